@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+namespace headrace {
+
+/// Mutual TLS: both sides of a connection present a certificate that `ca_file` vouches for, and who
+/// has none gets nothing. The same three files serve the data port and the actor port.
+/// All empty means no TLS; otherwise all three are needed.
+struct tls_options {
+  /// This process's certificate (PEM; intermediate certificates may follow in the same file).
+  std::string certificate;
+  /// The private key of `certificate` (PEM, not encrypted).
+  std::string key;
+  /// Certificates of the authorities that are trusted (PEM).
+  std::string ca_file;
+
+  bool enabled() const noexcept { return !certificate.empty() || !key.empty() || !ca_file.empty(); }
+};
+
+} // namespace headrace

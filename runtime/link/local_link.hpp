@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/link/link.hpp"
+#include "headrace/runtime/link/link_service.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace headrace {
+
+/// Links between nodes of one process: messages move by pointer, nothing is copied. The hub owns
+/// the thread on which the handlers of its links run.
+class local_hub {
+public:
+  local_hub();
+  /// Closes all links and listeners, and joins. Not to be called from a handler.
+  ~local_hub();
+
+  /// Two ends of a new link; each end's peer is the other.
+  std::pair<std::shared_ptr<link>, std::shared_ptr<link>> link_pair(uint64_t first_node = 1,
+                                                                    uint64_t second_node = 2);
+  /// Accepts links under a name, until `stop_listening`. Fails if the name is taken.
+  status listen(const std::string& name, uint64_t node, link_accepted on_accepted);
+  void stop_listening(const std::string& name);
+  /// Connects to a name; `done` is called once on the hub's thread.
+  void connect(const std::string& name, uint64_t node, link_connected done);
+
+private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+} // namespace headrace

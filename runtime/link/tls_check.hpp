@@ -1,0 +1,13 @@
+#pragma once
+
+#include "headrace/runtime/base/status.hpp"
+#include "headrace/runtime/base/tls_options.hpp"
+
+namespace headrace {
+
+/// Whether a process can serve with these files: all three are named, can be read and parsed, the
+/// key belongs to the certificate and the authority vouches for it. An error names the file at
+/// fault and what would be right. Options that are not enabled are fine.
+status check_tls(const tls_options& options);
+
+} // namespace headrace

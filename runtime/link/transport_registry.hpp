@@ -1,0 +1,44 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/link/link_service.hpp"
+#include "headrace/runtime/link/local_link.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// A way to get links to other nodes, known by name. Streams choose one by name and then do not
+/// care.
+class transport {
+public:
+  virtual ~transport() = default;
+  /// Accepts links at an address of this transport's kind, and returns the address that others
+  /// connect to (on this host).
+  virtual result<std::string> listen(const std::string& address, link_accepted on_accepted) = 0;
+  /// `done` is called once, on a thread of the transport.
+  virtual void connect(const std::string& address, link_connected done) = 0;
+};
+
+/// The transport `link`: sockets. Addresses are `host:port`, with IPv6 in brackets.
+std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service);
+/// The transport `local`: nodes of this process that share a hub. Addresses are any names.
+std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id);
+
+/// The transports of one node. Thread-safe only for reading.
+class transport_registry {
+public:
+  /// Fails if the name is taken.
+  status add(std::string name, std::shared_ptr<transport> what);
+  /// The transport of that name, or an error that lists the names there are.
+  result<std::shared_ptr<transport>> find(const std::string& name) const;
+  std::vector<std::string> names() const;
+
+private:
+  std::map<std::string, std::shared_ptr<transport>> transports_;
+};
+
+} // namespace headrace
