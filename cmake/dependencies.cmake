@@ -1,0 +1,27 @@
+# Everything headrace builds on, from the distribution's packages (see `run` for their names).
+
+find_package(PkgConfig REQUIRED)
+find_package(CapnProto REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(TBB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+find_library(SNAPPY_LIBRARY snappy REQUIRED)
+find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+
+# The actor framework's package has no CMake files.
+find_path(CAF_INCLUDE_DIR caf/all.hpp REQUIRED)
+foreach(part core io openssl)
+  find_library(CAF_${part}_LIBRARY caf_${part} REQUIRED)
+  add_library(caf::${part} INTERFACE IMPORTED)
+  target_include_directories(caf::${part} SYSTEM INTERFACE ${CAF_INCLUDE_DIR})
+  target_link_libraries(caf::${part} INTERFACE ${CAF_${part}_LIBRARY} Threads::Threads)
+endforeach()

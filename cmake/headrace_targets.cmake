@@ -1,0 +1,68 @@
+# How the folders of this project become targets.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# Sources include each other as installed: "headrace/pipeline/block.hpp". In the
+# build tree a link per top-level folder makes that name work.
+set(HEADRACE_INCLUDE_DIR ${CMAKE_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${HEADRACE_INCLUDE_DIR}/headrace/schemas)
+foreach(folder runtime pipeline actors client)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder}
+       ${HEADRACE_INCLUDE_DIR}/headrace/${folder} SYMBOLIC)
+endforeach()
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/client/headrace.hpp
+     ${HEADRACE_INCLUDE_DIR}/headrace/headrace.hpp SYMBOLIC)
+
+add_library(headrace_options INTERFACE)
+target_include_directories(headrace_options INTERFACE ${HEADRACE_INCLUDE_DIR})
+# Contraction would give other bits on CPUs with fused multiply-add.
+target_compile_options(headrace_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno)
+target_link_libraries(headrace_options INTERFACE Threads::Threads)
+if(HEADRACE_SANITIZE)
+  target_compile_options(headrace_options INTERFACE
+    -fsanitize=${HEADRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(headrace_options INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+endif()
+
+# headrace_layer(name [DEPENDS targets...]): a static library of every .cpp in this folder
+# and below.
+function(headrace_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(pattern ${ARG_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX ${pattern})
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC headrace_options ${ARG_DEPENDS})
+endfunction()
+
+# headrace_test(folder DEPENDS targets...): one test program from tests/<folder>/**/*_test.cpp and the
+# helpers beside them; each test case is one ctest entry's part (run as a whole).
+function(headrace_test folder)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "DEPENDS;LABELS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  string(REPLACE "/" "_" name ${folder}_test)
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE HEADRACE_DATA_DIR="${CMAKE_SOURCE_DIR}/examples/data")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

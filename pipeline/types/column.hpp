@@ -1,0 +1,101 @@
+#pragma once
+
+#include "headrace/pipeline/types/spec.hpp"
+#include "headrace/runtime/base/buffer.hpp"
+
+#include <cassert>
+#include <string_view>
+
+namespace headrace {
+
+/// One component of a run of elements: `rows` tensors of one dtype, immutable, sharing its buffers.
+///
+/// A row is *dense* when all rows have one shape, else of *variable* shape. Values of all rows lie
+/// one after another:
+/// - numbers: `values` holds them in place;
+/// - strings: `values` holds the bytes, `borders` the int64 positions of `n + 1` string borders in
+/// the bytes:
+///   string `i` is `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both
+///   buffers.
+/// Variable rows have `row_starts` (int64, `rows + 1`: border positions in values or strings;
+/// subtract `row_starts[0]`) and `row_dims` (int64, `rows * rank`).
+class column {
+public:
+  column() = default;
+
+  /// `rows` tensors of shape `dims`, in place. @pre `values` holds them all; `type` is no string.
+  static column dense(dtype type, shape dims, size_t rows, buffer values);
+  /// `rows` string tensors of shape `dims`. @pre `borders` holds `rows * elements(dims) + 1` int64.
+  static column strings(shape dims, size_t rows, buffer borders, buffer bytes,
+                        int64_t byte_base = 0);
+  /// Rows of different shapes of one `rank`; numbers.
+  static column variable(dtype type, size_t rank, size_t rows, buffer values, buffer row_starts,
+                         buffer row_dims);
+  /// Rows of different shapes of one `rank`; strings.
+  static column variable_strings(size_t rank, size_t rows, buffer borders, buffer bytes,
+                                 int64_t byte_base, buffer row_starts, buffer row_dims);
+  /// Convenience for scalars.
+  static column of_strings(std::span<const std::string_view> rows);
+  template <plain_value T>
+  static column of_scalars(std::span<const T> rows) {
+    return dense(dtype_of<T>, {}, rows.size(), buffer::copy_of(rows));
+  }
+
+  dtype type() const noexcept { return type_; }
+  size_t rows() const noexcept { return rows_; }
+  bool is_dense() const noexcept { return dense_; }
+  bool is_string() const noexcept { return type_ == dtype::string; }
+  size_t rank() const noexcept { return dense_ ? dims_.rank() : rank_; }
+  /// The shape of every row. @pre `is_dense()`
+  const shape& row_shape() const noexcept { return dims_; }
+  /// Values a row. @pre `is_dense()`
+  int64_t row_elements() const noexcept { return row_elements_; }
+  /// The shape of one row; works for both kinds.
+  shape shape_of(size_t row) const;
+  /// Number of values (or strings) before row `row`; `first_value(rows())` is the total.
+  int64_t first_value(size_t row) const noexcept {
+    return dense_ ? static_cast<int64_t>(row) * row_elements_
+                  : row_starts_.as<int64_t>()[row] - row_starts_.as<int64_t>()[0];
+  }
+  int64_t total_values() const noexcept { return first_value(rows_); }
+
+  /// All values in place. @pre not a string column of dtype `T`.
+  template <plain_value T>
+  std::span<const T> values() const noexcept {
+    assert(dtype_of<T> == type_);
+    return {reinterpret_cast<const T*>(values_.data()), static_cast<size_t>(total_values())};
+  }
+  /// String number `index` over all rows. @pre `is_string()`
+  std::string_view string(size_t index) const noexcept {
+    auto ends = borders_.as<int64_t>();
+    return {reinterpret_cast<const char*>(values_.data()) + (ends[index] - byte_base_),
+            static_cast<size_t>(ends[index + 1] - ends[index])};
+  }
+  /// Rows `[first, first + count)`; copies nothing.
+  column slice(size_t first, size_t count) const;
+  /// Bytes that the rows really occupy: values, borders, shapes.
+  size_t bytes() const noexcept;
+
+  // -- the parts, for kernels and codecs --------------------------------------
+
+  const buffer& value_buffer() const noexcept { return values_; }
+  const buffer& border_buffer() const noexcept { return borders_; }
+  const buffer& row_start_buffer() const noexcept { return row_starts_; }
+  const buffer& row_dim_buffer() const noexcept { return row_dims_; }
+  int64_t byte_base() const noexcept { return byte_base_; }
+
+  /// The same values under another shape of each row. @pre dense, same number of values
+  column reshaped(shape dims, size_t rows) const;
+
+private:
+  dtype type_ = dtype::int64;
+  bool dense_ = true;
+  shape dims_;
+  size_t rank_ = 0;
+  size_t rows_ = 0;
+  int64_t row_elements_ = 1;
+  int64_t byte_base_ = 0;
+  buffer values_, borders_, row_starts_, row_dims_;
+};
+
+} // namespace headrace

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// Extents of a tensor: each known (>= 0) or `unknown`; the rank may be unknown too.
+class shape {
+public:
+  static constexpr int64_t unknown = -1;
+
+  /// A scalar.
+  shape() = default;
+  shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  explicit shape(std::vector<int64_t> dims) : dims_(std::move(dims)) {}
+  explicit shape(std::span<const int64_t> dims) : dims_(dims.begin(), dims.end()) {}
+  static shape unknown_rank() {
+    shape x;
+    x.known_rank_ = false;
+    return x;
+  }
+
+  bool has_rank() const noexcept { return known_rank_; }
+  /// @pre `has_rank()`
+  size_t rank() const noexcept { return dims_.size(); }
+  std::span<const int64_t> dims() const noexcept { return dims_; }
+  int64_t operator[](size_t axis) const noexcept { return dims_[axis]; }
+  bool is_scalar() const noexcept { return known_rank_ && dims_.empty(); }
+  /// All extents are known.
+  bool is_static() const noexcept;
+  /// Number of values, if `is_static()`.
+  std::optional<int64_t> elements() const noexcept;
+
+  /// Could a value of shape `other` stand where this is announced?
+  bool accepts(const shape& other) const noexcept;
+  /// The most precise shape that accepts both.
+  static shape join(const shape& a, const shape& b);
+  /// `extent` followed by these extents: what `batch` makes.
+  shape with_leading(int64_t extent) const;
+  /// Without the first extent. @pre `!has_rank() || rank() > 0`
+  shape without_leading() const;
+
+  friend bool operator==(const shape&, const shape&) = default;
+
+private:
+  std::vector<int64_t> dims_;
+  bool known_rank_ = true;
+};
+
+/// `[2, ?, 3]`; `[]` for a scalar; `<unknown>` without a rank.
+std::string to_string(const shape& x);
+
+} // namespace headrace

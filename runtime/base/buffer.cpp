@@ -1,0 +1,54 @@
+#include "headrace/runtime/base/buffer.hpp"
+
+#include <new>
+
+namespace headrace {
+
+namespace {
+
+// Room to round a size up to whole lines, so that vector kernels may run over the end.
+constexpr size_t padded(size_t size) {
+  return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
+}
+
+} // namespace
+
+buffer buffer::copy_of(const void* data, size_t size) {
+  mutable_buffer out{size};
+  if (size != 0)
+    std::memcpy(out.data(), data, size);
+  return std::move(out).freeze();
+}
+
+mutable_buffer::mutable_buffer(size_t size) : size_(size) {
+  auto* raw = ::operator new (padded(size), std::align_val_t{buffer_alignment});
+  data_ = static_cast<std::byte*>(raw);
+  owner_ = std::shared_ptr<void>{
+    raw, [](void* p) { ::operator delete (p, std::align_val_t{buffer_alignment}); }};
+}
+
+buffer mutable_buffer::freeze(size_t size) && {
+  auto* data = data_;
+  data_ = nullptr;
+  size_ = 0;
+  return {std::move(owner_), data, size};
+}
+
+void buffer_builder::reserve(size_t capacity) {
+  if (capacity <= storage_.size())
+    return;
+  mutable_buffer bigger{capacity};
+  if (size_ != 0)
+    std::memcpy(bigger.data(), storage_.data(), size_);
+  storage_ = std::move(bigger);
+}
+
+buffer buffer_builder::finish() {
+  auto size = size_;
+  size_ = 0;
+  if (size == 0)
+    return {};
+  return std::move(storage_).freeze(size);
+}
+
+} // namespace headrace

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+namespace headrace {
+
+/// Every buffer that headrace allocates starts at a multiple of this many bytes: a cache line, and
+/// enough for every vector unit and for DLPack.
+inline constexpr size_t buffer_alignment = 64;
+
+class mutable_buffer;
+
+/// A view of immutable bytes that keeps them alive. Copying and slicing share the storage.
+class buffer {
+public:
+  buffer() noexcept = default;
+  /// Shares bytes that `owner` keeps alive (a constant, a mapped file, a numpy array).
+  buffer(std::shared_ptr<const void> owner, const std::byte* data, size_t size) noexcept
+    : owner_(std::move(owner)), data_(data), size_(size) {}
+
+  /// A fresh, aligned copy of `size` bytes.
+  static buffer copy_of(const void* data, size_t size);
+  template <class T>
+  static buffer copy_of(std::span<const T> xs) {
+    return copy_of(xs.data(), xs.size_bytes());
+  }
+
+  const std::byte* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  /// The bytes as values of `T`; a trailing part of a value is left out.
+  template <class T>
+  std::span<const T> as() const noexcept {
+    return {reinterpret_cast<const T*>(data_), size_ / sizeof(T)};
+  }
+  /// Bytes `[offset, offset + size)`. @pre they lie inside.
+  buffer slice(size_t offset, size_t size) const noexcept { return {owner_, data_ + offset, size}; }
+  const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
+
+private:
+  std::shared_ptr<const void> owner_;
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Fresh, aligned, uninitialised bytes with one owner who fills them and then freezes them.
+/// Padded: up to 63 bytes after the end may be read and written (never relied on).
+class mutable_buffer {
+public:
+  mutable_buffer() noexcept = default;
+  /// Throws std::bad_alloc.
+  explicit mutable_buffer(size_t size);
+
+  std::byte* data() noexcept { return data_; }
+  const std::byte* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+  template <class T>
+  std::span<T> as() noexcept {
+    return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
+  }
+  /// Gives the bytes up for reading. @pre `size <= this->size()`
+  buffer freeze(size_t size) &&;
+  buffer freeze() && { return std::move(*this).freeze(size_); }
+
+private:
+  std::shared_ptr<void> owner_;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Grows like a vector, ends as a buffer.
+class buffer_builder {
+public:
+  size_t size() const noexcept { return size_; }
+  std::byte* data() noexcept { return storage_.data(); }
+  void reserve(size_t capacity);
+  /// Appends `n` uninitialised bytes and returns where they begin.
+  std::byte* extend(size_t n) {
+    if (size_ + n > storage_.size())
+      reserve(std::max(size_ + n, storage_.size() * 2));
+    auto* at = storage_.data() + size_;
+    size_ += n;
+    return at;
+  }
+  void append(const void* data, size_t n) {
+    if (n != 0)
+      std::memcpy(extend(n), data, n);
+  }
+  template <class T>
+  void push_back(const T& x) {
+    append(&x, sizeof(T));
+  }
+  /// What was appended so far; the builder is empty afterwards.
+  buffer finish();
+
+private:
+  mutable_buffer storage_;
+  size_t size_ = 0;
+};
+
+} // namespace headrace

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+
+namespace headrace {
+
+/// Monotonic time. Pure cores take it as an argument; nothing else in the project asks the system.
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::nanoseconds;
+
+/// Where time comes from: the system in production, a test's hand in tests.
+class clock {
+public:
+  virtual ~clock() = default;
+  virtual time_point now() const noexcept = 0;
+  /// The machine's monotonic clock.
+  static const clock& system() noexcept;
+};
+
+/// Stands still until told to move. Not thread-safe.
+class manual_clock final : public clock {
+public:
+  time_point now() const noexcept override { return now_; }
+  void advance(duration by) noexcept { now_ += by; }
+
+private:
+  time_point now_{};
+};
+
+} // namespace headrace

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace headrace {
+
+/// A number that names one kind of thing and does not convert to the number of another kind.
+template <class Tag>
+struct strong_id {
+  uint64_t value = 0;
+
+  /// Zero is nobody.
+  explicit operator bool() const noexcept { return value != 0; }
+  friend auto operator<=>(const strong_id&, const strong_id&) = default;
+  friend std::string to_string(strong_id x) { return std::to_string(x.value); }
+};
+
+using worker_id = strong_id<struct worker_tag>;
+using job_id = strong_id<struct job_tag>;
+using task_id = strong_id<struct task_tag>;
+using consumer_id = strong_id<struct consumer_tag>;
+/// Counts the lives of something that keeps its name when it is restarted.
+using incarnation = strong_id<struct incarnation_tag>;
+/// Chosen by a client for a request that creates something, so that it may be repeated.
+using request_id = strong_id<struct request_tag>;
+
+/// A random, practically unique, non-zero 64-bit number from the system's entropy.
+uint64_t random_id();
+
+} // namespace headrace
+
+template <class Tag>
+struct std::hash<headrace::strong_id<Tag>> {
+  size_t operator()(const headrace::strong_id<Tag>& x) const noexcept {
+    return std::hash<uint64_t>{}(x.value);
+  }
+};

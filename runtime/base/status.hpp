@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+/// Why something failed. The names and meanings are the canonical codes that users of TensorFlow
+/// and gRPC know.
+enum class status_code : uint8_t {
+  ok,
+  cancelled,           ///< somebody asked for it to stop
+  unknown,             ///< foreign code gave no better reason
+  invalid_argument,    ///< the caller's value is wrong whatever the state of the system
+  deadline_exceeded,   ///< a bounded wait ended
+  not_found,           ///< no such file, dataset, job ...
+  already_exists,      ///< the id is taken by something else
+  permission_denied,   ///< known, and not allowed
+  resource_exhausted,  ///< memory, disk, descriptors
+  failed_precondition, ///< right call, wrong state
+  aborted,             ///< overtaken by another change; may be tried again
+  out_of_range,        ///< past the end
+  unimplemented,       ///< this build cannot do it
+  internal,            ///< a defect of headrace
+  unavailable,         ///< nobody answers at the moment; may be tried again
+  data_loss,           ///< stored or received bytes are damaged
+  unauthenticated,     ///< no valid certificate
+};
+
+/// The code's name as written in the enumeration, e.g. `invalid_argument`.
+std::string_view to_string(status_code code) noexcept;
+
+/// Outcome of something that can fail: ok, or a code and a text that names what is wrong, where,
+/// and what would be right. Copying shares the text; an ok status is one null pointer.
+class [[nodiscard]] status {
+public:
+  status() noexcept = default;
+  /// @pre `code != status_code::ok`
+  status(status_code code, std::string message)
+    : rep_(std::make_shared<const rep>(rep{code, std::move(message)})) {}
+
+  bool ok() const noexcept { return rep_ == nullptr; }
+  explicit operator bool() const noexcept { return ok(); }
+  status_code code() const noexcept { return rep_ ? rep_->code : status_code::ok; }
+  /// Empty for ok.
+  const std::string& message() const noexcept;
+  /// The same code with `context` put before the message: `context: message`. Ok stays ok.
+  status with_context(std::string_view context) const;
+
+  friend bool operator==(const status& a, const status& b) noexcept {
+    return a.code() == b.code() && a.message() == b.message();
+  }
+
+private:
+  struct rep {
+    status_code code;
+    std::string message;
+  };
+  std::shared_ptr<const rep> rep_;
+};
+
+/// `code: message`, or `ok`.
+std::string to_string(const status& x);
+
+/// What the public API throws where a value cannot be returned (constructors, range-for).
+class error : public std::runtime_error {
+public:
+  explicit error(headrace::status why) : std::runtime_error(to_string(why)), why_(std::move(why)) {}
+  const headrace::status& why() const noexcept { return why_; }
+
+private:
+  headrace::status why_;
+};
+
+// -- makers, one per code in use ----------------------------------------------
+
+inline status invalid_argument(std::string m) {
+  return {status_code::invalid_argument, std::move(m)};
+}
+inline status not_found(std::string m) { return {status_code::not_found, std::move(m)}; }
+inline status already_exists(std::string m) { return {status_code::already_exists, std::move(m)}; }
+inline status failed_precondition(std::string m) {
+  return {status_code::failed_precondition, std::move(m)};
+}
+inline status unavailable(std::string m) { return {status_code::unavailable, std::move(m)}; }
+inline status deadline_exceeded(std::string m) {
+  return {status_code::deadline_exceeded, std::move(m)};
+}
+inline status data_loss(std::string m) { return {status_code::data_loss, std::move(m)}; }
+inline status cancelled(std::string m) { return {status_code::cancelled, std::move(m)}; }
+inline status internal_error(std::string m) { return {status_code::internal, std::move(m)}; }
+inline status unimplemented(std::string m) { return {status_code::unimplemented, std::move(m)}; }
+inline status out_of_range(std::string m) { return {status_code::out_of_range, std::move(m)}; }
+inline status resource_exhausted(std::string m) {
+  return {status_code::resource_exhausted, std::move(m)};
+}
+
+} // namespace headrace
