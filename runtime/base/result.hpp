@@ -16,7 +16,7 @@ public:
 
   result(T value) : rep_(std::in_place_index<0>, std::move(value)) {}
   /// @pre `!why.ok()`
-  result(status why) : rep_(std::in_place_index<1>, std::move(why)) {
+  result(headrace::status why) : rep_(std::in_place_index<1>, std::move(why)) {
     assert(!std::get<1>(rep_).ok());
   }
 

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "headrace/pipeline/graph/expr_node.hpp"
+
+#include <optional>
+
+namespace headrace {
+
+struct dataset_node;
+using dataset_ptr = std::shared_ptr<const dataset_node>;
+
+/// A traced function: parameters (one a component of `argument`) and a result that is tensors or a
+/// dataset.
+struct function {
+  std::shared_ptr<const function_scope> scope;
+  element_spec argument;
+  /// Result arranged as `layout`, one expression a leaf; empty if the result is a dataset.
+  structure layout;
+  std::vector<expr_ptr> tensors;
+  dataset_ptr dataset; ///< or null
+  /// Name of a C++ function in the worker's registry instead of a traced body; then `declared` is
+  /// its result.
+  std::string named;
+  element_spec declared;
+
+  /// The spec of the result's tensors. @pre `!dataset`
+  element_spec result() const;
+};
+using function_ptr = std::shared_ptr<const function>;
+
+/// The operators. Numbers are stored in graphs: append only. What each reads of the node is said
+/// here.
+enum class dataset_op : uint16_t {
+  // sources; their arguments are expressions: constants, or of an enclosing function's parameters
+  range = 1,          ///< tensors start, stop, step (int64 scalars)
+  from_tensors,       ///< tensors: one element
+  from_tensor_slices, ///< tensors: their rows along axis 0
+  text_lines,         ///< tensors file names (string vector); text: compression "" | GZIP | ZLIB
+  tfrecord,           ///< tensors file names; text: compression
+  list_files,         ///< tensors glob patterns (string vector); flag: shuffle; seed
+  // operators
+  map = 100,   ///< function; parallel
+  filter,      ///< function giving one bool scalar
+  flat_map,    ///< function giving a dataset
+  interleave,  ///< function giving a dataset; count = cycle length, count2 = block length; parallel
+  batch,       ///< count; flag: drop_remainder
+  shuffle,     ///< count = buffer size; seed; flag: reshuffle_each_iteration
+  repeat,      ///< count, -1 for ever
+  take,        ///< count, -1 for all
+  skip,        ///< count, -1 for all
+  prefetch,    ///< count = elements held ready, -1 to be tuned
+  enumerate,   ///< count = start
+  zip,         ///< inputs; layout of the result: tuple of theirs
+  concatenate, ///< two inputs of one spec
+  distribute,  ///< input runs in a service; `service`
+};
+
+std::string_view to_string(dataset_op op) noexcept;
+
+/// What `distribute` needs to know to read from a service.
+struct service_options {
+  std::string address;                        ///< dispatcher as `host:port`
+  std::string processing_mode;                ///< "off" or "dynamic"
+  std::string job_name;                       ///< empty: anonymous
+  std::string dataset_id;                     ///< of a registered dataset, instead of an input
+  int64_t max_outstanding_requests = 0;       ///< elements over all tasks; 0: by bytes alone
+  std::string compression = "auto";           ///< auto, none, snappy
+  std::string data_transfer_protocol;         ///< empty: chosen
+  int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
+  friend bool operator==(const service_options&, const service_options&) = default;
+};
+
+/// An operator with its inputs: immutable, shared. `spec` and `cardinality` are inferred when it is
+/// made, so a node that exists is well formed (see graph/build.hpp, which holds the checks).
+struct dataset_node {
+  dataset_op op = dataset_op::range;
+  std::vector<dataset_ptr> inputs;
+  std::vector<expr_ptr> tensors;
+  function_ptr body;
+  int64_t count = 0;
+  int64_t count2 = 0;
+  /// Parallel calls of the body; 0 = in the caller, -1 = tuned.
+  int64_t parallel = 0;
+  bool flag = false;
+  /// As the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
+  std::optional<uint64_t> seed;
+  std::string text;
+  service_options service;
+  element_spec spec;
+  int64_t cardinality = unknown_cardinality;
+};
+
+} // namespace headrace

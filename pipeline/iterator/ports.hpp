@@ -1,0 +1,76 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+namespace headrace {
+
+/// How much one call of `iterator::next` may give: at least one row, at most `rows`, and about
+/// `bytes` (one row may be larger).
+struct limits {
+  size_t rows = 1;
+  size_t bytes = 256 * 1024;
+};
+
+/// A run of splits of one source: indices `[first, first + count)`.
+struct split_range {
+  uint64_t first = 0;
+  uint64_t count = 0;
+  friend bool operator==(const split_range&, const split_range&) = default;
+};
+
+/// Which splits of the graph's sources an iterator may read. Injected: in OFF mode and locally
+/// there is none and every source reads all; in DYNAMIC mode the task's side of the lease protocol
+/// stands behind it.
+class split_provider {
+public:
+  virtual ~split_provider() = default;
+  /// Blocks until the next splits of `source` in its pass `pass` are known; nullopt = this pass of
+  /// the source is over. `total`: how many splits this source has in a pass; nullopt when it cannot
+  /// tell (then indices past its end may be offered, and `exhausted` says so). All splits given
+  /// before were read when it is called again. Errors (cancelled, unavailable) end the source.
+  virtual result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
+                                                  std::optional<uint64_t> total) = 0;
+};
+
+/// Blocks that come from elsewhere: a `distribute` in mid-graph. Behaves as an iterator.
+class element_source {
+public:
+  virtual ~element_source() = default;
+  /// A block of 1 to `limits.rows` rows, or nullopt at the end. Blocks until there is one. Failures
+  /// are error rows.
+  virtual std::optional<block> next(const limits& wanted) = 0;
+};
+
+/// Opens a `distribute` node. `repetition` counts the iterations over that node.
+using open_distribute = std::function<result<std::unique_ptr<element_source>>(const dataset_node&)>;
+
+/// What runs in the graph, for benchmarks and `explain`. Counted per operator node.
+struct op_counters {
+  std::atomic<uint64_t> rows{0};         ///< given
+  std::atomic<uint64_t> blocks{0};       ///< given
+  std::atomic<uint64_t> kernel_calls{0}; ///< column kernels run
+};
+
+/// A C++ function that graphs call by name: rows in, rows out, on the task's own thread.
+using named_function = std::function<result<block>(const block& rows)>;
+
+/// Everything an iterator needs from its surroundings. Outlives the iterator.
+struct iterator_context {
+  std::stop_token stop; ///< every wait in the graph ends with `cancelled` when requested
+  split_provider* splits = nullptr; ///< null: read everything
+  open_distribute distribute;       ///< empty: `distribute` is an error
+  std::function<named_function(const std::string&)> find_function; ///< empty result: unknown
+  uint64_t seed =
+    0; ///< drawn for this run; operators without an explicit seed derive theirs from it
+  uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration
+  std::function<op_counters*(const dataset_node&)> counters; ///< may be empty
+};
+
+} // namespace headrace
