@@ -1,0 +1,72 @@
+@0xa86f03d7b1c2e95d;
+# A run of elements on its way between processes: this header, and the columns' bytes beside it in payload
+# segments. Numbers are little-endian. The reader knows the spec of the elements; a block that does not fit it is
+# refused.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+struct Part {
+  # Some bytes: in a payload segment, or here if they are few.
+
+  enum Encoding {
+    none @0;
+    snappy @1;
+  }
+
+  bytes @0 :UInt64;
+  # After decoding.
+  encoding @1 :Encoding;
+  union {
+    inline @2 :Data;
+    segment @3 :UInt32;
+    # Which payload segment; it holds this part alone.
+  }
+}
+
+struct Column {
+  # One component of all rows.
+
+  dtype @0 :UInt8;
+  # A headrace::dtype.
+  values @1 :Part;
+  # Numbers row after row, or the bytes of all strings.
+  borders @2 :Part;
+  # Only strings: int64, one more than strings; string i is [borders[i] - byteBase, borders[i + 1] - byteBase).
+  byteBase @3 :Int64;
+  # Border that stands for the first byte of `values`; equal to borders[0].
+  union {
+    dense @4 :List(UInt64);
+    # Shape of every row.
+    variable :group {
+      # Rows of different shapes.
+      rank @5 :UInt16;
+      dims @6 :Part;
+      # int64, rows * rank: the shape of each row.
+    }
+  }
+}
+
+struct RowError {
+  row @0 :UInt32;
+  code @1 :UInt16;
+  # A headrace::status_code.
+  text @2 :Text;
+}
+
+struct RowErrors {
+  # Root of the message that Block.errors holds.
+
+  list @0 :List(RowError);
+  # Ascending by row.
+}
+
+struct Block {
+  rows @0 :UInt32;
+  columns @1 :List(Column);
+  errors @2 :Part;
+  # A message of its own, as there may be many: RowErrors in Cap'n Proto's flat stream format. Empty: no row failed.
+  origins @3 :Part;
+  # Records of 32 bytes: rows (uint32), source (uint32), pass, split, step (uint64 each): row i of the run descends
+  # from split `split + i * step`. Empty: unknown. Otherwise the runs' rows sum to `rows`.
+}
