@@ -1,0 +1,223 @@
+@0xa3c5f1b60d2e7719;
+# What workers, consumers and tools say to the dispatcher, and what it answers. Everything about one job is
+# handed on to that job's actor.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Status = import "status.capnp";
+
+struct Timing {
+  # Chosen by the dispatcher, so that one place decides for the whole service.
+
+  heartbeatNs @0 :UInt64;
+  # How often a worker or a consumer says that it lives.
+  leaseNs @1 :UInt64;
+  # How long it counts as alive after it last said so.
+}
+
+struct RegisterWorker {
+  # A worker's first message, and its first one after the connection was lost.
+
+  workerId @0 :UInt64;
+  # Zero for a new worker; otherwise what the dispatcher gave it before.
+  incarnation @1 :UInt64;
+  # Random, new with each process.
+  dataAddress @2 :Text;
+  # host:port where consumers connect.
+  tags @3 :List(Text);
+  bootId @4 :Text;
+  pid @5 :UInt32;
+  tasks @6 :List(UInt64);
+  # Ids of the tasks that it runs. What the dispatcher does not know among them is stopped.
+}
+
+struct WorkerRegistered {
+  workerId @0 :UInt64;
+  timing @1 :Timing;
+}
+
+struct TaskProgress {
+  taskId @0 :UInt64;
+  elements @1 :UInt64;
+  # Produced so far.
+  bytes @2 :UInt64;
+  elementsPerSecond @3 :Float64;
+  # Over the last few heartbeats.
+  streams @4 :UInt32;
+  restarts @5 :UInt32;
+  # Of the task's runner.
+}
+
+struct WorkerHeartbeat {
+  workerId @0 :UInt64;
+  incarnation @1 :UInt64;
+  tasks @2 :List(TaskProgress);
+  tree @3 :Data;
+  # A SupervisionTree message, sent when it changed since the last heartbeat; else empty.
+}
+
+struct RegisterDataset {
+  graph @0 :Data;
+  # A Graph message (dataset.capnp), checked by whoever runs it.
+  datasetId @1 :Text;
+  # Empty: the dispatcher chooses one. An id that is taken by another graph is an error.
+  elementSpec @2 :Data;
+  # An ElementSpec message: told to those who read by id.
+  fingerprint @3 :Data;
+  # SHA-256 of the canonical graph.
+}
+
+struct DatasetDef {
+  datasetId @0 :Text;
+  graph @1 :Data;
+  elementSpec @2 :Data;
+  fingerprint @3 :Data;
+}
+
+enum ProcessingMode {
+  off @0;
+  # Each worker runs the whole graph.
+  dynamic @1;
+  # Workers lease splits of its sources from the job.
+}
+
+struct OpenIteration {
+  # A consumer wants to read. May be repeated: same consumer, same answer.
+
+  consumerId @0 :UInt64;
+  # Random, chosen by the consumer.
+  datasetId @1 :Text;
+  jobName @2 :Text;
+  # Empty: a job for this consumer alone, which ends with it.
+  repetition @3 :UInt64;
+  # How often this consumer has iterated before; the repetition of a named job that it wants.
+  processingMode @4 :ProcessingMode;
+}
+
+struct TaskInfo {
+  taskId @0 :UInt64;
+  incarnation @1 :UInt64;
+  # What an older one says is dropped.
+  dataAddress @2 :Text;
+  bootId @3 :Text;
+  # Of the worker's host.
+  workerId @4 :UInt64;
+}
+
+struct Iteration {
+  # The state of one repetition as a consumer needs it; pushed whole when it changes (there are as many
+  # tasks as workers).
+
+  jobId @0 :UInt64;
+  repetition @1 :UInt64;
+  version @2 :UInt64;
+  # Counts the changes; an older one that comes late is dropped.
+  tasks @3 :List(TaskInfo);
+  finished @4 :Bool;
+  # Nothing is left, and nothing will come.
+  shared @5 :Bool;
+  # The job has a name, so other consumers may join: ask in small amounts first.
+  failure :union {
+    none @6 :Void;
+    failed @7 :FailureText;
+    # The job cannot go on.
+  }
+  timing @8 :Timing;
+}
+
+struct FailureText {
+  code @0 :UInt16;
+  # A headrace::status_code.
+  text @1 :Text;
+}
+
+struct ConsumerHeartbeat {
+  consumerId @0 :UInt64;
+  jobId @1 :UInt64;
+  repetition @2 :UInt64;
+}
+
+struct LeaveIteration {
+  consumerId @0 :UInt64;
+  jobId @1 :UInt64;
+  repetition @2 :UInt64;
+}
+
+struct SplitRange {
+  first @0 :UInt64;
+  count @1 :UInt64;
+}
+
+struct LeaseSplits {
+  # A task asks for splits of one pass over one source. All that it was given of that pass and source before
+  # has been read.
+
+  taskId @0 :UInt64;
+  incarnation @1 :UInt64;
+  jobId @2 :UInt64;
+  source @3 :UInt32;
+  # In depth-first order of the graph.
+  pass @4 :UInt64;
+  # How often the source was started over.
+  total :union {
+    unknown @5 :Void;
+    splits @6 :UInt64;
+    # How many splits the source has in a pass, as the task found.
+  }
+}
+
+struct SplitsLeased {
+  union {
+    range @0 :SplitRange;
+    exhausted @1 :Void;
+    # This pass of this source is over.
+  }
+}
+
+struct TaskEnded {
+  taskId @0 :UInt64;
+  incarnation @1 :UInt64;
+  jobId @2 :UInt64;
+  elements @3 :UInt64;
+  failure :union {
+    none @4 :Void;
+    failed @5 :FailureText;
+    # The task could not go on.
+  }
+}
+
+struct DispatcherMessage {
+  union {
+    none @0 :Void;
+
+    # Requests; each names what it is answered with. Any may be answered with a failure.
+    registerWorker @1 :RegisterWorker;
+    # workerRegistered
+    workerHeartbeat @2 :WorkerHeartbeat;
+    # ok; a failure (not_found) asks the worker to register again
+    registerDataset @3 :RegisterDataset;
+    # datasetDef, without the graph
+    getDataset @4 :Text;
+    # datasetDef
+    openIteration @5 :OpenIteration;
+    # iteration
+    consumerHeartbeat @6 :ConsumerHeartbeat;
+    # ok; a failure (not_found) says that the iteration is gone
+    leaveIteration @7 :LeaveIteration;
+    # ok
+    leaseSplits @8 :LeaseSplits;
+    # splitsLeased
+    taskEnded @9 :TaskEnded;
+    # ok
+    getStatus @10 :Void;
+    # status
+
+    # Answers.
+    workerRegistered @11 :WorkerRegistered;
+    datasetDef @12 :DatasetDef;
+    iteration @13 :Iteration;
+    splitsLeased @14 :SplitsLeased;
+    status @15 :Status.ServiceStatus;
+  }
+}

@@ -1,0 +1,55 @@
+@0xf0b7c2a94d1e6533;
+# What `headrace status` shows.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+struct WorkerStatus {
+  workerId @0 :UInt64;
+  dataAddress @1 :Text;
+  tags @2 :List(Text);
+  pid @3 :UInt32;
+  alive @4 :Bool;
+  # Its lease is running.
+  sinceHeartbeatNs @5 :UInt64;
+  tasks @6 :UInt32;
+  tree @7 :Data;
+  # Its last SupervisionTree message; may be empty.
+}
+
+struct TaskStatus {
+  taskId @0 :UInt64;
+  workerId @1 :UInt64;
+  elements @2 :UInt64;
+  bytes @3 :UInt64;
+  elementsPerSecond @4 :Float64;
+  streams @5 :UInt32;
+  restarts @6 :UInt32;
+  state @7 :Text;
+  # running, ended, failed, lost
+}
+
+struct JobStatus {
+  jobId @0 :UInt64;
+  name @1 :Text;
+  # Empty: anonymous.
+  datasetId @2 :Text;
+  processingMode @3 :Text;
+  repetition @4 :UInt64;
+  # The newest one.
+  consumers @5 :UInt32;
+  state @6 :Text;
+  # running, finished, failed
+  tasks @7 :List(TaskStatus);
+}
+
+struct ServiceStatus {
+  version @0 :Text;
+  uptimeNs @1 :UInt64;
+  datasets @2 :UInt32;
+  workers @3 :List(WorkerStatus);
+  jobs @4 :List(JobStatus);
+  tree @5 :Data;
+  # The dispatcher's own SupervisionTree message.
+  badMessages @6 :UInt64;
+}

@@ -1,0 +1,38 @@
+@0xc8d94e07a16b3f25;
+# What the dispatcher says to a worker.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Dispatcher = import "dispatcher.capnp";
+
+struct StartTask {
+  # May be repeated: a task that runs already stays as it is.
+
+  taskId @0 :UInt64;
+  incarnation @1 :UInt64;
+  jobId @2 :UInt64;
+  repetition @3 :UInt64;
+  processingMode @4 :Dispatcher.ProcessingMode;
+  graph @5 :Data;
+  # A Graph message.
+  seed @6 :UInt64;
+  # For operators that were given none. Under OFF each task has its own, under DYNAMIC all have the same.
+  shared @7 :Bool;
+  # Several consumers may read.
+}
+
+struct StopTask {
+  taskId @0 :UInt64;
+  reason @1 :Text;
+}
+
+struct WorkerMessage {
+  union {
+    none @0 :Void;
+    startTask @1 :StartTask;
+    # ok
+    stopTask @2 :StopTask;
+    # ok, also if there is no such task
+  }
+}
