@@ -1,0 +1,111 @@
+#include "headrace/runtime/message/envelope.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+std::string to_string(protocol_version x) {
+  return std::to_string(x.major) + "." + std::to_string(x.minor);
+}
+
+protocol_version version_of(schema::Version::Reader x) { return {x.getMajor(), x.getMinor()}; }
+
+// A Text::Reader must end in a zero, which a string_view need not.
+void put(capnp::Text::Builder to, std::string_view from) {
+  std::copy(from.begin(), from.end(), to.begin());
+}
+
+std::string string(capnp::Text::Reader x) { return {x.begin(), x.size()}; }
+
+} // namespace
+
+envelope make_hello(const hello& who, uint64_t request_id, bool answer) {
+  return make_envelope(request_id, [&](schema::Envelope::Builder b) {
+    auto out = answer ? b.initHelloAck() : b.initHello();
+    out.getVersion().setMajor(who.version.major);
+    out.getVersion().setMinor(who.version.minor);
+    out.setNodeId(who.node_id);
+    out.setRole(who.role);
+    out.setBootId(who.boot_id);
+    out.setName(who.name);
+  });
+}
+
+hello hello_of(const envelope& in) {
+  auto x = in->isHelloAck() ? in->getHelloAck() : in->getHello();
+  return {version_of(x.getVersion()), x.getNodeId(), x.getRole(), string(x.getBootId()),
+          string(x.getName())};
+}
+
+status check_version(const hello& peer) {
+  if (peer.version.major == our_protocol.major)
+    return {};
+  return failed_precondition("peer " + (peer.name.empty() ? "" : "'" + peer.name + "' ")
+                             + "speaks protocol " + to_string(peer.version) + ", this program "
+                             + to_string(our_protocol)
+                             + ": the major versions must be equal, update the older one");
+}
+
+envelope make_ok(uint64_t request_id) {
+  return make_envelope(request_id, [](schema::Envelope::Builder b) { b.setOk(); });
+}
+
+envelope make_failure(const status& why, uint64_t request_id) {
+  return make_envelope(request_id, [&](schema::Envelope::Builder b) {
+    auto out = b.initFailure();
+    out.setCode(static_cast<uint16_t>(why.code()));
+    out.setText(why.message());
+  });
+}
+
+envelope make_unsupported(uint16_t arm, std::string_view role, uint64_t request_id) {
+  return make_envelope(request_id, [&](schema::Envelope::Builder b) {
+    auto out = b.initUnsupported();
+    out.setArm(arm);
+    out.getVersion().setMajor(our_protocol.major);
+    out.getVersion().setMinor(our_protocol.minor);
+    if (role.empty())
+      out.setEnvelope();
+    else
+      put(out.initRole(static_cast<unsigned>(role.size())), role);
+  });
+}
+
+envelope make_bad_message(uint64_t count, std::string_view reason) {
+  return make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto out = b.initBadMessage();
+    out.setCount(count);
+    put(out.initReason(static_cast<unsigned>(reason.size())), reason);
+  });
+}
+
+status status_of(const envelope& answer) {
+  HEADRACE_TRY(answer.status());
+  switch (answer->which()) {
+  case schema::Envelope::NONE: return data_loss("empty envelope");
+  case schema::Envelope::FAILURE: {
+    auto in = answer->getFailure();
+    auto known =
+      in.getCode() > 0 && in.getCode() <= static_cast<uint16_t>(status_code::unauthenticated);
+    return {known ? static_cast<status_code>(in.getCode()) : status_code::unknown,
+            string(in.getText())};
+  }
+  case schema::Envelope::BAD_MESSAGE: {
+    auto in = answer->getBadMessage();
+    return data_loss("the peer could not read the message: " + string(in.getReason()));
+  }
+  case schema::Envelope::UNSUPPORTED: {
+    auto in = answer->getUnsupported();
+    auto where = in.isRole() ? string(in.getRole()) : std::string{"envelope"};
+    return {status_code::unimplemented,
+            "the peer speaks protocol " + to_string(version_of(in.getVersion()))
+              + " and does not know message " + std::to_string(in.getArm()) + " of '" + where
+              + "'; this program speaks " + to_string(our_protocol)};
+  }
+  default: return {};
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,92 @@
+#include "headrace/runtime/message/message.hpp"
+
+#include <capnp/dynamic.h>
+#include <kj/exception.h>
+#include <kj/io.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Follows every pointer that the schema knows of; throws kj::Exception on a bad one.
+void walk(const capnp::DynamicValue::Reader& value) {
+  switch (value.getType()) {
+  case capnp::DynamicValue::LIST: {
+    auto xs = value.as<capnp::DynamicList>();
+    auto element = xs.getSchema().getElementType();
+    if (element.isText() || element.isData() || element.isList() || element.isStruct()
+        || element.isAnyPointer())
+      for (auto x : xs) walk(x);
+    break;
+  }
+  case capnp::DynamicValue::STRUCT: {
+    auto s = value.as<capnp::DynamicStruct>();
+    for (auto field : s.getSchema().getNonUnionFields()) walk(s.get(field));
+    // An arm that a newer peer has added has no field here, and nobody reads it.
+    KJ_IF_MAYBE (field, s.which())
+      walk(s.get(*field));
+    break;
+  }
+  case capnp::DynamicValue::ANY_POINTER:
+    static_cast<void>(value.as<capnp::AnyPointer>().targetSize());
+    break;
+  default: break;
+  }
+}
+
+kj::ArrayPtr<const capnp::word> as_words(const buffer& bytes) {
+  return {reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / sizeof(capnp::word)};
+}
+
+} // namespace
+
+std::shared_ptr<const message_block> message_block::freeze(capnp::MessageBuilder& from) {
+  auto size = capnp::computeSerializedSizeInWords(from) * sizeof(capnp::word);
+  mutable_buffer bytes{size};
+  kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(bytes.data()), size}};
+  capnp::writeMessage(out, from);
+  auto block = std::make_shared<message_block>();
+  block->words_ = std::move(bytes).freeze();
+  // Our own words: no budget that many readers of one message could use up.
+  block->reader_ = std::make_unique<capnp::FlatArrayMessageReader>(
+    as_words(block->words_), capnp::ReaderOptions{UINT64_MAX, max_message_depth});
+  return block;
+}
+
+std::shared_ptr<const message_block> message_block::check(buffer words, capnp::StructSchema schema,
+                                                          size_t max_bytes) {
+  if (words.empty())
+    return broken("empty message");
+  if (words.size() > max_bytes)
+    return broken("message of " + std::to_string(words.size()) + " bytes, at most "
+                  + std::to_string(max_bytes) + " are taken");
+  if (words.size() % sizeof(capnp::word) != 0)
+    return broken("message of " + std::to_string(words.size()) + " bytes, not a multiple of 8");
+  if (reinterpret_cast<uintptr_t>(words.data()) % alignof(uint64_t) != 0)
+    words = buffer::copy_of(words.data(), words.size());
+  try {
+    auto content = as_words(words);
+    // One bounded walk over every pointer: each word may be reached about once.
+    capnp::FlatArrayMessageReader probe{content, {content.size() + 1, max_message_depth}};
+    if (probe.getEnd() != content.end())
+      return broken("message has bytes after its end");
+    walk(probe.getRoot<capnp::DynamicStruct>(schema));
+    auto block = std::make_shared<message_block>();
+    block->reader_ = std::make_unique<capnp::FlatArrayMessageReader>(
+      content, capnp::ReaderOptions{UINT64_MAX, max_message_depth});
+    block->words_ = std::move(words);
+    return block;
+  } catch (const kj::Exception& e) {
+    return broken(std::string{"malformed message: "} + e.getDescription().cStr());
+  } catch (const std::exception& e) {
+    return broken(std::string{"malformed message: "} + e.what());
+  }
+}
+
+std::shared_ptr<const message_block> message_block::broken(std::string problem) {
+  auto block = std::make_shared<message_block>();
+  block->problem_ = problem.empty() ? "broken message" : std::move(problem);
+  return block;
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,121 @@
+#pragma once
+
+#include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <capnp/message.h>
+#include <capnp/schema.h>
+#include <capnp/serialize.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace headrace {
+
+/// The largest message that is taken from a peer, or sent to one.
+inline constexpr size_t max_message_bytes = size_t{64} << 20;
+/// How deep pointers of a message may nest.
+inline constexpr int max_message_depth = 64;
+
+namespace detail {
+
+/// The shared part of a message: its words and a reader over them, or what was wrong with them.
+class message_block {
+public:
+  /// Copies the builder's content. Trusted.
+  static std::shared_ptr<const message_block> freeze(capnp::MessageBuilder& from);
+  /// Checks every pointer of `words` against `schema`; on damage `problem()` says what is wrong.
+  static std::shared_ptr<const message_block> check(buffer words, capnp::StructSchema schema,
+                                                    size_t max_bytes);
+  /// A message that could not be read, because of `problem`.
+  static std::shared_ptr<const message_block> broken(std::string problem);
+
+  /// @pre `problem().empty()`
+  template <class Schema>
+  typename Schema::Reader root() const {
+    return const_cast<capnp::FlatArrayMessageReader&>(*reader_).template getRoot<Schema>();
+  }
+  const buffer& words() const noexcept { return words_; }
+  const std::string& problem() const noexcept { return problem_; }
+
+private:
+  buffer words_;
+  std::unique_ptr<capnp::FlatArrayMessageReader> reader_;
+  std::string problem_;
+};
+
+} // namespace detail
+
+/// An immutable, reference-counted Cap'n Proto message. Copying a handle bumps a counter; any
+/// number of threads may read it. Bytes from outside are checked once, when they enter: a handle is
+/// either *valid*, and then nothing that is read from it fails, or it is not, says why, and reads
+/// as if every field had its default.
+template <class Schema>
+class message {
+public:
+  using schema_type = Schema;
+  using reader = typename Schema::Reader;
+  using builder = typename Schema::Builder;
+
+  /// Not valid: nothing was ever put into it.
+  message() noexcept = default;
+
+  /// A new message, filled by `fill(builder)`.
+  template <class Fill>
+  static message make(Fill&& fill) {
+    capnp::MallocMessageBuilder content;
+    std::forward<Fill>(fill)(content.initRoot<Schema>());
+    return message{detail::message_block::freeze(content)};
+  }
+  /// A copy of what `from` reads.
+  static message copy_of(reader from) {
+    capnp::MallocMessageBuilder content;
+    content.setRoot(from);
+    return message{detail::message_block::freeze(content)};
+  }
+  /// Untrusted words, shared and not copied if they are aligned to 8 bytes. Never throws: damage
+  /// gives a handle that is not valid.
+  static message parse(buffer words, size_t max_bytes = max_message_bytes) {
+    return message{
+      detail::message_block::check(std::move(words), capnp::Schema::from<Schema>(), max_bytes)};
+  }
+  /// A handle that is not valid, because of `problem`.
+  static message broken(std::string problem) {
+    return message{detail::message_block::broken(std::move(problem))};
+  }
+
+  /// Whether there is a whole message of this schema.
+  bool valid() const noexcept { return block_ != nullptr && block_->problem().empty(); }
+  explicit operator bool() const noexcept { return valid(); }
+  /// Why it is not valid; ok if it is.
+  headrace::status status() const {
+    if (valid())
+      return {};
+    return data_loss(block_ ? block_->problem() : std::string{"empty message"});
+  }
+
+  const reader* operator->() const noexcept { return &root_; }
+  const reader& operator*() const noexcept { return root_; }
+
+  /// The words as they travel and are stored; they stay alive as long as the result. Empty if not
+  /// valid.
+  buffer bytes() const noexcept { return valid() ? block_->words() : buffer{}; }
+  size_t size_bytes() const noexcept { return valid() ? block_->words().size() : 0; }
+
+  friend std::string to_string(const message& x) {
+    return x.valid() ? "message(" + std::to_string(x.size_bytes()) + " bytes)"
+                     : "message(" + x.status().message() + ")";
+  }
+
+private:
+  explicit message(std::shared_ptr<const detail::message_block> block) : block_(std::move(block)) {
+    if (valid())
+      root_ = block_->template root<Schema>();
+  }
+
+  std::shared_ptr<const detail::message_block> block_;
+  reader root_;
+};
+
+} // namespace headrace

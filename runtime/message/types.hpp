@@ -1,0 +1,48 @@
+#pragma once
+
+#include "headrace/runtime/caf/error.hpp"
+#include "headrace/runtime/message/caf_inspect.hpp"
+#include "headrace/runtime/message/envelope.hpp"
+#include "headrace/runtime/message/local.hpp"
+
+namespace headrace {
+
+// Where the type-id block of each layer begins. A layer that sends types of its own between actors
+// lists them in one header:
+//
+//   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
+//     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
+//     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")     // at most ten characters
+//   CAF_END_TYPE_ID_BLOCK(headrace_actors)
+//
+// and names it where the system is configured:
+// `port::register_types<caf::id_block::headrace_actors>(cfg)`. Only types that leave the process
+// must be registered on 0.17.
+inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
+inline constexpr auto actors_first_type_id =
+  static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
+                                                                        + 100);
+inline constexpr auto client_first_type_id =
+  static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
+                                                                        + 200);
+inline constexpr auto tests_first_type_id =
+  static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
+                                                                        + 300);
+
+} // namespace headrace
+
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_runtime, headrace::runtime_first_type_id)
+CAF_ADD_TYPE_ID(headrace_runtime, (headrace::envelope))
+#if !HEADRACE_CAF_LEGACY
+CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
+#endif
+// A supervisor's own timer; with it go the sender's part and an epoch.
+CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
+CAF_END_TYPE_ID_BLOCK(headrace_runtime)
+
+namespace headrace {
+
+/// The one signature of every published actor.
+using published_actor = port::handle<caf::result<envelope>(envelope)>;
+
+} // namespace headrace
