@@ -1,0 +1,33 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+/// Where a node listens. The scheme is kept for people and for transports; connecting ignores it.
+struct address {
+  std::string scheme; ///< before `://`; may be empty
+  std::string host;   ///< a name or a number, IPv6 without its brackets
+  uint16_t port = 0;
+
+  friend bool operator==(const address&, const address&) = default;
+};
+
+/// Reads `host:port` or `scheme://host:port`, IPv6 in brackets: `[::1]:4000`. An error names what
+/// is wrong and shows what would be right.
+result<address> parse_address(std::string_view text);
+/// `host:port`, with brackets round IPv6 and the scheme in front if there is one.
+std::string to_string(const address& x);
+/// `host:port`, with brackets round IPv6.
+std::string host_and_port(std::string_view host, uint16_t port);
+
+/// Whether only this host reaches it: 127.x.y.z, ::1 or localhost.
+bool is_loopback(std::string_view host);
+/// Whether it stands for every address of this host: empty, 0.0.0.0, ::.
+bool is_wildcard(std::string_view host);
+
+} // namespace headrace

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/link/link_service.hpp"
+#include "headrace/runtime/link/transport_registry.hpp"
+#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/node/node_options.hpp"
+
+#include <memory>
+#include <string>
+
+namespace headrace {
+
+struct node_counters {
+  uint64_t bad_messages =
+    0;                 ///< messages to the published actor that were damaged; each was answered
+  uint64_t hellos = 0; ///< peers that introduced themselves
+  uint64_t refused_hellos = 0; ///< peers of another major version
+};
+
+/// A process's place in a cluster: the actors' system, the data links, the log, and nothing global.
+/// An ordinary object; tests make several. What needs the actor framework's types (publishing an
+/// actor, connecting to one) is in caf_access.hpp and caf_connect.hpp.
+class node {
+public:
+  /// Throws `error` if the options contradict each other or the TLS files are unusable.
+  explicit node(node_options options = {});
+  /// As the constructor.
+  static result<std::unique_ptr<node>> make(node_options options);
+  /// Ends what was published or adopted, closes the links, and waits at most the stop budget: what
+  /// hangs then is logged and left behind.
+  ~node();
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  /// The node that parts of one process share when nobody gives them another: made by the first who
+  /// asks, ended with the last who holds it. `options` only count for who makes it. An error in a
+  /// child that was forked while the node was there: its threads did not come along.
+  static result<std::shared_ptr<node>> process(node_options options = {});
+
+  const node_options& options() const noexcept;
+  /// Random, not zero, new with every node.
+  uint64_t id() const noexcept;
+  const logger& log() const noexcept;
+
+  /// `host:port` that others connect to for the published actor; empty before one is published.
+  std::string actor_address() const;
+  uint16_t actor_port() const noexcept;
+
+  /// Starts to accept links on the data port. The error names the port that is in use.
+  status listen_data(link_accepted on_accepted);
+  /// `host:port` of the data port for others; empty before `listen_data`.
+  std::string data_address() const;
+  uint16_t data_port() const noexcept;
+  link_service& links() noexcept;
+  /// The ways to reach other nodes' data, by name: `link`, and what was added.
+  transport_registry& transports() noexcept;
+
+  node_counters counters() const noexcept;
+
+  /// For the headers that give access to the framework.
+  struct impl;
+  impl& internals() noexcept { return *impl_; }
+
+private:
+  std::shared_ptr<impl> impl_;
+};
+
+} // namespace headrace
