@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/graph/expr_node.hpp"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 
 namespace headrace {
@@ -67,6 +69,8 @@ struct service_options {
   std::string compression = "auto";           ///< auto, none, snappy
   std::string data_transfer_protocol;         ///< empty: chosen
   int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
+  /// How often the node was iterated over; copies of a dataset share it. Not part of the graph.
+  std::shared_ptr<std::atomic<uint64_t>> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 

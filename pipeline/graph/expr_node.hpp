@@ -11,6 +11,7 @@
 namespace headrace {
 
 struct expr_node;
+struct function_scope;
 using expr_ptr = std::shared_ptr<const expr_node>;
 
 /// One application of a column function. The number of each is what is stored in graphs: append
@@ -24,12 +25,13 @@ enum class expr_op : uint16_t {
   multiply,
   divide,
   floor_divide,
-  modulo,
+  modulo, ///< with the sign of the dividend, as C++'s %
   negate,
   absolute,
   minimum,
   maximum,
   power,
+  floor_modulo, ///< with the sign of the divisor
   // elementwise functions of floats
   square = 30,
   sqrt,
@@ -93,6 +95,7 @@ enum class expr_op : uint16_t {
   to_number,
   as_string,
   string_strip,
+  string_reduce_join, ///< input's last axis joined by `attrs.text`
   // parsing
   decode_raw = 150, ///< string to vector of `spec.type`; `attrs.flag`: little endian
   parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
@@ -140,7 +143,7 @@ struct expr_node {
   expr_attrs attrs;
   tensor_spec spec;
   /// For parameters: the function whose argument this is. Compared by identity only.
-  std::shared_ptr<const struct function_scope> scope;
+  std::shared_ptr<const function_scope> scope;
 };
 
 /// Identity of one traced function; parameters of an outer function that appear in an inner one are

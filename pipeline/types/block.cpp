@@ -8,21 +8,6 @@ namespace {
 
 bool before(const row_error& e, size_t row) { return e.row < row; }
 
-std::vector<origin> slice_origins(const std::vector<origin>& runs, size_t first, size_t count) {
-  std::vector<origin> out;
-  size_t at = 0;
-  for (const auto& run : runs) {
-    const auto begin = std::max(at, first);
-    const auto end = std::min(at + run.rows, first + count);
-    at += run.rows;
-    if (begin >= end)
-      continue;
-    out.push_back(run);
-    out.back().rows = static_cast<uint32_t>(end - begin);
-  }
-  return out;
-}
-
 column zeros(const tensor_spec& spec) {
   std::vector<int64_t> dims;
   for (auto dim : spec.dims.dims()) dims.push_back(std::max<int64_t>(dim, 0));
@@ -40,6 +25,48 @@ column zeros(const tensor_spec& spec) {
 
 } // namespace
 
+void append_origin(std::vector<origin>& runs, const origin& run) {
+  if (run.rows == 0)
+    return;
+  if (!runs.empty()) {
+    auto& last = runs.back();
+    if (last.source == run.source && last.pass == run.pass) {
+      const auto gap = run.split - (last.split + (last.rows - 1) * last.step);
+      if ((last.rows == 1 || last.step == gap) && (run.rows == 1 || run.step == gap)) {
+        last.step = gap;
+        last.rows += run.rows;
+        return;
+      }
+    }
+  }
+  runs.push_back(run);
+  if (run.rows == 1)
+    runs.back().step = 0;
+}
+
+void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
+                    size_t count) {
+  size_t at = 0;
+  for (auto run : from) {
+    if (at >= first + count)
+      return;
+    const auto begin = std::max(at, first);
+    const auto end = std::min(at + run.rows, first + count);
+    run.split += (begin - at) * run.step;
+    at += run.rows;
+    if (begin >= end)
+      continue;
+    run.rows = static_cast<uint32_t>(end - begin);
+    append_origin(runs, run);
+  }
+}
+
+origin origin_of(const std::vector<origin>& runs, size_t row) {
+  std::vector<origin> one;
+  append_origins(one, runs, row, 1);
+  return one.empty() ? origin{} : one.front();
+}
+
 block block::slice(size_t first, size_t count) const {
   if (first == 0 && count == rows)
     return *this;
@@ -50,7 +77,7 @@ block block::slice(size_t first, size_t count) const {
   auto e = std::lower_bound(errors.begin(), errors.end(), first, before);
   for (; e != errors.end() && e->row < first + count; ++e)
     out.errors.push_back({static_cast<uint32_t>(e->row - first), e->why});
-  out.origins = slice_origins(origins, first, count);
+  append_origins(out.origins, origins, first, count);
   return out;
 }
 

@@ -7,14 +7,25 @@
 
 namespace headrace {
 
-/// Where a row came from: the split of the source it descends from. Runs of rows share one record.
+/// Where rows came from: the split of the source they descend from; a row made of several rows (a
+/// batch) descends from that of the last one. Runs of rows share one record: row `i` of the run
+/// descends from split `split + i * step`.
 struct origin {
   uint32_t rows = 0;   ///< length of this run
   uint32_t source = 0; ///< which source of the graph, in depth-first order
   uint64_t pass = 0;   ///< how often the source had been started over
-  uint64_t split = 0;  ///< which split of the source
+  uint64_t split = 0;  ///< which split of the source the first row is from
+  uint64_t step = 0;   ///< between the splits of neighbouring rows; modulo 2^64
   friend bool operator==(const origin&, const origin&) = default;
 };
+
+/// Appends a run, as part of the last one where the two make one progression.
+void append_origin(std::vector<origin>& runs, const origin& run);
+/// Appends the origins of rows `[first, first + count)` of rows with the origins `from`.
+void append_origins(std::vector<origin>& runs, const std::vector<origin>& from, size_t first,
+                    size_t count);
+/// The origin of one row. @pre `runs` cover it
+origin origin_of(const std::vector<origin>& runs, size_t row);
 
 /// A row that failed. The columns hold some value of the right spec there that nobody may read.
 struct row_error {

@@ -1,0 +1,382 @@
+#include "headrace/pipeline/codec/block_codec.hpp"
+
+#include <algorithm>
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <fmt/format.h>
+#include <kj/exception.h>
+#include <limits>
+#include <snappy.h>
+
+namespace headrace {
+
+namespace {
+
+using part_builder = schema::Part::Builder;
+using part_reader = schema::Part::Reader;
+
+// A segment costs an allocation and an entry in the frame; fewer bytes than this are cheaper
+// copied.
+constexpr size_t most_inline = 128;
+constexpr size_t word = sizeof(int64_t);
+constexpr size_t most_dims = 64;
+
+struct origin_record {
+  uint32_t rows, source;
+  uint64_t pass, split, step;
+};
+static_assert(sizeof(origin_record) == 32);
+
+// -- encoding -----------------------------------------------------------------
+
+class encoder {
+public:
+  encoder(block_encoding encoding, std::vector<buffer>& segments)
+    : encoding_(encoding), segments_(segments) {}
+
+  void put(part_builder out, const buffer& bytes) {
+    out.setBytes(bytes.size());
+    out.setEncoding(schema::Part::Encoding::NONE);
+    if (bytes.size() <= most_inline) {
+      out.setInline({reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()});
+      return;
+    }
+    out.setSegment(static_cast<uint32_t>(segments_.size()));
+    if (encoding_ == block_encoding::snappy
+        && bytes.size() < std::numeric_limits<uint32_t>::max()) {
+      if (auto packed = compress(bytes); packed.size() < bytes.size()) {
+        out.setEncoding(schema::Part::Encoding::SNAPPY);
+        segments_.push_back(std::move(packed));
+        return;
+      }
+    }
+    segments_.push_back(bytes);
+  }
+
+  void put(schema::Column::Builder out, const column& c) {
+    out.setDtype(static_cast<uint8_t>(c.type()));
+    const auto values = static_cast<size_t>(c.total_values());
+    if (c.is_string()) {
+      const auto borders = c.border_buffer().slice(0, (values + 1) * word);
+      auto ends = borders.as<int64_t>();
+      put(out.initBorders(), borders);
+      put(out.initValues(), c.value_buffer().slice(static_cast<size_t>(ends[0] - c.byte_base()),
+                                                   static_cast<size_t>(ends[values] - ends[0])));
+      out.setByteBase(ends[0]);
+    } else {
+      put(out.initValues(), c.value_buffer().slice(0, values * size_of(c.type())));
+    }
+    if (c.is_dense() || c.rank() == 0) {
+      auto dims = out.initDense(static_cast<unsigned>(c.rank()));
+      for (unsigned i = 0; i < dims.size(); ++i)
+        dims.set(i, static_cast<uint64_t>(c.row_shape()[i])); // none if rank 0
+      return;
+    }
+    auto variable = out.initVariable();
+    variable.setRank(static_cast<uint16_t>(c.rank()));
+    put(variable.initDims(), c.row_dim_buffer().slice(0, c.rows() * c.rank() * word));
+  }
+
+private:
+  static buffer compress(const buffer& bytes) {
+    mutable_buffer out{snappy::MaxCompressedLength(bytes.size())};
+    size_t size = 0;
+    snappy::RawCompress(reinterpret_cast<const char*>(bytes.data()), bytes.size(),
+                        reinterpret_cast<char*>(out.data()), &size);
+    return std::move(out).freeze(size);
+  }
+
+  block_encoding encoding_;
+  std::vector<buffer>& segments_;
+};
+
+buffer errors_message(const std::vector<row_error>& errors) {
+  ::capnp::MallocMessageBuilder message;
+  auto list = message.initRoot<schema::RowErrors>().initList(static_cast<unsigned>(errors.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    list[i].setRow(errors[i].row);
+    list[i].setCode(static_cast<uint16_t>(errors[i].why.code()));
+    list[i].setText(errors[i].why.message());
+  }
+  auto words = ::capnp::messageToFlatArray(message);
+  return buffer::copy_of(words.begin(), words.size() * sizeof(::capnp::word));
+}
+
+buffer origin_records(const std::vector<origin>& origins) {
+  mutable_buffer out{origins.size() * sizeof(origin_record)};
+  auto to = out.as<origin_record>();
+  for (size_t i = 0; i < origins.size(); ++i)
+    to[i] = {origins[i].rows, origins[i].source, origins[i].pass, origins[i].split,
+             origins[i].step};
+  return std::move(out).freeze();
+}
+
+// -- decoding -----------------------------------------------------------------
+
+class decoder {
+public:
+  decoder(std::span<const buffer> segments, size_t most_bytes)
+    : segments_(segments), budget_(most_bytes) {}
+
+  /// The decoded bytes, aligned for any value; `size` of them, if it is not `any_size`.
+  static constexpr size_t any_size = std::numeric_limits<size_t>::max();
+  result<buffer> get(part_reader in, size_t size, std::string_view what) {
+    const auto announced = in.getBytes();
+    if (size != any_size && announced != size)
+      return data_loss(fmt::format("{} are {} bytes, expected {}", what, announced, size));
+    buffer raw;
+    if (in.isInline()) {
+      auto data = in.getInline();
+      if (in.getEncoding() != schema::Part::Encoding::NONE)
+        return data_loss(fmt::format("{} are inline and encoded", what));
+      raw = buffer::copy_of(data.begin(), data.size());
+    } else if (in.isSegment()) {
+      if (in.getSegment() >= segments_.size())
+        return data_loss(
+          fmt::format("{} are in segment {} of {}", what, in.getSegment(), segments_.size()));
+      raw = segments_[in.getSegment()];
+    } else {
+      return data_loss(fmt::format("{} are in a place this build does not know", what));
+    }
+    switch (in.getEncoding()) {
+    case schema::Part::Encoding::NONE: break;
+    case schema::Part::Encoding::SNAPPY: {
+      HEADRACE_ASSIGN(raw, decompress(raw, announced, what));
+      break;
+    }
+    default:
+      return data_loss(fmt::format("{} are encoded in a way this build does not know", what));
+    }
+    if (raw.size() != announced)
+      return data_loss(
+        fmt::format("{} are {} bytes, announced were {}", what, raw.size(), announced));
+    if (reinterpret_cast<uintptr_t>(raw.data()) % 16 != 0)
+      raw = buffer::copy_of(raw.data(), raw.size());
+    return raw;
+  }
+
+  result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected) {
+    if (in.getDtype() != static_cast<uint8_t>(expected.type))
+      return invalid_argument(
+        fmt::format("dtype {}, expected {}", in.getDtype(), to_string(expected)));
+    return in.isDense() ? dense(in, rows, expected) : variable(in, rows, expected);
+  }
+
+private:
+  result<buffer> decompress(const buffer& packed, uint64_t announced, std::string_view what) {
+    size_t size = 0;
+    const auto* data = reinterpret_cast<const char*>(packed.data());
+    if (!snappy::GetUncompressedLength(data, packed.size(), &size) || size != announced)
+      return data_loss(fmt::format("{} are no snappy data of {} bytes", what, announced));
+    if (size > budget_)
+      return resource_exhausted(fmt::format("{} would unpack to {} bytes", what, size));
+    budget_ -= size;
+    mutable_buffer out{size};
+    if (!snappy::RawUncompress(data, packed.size(), reinterpret_cast<char*>(out.data())))
+      return data_loss(fmt::format("{} are damaged snappy data", what));
+    return std::move(out).freeze();
+  }
+
+  // Bytes of `values` values, or more than any buffer has.
+  static size_t times(size_t a, size_t b) {
+    size_t out = 0;
+    return __builtin_mul_overflow(a, b, &out) ? any_size - 1 : out;
+  }
+
+  struct strings {
+    buffer borders, bytes;
+  };
+  result<strings> get_strings(schema::Column::Reader in, size_t values) {
+    if (values >= any_size / word - 1)
+      return data_loss("more strings than memory");
+    HEADRACE_ASSIGN(auto borders, get(in.getBorders(), (values + 1) * word, "string borders"));
+    HEADRACE_ASSIGN(auto bytes, get(in.getValues(), any_size, "string bytes"));
+    auto ends = borders.as<int64_t>();
+    bool ascending = true;
+    for (size_t i = 0; i < values; ++i) ascending &= ends[i] <= ends[i + 1];
+    uint64_t total = static_cast<uint64_t>(ends[values]) - static_cast<uint64_t>(ends[0]);
+    if (!ascending || ends[0] != in.getByteBase() || total != bytes.size())
+      return data_loss(fmt::format("string borders do not ascend from {} over {} bytes",
+                                   in.getByteBase(), bytes.size()));
+    return strings{std::move(borders), std::move(bytes)};
+  }
+
+  result<buffer> get_numbers(schema::Column::Reader in, size_t values, dtype type) {
+    HEADRACE_ASSIGN(auto out, get(in.getValues(), times(values, size_of(type)), "values"));
+    if (type == dtype::boolean) {
+      // Other bytes are no bool in C++.
+      uint8_t all = 0;
+      for (auto x : out.as<uint8_t>()) all |= x;
+      if (all > 1)
+        return data_loss("a bool is neither 0 nor 1");
+    }
+    return out;
+  }
+
+  result<column> dense(schema::Column::Reader in, size_t rows, const tensor_spec& expected) {
+    std::vector<int64_t> dims;
+    size_t values = rows;
+    if (in.getDense().size() > most_dims)
+      return data_loss(fmt::format("rank {}", in.getDense().size()));
+    // The extents alone must be countable, also where there are no rows.
+    size_t row_values = 1;
+    for (auto dim : in.getDense()) {
+      if (dim > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
+          || __builtin_mul_overflow(row_values, dim, &row_values))
+        return data_loss("a shape with more values than memory");
+      dims.push_back(static_cast<int64_t>(dim));
+    }
+    if (__builtin_mul_overflow(row_values, rows, &values)
+        || row_values > static_cast<size_t>(std::numeric_limits<int64_t>::max()))
+      return data_loss("a shape with more values than memory");
+    shape row{std::move(dims)};
+    if (!expected.dims.accepts(row))
+      return invalid_argument(
+        fmt::format("rows of shape {}, expected {}", to_string(row), to_string(expected)));
+    if (expected.type == dtype::string) {
+      HEADRACE_ASSIGN(auto parts, get_strings(in, values));
+      return column::strings(std::move(row), rows, std::move(parts.borders), std::move(parts.bytes),
+                             in.getByteBase());
+    }
+    HEADRACE_ASSIGN(auto numbers, get_numbers(in, values, expected.type));
+    return column::dense(expected.type, std::move(row), rows, std::move(numbers));
+  }
+
+  result<column> variable(schema::Column::Reader in, size_t rows, const tensor_spec& expected) {
+    if (!in.isVariable())
+      return data_loss("a column of a kind this build does not know");
+    const auto rank = static_cast<size_t>(in.getVariable().getRank());
+    // Rows of rank 0 have no extents that would bound their number.
+    if (rank == 0 || rank > most_dims)
+      return data_loss(fmt::format("rows of variable shape and rank {}", rank));
+    if (expected.dims.has_rank() && expected.dims.rank() != rank)
+      return invalid_argument(
+        fmt::format("rows of rank {}, expected {}", rank, to_string(expected)));
+    HEADRACE_ASSIGN(auto dims,
+                    get(in.getVariable().getDims(), times(rows, rank * word), "row shapes"));
+    mutable_buffer starts{(rows + 1) * word};
+    auto start = starts.as<int64_t>();
+    auto extent = dims.as<int64_t>();
+    int64_t total = 0;
+    for (size_t r = 0; r < rows; ++r) {
+      start[r] = total;
+      int64_t values = 1;
+      for (size_t d = 0; d < rank; ++d) {
+        const auto n = extent[r * rank + d];
+        const bool fits =
+          !expected.dims.has_rank() || expected.dims[d] == shape::unknown || expected.dims[d] == n;
+        if (n < 0 || !fits)
+          return invalid_argument(fmt::format("row {} has extent {} at axis {}, expected {}", r, n,
+                                              d, to_string(expected)));
+        if (__builtin_mul_overflow(values, n, &values))
+          return data_loss(fmt::format("row {} has more values than memory", r));
+      }
+      if (__builtin_add_overflow(total, values, &total))
+        return data_loss("rows with more values than memory");
+    }
+    start[rows] = total;
+    auto row_starts = std::move(starts).freeze();
+    const auto values = static_cast<size_t>(total);
+    if (expected.type == dtype::string) {
+      HEADRACE_ASSIGN(auto parts, get_strings(in, values));
+      return column::variable_strings(rank, rows, std::move(parts.borders), std::move(parts.bytes),
+                                      in.getByteBase(), std::move(row_starts), std::move(dims));
+    }
+    HEADRACE_ASSIGN(auto numbers, get_numbers(in, values, expected.type));
+    return column::variable(expected.type, rank, rows, std::move(numbers), std::move(row_starts),
+                            std::move(dims));
+  }
+
+  std::span<const buffer> segments_;
+  size_t budget_;
+};
+
+result<std::vector<row_error>> read_errors(const buffer& bytes, size_t rows) {
+  std::vector<row_error> out;
+  if (bytes.empty())
+    return out;
+  if (bytes.size() % sizeof(::capnp::word) != 0)
+    return data_loss("row errors are no whole words");
+  ::capnp::ReaderOptions options;
+  options.traversalLimitInWords = bytes.size() / sizeof(::capnp::word) * 2 + 64;
+  options.nestingLimit = 8;
+  ::capnp::FlatArrayMessageReader message{
+    {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)},
+    options};
+  auto list = message.getRoot<schema::RowErrors>().getList();
+  if (list.size() > rows)
+    return data_loss(fmt::format("{} errors in {} rows", list.size(), rows));
+  out.reserve(list.size());
+  for (auto e : list) {
+    if (e.getRow() >= rows || (!out.empty() && e.getRow() <= out.back().row))
+      return data_loss(fmt::format("errors do not ascend at row {} of {}", e.getRow(), rows));
+    auto code = e.getCode();
+    if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
+      code = static_cast<uint16_t>(status_code::unknown);
+    auto text = e.getText();
+    out.push_back(
+      {e.getRow(), {static_cast<status_code>(code), std::string{text.begin(), text.size()}}});
+  }
+  return out;
+}
+
+result<std::vector<origin>> read_origins(const buffer& bytes, size_t rows) {
+  std::vector<origin> out;
+  if (bytes.empty())
+    return out;
+  if (bytes.size() % sizeof(origin_record) != 0)
+    return data_loss("origins are no whole records");
+  uint64_t sum = 0;
+  for (const auto& r : bytes.as<origin_record>()) {
+    out.push_back({r.rows, r.source, r.pass, r.split, r.step});
+    sum += r.rows;
+  }
+  if (sum != rows)
+    return data_loss(fmt::format("origins of {} rows in a block of {}", sum, rows));
+  return out;
+}
+
+result<block> decode(schema::Block::Reader in, std::span<const buffer> segments,
+                     const std::vector<tensor_spec>& expected, size_t most_bytes) {
+  block out;
+  out.rows = in.getRows();
+  auto columns = in.getColumns();
+  if (columns.size() != expected.size())
+    return invalid_argument(
+      fmt::format("a block of {} columns, expected {}", columns.size(), expected.size()));
+  decoder from{segments, most_bytes};
+  for (unsigned i = 0; i < columns.size(); ++i) {
+    auto c = from.get(columns[i], out.rows, expected[i]);
+    if (!c)
+      return c.status().with_context(fmt::format("block, column {}", i));
+    out.columns.push_back(*std::move(c));
+  }
+  HEADRACE_ASSIGN(auto errors, from.get(in.getErrors(), decoder::any_size, "row errors"));
+  HEADRACE_ASSIGN(out.errors, read_errors(errors, out.rows));
+  HEADRACE_ASSIGN(auto origins, from.get(in.getOrigins(), decoder::any_size, "origins"));
+  HEADRACE_ASSIGN(out.origins, read_origins(origins, out.rows));
+  return out;
+}
+
+} // namespace
+
+void encode_block(const block& rows, block_encoding encoding, schema::Block::Builder out,
+                  std::vector<buffer>& segments) {
+  encoder to{encoding, segments};
+  out.setRows(static_cast<uint32_t>(rows.rows));
+  auto columns = out.initColumns(static_cast<unsigned>(rows.columns.size()));
+  for (unsigned i = 0; i < columns.size(); ++i) to.put(columns[i], rows.columns[i]);
+  to.put(out.initErrors(), rows.errors.empty() ? buffer{} : errors_message(rows.errors));
+  to.put(out.initOrigins(), origin_records(rows.origins));
+}
+
+result<block> decode_block(schema::Block::Reader in, std::span<const buffer> segments,
+                           const std::vector<tensor_spec>& expected, size_t most_bytes) {
+  try {
+    return decode(in, segments, expected, most_bytes);
+  } catch (const kj::Exception& e) {
+    return data_loss(fmt::format("block header: {}", e.getDescription().cStr()));
+  }
+}
+
+} // namespace headrace

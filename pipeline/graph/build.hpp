@@ -1,0 +1,77 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <span>
+#include <string_view>
+
+/// One checked maker an operator: the only way to a `dataset_node`. Each infers spec and
+/// cardinality and answers `invalid_argument` naming the operator, the argument and what would be
+/// right.
+namespace headrace {
+
+/// Expressions that hold these numbers and strings.
+expr_ptr scalar_constant(int64_t x);
+expr_ptr string_constant(std::span<const std::string> xs);
+
+// -- sources: arguments may also be expressions of an enclosing function's parameters -------------
+
+/// The int64 numbers from `start` in steps of `step`, before `stop`. Constant zero steps are
+/// refused; others are an error row when it runs.
+result<dataset_ptr> make_range(expr_ptr start, expr_ptr stop, expr_ptr step);
+result<dataset_ptr> make_range(int64_t start, int64_t stop, int64_t step = 1);
+/// One element: these tensors, arranged as `layout`.
+result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure layout = {});
+/// The rows of these tensors along axis 0, side by side. They need a rank of 1 or more and one
+/// extent there.
+result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, structure layout = {});
+/// The lines of these files (a string scalar or vector), without their ends (`\n` or `\r\n`).
+/// `compression`: "", "GZIP" or "ZLIB".
+result<dataset_ptr> make_text_lines(expr_ptr files, std::string compression = {});
+/// The records of these TFRecord files.
+result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression = {});
+/// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: drawn by
+/// who runs it).
+result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
+                                    std::optional<uint64_t> seed = {});
+
+// -- operators ----------------------------------------------------------------
+
+/// `parallel`: calls at a time, 0 = in the caller, -1 = chosen when it runs.
+result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0);
+/// `body` gives one bool scalar.
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body);
+/// `body` gives a dataset.
+result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body);
+/// `body` gives a dataset; `cycle` of them are open at a time and give `length` rows in turn.
+result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_t cycle,
+                                    int64_t length = 1, int64_t parallel = 0);
+result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
+result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
+                                 std::optional<uint64_t> seed = {},
+                                 bool reshuffle_each_iteration = true);
+/// `count` -1: for ever.
+result<dataset_ptr> make_repeat(dataset_ptr input, int64_t count = -1);
+/// `count` -1: all.
+result<dataset_ptr> make_take(dataset_ptr input, int64_t count);
+/// `count` -1: all.
+result<dataset_ptr> make_skip(dataset_ptr input, int64_t count);
+/// `elements` -1: chosen when it runs.
+result<dataset_ptr> make_prefetch(dataset_ptr input, int64_t elements = -1);
+result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start = 0);
+/// One input or more.
+result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs);
+/// Layouts and dtypes must agree; where shapes differ the result's is the widest needed.
+result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second);
+/// `input` runs in a service, and its elements come back. With `service.dataset_id` there is no
+/// input, and `spec` says what the registered dataset gives.
+result<dataset_ptr> make_distribute(dataset_ptr input, service_options service);
+result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
+                                    service_options service);
+
+/// Is this a source (an operator without inputs, `distribute` apart)?
+bool is_source(dataset_op op) noexcept;
+/// The value of a constant expression, or null.
+const column* constant_of(const expr_ptr& x) noexcept;
+
+} // namespace headrace
