@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <map>
+#include <string>
+
+namespace headrace {
+
+/// A registered dataset: a graph and what its readers need to know of it.
+struct dataset_record {
+  buffer graph;            ///< a Graph message
+  buffer spec;             ///< an ElementSpec message
+  std::string fingerprint; ///< SHA-256 of the canonical graph
+};
+
+/// Which graph an id means. Ids are aliases: graphs are kept once each, by fingerprint.
+class dataset_table {
+public:
+  /// Registers under `id`, or under a new one if it is empty. The same graph under the same id again is
+  /// fine; another graph under a taken id is already_exists.
+  result<std::string> add(std::string id, dataset_record what);
+  /// not_found names the id and how many there are.
+  result<const dataset_record*> find(const std::string& id) const;
+  size_t size() const noexcept { return ids_.size(); }
+
+private:
+  std::map<std::string, std::string> ids_;               ///< to fingerprint
+  std::map<std::string, dataset_record> by_fingerprint_;
+  uint64_t last_ = 1000;
+};
+
+} // namespace headrace

@@ -1,0 +1,228 @@
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+
+#include "headrace/actors/dispatcher/status_report.hpp"
+#include "headrace/actors/job/job_actor.hpp"
+#include "headrace/actors/job/job_codec.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+/// Reads the request's arm, so that handlers need not.
+schema::DispatcherMessage::Reader message_of(const envelope& in) { return in->getDispatcher(); }
+
+template <class Fill>
+envelope make_answer(const envelope& to, Fill&& fill) {
+  return make_envelope(to->getRequestId(), [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
+}
+
+std::string_view text(capnp::Text::Reader in) { return {in.cStr(), in.size()}; }
+buffer bytes(capnp::Data::Reader in) { return buffer::copy_of(in.begin(), in.size()); }
+capnp::Data::Reader data(const buffer& in) { return {reinterpret_cast<const kj::byte*>(in.data()), in.size()}; }
+
+} // namespace
+
+dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log)
+  : self_(self), options_(options), log_(std::move(log)), watcher_(self), workers_(options.timing), started_(now()) {}
+
+port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
+  return {
+    [this](const envelope& in) -> caf::result<envelope> {
+      if (!in.valid())
+        return make_bad_message(++bad_messages_, in.status().message());
+      return answer(in);
+    },
+    [this](atom::deadline, uint64_t epoch) {
+      if (epoch != armed_)
+        return;
+      for (const auto& who : workers_.expire(now()))
+        lose(who);
+      arm();
+    },
+  };
+}
+
+caf::result<envelope> dispatcher_state::answer(const envelope& in) {
+  using arm = schema::DispatcherMessage;
+  const auto id = in->getRequestId();
+  switch (in->which()) {
+    case schema::Envelope::DISPATCHER: break;
+    default: return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
+  }
+  const auto request = message_of(in);
+  switch (request.which()) {
+    case arm::REGISTER_WORKER: return register_worker(in);
+    case arm::WORKER_HEARTBEAT: return worker_heartbeat(in);
+    case arm::REGISTER_DATASET: return register_dataset(in);
+    case arm::GET_DATASET: return get_dataset(in);
+    case arm::OPEN_ITERATION: return open_iteration(in);
+    case arm::CONSUMER_HEARTBEAT: return to_job(in, job_id{request.getConsumerHeartbeat().getJobId()});
+    case arm::LEAVE_ITERATION: return to_job(in, job_id{request.getLeaveIteration().getJobId()});
+    case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
+    case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
+    case arm::GET_STATUS: return get_status(in);
+    default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
+  }
+}
+
+// -- workers ------------------------------------------------------------------
+
+envelope dispatcher_state::register_worker(const envelope& in) {
+  auto wanted = message_of(in).getRegisterWorker();
+  worker_info info{worker_id{wanted.getWorkerId()}, incarnation{wanted.getIncarnation()},
+                   std::string{text(wanted.getDataAddress())}, std::string{text(wanted.getBootId())}, {},
+                   wanted.getPid()};
+  for (auto tag : wanted.getTags())
+    info.tags.emplace_back(text(tag));
+  const auto sender = caf::actor_cast<published_actor>(self_->current_sender());
+  if (!sender)
+    return make_failure(invalid_argument("a worker registers with a request, not with a plain message"),
+                        in->getRequestId());
+  const auto outcome = workers_.add(info, now());
+  info.id = outcome.id;
+  if (outcome.replaced)
+    lose(*outcome.replaced);
+  worker_handles_[info.id] = sender;
+  if (outcome.joined)
+    log_.info("worker joined", {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
+  tell_jobs({info, sender, false});
+  arm();
+  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
+    auto out = b.initWorkerRegistered();
+    out.setWorkerId(info.id.value);
+    write_timing(out.initTiming(), workers_.timing());
+  });
+}
+
+envelope dispatcher_state::worker_heartbeat(const envelope& in) {
+  auto beat = message_of(in).getWorkerHeartbeat();
+  const worker_id id{beat.getWorkerId()};
+  if (!workers_.renew(id, incarnation{beat.getIncarnation()}, now()))
+    return make_failure(not_found(fmt::format("worker {} is not registered (any more)", id.value)),
+                        in->getRequestId());
+  last_heartbeats_[id] = in;
+  return make_ok(in->getRequestId());
+}
+
+void dispatcher_state::lose(const worker_info& who) {
+  log_.warn("worker lost", {{"worker", who.id}, {"data", who.data_address}});
+  worker_handles_.erase(who.id);
+  last_heartbeats_.erase(who.id);
+  tell_jobs({who, {}, true});
+}
+
+void dispatcher_state::tell_jobs(const worker_change& change) {
+  for (const auto& [id, job] : jobs_)
+    port::tell(job.actor, make_local<worker_change>(change));
+}
+
+void dispatcher_state::arm() {
+  if (auto at = workers_.next_deadline())
+    port::remind(self_, std::max(*at - now(), duration{0}), atom::deadline_v, ++armed_);
+}
+
+time_point dispatcher_state::now() const { return self_->clock().now(); }
+
+// -- datasets -----------------------------------------------------------------
+
+envelope dispatcher_state::register_dataset(const envelope& in) {
+  auto wanted = message_of(in).getRegisterDataset();
+  auto fingerprint = wanted.getFingerprint();
+  dataset_record record{bytes(wanted.getGraph()), bytes(wanted.getElementSpec()),
+                        {reinterpret_cast<const char*>(fingerprint.begin()), fingerprint.size()}};
+  if (record.graph.empty() || record.fingerprint.empty())
+    return make_failure(invalid_argument("a dataset is registered with its graph and fingerprint"),
+                        in->getRequestId());
+  auto id = datasets_.add(std::string{text(wanted.getDatasetId())}, std::move(record));
+  if (!id)
+    return make_failure(id.status(), in->getRequestId());
+  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
+    b.initDatasetDef().setDatasetId(*id);
+  });
+}
+
+envelope dispatcher_state::get_dataset(const envelope& in) {
+  const std::string id{text(message_of(in).getGetDataset())};
+  auto found = datasets_.find(id);
+  if (!found)
+    return make_failure(found.status(), in->getRequestId());
+  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
+    auto out = b.initDatasetDef();
+    out.setDatasetId(id);
+    out.setGraph(data((*found)->graph));
+    out.setElementSpec(data((*found)->spec));
+    out.setFingerprint(
+      {reinterpret_cast<const kj::byte*>((*found)->fingerprint.data()), (*found)->fingerprint.size()});
+  });
+}
+
+// -- jobs ---------------------------------------------------------------------
+
+caf::result<envelope> dispatcher_state::open_iteration(const envelope& in) {
+  auto job = find_or_start_job(message_of(in).getOpenIteration());
+  if (!job)
+    return make_failure(job.status(), in->getRequestId());
+  return port::delegate(self_, (*job)->actor, in);
+}
+
+caf::result<envelope> dispatcher_state::to_job(const envelope& in, job_id id) {
+  auto at = jobs_.find(id);
+  if (at == jobs_.end())
+    return make_failure(not_found(fmt::format("there is no job {} (any more)", id.value)), in->getRequestId());
+  return port::delegate(self_, at->second.actor, in);
+}
+
+result<dispatcher_state::job*> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
+  const std::string dataset_id{text(wanted.getDatasetId())};
+  const std::string name{text(wanted.getJobName())};
+  const auto mode = from_schema(wanted.getProcessingMode());
+  HEADRACE_ASSIGN(auto dataset, datasets_.find(dataset_id));
+  // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer, whose
+  // repeated request finds it again.
+  const auto key = name.empty() ? fmt::format("consumer {}", wanted.getConsumerId())
+                                : fmt::format("named {} {}", name, dataset->fingerprint);
+  if (auto at = jobs_by_key_.find(key); at != jobs_by_key_.end()) {
+    auto& found = jobs_.at(at->second);
+    if (found.mode != mode)
+      return invalid_argument(
+        fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}", name,
+                    found.mode == processing_mode::off ? "off" : "dynamic",
+                    mode == processing_mode::off ? "off" : "dynamic"));
+    return &found;
+  }
+  const job_id id{++last_job_};
+  job_description about{id, name, dataset_id, mode, dataset->graph, options_};
+  std::vector<worker_change> present;
+  for (const auto& info : workers_.alive())
+    if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
+      present.push_back({info, handle->second, false});
+  auto actor = port::spawn<job_state>(self_->system(), std::move(about), std::move(present), log_);
+  auto& fresh = jobs_.emplace(id, job{id, name, dataset_id, mode, actor}).first->second;
+  fresh.watch = watcher_.watch(actor, [this, id](const caf::error& why) { job_ended(id, why); });
+  jobs_by_key_.emplace(key, id);
+  log_.info("job started", {{"job", id}, {"name", name}, {"dataset", dataset_id}});
+  return &fresh;
+}
+
+void dispatcher_state::job_ended(job_id id, const caf::error& why) {
+  if (why)
+    log_.error("job failed", {{"job", id}, {"why", to_string(to_status(why))}});
+  jobs_.erase(id);
+  std::erase_if(jobs_by_key_, [id](const auto& entry) { return entry.second == id; });
+}
+
+// -- introspection --------------------------------------------------------------
+
+envelope dispatcher_state::get_status(const envelope& in) {
+  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
+    auto out = b.initStatus();
+    out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
+    out.setDatasets(static_cast<uint32_t>(datasets_.size()));
+    out.setBadMessages(bad_messages_);
+    write_workers(out, workers_, last_heartbeats_, now());
+  });
+}
+
+} // namespace headrace

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "headrace/actors/dispatcher/dataset_table.hpp"
+#include "headrace/actors/dispatcher/dispatcher_options.hpp"
+#include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/messages.hpp"
+#include "headrace/runtime/log/logger.hpp"
+
+#include <map>
+#include <string>
+
+namespace headrace {
+
+/// Owns what a service knows: datasets, workers, jobs. Decides about registration and leases, starts the job
+/// actors and hands on to them what concerns one job. The root that a dispatcher's node publishes.
+class dispatcher_state {
+public:
+  using handle_type = port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t)>;
+  static inline const char* name = "headrace.dispatcher";
+
+  dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log);
+  port::behavior<handle_type> make_behavior();
+
+private:
+  using request = schema::DispatcherMessage::Reader;
+
+  struct job {
+    job_id id;
+    std::string name; ///< empty: anonymous
+    std::string dataset_id;
+    processing_mode mode = processing_mode::off;
+    job_handle actor;
+    port::watcher::token watch = 0;
+  };
+
+  caf::result<envelope> answer(const envelope& in);
+  envelope register_worker(const envelope& in);
+  envelope worker_heartbeat(const envelope& in);
+  envelope register_dataset(const envelope& in);
+  envelope get_dataset(const envelope& in);
+  caf::result<envelope> open_iteration(const envelope& in);
+  caf::result<envelope> to_job(const envelope& in, job_id id);
+  envelope get_status(const envelope& in);
+
+  result<job*> find_or_start_job(schema::OpenIteration::Reader wanted);
+  void job_ended(job_id id, const caf::error& why);
+  void lose(const worker_info& who);
+  void tell_jobs(const worker_change& change);
+  void arm();
+  time_point now() const;
+
+  port::self_pointer<handle_type> self_;
+  dispatcher_options options_;
+  logger log_;
+  port::watcher watcher_;
+  dataset_table datasets_;
+  worker_table workers_;
+  std::map<worker_id, published_actor> worker_handles_;
+  std::map<job_id, job> jobs_;
+  std::map<std::string, job_id> jobs_by_key_;
+  std::map<worker_id, envelope> last_heartbeats_;
+  uint64_t last_job_ = 0;
+  uint64_t armed_ = 0;
+  uint64_t bad_messages_ = 0;
+  time_point started_;
+};
+
+} // namespace headrace

@@ -1,0 +1,64 @@
+#include "headrace/actors/dispatcher/worker_table.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+worker_table::registered worker_table::add(worker_info info, time_point now) {
+  registered out;
+  auto at = info.id ? workers_.find(info.id) : workers_.end();
+  // A restarted process comes back at its address without knowing its old id.
+  if (at == workers_.end())
+    at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
+      return entry.second.info.data_address == info.data_address;
+    });
+  if (at == workers_.end()) {
+    info.id = worker_id{++last_};
+    out.joined = true;
+    at = workers_.emplace(info.id, record{}).first;
+  } else {
+    info.id = at->first;
+    out.joined = !at->second.alive || at->second.info.life != info.life;
+    if (at->second.alive && out.joined)
+      out.replaced = at->second.info;
+  }
+  out.id = info.id;
+  at->second = {std::move(info), now, true};
+  return out;
+}
+
+bool worker_table::renew(worker_id id, incarnation life, time_point now) {
+  auto at = workers_.find(id);
+  if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
+    return false;
+  at->second.last_heard = now;
+  return true;
+}
+
+std::vector<worker_info> worker_table::expire(time_point now) {
+  std::vector<worker_info> out;
+  for (auto& [id, worker] : workers_)
+    if (worker.alive && worker.last_heard + timing_.lease <= now) {
+      worker.alive = false;
+      out.push_back(worker.info);
+    }
+  return out;
+}
+
+std::optional<time_point> worker_table::next_deadline() const {
+  std::optional<time_point> out;
+  for (const auto& [id, worker] : workers_)
+    if (worker.alive && (!out || worker.last_heard + timing_.lease < *out))
+      out = worker.last_heard + timing_.lease;
+  return out;
+}
+
+std::vector<worker_info> worker_table::alive() const {
+  std::vector<worker_info> out;
+  for (const auto& [id, worker] : workers_)
+    if (worker.alive)
+      out.push_back(worker.info);
+  return out;
+}
+
+} // namespace headrace

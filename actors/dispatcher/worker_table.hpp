@@ -1,0 +1,55 @@
+#pragma once
+
+#include "headrace/actors/job/worker_info.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <map>
+#include <optional>
+
+namespace headrace {
+
+/// How often who says that it lives, and how long that holds.
+struct lease_timing {
+  duration heartbeat = std::chrono::seconds{1};
+  duration lease = std::chrono::seconds{5};
+};
+
+/// The workers of a service and their leases. A worker is alive from its registration until a whole lease passes
+/// without a word from it; a lost connection alone changes nothing.
+class worker_table {
+public:
+  struct record {
+    worker_info info;
+    time_point last_heard;
+    bool alive = true;
+  };
+  /// What a registration changes.
+  struct registered {
+    worker_id id;
+    /// The worker was unknown or lost, or is a new process: jobs hear of it.
+    bool joined = false;
+    /// An earlier life under the same id or data address ended with this: jobs hear of that first.
+    std::optional<worker_info> replaced;
+  };
+
+  explicit worker_table(lease_timing timing) : timing_(timing) {}
+
+  /// A worker says who it is. `info.id` is 0 or what it was given before.
+  registered add(worker_info info, time_point now);
+  /// A sign of life. False: unknown, lost or another life; it must register again.
+  bool renew(worker_id id, incarnation life, time_point now);
+  /// Workers whose lease has ended by `now`; each is told once.
+  std::vector<worker_info> expire(time_point now);
+  /// When the next lease could end.
+  std::optional<time_point> next_deadline() const;
+  const std::map<worker_id, record>& all() const noexcept { return workers_; }
+  std::vector<worker_info> alive() const;
+  const lease_timing& timing() const noexcept { return timing_; }
+
+private:
+  lease_timing timing_;
+  std::map<worker_id, record> workers_;
+  uint64_t last_ = 0;
+};
+
+} // namespace headrace

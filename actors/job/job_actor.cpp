@@ -1,0 +1,312 @@
+#include "headrace/actors/job/job_actor.hpp"
+
+#include "headrace/actors/job/job_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+/// Task ids of one dispatcher: job, repetition and a count, so that no two are equal.
+uint64_t first_task_id(job_id job, uint64_t repetition) {
+  return (job.value << 40) | ((repetition & 0xffff) << 24);
+}
+
+template <class Fill>
+envelope make_answer(uint64_t request, Fill&& fill) {
+  return make_envelope(request, [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
+}
+
+} // namespace
+
+job_state::job_state(port::self_pointer<handle_type> self, job_description about,
+                     std::vector<worker_change> present, logger log)
+  : self_(self), about_(std::move(about)), log_(log.with({{"job", about_.id}})) {
+  for (auto& worker : present)
+    workers_.emplace(worker.worker.id, std::move(worker));
+}
+
+port::behavior<job_handle> job_state::make_behavior() {
+  return {
+    [this](const envelope& in) { return answer(in); },
+    [this](const local<worker_change>& change) { on_worker(*change); },
+    [this](atom::deadline, uint64_t epoch) {
+      if (epoch == armed_)
+        on_deadline();
+    },
+  };
+}
+
+caf::result<envelope> job_state::answer(const envelope& in) {
+  using arm = schema::DispatcherMessage;
+  const auto request = in->getDispatcher();
+  switch (request.which()) {
+    case arm::OPEN_ITERATION: return open(in);
+    case arm::CONSUMER_HEARTBEAT: return renew(in);
+    case arm::LEAVE_ITERATION: return leave(in);
+    case arm::LEASE_SPLITS: return lease(in);
+    case arm::TASK_ENDED: return ended(in);
+    case arm::GET_STATUS: return report(in);
+    default: return make_unsupported(static_cast<uint16_t>(request.which()), "job", in->getRequestId());
+  }
+}
+
+// -- consumers ------------------------------------------------------------------
+
+job_state::running& job_state::repetition(uint64_t number) {
+  auto& slot = repetitions_[number];
+  if (!slot)
+    slot = std::make_unique<running>(
+      running{iteration{about_.mode, number, first_task_id(about_.id, number)}, split_assigner{about_.splits},
+              random_id()});
+  return *slot;
+}
+
+envelope job_state::open(const envelope& in) {
+  const auto wanted = in->getDispatcher().getOpenIteration();
+  auto& r = repetition(wanted.getRepetition());
+  const consumer_id who{wanted.getConsumerId()};
+  r.readers[who] = caf::actor_cast<published_actor>(self_->current_sender());
+  std::vector<worker_info> alive;
+  for (const auto& [id, worker] : workers_)
+    alive.push_back(worker.worker);
+  carry_out(r, r.core.consumer_joined(who, alive, now()));
+  arm();
+  return iteration_answer(r, in->getRequestId());
+}
+
+envelope job_state::renew(const envelope& in) {
+  const auto beat = in->getDispatcher().getConsumerHeartbeat();
+  auto at = repetitions_.find(beat.getRepetition());
+  if (at == repetitions_.end() || !at->second->core.consumer_renewed(consumer_id{beat.getConsumerId()}, now()))
+    return make_failure(not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
+                                              beat.getConsumerId(), about_.id.value)),
+                        in->getRequestId());
+  return make_ok(in->getRequestId());
+}
+
+envelope job_state::leave(const envelope& in) {
+  const auto bye = in->getDispatcher().getLeaveIteration();
+  if (auto at = repetitions_.find(bye.getRepetition()); at != repetitions_.end())
+    remove(*at->second, consumer_id{bye.getConsumerId()});
+  end_if_unused();
+  return make_ok(in->getRequestId());
+}
+
+void job_state::remove(running& r, consumer_id who) {
+  r.readers.erase(who);
+  carry_out(r, r.core.consumer_left(who));
+  if (r.core.consumers() == 0)
+    r.idle_since = now();
+}
+
+void job_state::end_if_unused() {
+  const bool read = std::any_of(repetitions_.begin(), repetitions_.end(),
+                                [](const auto& entry) { return entry.second->core.consumers() != 0; });
+  if (read)
+    return;
+  const bool kept = !about_.name.empty()
+                    && std::any_of(repetitions_.begin(), repetitions_.end(), [&](const auto& entry) {
+                         return entry.second->idle_since + about_.options.idle_job > now();
+                       });
+  if (kept)
+    return arm();
+  log_.info("job ended", {{"name", about_.name}});
+  for (auto& [number, r] : repetitions_)
+    carry_out(*r, r->core.cancel());
+  self_->quit();
+}
+
+envelope job_state::iteration_answer(const running& r, uint64_t request) const {
+  return make_answer(request, [&](schema::DispatcherMessage::Builder b) {
+    write_iteration(b.initIteration(), r.core, about_.id, !about_.name.empty(), about_.options.timing);
+  });
+}
+
+void job_state::announce(running& r) {
+  const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_iteration(b.initConsumer().initIteration(), r.core, about_.id, !about_.name.empty(),
+                    about_.options.timing);
+  });
+  for (const auto& [id, reader] : r.readers)
+    if (reader)
+      port::tell(reader, news);
+}
+
+// -- workers and tasks ------------------------------------------------------------
+
+void job_state::on_worker(const worker_change& change) {
+  const auto id = change.worker.id;
+  if (change.lost) {
+    workers_.erase(id);
+    for (auto& [number, r] : repetitions_)
+      carry_out(*r, r->core.worker_lost(id));
+    return;
+  }
+  const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
+  workers_[id] = change;
+  if (known)
+    return; // it lost its connection only: its tasks run
+  for (auto& [number, r] : repetitions_)
+    if (r->core.consumers() != 0)
+      carry_out(*r, r->core.worker_joined(change.worker));
+}
+
+void job_state::carry_out(running& r, iteration::commands todo) {
+  for (const auto& id : todo.forget)
+    r.splits.task_lost(id);
+  for (const auto& task : todo.stop)
+    if (auto at = workers_.find(task.worker.id); at != workers_.end())
+      port::tell(at->second.handle, make_envelope(0, [&](schema::Envelope::Builder b) {
+                   auto stop = b.initWorker().initStopTask();
+                   stop.setTaskId(task.id.value);
+                   stop.setReason("its job needs it no more");
+                 }));
+  for (const auto& task : todo.start)
+    start(r, task);
+  if (todo.announce)
+    announce(r);
+  settle(r);
+}
+
+void job_state::start(running& r, const iteration::task& what) {
+  auto at = workers_.find(what.worker.id);
+  if (at == workers_.end())
+    return;
+  const auto order = make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto out = b.initWorker().initStartTask();
+    out.setTaskId(what.id.value);
+    out.setIncarnation(what.life.value);
+    out.setJobId(about_.id.value);
+    out.setRepetition(r.core.repetition());
+    out.setProcessingMode(to_schema(about_.mode));
+    out.setGraph({reinterpret_cast<const kj::byte*>(about_.graph.data()), about_.graph.size()});
+    // Under OFF each copy of the graph draws its own; splits of DYNAMIC are one run in pieces.
+    out.setSeed(about_.mode == processing_mode::off ? r.seed ^ what.id.value : r.seed);
+    out.setShared(!about_.name.empty());
+  });
+  const auto heard = [this, number = r.core.repetition(), id = what.id](const status& how) {
+    if (auto found = repetitions_.find(number); found != repetitions_.end())
+      carry_out(*found->second, found->second->core.task_started(id, how));
+  };
+  port::request(self_, at->second.handle, about_.options.start_timeout, order)
+    .then([heard](const envelope& in) { heard(status_of(in)); },
+          [heard](const caf::error& why) { heard(to_status(why)); });
+}
+
+job_state::running* job_state::of_task(task_id id) {
+  for (auto& [number, r] : repetitions_)
+    if (r->core.tasks().contains(id))
+      return r.get();
+  return nullptr;
+}
+
+envelope job_state::ended(const envelope& in) {
+  const auto what = in->getDispatcher().getTaskEnded();
+  const task_id id{what.getTaskId()};
+  if (auto* r = of_task(id)) {
+    const auto how = what.getFailure().isFailed() ? read_failure(what.getFailure().getFailed()) : status{};
+    carry_out(*r, r->core.task_ended(id, incarnation{what.getIncarnation()}, what.getElements(), how));
+  }
+  return make_ok(in->getRequestId());
+}
+
+// -- splits -------------------------------------------------------------------------
+
+caf::result<envelope> job_state::lease(const envelope& in) {
+  const auto wanted = in->getDispatcher().getLeaseSplits();
+  const task_id id{wanted.getTaskId()};
+  auto* r = of_task(id);
+  if (r == nullptr || about_.mode != processing_mode::dynamic)
+    return make_failure(failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
+                        in->getRequestId());
+  running::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}}, in->getRequestId(),
+                         self_->make_response_promise<envelope>()};
+  if (wanted.getTotal().isSplits())
+    entry.what.total = wanted.getTotal().getSplits();
+  auto promise = entry.answer;
+  r->leases.push_back(std::move(entry));
+  settle(*r);
+  return promise;
+}
+
+void job_state::settle(running& r) {
+  // One answer can make others possible, so again from the start until nothing changes.
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (auto at = r.leases.begin(); at != r.leases.end();) {
+      const auto outcome = r.splits.lease(at->what);
+      if (outcome.wait) {
+        ++at;
+        continue;
+      }
+      at->answer.deliver(make_answer(at->request, [&](schema::DispatcherMessage::Builder b) {
+        auto out = b.initSplitsLeased();
+        if (outcome.splits) {
+          out.initRange().setFirst(outcome.splits->first);
+          out.getRange().setCount(outcome.splits->count);
+        } else {
+          out.setExhausted();
+        }
+      }));
+      at = r.leases.erase(at);
+      progress = true;
+    }
+  }
+}
+
+// -- time and introspection -----------------------------------------------------------
+
+void job_state::arm() {
+  std::optional<time_point> next;
+  const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
+  for (const auto& [number, r] : repetitions_) {
+    if (auto oldest = r->core.oldest_renewal())
+      consider(*oldest + about_.options.timing.lease);
+    else
+      consider(r->idle_since + about_.options.idle_job);
+  }
+  if (next)
+    port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
+}
+
+void job_state::on_deadline() {
+  for (auto& [number, r] : repetitions_)
+    for (auto who : r->core.silent_consumers(now(), about_.options.timing.lease)) {
+      log_.warn("consumer lost", {{"consumer", who}});
+      remove(*r, who);
+    }
+  arm();
+  end_if_unused();
+}
+
+envelope job_state::report(const envelope& in) const {
+  return make_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
+    auto jobs = b.initStatus().initJobs(1);
+    auto out = jobs[0];
+    out.setJobId(about_.id.value);
+    out.setName(about_.name);
+    out.setDatasetId(about_.dataset_id);
+    out.setProcessingMode(about_.mode == processing_mode::off ? "off" : "dynamic");
+    if (repetitions_.empty())
+      return;
+    const auto& newest = repetitions_.rbegin()->second->core;
+    out.setRepetition(newest.repetition());
+    out.setConsumers(static_cast<uint32_t>(newest.consumers()));
+    out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");
+    auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
+    unsigned i = 0;
+    for (const auto& [id, task] : newest.tasks()) {
+      auto one = tasks[i++];
+      one.setTaskId(id.value);
+      one.setWorkerId(task.worker.id.value);
+      one.setElements(task.elements);
+      one.setState(std::string{to_string(task.state)});
+    }
+  });
+}
+
+} // namespace headrace

@@ -1,0 +1,25 @@
+#pragma once
+
+/// Between a job's plain structs and the messages of dispatcher.capnp.
+
+#include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/job/iteration.hpp"
+#include "headrace/schemas/dispatcher.capnp.h"
+#include "headrace/schemas/worker.capnp.h"
+
+namespace headrace {
+
+schema::ProcessingMode to_schema(processing_mode mode);
+processing_mode from_schema(schema::ProcessingMode mode);
+
+/// What a consumer needs to know of the repetition it reads.
+void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job, bool shared,
+                     const lease_timing& timing);
+void write_timing(schema::Timing::Builder out, const lease_timing& timing);
+lease_timing read_timing(schema::Timing::Reader in);
+
+void write_failure(schema::FailureText::Builder out, const status& why);
+/// A code that this build does not know reads as `unknown`.
+status read_failure(schema::FailureText::Reader in);
+
+} // namespace headrace

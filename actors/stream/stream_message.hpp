@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/runtime/base/status.hpp"
+#include "headrace/runtime/link/link.hpp"
+#include "headrace/runtime/message/message.hpp"
+#include "headrace/schemas/stream.capnp.h"
+
+namespace headrace {
+
+/// What streams say, as it lies in the header of a link message.
+using stream_message = message<schema::StreamMessage>;
+
+/// Sends one message on a channel. False: the link is closed.
+template <class Fill>
+bool send_on(link& to, uint32_t channel, Fill&& fill, std::vector<buffer> payload = {}) {
+  return to.send({channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)});
+}
+
+/// Tells the other end of a channel that the stream is refused or cannot go on.
+inline bool send_failure(link& to, uint32_t channel, const status& why) {
+  return send_on(to, channel, [&](schema::StreamMessage::Builder b) {
+    auto out = b.initFailed();
+    out.setCode(static_cast<uint16_t>(why.code()));
+    out.setText(why.message());
+  });
+}
+
+} // namespace headrace

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/link/link.hpp"
+
+#include <memory>
+#include <optional>
+#include <variant>
+
+namespace headrace {
+
+/// The runner made rows.
+struct rows_produced {
+  uint64_t run = 0; ///< which of the task's runners
+  block rows;
+};
+
+/// The runner is through: the pipeline ended, or the runner itself failed (not an element).
+struct run_ended {
+  uint64_t run = 0;
+  status how;
+};
+
+/// The runner needs splits and waits.
+struct splits_wanted {
+  uint64_t run = 0;
+  uint32_t source = 0;
+  uint64_t pass = 0;
+  std::optional<uint64_t> total; ///< splits in a pass, if the source can tell
+};
+
+/// Something came over a link on the channel of one of the task's streams.
+struct stream_arrived {
+  std::shared_ptr<link> from;
+  link_message what;
+};
+
+/// A link on which the task has streams is over.
+struct stream_cut {
+  std::shared_ptr<link> from;
+};
+
+/// The runner is to be abandoned and started anew, as after a crash.
+struct runner_crash {
+  status why;
+};
+
+/// The job's answer to a request for splits; nullopt: that pass of that source is over.
+struct splits_answered {
+  uint64_t run = 0;
+  result<std::optional<split_range>> what;
+};
+
+/// What a task actor hears from its own process.
+using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered, stream_arrived,
+                                stream_cut, runner_crash>;
+
+/// What a task is doing, for its worker's heartbeat.
+struct task_numbers {
+  uint64_t elements = 0; ///< produced
+  uint64_t bytes = 0;
+  uint32_t streams = 0;
+  uint32_t restarts = 0; ///< of its runner
+};
+
+/// What a task tells its worker.
+struct task_report {
+  task_id id;
+  incarnation life;
+  job_id job;
+  task_numbers numbers;
+  /// It wants splits; the answer goes to it as splits_answered.
+  std::optional<splits_wanted> wants;
+  /// It is through, well or not.
+  std::optional<status> ended;
+};
+
+} // namespace headrace

@@ -1,0 +1,85 @@
+#include "headrace/actors/worker/stream_router.hpp"
+
+#include "headrace/actors/stream/stream_message.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace headrace {
+
+void stream_router::serve(const std::shared_ptr<link>& peer) {
+  // The link owns its handlers and lives until it is closed, so they must not own the link.
+  auto self = shared_from_this();
+  std::weak_ptr<link> weak = peer;
+  peer->set_handlers({
+    .on_message =
+      [self, weak](link_message what) {
+        if (auto from = weak.lock())
+          self->arrived(from, std::move(what));
+      },
+    .on_closed =
+      [self, weak](const status&) {
+        if (auto from = weak.lock())
+          self->closed(from);
+      },
+    .on_drained = {},
+  });
+}
+
+void stream_router::add(task_id id, task_handle task) {
+  std::lock_guard lock{mutex_};
+  tasks_[id] = std::move(task);
+}
+
+void stream_router::remove(task_id id) {
+  std::lock_guard lock{mutex_};
+  tasks_.erase(id);
+  std::erase_if(routes_, [id](const auto& entry) { return entry.second.id == id; });
+}
+
+void stream_router::arrived(const std::shared_ptr<link>& from, link_message what) {
+  status why;
+  const auto channel = what.channel;
+  if (auto task = find(from.get(), what, why))
+    port::tell(task, make_local<task_event>(stream_arrived{from, std::move(what)}));
+  else
+    send_failure(*from, channel, why);
+}
+
+task_handle stream_router::find(const link* from, const link_message& what, status& why) {
+  std::lock_guard lock{mutex_};
+  const std::pair key{from, what.channel};
+  if (auto at = routes_.find(key); at != routes_.end())
+    return at->second.task;
+  const auto first = stream_message::parse(what.header);
+  if (!first.valid() || first->which() != schema::StreamMessage::OPEN) {
+    why = first.valid() ? failed_precondition("a stream begins with `open`") : first.status();
+    return {};
+  }
+  const task_id id{first->getOpen().getTaskId()};
+  auto at = tasks_.find(id);
+  if (at == tasks_.end()) {
+    why = not_found(fmt::format("this worker has no task {} (any more)", id.value));
+    return {};
+  }
+  routes_.emplace(key, route{id, at->second});
+  return at->second;
+}
+
+void stream_router::closed(const std::shared_ptr<link>& from) {
+  std::map<task_id, task_handle> concerned;
+  {
+    std::lock_guard lock{mutex_};
+    std::erase_if(routes_, [&](const auto& entry) {
+      if (entry.first.first != from.get())
+        return false;
+      concerned.emplace(entry.second.id, entry.second.task);
+      return true;
+    });
+  }
+  for (const auto& [id, task] : concerned)
+    port::tell(task, make_local<task_event>(stream_cut{from}));
+}
+
+} // namespace headrace

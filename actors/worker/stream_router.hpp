@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headrace/actors/messages.hpp"
+#include "headrace/runtime/link/link.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace headrace {
+
+/// Brings what arrives on a worker's links to the tasks that it is for. Links call it from their I/O threads, the
+/// worker actor adds and removes tasks: all members are thread-safe. A channel belongs to the task named by its
+/// `open`; anything on a channel before that, and an `open` for a task that is not here, is answered with a
+/// failure on that channel.
+class stream_router : public std::enable_shared_from_this<stream_router> {
+public:
+  /// Serves a consumer's link until it is closed.
+  void serve(const std::shared_ptr<link>& peer);
+  void add(task_id id, task_handle task);
+  void remove(task_id id);
+
+private:
+  struct route {
+    task_id id;
+    task_handle task;
+  };
+  void arrived(const std::shared_ptr<link>& from, link_message what);
+  void closed(const std::shared_ptr<link>& from);
+  task_handle find(const link* from, const link_message& what, status& why);
+
+  std::mutex mutex_;
+  std::map<task_id, task_handle> tasks_;
+  std::map<std::pair<const link*, uint32_t>, route> routes_;
+};
+
+} // namespace headrace

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "headrace/client/dataset_iterator.hpp"
+#include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/pipeline/functions/trace.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// How many calls of a function run at a time. The order of results is kept.
+struct parallel_calls {
+  static constexpr int64_t autotune = -1;
+  int64_t calls = 0; ///< 0: in the caller's thread; -1: chosen while running
+};
+
+struct interleave_options {
+  int64_t cycle_length = 16; ///< inputs open at a time, >= 1
+  int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
+  int64_t parallel_calls = 0;
+};
+
+struct shuffle_options {
+  std::optional<uint64_t> seed; ///< unset: another order in every program
+  bool reshuffle_each_iteration = true;
+};
+
+struct batch_options {
+  bool drop_remainder = false; ///< leave a last, smaller batch out
+};
+
+struct file_options {
+  std::string compression; ///< "", "GZIP" or "ZLIB"
+};
+
+struct list_files_options {
+  bool shuffle = true;
+  std::optional<uint64_t> seed;
+};
+
+/// A description of elements: where they come from and what happens to them. Immutable and cheap to copy; nothing
+/// runs until it is iterated, here or (after `distribute`) on workers. Wrong arguments throw `error` naming
+/// operator and argument.
+class dataset {
+public:
+  /// From a checked graph.
+  explicit dataset(dataset_ptr node) : node_(std::move(node)) {}
+
+  // -- sources ----------------------------------------------------------------
+
+  /// 0, 1, ... `stop - 1` as int64 scalars. Arguments may be parameters of a function that is being traced.
+  static dataset range(expr stop);
+  static dataset range(expr start, expr stop, expr step = expr{int64_t{1}});
+  /// One element: this tensor, or these.
+  static dataset from_tensors(const expr_structure& tensors);
+  /// The rows of these tensors along their first axis, which must be equally long.
+  static dataset from_tensor_slices(const expr_structure& tensors);
+  /// Lines of text files, without `\n` or `\r\n`. `files`: a string scalar or vector.
+  static dataset text_lines(expr files, file_options options = {});
+  static dataset text_lines(const std::vector<std::string>& files, file_options options = {});
+  /// Records of TFRecord files; checksums are verified.
+  static dataset tfrecord(expr files, file_options options = {});
+  static dataset tfrecord(const std::vector<std::string>& files, file_options options = {});
+  /// Names of the files that match any of these globs.
+  static dataset list_files(const std::vector<std::string>& patterns, list_files_options options = {});
+  /// Elements of all inputs side by side, as a tuple; ends with the shortest.
+  static dataset zip(const std::vector<dataset>& inputs);
+
+  // -- operators ----------------------------------------------------------------
+
+  /// `f` of each element. See `trace` for what `f` may take and return.
+  template <class F>
+  dataset map(F&& f, parallel_calls parallel = {}) const {
+    return mapped(trace(spec(), std::forward<F>(f)), parallel);
+  }
+  /// The elements for which `f` is true.
+  template <class F>
+  dataset filter(F&& f) const {
+    return filtered(trace(spec(), std::forward<F>(f)));
+  }
+  /// The elements of the datasets that `f` makes of the elements, one dataset after another.
+  template <class F>
+  dataset flat_map(F&& f) const {
+    return flat_mapped(trace(spec(), std::forward<F>(f)));
+  }
+  /// The elements of the datasets that `f` makes of the elements, several datasets in turn.
+  template <class F>
+  dataset interleave(F&& f, interleave_options options = {}) const {
+    return interleaved(trace(spec(), std::forward<F>(f)), options);
+  }
+  /// `size` elements stacked into one.
+  dataset batch(int64_t size, batch_options options = {}) const;
+  /// Random order within a buffer of `buffer_size` elements.
+  dataset shuffle(int64_t buffer_size, shuffle_options options = {}) const;
+  /// `count` times; -1 for ever.
+  dataset repeat(int64_t count = -1) const;
+  /// The first `count` elements; -1 for all.
+  dataset take(int64_t count) const;
+  /// All but the first `count` elements; -1 skips all.
+  dataset skip(int64_t count) const;
+  /// Keeps up to `count` elements ready, made by another thread; -1 lets headrace choose.
+  dataset prefetch(int64_t count = -1) const;
+  /// (number, element), counted from `start`.
+  dataset enumerate(int64_t start = 0) const;
+  dataset concatenate(const dataset& after) const;
+  /// `transform(*this)`, so that transformations chain.
+  template <std::invocable<const dataset&> F>
+  auto apply(F&& transform) const {
+    return std::forward<F>(transform)(*this);
+  }
+
+  // -- use ------------------------------------------------------------------------
+
+  const element_spec& spec() const noexcept { return node_->spec; }
+  /// Elements in it, `infinite_cardinality` or `unknown_cardinality`.
+  int64_t cardinality() const noexcept { return node_->cardinality; }
+  /// Starts an iteration. Throws `error` if it cannot start.
+  dataset_iterator iterate(iterate_options options = {}) const { return {node_, options}; }
+  /// For range-for, which throws `error` at the first failed element.
+  element_cursor begin() const;
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+  const dataset_ptr& node() const noexcept { return node_; }
+
+private:
+  dataset mapped(function f, parallel_calls parallel) const;
+  dataset filtered(function f) const;
+  dataset flat_mapped(function f) const;
+  dataset interleaved(function f, interleave_options options) const;
+
+  dataset_ptr node_;
+};
+
+} // namespace headrace

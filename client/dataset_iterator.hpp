@@ -1,0 +1,64 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/types/element.hpp"
+
+#include <iterator>
+#include <memory>
+#include <optional>
+
+namespace headrace {
+
+/// How to run a dataset here.
+struct iterate_options {
+  /// For operators that were given no seed; unset: drawn.
+  std::optional<uint64_t> seed;
+};
+
+/// One pass over a dataset. Not thread-safe. Destroying it stops what runs for it.
+class dataset_iterator {
+public:
+  dataset_iterator(dataset_ptr graph, iterate_options options);
+  dataset_iterator(dataset_iterator&&) noexcept;
+  dataset_iterator& operator=(dataset_iterator&&) noexcept;
+  ~dataset_iterator();
+
+  /// The next element, nothing at the end, or why the next element failed: the one after that is still
+  /// to come.
+  result<std::optional<element>> next();
+  /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end. Failed
+  /// elements are listed in `block::errors`.
+  std::optional<block> next_block();
+
+private:
+  friend class element_cursor;
+  class impl;
+  /// Moves `at` to the next element; false at the end. Throws `error` for a failed one.
+  bool advance(element& at);
+  std::unique_ptr<impl> impl_;
+};
+
+/// Makes a range-for of an iteration.
+class element_cursor {
+public:
+  using value_type = element;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::input_iterator_tag;
+
+  explicit element_cursor(std::shared_ptr<dataset_iterator> from) : from_(std::move(from)) { ++*this; }
+  const element& operator*() const noexcept { return at_; }
+  const element* operator->() const noexcept { return &at_; }
+  element_cursor& operator++() {
+    more_ = from_->advance(at_);
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const element_cursor& x, std::default_sentinel_t) noexcept { return !x.more_; }
+
+private:
+  std::shared_ptr<dataset_iterator> from_;
+  element at_;
+  bool more_ = false;
+};
+
+} // namespace headrace

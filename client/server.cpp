@@ -1,0 +1,118 @@
+#include "headrace/client/server.hpp"
+
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/worker/worker_actor.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+node_options node_options_of(const endpoint_options& from, node_role role, duration lease, const logger& log) {
+  node_options out;
+  out.role = role;
+  out.host = from.host;
+  out.actor_port = from.port;
+  out.data_port = from.data_port;
+  out.advertise_host = from.advertise_host;
+  out.tls = from.tls;
+  out.insecure = from.insecure;
+  out.lease = lease;
+  out.log = log;
+  return out;
+}
+
+} // namespace
+
+// -- dispatcher -----------------------------------------------------------------
+
+struct dispatcher_server::impl {
+  node here;
+  std::string target;
+
+  explicit impl(const dispatcher_server_options& from)
+    : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+    dispatcher_options options;
+    options.timing = {from.heartbeat, from.lease};
+    auto root = port::spawn<dispatcher_state>(system_of(here), options, from.log);
+    adopt(here, caf::actor_cast<caf::actor>(root));
+    auto published = listen(here, caf::actor_cast<published_actor>(root));
+    if (!published)
+      throw error{published.status()};
+    target = here.actor_address();
+  }
+};
+
+dispatcher_server::dispatcher_server(dispatcher_server_options options) : impl_(std::make_unique<impl>(options)) {}
+dispatcher_server::dispatcher_server(dispatcher_server&&) noexcept = default;
+dispatcher_server::~dispatcher_server() = default;
+const std::string& dispatcher_server::target() const noexcept { return impl_->target; }
+
+// -- worker -----------------------------------------------------------------------
+
+struct worker_server::impl {
+  node here;
+  std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
+  std::string data;
+
+  explicit impl(const worker_server_options& from)
+    : here(node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log)) {
+    auto where = parse_address(from.dispatcher);
+    if (!where)
+      throw error{where.status().with_context("dispatcher")};
+    if (auto how = here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); }); !how)
+      throw error{how};
+    data = here.data_address();
+    worker_options options;
+    options.dispatcher = from.dispatcher;
+    options.data_address = data;
+    options.tags = from.tags;
+    auto root = port::spawn<worker_state>(system_of(here), std::move(options), *where, connector_of(here), router,
+                                          from.log);
+    adopt(here, caf::actor_cast<caf::actor>(root));
+  }
+};
+
+worker_server::worker_server(worker_server_options options) : impl_(std::make_unique<impl>(options)) {}
+worker_server::worker_server(worker_server&&) noexcept = default;
+worker_server::~worker_server() = default;
+const std::string& worker_server::address() const noexcept { return impl_->data; }
+
+// -- both ---------------------------------------------------------------------------
+
+local_cluster::local_cluster(local_cluster_options options) : options_(std::move(options)) {
+  if (options_.workers < 0)
+    throw error{invalid_argument(fmt::format("local_cluster: workers is {}; it must be 0 or more", options_.workers))};
+  dispatcher_server_options about;
+  about.endpoint.port = options_.port;
+  about.heartbeat = options_.heartbeat;
+  about.lease = options_.lease;
+  about.log = options_.log;
+  dispatcher_ = std::make_unique<dispatcher_server>(about);
+  for (int i = 0; i < options_.workers; ++i)
+    add_worker();
+  await_workers(workers_.size());
+}
+
+local_cluster::~local_cluster() = default;
+
+void local_cluster::add_worker() {
+  worker_server_options about;
+  about.dispatcher = target();
+  about.log = options_.log;
+  workers_.push_back(std::make_unique<worker_server>(about));
+}
+
+void local_cluster::stop_worker(size_t index) { workers_.at(index).reset(); }
+
+void local_cluster::await_workers(size_t count, duration limit) {
+  if (auto how = await_service_workers(target(), count, limit); !how)
+    throw error{how};
+}
+
+} // namespace headrace

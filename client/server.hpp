@@ -1,0 +1,94 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/log/logger.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// Where a server is reached and by whom.
+struct endpoint_options {
+  std::string host = "127.0.0.1"; ///< bound; anything but loopback needs `tls` or `insecure`
+  uint16_t port = 0;              ///< of the actors; 0: any free one
+  uint16_t data_port = 0;         ///< of the data; 0: any free one
+  std::string advertise_host;     ///< what others are told; empty: `host`
+  tls_options tls;
+  bool insecure = false;
+};
+
+struct dispatcher_server_options {
+  endpoint_options endpoint;
+  duration heartbeat = std::chrono::seconds{1}; ///< asked of workers and consumers
+  duration lease = std::chrono::seconds{5};     ///< how long they count as alive
+  logger log;
+};
+
+/// A dispatcher: runs until it is destroyed. Throws `error` if it cannot start (a port in use).
+class dispatcher_server {
+public:
+  explicit dispatcher_server(dispatcher_server_options options = {});
+  dispatcher_server(dispatcher_server&&) noexcept;
+  ~dispatcher_server();
+  /// `host:port` for workers and consumers.
+  const std::string& target() const noexcept;
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+struct worker_server_options {
+  std::string dispatcher; ///< `host:port`, with any scheme or none
+  endpoint_options endpoint;
+  std::vector<std::string> tags;
+  logger log;
+};
+
+/// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it was lost;
+/// runs until it is destroyed. Throws `error` if it cannot start.
+class worker_server {
+public:
+  explicit worker_server(worker_server_options options);
+  worker_server(worker_server&&) noexcept;
+  ~worker_server();
+  /// `host:port` of its data port.
+  const std::string& address() const noexcept;
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+struct local_cluster_options {
+  int workers = 1;
+  uint16_t port = 0; ///< of the dispatcher
+  duration heartbeat = std::chrono::seconds{1};
+  duration lease = std::chrono::seconds{5};
+  logger log;
+};
+
+/// A dispatcher and workers in this process, for development and tests. Returns from its constructor when all
+/// workers have registered.
+class local_cluster {
+public:
+  explicit local_cluster(local_cluster_options options = {});
+  ~local_cluster();
+  const std::string& target() const noexcept { return dispatcher_->target(); }
+  /// One more worker.
+  void add_worker();
+  /// Stops the worker that was added as number `index`; it does not come back.
+  void stop_worker(size_t index);
+  /// Waits until `count` workers are registered. Throws `error` (deadline_exceeded) after `limit`.
+  void await_workers(size_t count, duration limit = std::chrono::seconds{30});
+
+private:
+  local_cluster_options options_;
+  std::unique_ptr<dispatcher_server> dispatcher_;
+  std::vector<std::unique_ptr<worker_server>> workers_;
+};
+
+} // namespace headrace
