@@ -1,0 +1,202 @@
+#pragma once
+
+#include "headrace/pipeline/functions/build.hpp"
+
+#include <span>
+
+namespace headrace {
+
+/// A tensor in a traced function: what a lambda given to `map` computes with. Cheap to copy. Using
+/// it records a node of the function's graph, checked at once: the operators and functions below
+/// throw `error` (invalid_argument) that names the function and the argument if dtypes or shapes do
+/// not fit. Rows of different shapes broadcast by numpy's rules.
+///
+/// C++ numbers, bools and strings convert to constants. Beside another operand such a literal takes
+/// that operand's dtype if its value fits (`x + 1` is float32 if `x` is; an integer literal must be
+/// in range, a fraction needs a float operand). Any other mix of dtypes is an error: use `cast`.
+class expr {
+public:
+  explicit expr(expr_ptr node) noexcept : node_(std::move(node)) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> expr(T literal)
+    : node_(make_literal(static_cast<literal_type<T>>(literal))), literal_(true) {}
+  expr(float16 literal);
+  expr(bfloat16 literal);
+  expr(const char* literal) : expr(std::string_view{literal}) {}
+  expr(const std::string& literal) : expr(std::string_view{literal}) {}
+  expr(std::string_view literal);
+
+  const expr_ptr& node() const noexcept { return node_; }
+  const tensor_spec& spec() const noexcept { return node_->spec; }
+  dtype type() const noexcept { return node_->spec.type; }
+  const shape& dims() const noexcept { return node_->spec.dims; }
+  /// Is this a C++ literal, whose dtype may still follow the other operand's?
+  bool is_literal() const noexcept { return literal_; }
+
+  /// The part at `index` along the first axis; negative counts from the end. Past the end is an
+  /// error: at once where the extent is known, else of the row.
+  expr operator[](int64_t index) const;
+  expr operator[](int index) const { return (*this)[int64_t{index}]; }
+  /// Like `gather(*this, index)`: the index is computed for each row.
+  expr operator[](const expr& index) const;
+  /// numpy's `x[start:stop:step]` along the first axis.
+  expr slice(int64_t start, int64_t stop, int64_t step = 1) const;
+  /// numpy's basic indexing; see namespace `at` for the parts.
+  expr slice(std::vector<slice_spec> parts) const;
+
+private:
+  template <class T>
+  using literal_type = std::conditional_t<
+    std::is_floating_point_v<T>, std::conditional_t<(sizeof(T) > 8), double, T>,
+    std::conditional_t<
+      std::is_same_v<T, bool>, bool,
+      std::conditional_t<
+        std::is_signed_v<T>,
+        std::conditional_t<
+          sizeof(T) == 1, int8_t,
+          std::conditional_t<sizeof(T) == 2, int16_t,
+                             std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>>,
+        std::conditional_t<
+          sizeof(T) == 1, uint8_t,
+          std::conditional_t<sizeof(T) == 2, uint16_t,
+                             std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>>>>;
+  template <plain_value T>
+  static expr_ptr make_literal(T value) {
+    return make_constant(column::of_scalars(std::span<const T>{&value, 1})).value();
+  }
+  expr_ptr node_;
+  bool literal_ = false;
+};
+
+/// The parts of `expr::slice`, as in numpy: `x.slice({at::all(), at::index(3), at::range(0, 2)})`.
+namespace at {
+slice_spec index(int64_t i);
+slice_spec all(int64_t step = 1);                                ///< `:`
+slice_spec range(int64_t start, int64_t stop, int64_t step = 1); ///< `start:stop:step`
+slice_spec from(int64_t start, int64_t step = 1);                ///< `start:`
+slice_spec until(int64_t stop, int64_t step = 1);                ///< `:stop`
+slice_spec new_axis();
+slice_spec ellipsis(); ///< as many `:` as there is room for
+} // namespace at
+
+// -- constants ----------------------------------------------------------------
+
+/// A constant with `values` in row-major order; a vector unless `dims` is given. Throws if `dims`
+/// does not hold as many.
+template <plain_value T>
+expr constant(std::span<const T> values, std::optional<shape> dims = std::nullopt);
+template <plain_value T>
+requires(!std::same_as<T, bool>) expr
+  constant(const std::vector<T>& values, std::optional<shape> dims = std::nullopt) {
+  return constant(std::span<const T>{values}, std::move(dims));
+}
+expr constant(const std::vector<bool>& values, std::optional<shape> dims = std::nullopt);
+expr constant(const std::vector<std::string>& values, std::optional<shape> dims = std::nullopt);
+/// A scalar of the C++ type's dtype, which no longer follows the other operand's.
+template <class T>
+requires std::is_arithmetic_v<T> expr constant(T value) { return expr{expr{value}.node()}; }
+/// The one row of a column.
+expr constant(column one_row);
+
+// -- arithmetic ---------------------------------------------------------------
+
+/// Integers wrap around. Both operands have one dtype (see `expr` for literals).
+expr operator+(const expr& a, const expr& b); ///< also joins strings
+expr operator-(const expr& a, const expr& b);
+expr operator*(const expr& a, const expr& b);
+/// Integers divide as in C++: towards zero (see `floor_div`); a divisor of zero is an error of the
+/// row.
+expr operator/(const expr& a, const expr& b);
+/// As in C++: the sign of the dividend; of floats, `fmod`. An integer divisor of zero is an error
+/// of the row.
+expr operator%(const expr& a, const expr& b);
+expr operator-(const expr& x);
+expr floor_div(const expr& a, const expr& b); ///< rounds towards minus infinity
+expr floor_mod(const expr& a, const expr& b); ///< has the sign of the divisor
+expr abs(const expr& x);
+expr square(const expr& x);
+expr sign(const expr& x);                   ///< -1, 0 or 1; NaN stays
+expr minimum(const expr& a, const expr& b); ///< NaN if either is
+expr maximum(const expr& a, const expr& b); ///< NaN if either is
+/// Of integers: wraps; a negative exponent is an error of the row. Of floats: as C's `pow`.
+expr pow(const expr& base, const expr& exponent);
+
+/// Functions of floats. Results are within a few units in the last place of the exact ones, and
+/// the same bits on every CPU. 16-bit floats compute in float32 and round.
+expr sqrt(const expr& x);
+expr exp(const expr& x);
+expr log(const expr& x);
+expr tanh(const expr& x);
+expr sin(const expr& x);
+expr cos(const expr& x);
+expr floor(const expr& x);
+expr ceil(const expr& x);
+expr round(const expr& x); ///< halves to even
+expr is_nan(const expr& x);
+
+// -- comparison and logic -----------------------------------------------------
+
+/// Element by element. `==` and `!=` take every dtype, the others real numbers and strings
+/// (bytewise).
+expr operator==(const expr& a, const expr& b);
+expr operator!=(const expr& a, const expr& b);
+expr operator<(const expr& a, const expr& b);
+expr operator<=(const expr& a, const expr& b);
+expr operator>(const expr& a, const expr& b);
+expr operator>=(const expr& a, const expr& b);
+/// Of bools, element by element; both sides are evaluated.
+expr operator&&(const expr& a, const expr& b);
+expr operator||(const expr& a, const expr& b);
+expr operator!(const expr& x);
+/// Of integers or bools.
+expr operator&(const expr& a, const expr& b);
+expr operator|(const expr& a, const expr& b);
+expr operator^(const expr& a, const expr& b);
+/// Of integers. A shift by the width or more (or by a negative count) leaves no bits, or the sign.
+expr operator<<(const expr& a, const expr& b);
+expr operator>>(const expr& a, const expr& b);
+
+// -- choice and conversion ----------------------------------------------------
+
+/// `x` where `condition`, else `y`, element by element. A row that chooses nothing of one branch
+/// cannot fail because of that branch: `where(n != 0, 100 / n, 0)` is safe for scalars.
+expr where(const expr& condition, const expr& x, const expr& y);
+/// Numbers and bools to another dtype. To an integer: fractions are cut off, and what is out of
+/// range (or NaN) is an error of the row. To a float: rounds to nearest. To bool: is it not 0?
+expr cast(const expr& x, dtype type);
+template <plain_value T>
+expr cast(const expr& x) {
+  return cast(x, dtype_of<T>);
+}
+
+// -- reductions ---------------------------------------------------------------
+
+/// Over `axes` (none: over all) of each row. Floats are added in one fixed order on every CPU.
+expr reduce_sum(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_mean(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_max(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_min(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_prod(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_all(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+expr reduce_any(const expr& x, std::vector<int64_t> axes = {}, bool keepdims = false);
+/// Index (int64) of the first largest or smallest along `axis`. Of nothing: an error of the row.
+expr argmax(const expr& x, int64_t axis = 0);
+expr argmin(const expr& x, int64_t axis = 0);
+
+// -- shape --------------------------------------------------------------------
+
+expr reshape(const expr& x, std::vector<int64_t> dims); ///< one extent may be -1
+expr stack(const std::vector<expr>& xs, int64_t axis = 0);
+expr concat(const std::vector<expr>& xs, int64_t axis);
+/// By `permutation`; without one, axes in reverse.
+expr transpose(const expr& x, std::vector<int64_t> permutation = {});
+expr expand_dims(const expr& x, int64_t axis);
+expr squeeze(const expr& x, std::vector<int64_t> axes = {}); ///< none: all extents of 1
+expr shape_of(const expr& x);                                ///< int64 vector
+expr size(const expr& x);                                    ///< int64 scalar
+expr fill(std::vector<int64_t> dims, const expr& scalar);
+/// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
+/// `[0, extent)`; any other is an error of the row.
+expr gather(const expr& x, const expr& indices, int64_t axis = 0);
+
+} // namespace headrace

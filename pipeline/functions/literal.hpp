@@ -1,0 +1,20 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+
+/// How C++ literals take the dtype of what stands beside them.
+namespace headrace::detail {
+
+/// The constant `literal` as `type`, or `invalid_argument` that names `function` if it does not
+/// fit. @pre `literal.is_literal()`
+result<expr_ptr> adapt_literal(std::string_view function, const expr& literal, dtype type);
+
+/// The nodes of `operands`, which must have one dtype, with literals adapted to the others.
+/// Throws `error`.
+std::vector<expr_ptr> same_type(std::string_view function, std::vector<expr> operands);
+
+/// Makes the node or throws `error`.
+expr apply(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs = {},
+           dtype type = dtype::int64);
+
+} // namespace headrace::detail

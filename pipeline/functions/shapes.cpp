@@ -1,0 +1,409 @@
+#include "headrace/pipeline/functions/shapes.hpp"
+
+#include "headrace/pipeline/functions/build.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace headrace {
+
+std::optional<shape> broadcast(const shape& a, const shape& b) {
+  if (!a.has_rank() || !b.has_rank())
+    return shape::unknown_rank();
+  const auto rank = std::max(a.rank(), b.rank());
+  std::vector<int64_t> dims(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const auto x = i < a.rank() ? a[a.rank() - 1 - i] : 1;
+    const auto y = i < b.rank() ? b[b.rank() - 1 - i] : 1;
+    auto& out = dims[rank - 1 - i];
+    if (x == y || y == 1)
+      out = x;
+    else if (x == 1)
+      out = y;
+    else if (x == shape::unknown)
+      out = y;
+    else if (y == shape::unknown)
+      out = x;
+    else
+      return std::nullopt;
+  }
+  return shape{std::move(dims)};
+}
+
+} // namespace headrace
+
+namespace headrace::detail {
+
+bool is_elementwise(expr_op op) noexcept {
+  return (op >= expr_op::add && op <= expr_op::cast) || op == expr_op::string_length
+         || op == expr_op::string_upper || op == expr_op::string_lower
+         || op == expr_op::string_strip || op == expr_op::string_join || op == expr_op::to_number
+         || op == expr_op::as_string;
+}
+
+bool is_reduction(expr_op op) noexcept {
+  return op >= expr_op::reduce_sum && op <= expr_op::reduce_any;
+}
+
+result<size_t> normal_axis(int64_t axis, size_t rank) {
+  const auto n = static_cast<int64_t>(rank);
+  if (axis < -n || axis >= n)
+    return invalid_argument(fmt::format("axis {} is not in [{}, {})", axis, -n, n));
+  return static_cast<size_t>(axis < 0 ? axis + n : axis);
+}
+
+result<std::vector<bool>> reduced_axes(const std::vector<int64_t>& axes, size_t rank) {
+  std::vector<bool> out(rank, axes.empty());
+  for (auto axis : axes) {
+    HEADRACE_ASSIGN(const auto at, normal_axis(axis, rank));
+    if (out[at])
+      return invalid_argument(fmt::format("axis {} is named twice", axis));
+    out[at] = true;
+  }
+  return out;
+}
+
+namespace {
+
+constexpr int64_t unknown = shape::unknown;
+
+result<shape> broadcast_all(std::span<const shape> inputs) {
+  auto out = inputs[0];
+  for (const auto& next : inputs.subspan(1)) {
+    auto both = broadcast(out, next);
+    if (!both)
+      return invalid_argument(fmt::format("shapes {} and {} do not broadcast; extents must be "
+                                          "equal or 1",
+                                          to_string(out), to_string(next)));
+    out = *std::move(both);
+  }
+  return out;
+}
+
+result<shape> reduce(const expr_attrs& attrs, const shape& in) {
+  if (!in.has_rank())
+    return attrs.axes.empty() && !attrs.flag ? shape{} : shape::unknown_rank();
+  HEADRACE_ASSIGN(const auto gone, reduced_axes(attrs.axes, in.rank()));
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < in.rank(); ++i) {
+    if (!gone[i])
+      dims.push_back(in[i]);
+    else if (attrs.flag)
+      dims.push_back(1);
+  }
+  return shape{std::move(dims)};
+}
+
+result<shape> arg_reduce(const expr_attrs& attrs, const shape& in) {
+  if (attrs.axes.size() != 1)
+    return invalid_argument("takes exactly one axis");
+  if (in.is_scalar())
+    return invalid_argument("a scalar has no axis to search along");
+  HEADRACE_ASSIGN(auto out, reduce(attrs, in));
+  if (in.has_rank() && in[*normal_axis(attrs.axes[0], in.rank())] == 0)
+    return invalid_argument(fmt::format("axis {} of {} is empty", attrs.axes[0], to_string(in)));
+  return out;
+}
+
+result<shape> reshape(const expr_attrs& attrs, const shape& in) {
+  std::optional<size_t> open;
+  int64_t rest = 1;
+  for (size_t i = 0; i < attrs.dims.size(); ++i) {
+    const auto dim = attrs.dims[i];
+    if (dim < -1)
+      return invalid_argument(fmt::format("extent {} is negative; one may be -1", dim));
+    if (dim == -1 && open)
+      return invalid_argument("two extents are -1; at most one can be computed");
+    if (dim == -1)
+      open = i;
+    else if (__builtin_mul_overflow(rest, dim, &rest))
+      return invalid_argument(fmt::format("{} is too large", to_string(shape{attrs.dims})));
+  }
+  auto dims = attrs.dims;
+  const auto n = in.elements();
+  if (!n)
+    return shape{std::move(dims)};
+  if (open) {
+    if (rest == 0 ? *n != 0 : *n % rest != 0)
+      return invalid_argument(fmt::format("{} values of {} do not fill {}", *n, to_string(in),
+                                          to_string(shape{attrs.dims})));
+    dims[*open] = rest == 0 ? 0 : *n / rest;
+  } else if (rest != *n) {
+    return invalid_argument(fmt::format("{} values of {} do not fill {}", *n, to_string(in),
+                                        to_string(shape{attrs.dims})));
+  }
+  return shape{std::move(dims)};
+}
+
+result<shape> stack(const expr_attrs& attrs, std::span<const shape> inputs) {
+  auto all = inputs[0];
+  for (const auto& in : inputs) {
+    if (!in.has_rank() || !all.has_rank()) {
+      all = all.has_rank() ? all : in;
+      continue;
+    }
+    bool fits = in.rank() == all.rank();
+    std::vector<int64_t> dims;
+    for (size_t i = 0; fits && i < in.rank(); ++i) {
+      fits = in[i] == all[i] || in[i] == unknown || all[i] == unknown;
+      dims.push_back(all[i] == unknown ? in[i] : all[i]);
+    }
+    if (!fits)
+      return invalid_argument(fmt::format("inputs are {} and {}; all must have one shape",
+                                          to_string(all), to_string(in)));
+    all = shape{std::move(dims)};
+  }
+  if (!all.has_rank())
+    return all;
+  HEADRACE_ASSIGN(const auto axis, normal_axis(attrs.index, all.rank() + 1));
+  std::vector<int64_t> dims{all.dims().begin(), all.dims().end()};
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis),
+              static_cast<int64_t>(inputs.size()));
+  return shape{std::move(dims)};
+}
+
+result<shape> concat(const expr_attrs& attrs, std::span<const shape> inputs) {
+  std::optional<std::vector<int64_t>> all;
+  bool unranked = false;
+  for (const auto& in : inputs) {
+    if (!in.has_rank()) {
+      unranked = true;
+      continue;
+    }
+    HEADRACE_ASSIGN(const auto axis, normal_axis(attrs.index, in.rank()));
+    if (!all) {
+      all.emplace(in.dims().begin(), in.dims().end());
+      continue;
+    }
+    bool fits = in.rank() == all->size();
+    for (size_t i = 0; fits && i < in.rank(); ++i) {
+      auto& dim = (*all)[i];
+      if (i == axis) {
+        dim = dim == unknown || in[i] == unknown ? unknown : dim + in[i];
+      } else {
+        fits = dim == in[i] || dim == unknown || in[i] == unknown;
+        dim = dim == unknown ? in[i] : dim;
+      }
+    }
+    if (!fits)
+      return invalid_argument(fmt::format("inputs are {} and {}; all extents but that of axis {} "
+                                          "must be equal",
+                                          to_string(inputs[0]), to_string(in), axis));
+  }
+  if (!all)
+    return shape::unknown_rank();
+  if (unranked)
+    (*all)[*normal_axis(attrs.index, all->size())] = unknown;
+  return shape{*std::move(all)};
+}
+
+result<shape> transpose(const expr_attrs& attrs, const shape& in) {
+  std::vector<bool> seen(attrs.dims.size());
+  for (auto axis : attrs.dims) {
+    if (axis < 0 || axis >= static_cast<int64_t>(seen.size()) || seen[static_cast<size_t>(axis)])
+      return invalid_argument(
+        fmt::format("{} is no permutation of the axes", to_string(shape{attrs.dims})));
+    seen[static_cast<size_t>(axis)] = true;
+  }
+  if (!in.has_rank())
+    return shape{std::vector<int64_t>(attrs.dims.size(), unknown)};
+  if (in.rank() != attrs.dims.size())
+    return invalid_argument(fmt::format("a permutation of {} axes for an input of shape {}",
+                                        attrs.dims.size(), to_string(in)));
+  std::vector<int64_t> dims;
+  for (auto axis : attrs.dims) dims.push_back(in[static_cast<size_t>(axis)]);
+  return shape{std::move(dims)};
+}
+
+result<shape> expand_dims(const expr_attrs& attrs, const shape& in) {
+  if (!in.has_rank())
+    return in;
+  HEADRACE_ASSIGN(const auto axis, normal_axis(attrs.index, in.rank() + 1));
+  std::vector<int64_t> dims{in.dims().begin(), in.dims().end()};
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  return shape{std::move(dims)};
+}
+
+result<shape> squeeze(const expr_attrs& attrs, const shape& in) {
+  if (!in.has_rank())
+    return in;
+  std::vector<int64_t> dims;
+  if (attrs.axes.empty()) {
+    for (auto dim : in.dims()) {
+      if (dim == unknown)
+        return shape::unknown_rank();
+      if (dim != 1)
+        dims.push_back(dim);
+    }
+    return shape{std::move(dims)};
+  }
+  HEADRACE_ASSIGN(const auto gone, reduced_axes(attrs.axes, in.rank()));
+  for (size_t i = 0; i < in.rank(); ++i) {
+    if (!gone[i])
+      dims.push_back(in[i]);
+    else if (in[i] != 1 && in[i] != unknown)
+      return invalid_argument(
+        fmt::format("axis {} of {} has extent {}, not 1", i, to_string(in), in[i]));
+  }
+  return shape{std::move(dims)};
+}
+
+result<shape> fill(const expr_attrs& attrs, const shape& in) {
+  if (in.has_rank() && !in.is_scalar())
+    return invalid_argument(
+      fmt::format("the value has shape {}; a scalar is needed", to_string(in)));
+  int64_t n = 1;
+  for (auto dim : attrs.dims)
+    if (dim < 0 || __builtin_mul_overflow(n, dim, &n) || n > (int64_t{1} << 40))
+      return invalid_argument(fmt::format("cannot fill shape {}", to_string(shape{attrs.dims})));
+  return shape{attrs.dims};
+}
+
+result<shape> gather(const expr_attrs& attrs, const shape& in, const shape& indices) {
+  if (in.is_scalar())
+    return invalid_argument("a scalar has no parts");
+  if (!in.has_rank() || !indices.has_rank())
+    return shape::unknown_rank();
+  HEADRACE_ASSIGN(const auto axis, normal_axis(attrs.index, in.rank()));
+  std::vector<int64_t> dims{in.dims().begin(),
+                            in.dims().begin() + static_cast<std::ptrdiff_t>(axis)};
+  dims.insert(dims.end(), indices.dims().begin(), indices.dims().end());
+  dims.insert(dims.end(), in.dims().begin() + static_cast<std::ptrdiff_t>(axis) + 1,
+              in.dims().end());
+  return shape{std::move(dims)};
+}
+
+result<shape> split(const shape& in) {
+  if (in.has_rank() && !in.is_scalar())
+    return invalid_argument(
+      fmt::format("the string has shape {}; a scalar is needed", to_string(in)));
+  return shape{unknown};
+}
+
+result<shape> reduce_join(const shape& in) {
+  if (in.is_scalar())
+    return invalid_argument("a scalar has no axis to join along");
+  if (!in.has_rank())
+    return in;
+  return shape{std::vector<int64_t>{in.dims().begin(), in.dims().end() - 1}};
+}
+
+} // namespace
+
+namespace {
+
+/// Python's slice arithmetic for an axis of known extent.
+axis_range slice_axis(const slice_spec& part, int64_t extent) {
+  const auto step = part.step;
+  const auto lowest = step > 0 ? 0 : -1;
+  const auto highest = step > 0 ? extent : extent - 1;
+  const auto clamp = [&](int64_t at) {
+    return std::clamp(at < 0 ? at + extent : at, int64_t{lowest}, highest);
+  };
+  const auto start = part.has_start ? clamp(part.start) : (step > 0 ? lowest : highest);
+  const auto stop = part.has_stop ? clamp(part.stop) : (step > 0 ? highest : lowest);
+  const auto span = step > 0 ? stop - start : start - stop;
+  // The magnitude is taken unsigned: the lowest int64 has no positive counterpart.
+  const auto stride = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+  const auto count =
+    span <= 0 ? 0 : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / stride) + 1;
+  return {start, step, count};
+}
+
+axis_range open_axis(const slice_spec& part) {
+  const bool none = part.has_stop && part.stop == 0 && part.step > 0;
+  return {0, part.step, none ? 0 : unknown};
+}
+
+} // namespace
+
+result<index_plan> plan_index(const std::vector<slice_spec>& parts, const shape& dims) {
+  size_t used = 0;
+  bool dots = false;
+  for (const auto& part : parts) {
+    if (part.what == slice_spec::kind::ellipsis && std::exchange(dots, true))
+      return invalid_argument("two ellipses; at most one can stand for the other axes");
+    used += part.what == slice_spec::kind::index || part.what == slice_spec::kind::range;
+    if (part.what == slice_spec::kind::range && part.step == 0)
+      return invalid_argument("a slice's step is 0; it must not be");
+  }
+  if (used > dims.rank())
+    return invalid_argument(
+      fmt::format("{} axes are indexed, but the input has shape {}", used, to_string(dims)));
+  index_plan out;
+  const auto whole = [&](size_t axes) {
+    for (; axes != 0; --axes) {
+      const auto extent = dims[out.axes.size()];
+      out.axes.push_back({0, 1, extent});
+      out.dims.push_back(extent);
+    }
+  };
+  for (const auto& part : parts) {
+    const auto axis = out.axes.size();
+    switch (part.what) {
+    case slice_spec::kind::new_axis: out.dims.push_back(1); break;
+    case slice_spec::kind::ellipsis: whole(dims.rank() - used); break;
+    case slice_spec::kind::index: {
+      const auto extent = dims[axis];
+      if (extent == unknown) {
+        out.axes.push_back({0, 1, 1});
+        break;
+      }
+      if (part.start < -extent || part.start >= extent)
+        return out_of_range(fmt::format("index {} is outside of axis {} of shape {}", part.start,
+                                        axis, to_string(dims)));
+      out.axes.push_back({part.start < 0 ? part.start + extent : part.start, 1, 1});
+      break;
+    }
+    case slice_spec::kind::range: {
+      const auto extent = dims[axis];
+      out.axes.push_back(extent == unknown ? open_axis(part) : slice_axis(part, extent));
+      out.dims.push_back(out.axes.back().count);
+      break;
+    }
+    }
+  }
+  whole(dims.rank() - out.axes.size());
+  return out;
+}
+
+result<shape> result_shape(expr_op op, const expr_attrs& attrs, std::span<const shape> in) {
+  if (is_elementwise(op))
+    return broadcast_all(in);
+  if (is_reduction(op))
+    return reduce(attrs, in[0]);
+  switch (op) {
+  case expr_op::argmax:
+  case expr_op::argmin: return arg_reduce(attrs, in[0]);
+  case expr_op::reshape: return reshape(attrs, in[0]);
+  case expr_op::index: {
+    if (!in[0].has_rank())
+      return shape::unknown_rank();
+    HEADRACE_ASSIGN(auto plan, plan_index(attrs.slices, in[0]));
+    return shape{std::move(plan.dims)};
+  }
+  case expr_op::stack: return stack(attrs, in);
+  case expr_op::concat: return concat(attrs, in);
+  case expr_op::transpose: return transpose(attrs, in[0]);
+  case expr_op::expand_dims: return expand_dims(attrs, in[0]);
+  case expr_op::squeeze: return squeeze(attrs, in[0]);
+  case expr_op::shape_of:
+    return shape{in[0].has_rank() ? static_cast<int64_t>(in[0].rank()) : unknown};
+  case expr_op::size: return shape{};
+  case expr_op::fill: return fill(attrs, in[0]);
+  case expr_op::gather: return gather(attrs, in[0], in[1]);
+  case expr_op::string_split: return split(in[0]);
+  case expr_op::string_reduce_join: return reduce_join(in[0]);
+  case expr_op::decode_raw: {
+    if (!in[0].has_rank())
+      return in[0];
+    std::vector<int64_t> dims{in[0].dims().begin(), in[0].dims().end()};
+    dims.push_back(unknown);
+    return shape{std::move(dims)};
+  }
+  default: return internal_error("no shape rule");
+  }
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+/// Expressions in a nested arrangement: what a lambda gets for a named element and may return.
+class expr_structure {
+public:
+  expr_structure(expr single) : leaves_{std::move(single)} {}
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::convertible_to<T, std::string_view>
+  expr_structure(const T& literal) : expr_structure(expr{literal}) {}
+  expr_structure(structure layout, std::vector<expr> leaves)
+    : layout_(std::move(layout)), leaves_(std::move(leaves)) {}
+  static expr_structure tuple(const std::vector<expr_structure>& parts);
+  static expr_structure named(const std::vector<std::pair<std::string, expr_structure>>& fields);
+
+  const structure& layout() const noexcept { return layout_; }
+  const std::vector<expr>& leaves() const noexcept { return leaves_; }
+  /// Parts at the top level.
+  size_t size() const noexcept { return layout_.is_leaf() ? 1 : layout_.children().size(); }
+
+  /// The single tensor of that name, or of that place in a tuple. Throws `error` naming what there
+  /// is; for a part that is itself a structure use `child`.
+  expr operator[](std::string_view name) const { return child(name).single(); }
+  expr operator[](size_t index) const { return child(index).single(); }
+  expr_structure child(std::string_view name) const;
+  expr_structure child(size_t index) const;
+  /// The expression, if this is one. Throws `error` otherwise.
+  const expr& single() const;
+  element_spec spec() const;
+
+private:
+  structure layout_;
+  std::vector<expr> leaves_;
+};
+
+/// A named structure, for lambdas to return: `named({{"image", x}, {"label", y}})`.
+inline expr_structure named(const std::vector<std::pair<std::string, expr_structure>>& fields) {
+  return expr_structure::named(fields);
+}
+
+} // namespace headrace

@@ -1,0 +1,52 @@
+#include "headrace/pipeline/functions/trace.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+expr_structure make_arguments(const function& f) {
+  std::vector<expr> leaves;
+  for (size_t i = 0; i < f.argument.components.size(); ++i)
+    leaves.emplace_back(make_parameter(f.scope, static_cast<int64_t>(i), f.argument.components[i]));
+  return {f.argument.layout, std::move(leaves)};
+}
+
+} // namespace
+
+tracing::tracing(const element_spec& argument)
+  : made_{.scope = std::make_shared<const function_scope>(), .argument = argument},
+    argument_(make_arguments(made_)) {}
+
+void tracing::wrong_arity() const {
+  const auto& spec = made_.argument;
+  throw error{invalid_argument(fmt::format(
+    "the function must take {} `expr`s, one a component, or one `expr_structure`: elements are {}",
+    spec.layout.is_leaf() ? 1 : spec.layout.children().size(), headrace::to_string(spec)))};
+}
+
+function tracing::with_tensors(const expr_structure& tensors) && {
+  made_.layout = tensors.layout();
+  for (const auto& leaf : tensors.leaves()) made_.tensors.push_back(leaf.node());
+  return std::move(made_);
+}
+
+function tracing::with_dataset(dataset_ptr dataset) && {
+  made_.dataset = std::move(dataset);
+  return std::move(made_);
+}
+
+} // namespace headrace::detail
+
+namespace headrace {
+
+element_spec function::result() const {
+  if (!named.empty())
+    return declared;
+  std::vector<tensor_spec> specs;
+  for (const auto& tensor : tensors) specs.push_back(tensor->spec);
+  return {layout, std::move(specs)};
+}
+
+} // namespace headrace

@@ -1,0 +1,147 @@
+#pragma once
+
+#include "headrace/pipeline/functions/structure.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <concepts>
+#include <functional>
+#include <optional>
+
+namespace headrace {
+
+namespace detail {
+
+template <class T>
+concept dataset_like = std::convertible_to<T, dataset_ptr> || requires(const T& x) {
+  { x.node() } -> std::convertible_to<dataset_ptr>;
+};
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... Ts>
+inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
+template <class A, class B>
+inline constexpr bool is_tuple<std::pair<A, B>> = true;
+
+template <class T>
+expr_structure to_structure(const T& x) {
+  if constexpr (is_tuple<T>)
+    return std::apply(
+      [](const auto&... parts) { return expr_structure::tuple({to_structure(parts)...}); }, x);
+  else
+    return expr_structure{x};
+}
+
+/// One traced call: the parameters made for it, and what it computed.
+class tracing {
+public:
+  explicit tracing(const element_spec& argument);
+  const expr_structure& argument() const noexcept { return argument_; }
+  [[noreturn]] void wrong_arity() const;
+
+  template <class R>
+  function finish(const R& result) && {
+    if constexpr (std::convertible_to<R, dataset_ptr>)
+      return std::move(*this).with_dataset(static_cast<dataset_ptr>(result));
+    else if constexpr (dataset_like<R>)
+      return std::move(*this).with_dataset(static_cast<dataset_ptr>(result.node()));
+    else
+      return std::move(*this).with_tensors(to_structure(result));
+  }
+
+private:
+  function with_tensors(const expr_structure& tensors) &&;
+  function with_dataset(dataset_ptr dataset) &&;
+  function made_;
+  expr_structure argument_;
+};
+
+/// The parameter types of a callable with a single signature.
+template <class Signature>
+struct parameters;
+template <class R, class... Ps>
+struct parameters<std::function<R(Ps...)>> {
+  static constexpr size_t count = sizeof...(Ps);
+  static constexpr bool known =
+    (...
+     && (std::same_as<std::remove_cvref_t<Ps>,
+                      expr> || std::same_as<std::remove_cvref_t<Ps>, expr_structure>));
+  static constexpr bool whole =
+    count == 1 && (... && std::same_as<std::remove_cvref_t<Ps>, expr_structure>);
+
+  template <class P>
+  static auto convert(const expr_structure& part) {
+    if constexpr (std::same_as<std::remove_cvref_t<P>, expr>)
+      return part.single();
+    else
+      return part;
+  }
+  template <class F>
+  static function call(tracing&& trace, const expr_structure& argument, F& f) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::move(trace).finish(std::invoke(f, convert<Ps>(argument.child(I))...));
+    }
+    (std::make_index_sequence<count>{});
+  }
+};
+
+template <class F>
+concept has_signature = requires(F f) {
+  std::function{f};
+};
+
+inline constexpr size_t most_parameters = 16;
+
+template <size_t>
+using nth_expr = expr;
+template <class F, size_t... I>
+constexpr bool takes_exprs(std::index_sequence<I...>) {
+  return std::is_invocable_v<F&, nth_expr<I>...>;
+}
+
+/// A generic lambda gets expressions, as many as there are parts.
+template <size_t N, class F>
+function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
+  if constexpr (N > most_parameters) {
+    trace.wrong_arity();
+  } else {
+    if constexpr (takes_exprs<F>(std::make_index_sequence<N>{}))
+      if (N == argument.size())
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+          return std::move(trace).finish(std::invoke(f, argument.child(I).single()...));
+        }
+    (std::make_index_sequence<N>{});
+    return call_generic<N + 1>(std::move(trace), argument, f);
+  }
+}
+
+} // namespace detail
+
+/// Traces `f` for elements of spec `argument`: calls it once with expressions that stand for the
+/// element, and keeps what it computed.
+///
+/// `f` takes one `expr` a component of the top level (an `expr_structure` for a part that is itself
+/// nested), or the whole element as one `expr_structure` (for named ones: `r["image"]`). It returns
+/// an `expr` (or a C++ value), a std::tuple or pair of these (nested too), an `expr_structure`, or
+/// a dataset. Throws `error` if `f` takes another number of parameters, and what `f` throws.
+template <class F>
+function trace(const element_spec& argument, F&& f) {
+  detail::tracing call{argument};
+  const auto whole = call.argument();
+  if constexpr (detail::has_signature<std::remove_cvref_t<F>>) {
+    using signature = detail::parameters<decltype(std::function{f})>;
+    static_assert(signature::known, "the function's parameters must be `expr`s, one a component, "
+                                    "or one `expr_structure`");
+    if constexpr (signature::whole) {
+      return std::move(call).finish(std::invoke(f, whole));
+    } else {
+      if (signature::count != whole.size())
+        call.wrong_arity();
+      return signature::call(std::move(call), whole, f);
+    }
+  } else {
+    return detail::call_generic<1>(std::move(call), whole, f);
+  }
+}
+
+} // namespace headrace
