@@ -1,0 +1,488 @@
+#include "headrace/pipeline/graph/build.hpp"
+
+#include "headrace/pipeline/functions/build.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {}) {
+  dataset_node out;
+  out.op = op;
+  out.inputs = std::move(inputs);
+  return out;
+}
+
+dataset_ptr finish(dataset_node node) {
+  return std::make_shared<const dataset_node>(std::move(node));
+}
+
+status refused(dataset_op op, std::string what) {
+  return invalid_argument(fmt::format("{}: {}", to_string(op), what));
+}
+
+status check_input(dataset_op op, const dataset_ptr& input) {
+  return input ? status{} : refused(op, "there is no input dataset");
+}
+
+status check_expr(dataset_op op, const expr_ptr& x, std::string_view name) {
+  return x ? status{} : refused(op, fmt::format("argument {} is missing", name));
+}
+
+status check_count(dataset_op op, std::string_view name, int64_t value) {
+  if (value > 0)
+    return {};
+  return refused(op, fmt::format("{} is {}; it must be at least 1", name, value));
+}
+
+status check_count_or_all(dataset_op op, std::string_view name, int64_t value) {
+  if (value >= -1)
+    return {};
+  return refused(op, fmt::format("{} is {}; it must be 0 or more, or -1 for all", name, value));
+}
+
+status check_parallel(dataset_op op, int64_t value) {
+  if (value >= -1)
+    return {};
+  return refused(op, fmt::format("parallel is {}; it must be 1 or more, 0 for calls one after the "
+                                 "other, or -1 to have it chosen",
+                                 value));
+}
+
+status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& body,
+                  bool gives_dataset) {
+  if (!body)
+    return refused(op, "there is no function");
+  if (!body->argument.accepts(input->spec))
+    return refused(op, fmt::format("the function takes {}, but the input gives {}",
+                                   to_string(body->argument), to_string(input->spec)));
+  if (gives_dataset && !body->dataset)
+    return refused(
+      op, fmt::format("the function gives {}; it must give a dataset", to_string(body->result())));
+  if (!gives_dataset && body->dataset)
+    return refused(op, fmt::format("the function gives a dataset of {}; it must give tensors (see "
+                                   "flat_map and interleave)",
+                                   to_string(body->dataset->spec)));
+  return {};
+}
+
+status check_compression(dataset_op op, std::string_view text) {
+  if (text.empty() || text == "GZIP" || text == "ZLIB")
+    return {};
+  return refused(op, fmt::format("compression is '{}'; it must be '', 'GZIP' or 'ZLIB'", text));
+}
+
+status check_strings(dataset_op op, const expr_ptr& x, std::string_view name) {
+  HEADRACE_TRY(check_expr(op, x, name));
+  if (x->spec.type != dtype::string || (x->spec.dims.has_rank() && x->spec.dims.rank() > 1))
+    return refused(op, fmt::format("{} is {}; it must be a string or a vector of strings", name,
+                                   to_string(x->spec)));
+  return {};
+}
+
+std::optional<int64_t> constant_int(const expr_ptr& x) {
+  const auto* value = constant_of(x);
+  if (!value || value->type() != dtype::int64 || value->total_values() != 1)
+    return std::nullopt;
+  return value->values<int64_t>()[0];
+}
+
+int64_t range_size(int64_t start, int64_t stop, int64_t step) {
+  if (step == 0 || (step > 0 ? stop <= start : stop >= start))
+    return 0;
+  const auto up = step > 0;
+  const auto distance = up ? static_cast<uint64_t>(stop) - static_cast<uint64_t>(start)
+                           : static_cast<uint64_t>(start) - static_cast<uint64_t>(stop);
+  const auto by = up ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
+  return static_cast<int64_t>(std::min((distance - 1) / by + 1, uint64_t{INT64_MAX}));
+}
+
+status check_tensors(dataset_op op, const std::vector<expr_ptr>& tensors, const structure& layout) {
+  if (tensors.empty())
+    return refused(op, "there are no tensors; give at least one");
+  if (layout.leaves() != tensors.size())
+    return refused(op,
+                   fmt::format("{} tensors for a layout of {}", tensors.size(), layout.leaves()));
+  for (const auto& x : tensors) HEADRACE_TRY(check_expr(op, x, "tensors"));
+  return {};
+}
+
+element_spec spec_of(const std::vector<expr_ptr>& tensors, const structure& layout) {
+  std::vector<tensor_spec> specs;
+  for (const auto& x : tensors) specs.push_back(x->spec);
+  return {layout, std::move(specs)};
+}
+
+result<dataset_ptr> make_files(dataset_op op, expr_ptr files, std::string compression) {
+  HEADRACE_TRY(check_strings(op, files, "files"));
+  HEADRACE_TRY(check_compression(op, compression));
+  auto node = node_of(op);
+  node.tensors = {std::move(files)};
+  node.text = std::move(compression);
+  node.spec = tensor_spec{dtype::string, {}};
+  return finish(std::move(node));
+}
+
+status check_distribute(const service_options& service) {
+  constexpr auto op = dataset_op::distribute;
+  if (service.processing_mode != "off" && service.processing_mode != "dynamic")
+    return refused(op, fmt::format("processing_mode is '{}'; it must be 'off' or 'dynamic'",
+                                   service.processing_mode));
+  if (service.compression != "auto" && service.compression != "none"
+      && service.compression != "snappy")
+    return refused(op, fmt::format("compression is '{}'; it must be 'auto', 'none' or 'snappy'",
+                                   service.compression));
+  if (service.max_outstanding_requests < 0)
+    return refused(op, fmt::format("max_outstanding_requests is {}; it must be 1 or more, or 0 "
+                                   "for a bound in bytes alone",
+                                   service.max_outstanding_requests));
+  if (service.worker_timeout_ns < 0)
+    return refused(op, "worker_timeout is negative");
+  return {};
+}
+
+} // namespace
+
+expr_ptr scalar_constant(int64_t x) {
+  return make_constant(column::of_scalars(std::span<const int64_t>{&x, 1})).value();
+}
+
+expr_ptr string_constant(std::span<const std::string> xs) {
+  std::vector<std::string_view> views{xs.begin(), xs.end()};
+  return make_constant(
+           column::of_strings(views).reshaped(shape{static_cast<int64_t>(views.size())}, 1))
+    .value();
+}
+
+bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
+
+const column* constant_of(const expr_ptr& x) noexcept {
+  return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
+}
+
+// -- sources ------------------------------------------------------------------
+
+result<dataset_ptr> make_range(expr_ptr start, expr_ptr stop, expr_ptr step) {
+  constexpr auto op = dataset_op::range;
+  auto node = node_of(op);
+  node.tensors = {std::move(start), std::move(stop), std::move(step)};
+  constexpr std::string_view names[] = {"start", "stop", "step"};
+  for (size_t i = 0; i < 3; ++i) {
+    const auto& x = node.tensors[i];
+    HEADRACE_TRY(check_expr(op, x, names[i]));
+    if (x->spec != tensor_spec{dtype::int64, {}})
+      return refused(
+        op, fmt::format("{} is {}; it must be an int64 scalar", names[i], to_string(x->spec)));
+  }
+  const auto by = constant_int(node.tensors[2]);
+  if (by == 0)
+    return refused(op, "step is 0; it must be another number");
+  const auto from = constant_int(node.tensors[0]);
+  const auto to = constant_int(node.tensors[1]);
+  if (from && to && by)
+    node.cardinality = range_size(*from, *to, *by);
+  node.spec = tensor_spec{dtype::int64, {}};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_range(int64_t start, int64_t stop, int64_t step) {
+  return make_range(scalar_constant(start), scalar_constant(stop), scalar_constant(step));
+}
+
+result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure layout) {
+  HEADRACE_TRY(check_tensors(dataset_op::from_tensors, tensors, layout));
+  auto node = node_of(dataset_op::from_tensors);
+  node.spec = spec_of(tensors, layout);
+  node.tensors = std::move(tensors);
+  node.cardinality = 1;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, structure layout) {
+  constexpr auto op = dataset_op::from_tensor_slices;
+  HEADRACE_TRY(check_tensors(op, tensors, layout));
+  auto node = node_of(op);
+  node.spec = spec_of(tensors, layout);
+  int64_t rows = shape::unknown;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    auto& dims = node.spec.components[i].dims;
+    if (dims.is_scalar())
+      return refused(op, fmt::format("tensor {} is a scalar {}; it needs an axis to slice along", i,
+                                     to_string(tensors[i]->spec)));
+    if (!dims.has_rank())
+      continue;
+    if (rows != shape::unknown && dims[0] != shape::unknown && dims[0] != rows)
+      return refused(op, fmt::format("tensor {} has {} rows, those before it {}; all need the same",
+                                     i, dims[0], rows));
+    if (rows == shape::unknown)
+      rows = dims[0];
+    dims = dims.without_leading();
+  }
+  node.tensors = std::move(tensors);
+  node.cardinality = rows == shape::unknown ? unknown_cardinality : rows;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_text_lines(expr_ptr files, std::string compression) {
+  return make_files(dataset_op::text_lines, std::move(files), std::move(compression));
+}
+
+result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression) {
+  return make_files(dataset_op::tfrecord, std::move(files), std::move(compression));
+}
+
+result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle, std::optional<uint64_t> seed) {
+  HEADRACE_TRY(check_strings(dataset_op::list_files, patterns, "patterns"));
+  auto node = node_of(dataset_op::list_files);
+  node.tensors = {std::move(patterns)};
+  node.flag = shuffle;
+  node.seed = seed;
+  node.spec = tensor_spec{dtype::string, {}};
+  return finish(std::move(node));
+}
+
+// -- operators ----------------------------------------------------------------
+
+result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel) {
+  HEADRACE_TRY(check_input(dataset_op::map, input));
+  HEADRACE_TRY(check_body(dataset_op::map, input, body, false));
+  HEADRACE_TRY(check_parallel(dataset_op::map, parallel));
+  auto node = node_of(dataset_op::map, {input});
+  node.spec = body->result();
+  node.cardinality = input->cardinality;
+  node.body = std::move(body);
+  node.parallel = parallel;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body) {
+  constexpr auto op = dataset_op::filter;
+  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_body(op, input, body, false));
+  if (const auto gives = body->result(); gives != element_spec{tensor_spec{dtype::boolean, {}}})
+    return refused(
+      op, fmt::format("the function gives {}; it must give one bool scalar", to_string(gives)));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
+    node.cardinality = input->cardinality;
+  node.body = std::move(body);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body) {
+  HEADRACE_TRY(check_input(dataset_op::flat_map, input));
+  HEADRACE_TRY(check_body(dataset_op::flat_map, input, body, true));
+  auto node = node_of(dataset_op::flat_map, {input});
+  node.spec = body->dataset->spec;
+  if (input->cardinality == 0)
+    node.cardinality = 0;
+  node.body = std::move(body);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_t cycle,
+                                    int64_t length, int64_t parallel) {
+  constexpr auto op = dataset_op::interleave;
+  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_body(op, input, body, true));
+  HEADRACE_TRY(check_count(op, "cycle_length", cycle));
+  HEADRACE_TRY(check_count(op, "block_length", length));
+  HEADRACE_TRY(check_parallel(op, parallel));
+  auto node = node_of(op, {input});
+  node.spec = body->dataset->spec;
+  if (input->cardinality == 0)
+    node.cardinality = 0;
+  node.body = std::move(body);
+  node.count = cycle;
+  node.count2 = length;
+  node.parallel = parallel;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder) {
+  constexpr auto op = dataset_op::batch;
+  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_count(op, "batch_size", size));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  for (auto& part : node.spec.components)
+    part.dims = part.dims.with_leading(drop_remainder ? size : shape::unknown);
+  node.cardinality = input->cardinality;
+  if (const auto n = input->cardinality; n > 0)
+    node.cardinality = n / size + (drop_remainder || n % size == 0 ? 0 : 1);
+  node.count = size;
+  node.flag = drop_remainder;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
+                                 std::optional<uint64_t> seed, bool reshuffle_each_iteration) {
+  HEADRACE_TRY(check_input(dataset_op::shuffle, input));
+  HEADRACE_TRY(check_count(dataset_op::shuffle, "buffer_size", buffer_size));
+  auto node = node_of(dataset_op::shuffle, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  node.count = buffer_size;
+  node.seed = seed;
+  node.flag = reshuffle_each_iteration;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_repeat(dataset_ptr input, int64_t count) {
+  constexpr auto op = dataset_op::repeat;
+  HEADRACE_TRY(check_input(op, input));
+  if (count < -1)
+    return refused(
+      op, fmt::format("count is {}; it must be 0 or more, or -1 to repeat for ever", count));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.count = count;
+  const auto n = input->cardinality;
+  if (n == 0 || count == 0)
+    node.cardinality = 0;
+  else if (count == -1 || n == infinite_cardinality)
+    node.cardinality = infinite_cardinality;
+  else if (n == unknown_cardinality || __builtin_mul_overflow(n, count, &node.cardinality))
+    node.cardinality = unknown_cardinality;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_take(dataset_ptr input, int64_t count) {
+  HEADRACE_TRY(check_input(dataset_op::take, input));
+  HEADRACE_TRY(check_count_or_all(dataset_op::take, "count", count));
+  auto node = node_of(dataset_op::take, {input});
+  node.spec = input->spec;
+  node.count = count;
+  const auto n = input->cardinality;
+  if (count == 0)
+    node.cardinality = 0;
+  else if (count == -1 || n == unknown_cardinality)
+    node.cardinality = n;
+  else
+    node.cardinality = n == infinite_cardinality ? count : std::min(n, count);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_skip(dataset_ptr input, int64_t count) {
+  HEADRACE_TRY(check_input(dataset_op::skip, input));
+  HEADRACE_TRY(check_count_or_all(dataset_op::skip, "count", count));
+  auto node = node_of(dataset_op::skip, {input});
+  node.spec = input->spec;
+  node.count = count;
+  const auto n = input->cardinality;
+  if (count == -1)
+    node.cardinality = 0;
+  else
+    node.cardinality = n < 0 ? n : std::max<int64_t>(0, n - count);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_prefetch(dataset_ptr input, int64_t elements) {
+  constexpr auto op = dataset_op::prefetch;
+  HEADRACE_TRY(check_input(op, input));
+  if (elements < -1)
+    return refused(op, fmt::format("buffer_size is {}; it must be 1 or more, 0 for none, or -1 to "
+                                   "have it chosen",
+                                   elements));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  node.count = elements;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start) {
+  HEADRACE_TRY(check_input(dataset_op::enumerate, input));
+  auto node = node_of(dataset_op::enumerate, {input});
+  node.spec = element_spec::tuple({tensor_spec{dtype::int64, {}}, input->spec});
+  node.cardinality = input->cardinality;
+  node.count = start;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs) {
+  constexpr auto op = dataset_op::zip;
+  if (inputs.empty())
+    return refused(op, "there are no inputs; give at least one");
+  std::vector<element_spec> parts;
+  int64_t n = infinite_cardinality;
+  for (const auto& input : inputs) {
+    HEADRACE_TRY(check_input(op, input));
+    parts.push_back(input->spec);
+    // The shortest decides: an unknown one may be shorter than any but an empty one.
+    const auto m = input->cardinality;
+    if (n == 0 || m == 0)
+      n = 0;
+    else if (n == unknown_cardinality || m == unknown_cardinality)
+      n = unknown_cardinality;
+    else if (m != infinite_cardinality)
+      n = n == infinite_cardinality ? m : std::min(n, m);
+  }
+  auto node = node_of(op, std::move(inputs));
+  node.spec = element_spec::tuple(std::move(parts));
+  node.cardinality = n;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second) {
+  constexpr auto op = dataset_op::concatenate;
+  HEADRACE_TRY(check_input(op, first));
+  HEADRACE_TRY(check_input(op, second));
+  auto spec = first->spec;
+  bool fits = spec.layout == second->spec.layout;
+  for (size_t i = 0; fits && i < spec.components.size(); ++i) {
+    const auto& other = second->spec.components[i];
+    fits = spec.components[i].type == other.type;
+    spec.components[i].dims = shape::join(spec.components[i].dims, other.dims);
+  }
+  if (!fits)
+    return refused(op, fmt::format("the second dataset gives {}; it must give {} as the first does",
+                                   to_string(second->spec), to_string(first->spec)));
+  auto node = node_of(op, {first, second});
+  node.spec = std::move(spec);
+  const auto a = first->cardinality;
+  const auto b = second->cardinality;
+  if (a == infinite_cardinality || b == infinite_cardinality)
+    node.cardinality = infinite_cardinality;
+  else if (a == unknown_cardinality || b == unknown_cardinality
+           || __builtin_add_overflow(a, b, &node.cardinality))
+    node.cardinality = unknown_cardinality;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) {
+  HEADRACE_TRY(check_input(dataset_op::distribute, input));
+  HEADRACE_TRY(check_distribute(service));
+  if (!service.dataset_id.empty())
+    return refused(dataset_op::distribute,
+                   fmt::format("there is an input and the id '{}' of a registered dataset; give "
+                               "one of them",
+                               service.dataset_id));
+  auto node = node_of(dataset_op::distribute, {input});
+  node.spec = input->spec;
+  // How often each element comes depends on the mode and the number of workers.
+  node.cardinality =
+    input->cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.service = std::move(service);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
+                                    service_options service) {
+  HEADRACE_TRY(check_distribute(service));
+  if (service.dataset_id.empty())
+    return refused(dataset_op::distribute, "there is neither an input nor a dataset id");
+  if (spec.layout.leaves() != spec.components.size())
+    return refused(dataset_op::distribute, "the spec's layout does not fit its components");
+  auto node = node_of(dataset_op::distribute);
+  node.spec = std::move(spec);
+  node.cardinality =
+    cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.service = std::move(service);
+  return finish(std::move(node));
+}
+
+} // namespace headrace

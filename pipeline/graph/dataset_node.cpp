@@ -1,0 +1,31 @@
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+namespace headrace {
+
+std::string_view to_string(dataset_op op) noexcept {
+  switch (op) {
+  case dataset_op::range: return "range";
+  case dataset_op::from_tensors: return "from_tensors";
+  case dataset_op::from_tensor_slices: return "from_tensor_slices";
+  case dataset_op::text_lines: return "text_lines";
+  case dataset_op::tfrecord: return "tfrecord";
+  case dataset_op::list_files: return "list_files";
+  case dataset_op::map: return "map";
+  case dataset_op::filter: return "filter";
+  case dataset_op::flat_map: return "flat_map";
+  case dataset_op::interleave: return "interleave";
+  case dataset_op::batch: return "batch";
+  case dataset_op::shuffle: return "shuffle";
+  case dataset_op::repeat: return "repeat";
+  case dataset_op::take: return "take";
+  case dataset_op::skip: return "skip";
+  case dataset_op::prefetch: return "prefetch";
+  case dataset_op::enumerate: return "enumerate";
+  case dataset_op::zip: return "zip";
+  case dataset_op::concatenate: return "concatenate";
+  case dataset_op::distribute: return "distribute";
+  }
+  return "unknown operator";
+}
+
+} // namespace headrace

@@ -1,0 +1,109 @@
+#include "headrace/pipeline/graph/split_plan.hpp"
+
+#include "headrace/pipeline/graph/build.hpp"
+
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+class planner {
+public:
+  split_plan plan(const dataset_node& graph) {
+    out_.infinite = graph.cardinality == infinite_cardinality;
+    visit(graph, 1, false);
+    // Groups are numbered in the order of their first sources.
+    std::unordered_map<uint32_t, uint32_t> numbers;
+    for (auto& source : out_.sources) {
+      auto [at, fresh] = numbers.try_emplace(source.group, static_cast<uint32_t>(numbers.size()));
+      source.group = at->second;
+    }
+    out_.groups = static_cast<uint32_t>(numbers.size());
+    return std::move(out_);
+  }
+
+private:
+  static bool one_to_one(dataset_op op) {
+    // An error row stands in the place of a row that failed, so a map keeps the pairing.
+    return op == dataset_op::map || op == dataset_op::prefetch || op == dataset_op::enumerate
+           || op == dataset_op::zip;
+  }
+
+  static std::optional<uint64_t> splits_of(const dataset_node& source) {
+    if (source.op == dataset_op::text_lines || source.op == dataset_op::tfrecord) {
+      const auto* files = constant_of(source.tensors[0]);
+      return files ? std::optional{static_cast<uint64_t>(files->total_values())} : std::nullopt;
+    }
+    if (source.cardinality < 0)
+      return std::nullopt;
+    return static_cast<uint64_t>(source.cardinality);
+  }
+
+  static bool splits_are_rows(dataset_op op) {
+    return op == dataset_op::range || op == dataset_op::from_tensors
+           || op == dataset_op::from_tensor_slices;
+  }
+
+  uint32_t new_group() { return next_group_++; }
+
+  void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
+    // A file has any number of rows, so rows of files side by side are not of one index.
+    const auto group = aligned && splits_are_rows(node.op) ? current_group_ : new_group();
+    out_.sources.push_back({node.op, splits_of(node), passes, group});
+  }
+
+  void visit(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
+    if (is_source(node.op))
+      return visit_source(node, passes, aligned);
+    if (node.op == dataset_op::distribute)
+      return; // its sources are leased by another job
+    if (node.op == dataset_op::repeat) {
+      if (node.count < 0 || (passes && *passes < 0))
+        passes = passes == 0 || node.count == 0 ? 0 : -1;
+      else if (passes && __builtin_mul_overflow(*passes, node.count, &*passes))
+        passes = std::nullopt;
+    }
+    const auto outer = current_group_;
+    if (node.op == dataset_op::zip && !aligned) {
+      current_group_ = new_group();
+      aligned = true;
+    } else if (!one_to_one(node.op)) {
+      aligned = false;
+    }
+    for (const auto& input : node.inputs) visit(*input, passes, aligned);
+    current_group_ = outer;
+  }
+
+  split_plan out_;
+  uint32_t next_group_ = 0;
+  uint32_t current_group_ = 0;
+};
+
+} // namespace
+
+split_plan plan_splits(const dataset_ptr& graph) { return planner{}.plan(*graph); }
+
+namespace {
+
+size_t count(const dataset_node& node, std::unordered_map<const dataset_node*, size_t>& known) {
+  if (is_source(node.op))
+    return 1;
+  if (node.op == dataset_op::distribute)
+    return 0;
+  if (auto at = known.find(&node); at != known.end())
+    return at->second;
+  size_t n = 0;
+  for (const auto& input : node.inputs) n += count(*input, known);
+  known.emplace(&node, n);
+  return n;
+}
+
+} // namespace
+
+size_t count_sources(const dataset_node& graph) {
+  std::unordered_map<const dataset_node*, size_t> known;
+  return count(graph, known);
+}
+
+} // namespace headrace
