@@ -159,9 +159,9 @@ void tell_urgently(const Handle& to, Args&&... xs) {
 template <class Self, class... Args>
 void remind(Self* self, caf::timespan delay, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
-  self->delayed_send(caf::actor_cast<caf::actor>(self), delay, std::forward<Args>(xs)...);
+  caf::delayed_anon_send(caf::actor_cast<caf::actor>(self), delay, std::forward<Args>(xs)...);
 #else
-  self->mail(std::forward<Args>(xs)...).delay(delay).send(caf::actor_cast<caf::actor>(self));
+  caf::anon_mail(std::forward<Args>(xs)...).delay(delay).send(caf::actor_cast<caf::actor>(self));
 #endif
 }
 /// Lets `to` answer in this actor's place.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+
+#include <cstdint>
+#include <random>
+
+namespace headrace {
+
+/// How long to wait before something is tried again.
+struct backoff_options {
+  duration first = std::chrono::milliseconds{10};
+  duration longest = std::chrono::seconds{10};
+  /// Each wait is this many times the one before.
+  double factor = 2;
+  /// Each wait is drawn from [1 - jitter, 1 + jitter] times its length, so that many that failed
+  /// together do not come back together. `longest` bounds the drawn value, too.
+  double jitter = 0.2;
+  /// What ran this long without failing starts from `first` again.
+  duration stable_after = std::chrono::seconds{30};
+};
+
+/// Counts failures in a row and draws the waits. Deterministic for a seed.
+class backoff {
+public:
+  backoff(backoff_options options, uint64_t seed) : options_(options), random_(seed) {}
+
+  /// The wait after a failure of something that had run for `lived`.
+  duration failed(duration lived);
+  /// Forgets the failures so far.
+  void reset() noexcept { failures_ = 0; }
+  /// Failures in a row, without a stable run between.
+  uint32_t failures() const noexcept { return failures_; }
+  const backoff_options& options() const noexcept { return options_; }
+
+private:
+  backoff_options options_;
+  std::mt19937_64 random_;
+  uint32_t failures_ = 0;
+};
+
+} // namespace headrace

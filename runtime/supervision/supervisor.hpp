@@ -1,0 +1,95 @@
+#pragma once
+
+#include "headrace/runtime/caf/error.hpp"
+#include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/supervision/board.hpp"
+#include "headrace/runtime/supervision/core.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace headrace {
+
+/// Keeps the children of a domain actor alive: a member of the actor's state. It carries out what a
+/// supervision_core decides.
+///
+/// The owner's interface has `caf::result<void>(atom::supervise, uint64_t)`, and its handler calls
+/// `timer(epoch)`. The owner lends its watcher. When the owner ends, so do the children.
+class supervisor {
+public:
+  /// Starts the `run`th life of a child, counted over all children of this supervisor.
+  using start_child = std::function<result<caf::actor>(uint64_t run)>;
+
+  /// What the owner may want to know; each may be empty. They must not destroy the supervisor.
+  struct observer {
+    /// A child runs: for the first time, or anew, under a new handle.
+    std::function<void(const std::string& id, const caf::actor& child)> started;
+    /// A child ended; ok: normally. Called before it is restarted, if it is.
+    std::function<void(const std::string& id, const status& why)> ended;
+    /// Too many restarts: all children are down. Empty: the owner ends with this reason, so that
+    /// its own supervisor sees the chain of causes.
+    std::function<void(const status& why)> gave_up;
+  };
+
+  /// `board` may be null; otherwise it outlives the supervisor.
+  supervisor(caf::scheduled_actor* self, port::watcher& watcher, supervision_options options,
+             observer observer = {}, supervision_board* board = nullptr);
+  /// Asks the children to end and waits for none.
+  ~supervisor();
+  supervisor(const supervisor&) = delete;
+  supervisor& operator=(const supervisor&) = delete;
+
+  /// Adds a child and starts it at once. A first start that fails is handled as any later one: by
+  /// restarts.
+  status add(child_spec spec, start_child start);
+  /// Stops a child and forgets it; nothing if there is none.
+  void remove(const std::string& id);
+  /// Stops all children in reverse order, each within its budget, then calls `done`.
+  void stop(std::function<void()> done);
+  /// To be called for the message (atom::supervise, epoch).
+  void timer(uint64_t epoch);
+
+  /// The child's present handle; null while it does not run. It changes with each restart: look it
+  /// up, or observe `started`.
+  caf::actor find(const std::string& id) const;
+  template <class Handle>
+  Handle find(const std::string& id) const {
+    return caf::actor_cast<Handle>(find(id));
+  }
+  supervisor_snapshot snapshot() const { return core_.snapshot(); }
+
+private:
+  struct life {
+    start_child start;
+    caf::actor actor;
+    uint64_t run = 0;
+    port::watcher::token watch = 0;
+  };
+
+  time_point now() const;
+  void carry_out(supervise::commands commands);
+  void carry_out(const supervise::start& x);
+  void carry_out(const supervise::stop& x);
+  void carry_out(const supervise::kill& x);
+  void carry_out(const supervise::abandon& x);
+  void carry_out(const supervise::schedule& x);
+  void carry_out(const supervise::stopped& x);
+  void carry_out(const supervise::give_up& x);
+  void on_down(const std::string& id, uint64_t run, const status& why);
+  life* running(const std::string& id, uint64_t run);
+
+  caf::scheduled_actor* self_;
+  port::watcher& watcher_;
+  supervision_core core_;
+  observer observer_;
+  supervision_board* board_;
+  std::string path_;
+  std::map<std::string, life> lives_;
+  std::deque<supervise::command> pending_;
+  bool busy_ = false;
+  std::function<void()> done_;
+};
+
+} // namespace headrace

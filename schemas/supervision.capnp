@@ -1,0 +1,55 @@
+@0xc7b2e58d41f0a936;
+# Who looks after whom, as `headrace status` shows it.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+struct SupervisedChild {
+  id @0 :Text;
+  restart @1 :Restart;
+  state @2 :State;
+  restarts @3 :UInt64;
+  # How often it was started again.
+  lastReason @4 :Text;
+  # Why it last ended, with the chain of causes; empty if it never failed.
+  below @5 :Supervisor;
+  # What the child looks after itself; null if it is no supervisor.
+
+  enum Restart {
+    permanent @0;
+    transient @1;
+    temporary @2;
+  }
+  enum State {
+    running @0;
+    waiting @1;
+    stopping @2;
+    ended @3;
+  }
+}
+
+struct Supervisor {
+  path @0 :Text;
+  # The names from the root to this one, joined by '/'.
+  strategy @1 :Strategy;
+  children @2 :List(SupervisedChild);
+  # In the order of their start.
+  restarts @3 :UInt64;
+  # Of all children that it has or had.
+  abandoned @4 :UInt64;
+  # Children that did not end when killed.
+
+  enum Strategy {
+    oneForOne @0;
+    oneForAll @1;
+    restForOne @2;
+  }
+}
+
+struct SupervisionTree {
+  # Of one process.
+
+  process @0 :Text;
+  # For people: what it is and its process id.
+  roots @1 :List(Supervisor);
+}
