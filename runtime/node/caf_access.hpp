@@ -8,6 +8,11 @@ namespace headrace {
 /// The actor system of a node.
 caf::actor_system& system_of(node& x);
 
+/// A node inside a program that has an actor system already, set up with `configure`
+/// (node_config.hpp) for the same options. The system outlives the node. Throws `error` as node's
+/// constructor does.
+std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options options);
+
 /// Publishes `root` on the node's actor port: peers that connect reach it. Their hellos are
 /// answered for it, damaged messages are counted and answered, all else is delegated to it. It ends
 /// with the node, and its peers hear when it ends; then another may be published on the same port.

@@ -61,6 +61,7 @@ public:
   /// For the headers that give access to the framework.
   struct impl;
   impl& internals() noexcept { return *impl_; }
+  explicit node(std::shared_ptr<impl> made);
 
 private:
   std::shared_ptr<impl> impl_;

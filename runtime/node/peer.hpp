@@ -10,10 +10,12 @@ namespace headrace {
 struct peer_options {
   /// For one attempt to connect.
   duration attempt = std::chrono::seconds{5};
-  /// Pause before the second attempt; doubles, with jitter, up to the longest one. The first
-  /// attempt after a loss is made at once.
+  /// Pause after the first failed attempt; doubles, with jitter, up to the longest one.
   duration first_pause = std::chrono::milliseconds{50};
   duration longest_pause = std::chrono::seconds{2};
+  /// A peer that was there for this long is looked for at once when it is lost; a shorter stay
+  /// counts as a failed attempt.
+  duration stable_after = std::chrono::seconds{1};
 };
 
 /// What the owner hears, always in its own context.
@@ -33,6 +35,10 @@ struct connect_request {
   duration delay = duration::zero();
   duration limit = std::chrono::seconds{5};
 };
+/// The connector keeps the limit itself; this bound on its answer is only for a defect.
+inline caf::timespan patience(const connect_request& x) {
+  return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
+}
 /// Connects on behalf of actors, so that none of them blocks. Each node has one; tests fake it.
 using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
 connector_actor connector_of(node& x);
@@ -45,12 +51,14 @@ public:
   template <class Self>
   peer(Self* self, port::watcher& watch, connector_actor connector, address to, peer_events events,
        peer_options options = {})
-    : peer(watch, std::move(to), std::move(events), options,
+    : peer(
+      host{watch, [self] { return self->clock().now(); },
            [self, connector = std::move(connector)](local<connect_request> what, answered done) {
-             port::request(self, connector, caf::infinite, std::move(what))
+             port::request(self, connector, patience(*what), what)
                .then([done](const local<connection>& x) { done(*x); },
                      [done](const caf::error& why) { done(to_status(why)); });
-           }) {}
+           }},
+      std::move(to), std::move(events), options) {}
   ~peer();
   peer(const peer&) = delete;
   peer& operator=(const peer&) = delete;
@@ -64,8 +72,13 @@ public:
 
 private:
   using answered = std::function<void(const result<connection>&)>;
-  using asks = std::function<void(local<connect_request>, answered)>;
-  peer(port::watcher& watch, address to, peer_events events, peer_options options, asks ask);
+  /// What the owner, an actor of any interface, does for its peer.
+  struct host {
+    port::watcher& watch;
+    std::function<time_point()> now;
+    std::function<void(local<connect_request>, answered)> ask;
+  };
+  peer(host owner, address to, peer_events events, peer_options options);
 
   struct impl;
   std::shared_ptr<impl> impl_;

@@ -1,0 +1,20 @@
+#include "headrace/runtime/node/caf_connect.hpp"
+
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/peer.hpp"
+
+#include <caf/scoped_actor.hpp>
+
+namespace headrace {
+
+result<connection> connect(node& from, const address& to, duration limit) {
+  caf::scoped_actor self{system_of(from)};
+  result<connection> out = unavailable("the node ends");
+  auto what = make_local<connect_request>(to, duration::zero(), limit);
+  port::request(self.ptr(), connector_of(from), patience(*what), what)
+    .receive([&](const local<connection>& x) { out = *x; },
+             [&](const caf::error& why) { out = to_status(why); });
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,125 @@
+#include "headrace/runtime/node/connector_actor.hpp"
+
+#include <caf/io/middleman.hpp>
+#include <caf/openssl/manager.hpp>
+
+namespace headrace {
+
+struct connector_state::attempt {
+  address to;
+  duration limit;
+  caf::actor_clock::time_point deadline;
+  caf::typed_response_promise<local<connection>> answer;
+  status probed;
+};
+
+struct connect_step {
+  std::function<void()> run;
+};
+
+namespace {
+
+/// The framework says what happened in codes of its own.
+status explain(const address& to, const caf::error& why, bool tls) {
+  auto where = to_string(to);
+  if (why == caf::sec::disconnect_during_handshake)
+    return unavailable(
+      "connection to " + where + " was closed while greeting: "
+      + (tls ? "it does not speak TLS, or one side does not trust the other's certificate (both "
+               "must be signed by the authority that the other names)"
+             : "something else may listen there"));
+  if (why == caf::sec::unexpected_actor_messaging_interface)
+    return unavailable("the actor at " + where + " is not one of headrace");
+  if (why == caf::sec::no_actor_published_at_port)
+    return unavailable("the node at " + where + " serves no actor at present");
+  if (why == caf::sec::request_timeout || why == caf::sec::connection_timeout)
+    return deadline_exceeded(where + " accepted the connection and did not greet in time");
+  return to_status(why).with_context("cannot connect to " + where);
+}
+
+} // namespace
+
+connector_state::connector_state(port::self_pointer<handle_type> self, node::impl& owner)
+  : self_(self), owner_(owner) {}
+
+port::behavior<connector_state::handle_type> connector_state::make_behavior() {
+  return {
+    [this](const local<connect_request>& what) -> caf::result<local<connection>> {
+      auto x = std::make_shared<attempt>();
+      x->to = what->to;
+      x->limit = what->limit;
+      x->answer = self_->make_response_promise<local<connection>>();
+      auto go = make_local<connect_step>([this, x] { probe(x); });
+      if (what->delay > duration::zero())
+        port::remind(self_, caf::timespan{what->delay}, go);
+      else
+        go->run();
+      return x->answer;
+    },
+    [](const local<connect_step>& step) { step->run(); },
+  };
+}
+
+void connector_state::probe(attempt_ptr x) {
+  x->deadline = self_->clock().now() + x->limit;
+  auto me = caf::actor_cast<handle_type>(self_);
+  owner_.probes.probe(x->to, {.limit = x->limit, .expect_greeting = !owner_.options.tls.enabled()},
+                      [this, x, me](status outcome) {
+                        x->probed = std::move(outcome);
+                        port::tell(me, make_local<connect_step>([this, x] { join(x); }));
+                      });
+}
+
+void connector_state::join(const attempt_ptr& x) {
+  if (!x->probed)
+    return fail(x, x->probed);
+  auto& system = self_->system();
+  auto tls = owner_.options.tls.enabled();
+  auto middleman =
+    tls ? system.openssl_manager().actor_handle() : system.middleman().actor_handle();
+  port::request(self_, middleman, left(x), caf::connect_atom_v, x->to.host, x->to.port)
+    .then(
+      [this, x, tls](const caf::node_id&, const caf::strong_actor_ptr& whom,
+                     const std::set<std::string>& interface) {
+        auto& system = self_->system();
+        caf::error why;
+        if (!whom)
+          why = caf::make_error(caf::sec::no_actor_published_at_port);
+        else if (!system.assignable(interface, system.message_types<published_actor>()))
+          why = caf::make_error(caf::sec::unexpected_actor_messaging_interface);
+        if (why)
+          fail(x, explain(x->to, why, tls));
+        else
+          greet(x, caf::actor_cast<published_actor>(whom));
+      },
+      [this, x, tls](const caf::error& why) { fail(x, explain(x->to, why, tls)); });
+}
+
+void connector_state::greet(const attempt_ptr& x, published_actor whom) {
+  port::request(self_, whom, left(x), make_hello(owner_.self(), 1))
+    .then(
+      [this, x, whom](const envelope& answer) {
+        auto where = to_string(x->to);
+        if (auto fine = status_of(answer); !fine)
+          return fail(x, fine.with_context(where + " refused our hello"));
+        if (!answer->isHelloAck())
+          return fail(x, unavailable("something else listens at " + where
+                                     + ": it did not answer our hello with one"));
+        auto peer = hello_of(answer);
+        if (auto fine = check_version(peer); !fine)
+          return fail(x, fine.with_context("cannot use the node at " + where));
+        x->answer.deliver(make_local<connection>(whom, std::move(peer)));
+      },
+      [this, x](const caf::error& why) { fail(x, explain(x->to, why, false)); });
+}
+
+void connector_state::fail(const attempt_ptr& x, const status& why) {
+  x->answer.deliver(to_error(why));
+}
+
+caf::timespan connector_state::left(const attempt_ptr& x) const {
+  // What is due already gets its time-out at once.
+  return std::max<caf::timespan>(x->deadline - self_->clock().now(), std::chrono::microseconds{1});
+}
+
+} // namespace headrace

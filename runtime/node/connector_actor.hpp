@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/node/node_impl.hpp"
+
+namespace headrace {
+
+struct connect_step; ///< what the connector says to itself
+
+/// Connects on behalf of others: waits the delay, probes the address, lets the framework connect,
+/// says hello. Any number at a time; nothing in it blocks.
+class connector_state {
+public:
+  using handle_type = port::handle<caf::result<local<connection>>(local<connect_request>),
+                                   caf::result<void>(local<connect_step>)>;
+  static inline const char* name = "headrace.connector";
+
+  connector_state(port::self_pointer<handle_type> self, node::impl& owner);
+  port::behavior<handle_type> make_behavior();
+
+private:
+  struct attempt;
+  using attempt_ptr = std::shared_ptr<attempt>;
+
+  void probe(attempt_ptr x);
+  void join(const attempt_ptr& x);
+  void greet(const attempt_ptr& x, published_actor whom);
+  void fail(const attempt_ptr& x, const status& why);
+  caf::timespan left(const attempt_ptr& x) const;
+
+  port::self_pointer<handle_type> self_;
+  node::impl& owner_;
+};
+
+} // namespace headrace

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/runtime/node/node_impl.hpp"
+
+namespace headrace {
+
+/// What peers reach on a node's actor port: answers hellos, counts and answers damaged messages,
+/// turns other major versions away, and lets the root answer all else. Ends when the root ends.
+class door_state {
+public:
+  using handle_type = published_actor;
+  static inline const char* name = "headrace.door";
+
+  door_state(port::self_pointer<handle_type> self, node::impl& owner, published_actor root);
+  port::behavior<handle_type> make_behavior();
+
+private:
+  caf::result<envelope> on(const envelope& in);
+  envelope on_hello(const envelope& in);
+  envelope on_bad(const envelope& in);
+
+  port::self_pointer<handle_type> self_;
+  node::impl& owner_;
+  published_actor root_;
+  port::watcher watcher_;
+};
+
+} // namespace headrace

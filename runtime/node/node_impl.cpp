@@ -1,0 +1,163 @@
+#include "headrace/runtime/node/node_impl.hpp"
+
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/node/connector_actor.hpp"
+#include "headrace/runtime/node/node_config.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace headrace {
+namespace {
+
+schema::Role to_schema(node_role x) {
+  switch (x) {
+  case node_role::unknown: return schema::Role::UNKNOWN;
+  case node_role::dispatcher: return schema::Role::DISPATCHER;
+  case node_role::worker: return schema::Role::WORKER;
+  case node_role::consumer: return schema::Role::CONSUMER;
+  case node_role::tool: return schema::Role::TOOL;
+  }
+  return schema::Role::UNKNOWN;
+}
+
+node_options checked(node_options options) {
+  auto check = [](const status& fine) {
+    if (!fine)
+      throw error{fine};
+  };
+  // Before the system starts: the framework would end the process.
+  check(check_tls(options.tls));
+  if (options.lease <= duration::zero())
+    check(invalid_argument("lease must be longer than zero, e.g. 5 s"));
+  if (options.heartbeat < duration::zero() || options.heartbeat >= options.lease)
+    check(invalid_argument("heartbeat must be shorter than the lease, e.g. a quarter of it (0)"));
+  if (options.data_threads < 1)
+    check(invalid_argument("data_threads must be at least 1"));
+  return options;
+}
+
+link_options links_of(const node_options& options, uint64_t id) {
+  return {.node_id = id,
+          .boot_id = boot_id(),
+          .role = std::string{to_string(options.role)},
+          .tls = options.tls,
+          .threads = options.data_threads,
+          .on_refused = [log = options.log](const std::string& peer, const status& why) {
+            log.warn("link refused", {{"peer", peer}, {"why", why}});
+          }};
+}
+
+} // namespace
+
+node::impl::impl(node_options given)
+  : options(checked(std::move(given))),
+    id(random_id()),
+    links(std::make_shared<link_service>(links_of(options, id))) {
+  static_cast<void>(transports.add("link", make_link_transport(links)));
+  configure(system_config, options);
+  owned_system = std::make_unique<caf::actor_system>(system_config);
+  system = owned_system.get();
+  connector = port::spawn<connector_state>(*system, std::ref(*this));
+}
+
+node::impl::impl(node_options given, caf::actor_system& lent)
+  : options(checked(std::move(given))),
+    id(random_id()),
+    links(std::make_shared<link_service>(links_of(options, id))),
+    system(&lent) {
+  static_cast<void>(transports.add("link", make_link_transport(links)));
+  connector = port::spawn<connector_state>(*system, std::ref(*this));
+}
+
+node::impl::~impl() = default;
+
+hello node::impl::self() const {
+  return {.node_id = id,
+          .role = to_schema(options.role),
+          .boot_id = boot_id(),
+          .name = std::string{to_string(options.role)} + " " + std::to_string(::getpid())};
+}
+
+std::string node::impl::advertised_host() const {
+  if (!options.advertise_host.empty())
+    return options.advertise_host;
+  if (!is_wildcard(options.host))
+    return options.host;
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+void node::impl::adopt(const caf::actor& whom) {
+  std::lock_guard guard{mutex};
+  std::erase_if(adopted, [](const caf::actor_addr& x) { return !caf::actor_cast<caf::actor>(x); });
+  adopted.push_back(whom.address());
+}
+
+void node::impl::begin_stop() {
+  probes.cancel();
+  std::vector<caf::actor_addr> all;
+  {
+    std::lock_guard guard{mutex};
+    all = std::exchange(adopted, {});
+  }
+  // The latest first: what was adopted later may lean on what was there before.
+  for (auto i = all.rbegin(); i != all.rend(); ++i)
+    if (auto whom = caf::actor_cast<caf::actor>(*i))
+      port::ask_to_exit(whom);
+  if (connector)
+    port::ask_to_exit(connector);
+  connector = nullptr;
+}
+
+status check_exposure(const node_options& options, const std::string& what) {
+  if (is_loopback(options.host) || options.tls.enabled() || options.insecure)
+    return {};
+  return failed_precondition(
+    "refusing to open " + what + " on " + (options.host.empty() ? "every address" : options.host)
+    + ": anybody who reaches it could use it. Give certificates (--tls-certificate, --tls-key, "
+      "--tls-ca), bind 127.0.0.1, or say --insecure if the network itself is trusted");
+}
+
+status why_not_listening(const std::string& host, uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  auto where = host_and_port(host, port);
+  if (::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints,
+                    &found)
+      != 0)
+    return invalid_argument("cannot listen at " + where
+                            + ": no such host; must be an address of this machine");
+  std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard{found, &::freeaddrinfo};
+  auto fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  auto failed =
+    ::bind(fd, found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd, 1) != 0 ? errno : 0;
+  ::close(fd);
+  if (failed == 0)
+    return {};
+  if (failed == EADDRINUSE)
+    return already_exists(
+      "port " + std::to_string(port) + " of " + (host.empty() ? "this machine" : host)
+      + " is in use by another process; stop that one, or choose another port (0 "
+        "takes a free one)");
+  if (failed == EADDRNOTAVAIL)
+    return invalid_argument(
+      "cannot listen at " + where
+      + ": not an address of this machine; 127.0.0.1 or one that `ip address` "
+        "shows would be right");
+  return {failed == EACCES ? status_code::permission_denied : status_code::failed_precondition,
+          "cannot listen at " + where + ": " + std::strerror(failed)};
+}
+
+} // namespace headrace

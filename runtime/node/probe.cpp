@@ -1,0 +1,206 @@
+#include "headrace/runtime/node/probe.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <condition_variable>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+/// What all programs of this build's framework say when they have accepted a connection: a header
+/// (an operation, its payload's size, the protocol's version), then a payload with their names.
+constexpr size_t greeting_header = 32;
+constexpr unsigned char greeting_operation = 0;
+constexpr uint32_t greeting_version = 3;
+constexpr uint32_t longest_greeting = 1 << 16;
+/// Begins the name of every program of ours.
+constexpr std::string_view our_name = "headrace/";
+
+class descriptor {
+public:
+  explicit descriptor(int fd) : fd_(fd) {}
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  descriptor(const descriptor&) = delete;
+  ~descriptor() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+  int get() const noexcept { return fd_; }
+
+private:
+  int fd_;
+};
+
+struct attempt {
+  const address& to;
+  const probe_options& options;
+  int cancelled_fd;
+  time_point deadline;
+
+  std::string where() const { return to_string(to); }
+  status late(const std::string& what) const {
+    using namespace std::chrono;
+    return deadline_exceeded(where() + " " + what + " within "
+                             + std::to_string(duration_cast<milliseconds>(options.limit).count())
+                             + " ms");
+  }
+
+  /// Waits until the socket has an event. False: the time is up.
+  result<bool> wait(int fd, short events) const {
+    for (;;) {
+      using namespace std::chrono;
+      auto left = ceil<milliseconds>(deadline - clock::system().now()).count();
+      pollfd fds[] = {{fd, events, 0}, {cancelled_fd, POLLIN, 0}};
+      auto n = ::poll(fds, 2, static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX)));
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (fds[1].revents != 0)
+        return cancelled("connecting to " + where() + " was given up: the node ends");
+      return n > 0;
+    }
+  }
+
+  result<descriptor> connect_one(const addrinfo& at) const {
+    descriptor fd{::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    int code = 0;
+    if (fd.get() < 0)
+      code = errno;
+    else if (::connect(fd.get(), at.ai_addr, at.ai_addrlen) != 0)
+      code = errno;
+    if (code == EINPROGRESS) {
+      HEADRACE_ASSIGN(bool ready, wait(fd.get(), POLLOUT));
+      if (!ready)
+        return late("did not answer");
+      socklen_t size = sizeof(code);
+      ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &code, &size);
+    }
+    if (code == 0)
+      return fd;
+    if (code == ECONNREFUSED)
+      return unavailable("nobody listens at " + where()
+                         + ": is the address right, and the process there running?");
+    return unavailable("cannot connect to " + where() + ": " + std::strerror(code));
+  }
+
+  result<descriptor> connect() const {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    auto port = std::to_string(to.port);
+    if (auto code = ::getaddrinfo(to.host.c_str(), port.c_str(), &hints, &found); code != 0)
+      return unavailable("cannot find the host of " + where() + ": " + ::gai_strerror(code));
+    std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard{found, &::freeaddrinfo};
+    auto last = unavailable("the host of " + where() + " has no address");
+    for (auto* at = found; at != nullptr; at = at->ai_next) {
+      auto fd = connect_one(*at);
+      if (fd || fd.status().code() != status_code::unavailable)
+        return fd;
+      last = fd.status();
+    }
+    return last;
+  }
+
+  /// Appends to `bytes` until it has `size`; false at the end of the stream.
+  result<bool> read(int fd, std::string& bytes, size_t size) const {
+    while (bytes.size() < size) {
+      HEADRACE_ASSIGN(bool ready, wait(fd, POLLIN));
+      if (!ready)
+        return false;
+      char chunk[4096];
+      auto n = ::recv(fd, chunk, std::min(sizeof(chunk), size - bytes.size()), 0);
+      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        return false;
+      if (n > 0)
+        bytes.append(chunk, static_cast<size_t>(n));
+    }
+    return true;
+  }
+
+  status greeted(int fd) const {
+    std::string bytes;
+    HEADRACE_ASSIGN(bool whole, read(fd, bytes, greeting_header));
+    if (!whole && bytes.empty()) {
+      if (clock::system().now() >= deadline)
+        return late("accepted the connection and said nothing")
+          .with_context("is it another service's port, a stopped process, or one that wants TLS?");
+      return unavailable(where()
+                         + " closed the connection without a word: is it another service's "
+                           "port?");
+    }
+    auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
+    auto number = [&](size_t i) {
+      return uint32_t{byte(i)} << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3);
+    };
+    if (!whole || byte(0) != greeting_operation || number(4) > longest_greeting || number(8) != 0
+        || number(12) != greeting_version)
+      return unavailable("something else listens at " + where() + ": it greeted with "
+                         + quoted(bytes) + ", which no headrace node does");
+    auto size = number(4);
+    HEADRACE_ASSIGN(bool named, read(fd, bytes, greeting_header + size));
+    if (!named || bytes.find(our_name, greeting_header) == std::string::npos)
+      return unavailable("something else listens at " + where()
+                         + ": an actor system, but not one of headrace");
+    return {};
+  }
+
+  static std::string quoted(const std::string& bytes) {
+    std::string out = "\"";
+    for (char c : bytes.substr(0, 24)) out += c >= ' ' && c < 0x7F ? c : '.';
+    return out + "\"";
+  }
+
+  status run() const {
+    HEADRACE_ASSIGN(auto fd, connect());
+    return options.expect_greeting ? greeted(fd.get()) : status{};
+  }
+};
+
+} // namespace
+
+struct prober::impl {
+  descriptor cancelled{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t running = 0;
+};
+
+prober::prober() : impl_(std::make_unique<impl>()) {}
+
+prober::~prober() {
+  cancel();
+  std::unique_lock lock{impl_->mutex};
+  impl_->changed.wait(lock, [&] { return impl_->running == 0; });
+}
+
+void prober::cancel() noexcept {
+  uint64_t one = 1; // never read, so it stays
+  [[maybe_unused]] auto n = ::write(impl_->cancelled.get(), &one, sizeof(one));
+}
+
+void prober::probe(address to, probe_options options, std::function<void(status)> done) {
+  {
+    std::lock_guard guard{impl_->mutex};
+    ++impl_->running;
+  }
+  auto deadline = clock::system().now() + options.limit;
+  std::thread{[this, to = std::move(to), options, deadline, done = std::move(done)]() mutable {
+    done(attempt{to, options, impl_->cancelled.get(), deadline}.run());
+    done = nullptr; // what it holds goes before the prober may
+    std::lock_guard guard{impl_->mutex};
+    --impl_->running;
+    impl_->changed.notify_all();
+  }}.detach();
+}
+
+} // namespace headrace
