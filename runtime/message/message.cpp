@@ -1,5 +1,6 @@
 #include "headrace/runtime/message/message.hpp"
 
+#include <capnp/any.h>
 #include <capnp/dynamic.h>
 #include <kj/exception.h>
 #include <kj/io.h>
@@ -66,10 +67,12 @@ std::shared_ptr<const message_block> message_block::check(buffer words, capnp::S
     words = buffer::copy_of(words.data(), words.size());
   try {
     auto content = as_words(words);
-    // One bounded walk over every pointer: each word may be reached about once.
-    capnp::FlatArrayMessageReader probe{content, {content.size() + 1, max_message_depth}};
+    // Two bounded walks over every pointer, each reaching every word about once: one by the schema,
+    // and one over all, also what a newer schema has added, since a copy takes that along.
+    capnp::FlatArrayMessageReader probe{content, {2 * content.size() + 2, max_message_depth}};
     if (probe.getEnd() != content.end())
       return broken("message has bytes after its end");
+    static_cast<void>(probe.getRoot<capnp::AnyPointer>().targetSize());
     walk(probe.getRoot<capnp::DynamicStruct>(schema));
     auto block = std::make_shared<message_block>();
     block->reader_ = std::make_unique<capnp::FlatArrayMessageReader>(

@@ -208,7 +208,9 @@ void supervision_core::advance_stops(time_point now, commands& out) {
     if (!x.alive())
       continue;
     auto in_turn = stopping() || x.recycle;
-    if (!x.remove && !(in_turn && !busy))
+    if (!x.remove && !in_turn)
+      continue;
+    if (x.state == phase::running && !x.remove && busy)
       continue;
     busy |= in_turn;
     if (x.state == phase::running) {
