@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace headrace {

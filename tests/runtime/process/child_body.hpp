@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headrace/runtime/process/child_process.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// Code that a test runs in a process of its own: the test program starts itself, and the body runs
+/// in place of the tests. Its result is the exit code. Declared at namespace scope.
+class child_body {
+public:
+  using function = std::function<int(const std::vector<std::string>& args)>;
+  child_body(std::string name, function f);
+
+  /// Starts the body in a new process. What it prints is read from the result.
+  child_process start(std::vector<std::string> args = {}) const;
+
+private:
+  std::string name_;
+};
+
+/// Ends when the test program's process is to go on: for bodies that only wait to be killed.
+[[noreturn]] void wait_for_ever();
+/// Prints a line that the test waits for.
+void say(const std::string& line);
+
+} // namespace headrace::test

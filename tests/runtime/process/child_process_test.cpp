@@ -1,0 +1,67 @@
+#include "headrace/runtime/process/child_process.hpp"
+
+#include <csignal>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace headrace;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+namespace {
+
+child_process shell(const std::string& script) {
+  return child_process::start({.argv = {"sh", "-c", script}}).value();
+}
+
+TEST(ChildProcessTest, GivesLinesAndTheExitCode) {
+  auto child = shell("echo one; printf 'two\\nthree'; exit 3");
+  EXPECT_EQ(child.read_line(10s).value(), "one");
+  EXPECT_EQ(child.read_line(10s).value(), "two");
+  EXPECT_EQ(child.read_line(10s).value(), "three");
+  EXPECT_EQ(child.read_line(10s).status().code(), status_code::out_of_range);
+  EXPECT_EQ(child.wait(10s).value(), (process_end{3, 0}));
+  EXPECT_FALSE(child.running());
+}
+TEST(ChildProcessTest, TellsTheSignalThatEndedIt) {
+  auto child = shell("echo up; read x < /dev/full; exec sleep 1000");
+  ASSERT_TRUE(child.read_until("up", 10s));
+  child.kill(SIGKILL);
+  auto end = child.wait(10s).value();
+  EXPECT_EQ(end, (process_end{0, SIGKILL}));
+  EXPECT_EQ(end.as_exit_code(), 137);
+  EXPECT_EQ(to_string(end), "signal 9 (Killed)");
+}
+TEST(ChildProcessTest, NamesAProgramThatIsNotThere) {
+  auto child = child_process::start({.argv = {"/no/such/program"}});
+  ASSERT_FALSE(child);
+  EXPECT_THAT(child.status().message(), HasSubstr("/no/such/program"));
+  EXPECT_EQ(child_process::start({}).status().code(), status_code::invalid_argument);
+}
+TEST(ChildProcessTest, IsKilledWithItsObject) {
+  pid_t pid = 0;
+  {
+    auto child = shell("echo up; exec sleep 1000");
+    ASSERT_TRUE(child.read_until("up", 10s));
+    pid = child.pid();
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
+}
+TEST(ChildProcessTest, SaysWhenItStillRuns) {
+  auto child = shell("exec sleep 1000");
+  EXPECT_EQ(child.wait(duration::zero()).status().code(), status_code::deadline_exceeded);
+  EXPECT_EQ(child.read_line(duration::zero()).status().code(), status_code::deadline_exceeded);
+  EXPECT_TRUE(child.running());
+}
+TEST(ChildProcessTest, QuotesWhatCameInPlaceOfTheExpectedLine) {
+  auto child = shell("echo cannot start");
+  EXPECT_THAT(child.read_until("ready", 10s).status().message(), HasSubstr("cannot start"));
+}
+TEST(ChildProcessTest, PassesTheEnvironmentOn) {
+  auto child = child_process::start(
+                 {.argv = {"sh", "-c", "echo $HEADRACE_X"}, .environment = {"HEADRACE_X=42"}})
+                 .value();
+  EXPECT_EQ(child.read_line(10s).value(), "42");
+}
+
+} // namespace
