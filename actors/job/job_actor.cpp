@@ -157,7 +157,7 @@ void job_state::on_worker(const worker_change& change) {
 
 void job_state::carry_out(running& r, iteration::commands todo) {
   for (const auto& id : todo.forget)
-    r.splits.task_lost(id);
+    r.splits.task_gone(id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
       port::tell(at->second.handle, make_envelope(0, [&](schema::Envelope::Builder b) {
@@ -235,10 +235,14 @@ caf::result<envelope> job_state::lease(const envelope& in) {
 
 void job_state::settle(running& r) {
   // One answer can make others possible, so again from the start until nothing changes.
+  std::set<task_id> blocked;
+  for (const auto& waiting : r.leases)
+    blocked.insert(waiting.what.task);
+  r.splits.set_tasks(r.core.tasks().size());
   for (bool progress = true; progress;) {
     progress = false;
     for (auto at = r.leases.begin(); at != r.leases.end();) {
-      const auto outcome = r.splits.lease(at->what);
+      const auto outcome = r.splits.lease(at->what, blocked);
       if (outcome.wait) {
         ++at;
         continue;
@@ -252,6 +256,7 @@ void job_state::settle(running& r) {
           out.setExhausted();
         }
       }));
+      blocked.erase(at->what.task);
       at = r.leases.erase(at);
       progress = true;
     }

@@ -21,6 +21,7 @@ struct job_description {
   std::string dataset_id;
   processing_mode mode = processing_mode::off;
   buffer graph; ///< a Graph message
+  split_plan splits; ///< of its sources
   dispatcher_options options;
 };
 

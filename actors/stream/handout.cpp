@@ -1,0 +1,155 @@
+#include "headrace/actors/stream/handout.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+constexpr uint64_t packed(uint64_t position, uint64_t limit) { return limit << 32 | position; }
+constexpr uint64_t position_of(uint64_t cut) { return static_cast<uint32_t>(cut); }
+constexpr uint64_t limit_of(uint64_t cut) { return cut >> 32; }
+
+} // namespace
+
+// -- the actor's side -----------------------------------------------------------
+
+void handout::add(task_id from, block rows) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  q.received += rows.rows;
+  q.waiting_bytes += rows.bytes();
+  q.blocks.push_back(std::move(rows));
+  changed_.notify_one();
+}
+
+uint64_t handout::recall(task_id from, uint64_t keep) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  auto handed = q.before_current;
+  auto kept = keep;
+  if (current_from_ == from) {
+    auto seen = cut_.load();
+    uint64_t stays = 0;
+    do
+      stays = std::min(limit_of(seen), position_of(seen) + keep);
+    while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), stays)));
+    handed += position_of(seen);
+    kept -= stays - position_of(seen);
+    q.received = handed + (stays - position_of(seen));
+  } else {
+    q.received = handed;
+  }
+  std::deque<block> stay;
+  q.waiting_bytes = 0;
+  for (auto& rows : q.blocks) {
+    if (kept == 0)
+      break;
+    auto part = rows.slice(0, std::min<uint64_t>(kept, rows.rows));
+    kept -= part.rows;
+    q.received += part.rows;
+    q.waiting_bytes += part.bytes();
+    stay.push_back(std::move(part));
+  }
+  q.blocks = std::move(stay);
+  return q.received;
+}
+
+void handout::finish(status how) {
+  std::lock_guard lock{mutex_};
+  if (!end_)
+    end_ = std::move(how);
+  changed_.notify_one();
+}
+
+handout::marks handout::of(task_id from) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
+  return {q.received, q.before_current + current, q.waiting_bytes};
+}
+
+std::map<task_id, handout::marks> handout::look(bool& waiting) {
+  std::lock_guard lock{mutex_};
+  told_ = false;
+  waiting = waiting_;
+  std::map<task_id, marks> out;
+  const auto cut = cut_.load();
+  for (const auto& [id, q] : queues_) {
+    const auto current = current_from_ == id ? position_of(cut) : 0;
+    const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
+    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left};
+  }
+  return out;
+}
+
+// -- the trainer's side -----------------------------------------------------------
+
+void handout::settle_current() {
+  if (!current_from_)
+    return;
+  queues_[current_from_].before_current += position_of(cut_.exchange(0));
+  current_from_ = {};
+}
+
+void handout::tell() {
+  if (!told_.exchange(true))
+    wake_();
+}
+
+std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
+  for (bool told_waiting = false;;) {
+    {
+      std::unique_lock lock{mutex_};
+      // Tasks take turns, so that none hides the others.
+      auto at = queues_.upper_bound(current_from_);
+      settle_current();
+      for (size_t i = 0; i < queues_.size(); ++i, ++at) {
+        if (at == queues_.end())
+          at = queues_.begin();
+        if (at->second.blocks.empty())
+          continue;
+        auto rows = std::make_shared<const block>(std::move(at->second.blocks.front()));
+        at->second.blocks.pop_front();
+        current_bytes_ = rows->bytes();
+        at->second.waiting_bytes -= std::min(current_bytes_, at->second.waiting_bytes);
+        current_from_ = at->first;
+        cut_.store(packed(0, rows->rows));
+        waiting_ = false;
+        lock.unlock();
+        tell();
+        return rows;
+      }
+      if (end_) {
+        how = *end_;
+        end_ = status{}; // an error is told once, then it is the end
+        return nullptr;
+      }
+      if (stop.stop_requested()) {
+        how = cancelled("the iteration was stopped");
+        return nullptr;
+      }
+      waiting_ = true;
+      if (told_waiting) {
+        changed_.wait(lock, stop, [&] {
+          return end_ || std::any_of(queues_.begin(), queues_.end(),
+                                     [](const auto& entry) { return !entry.second.blocks.empty(); });
+        });
+        continue;
+      }
+    }
+    tell();
+    told_waiting = true;
+  }
+}
+
+std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
+  auto seen = cut_.load();
+  uint64_t to = 0;
+  do
+    to = std::min<uint64_t>(limit_of(seen), position_of(seen) + rows);
+  while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
+  return {position_of(seen), to};
+}
+
+} // namespace headrace

@@ -1,0 +1,232 @@
+#include "headrace/actors/stream/task_output.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+/// With several consumers none gets more than this in one turn, so that none waits for long.
+constexpr uint64_t shared_quantum_rows = 1024;
+constexpr size_t quantum_bytes = 1 << 20;
+
+} // namespace
+
+// -- events ---------------------------------------------------------------------
+
+void task_output::produced(block rows) {
+  pending_bytes_ += rows.bytes();
+  pending_.push_back(std::move(rows));
+}
+
+void task_output::exhausted() { exhausted_ = true; }
+
+void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) {
+  auto& s = streams_[who];
+  s.connected = true;
+  s.ended = false; // it is told again
+  s.recall = 0;    // and asked again
+  s.forget_through(handed_out);
+  s.resend_from = received;
+}
+
+void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes) {
+  auto at = streams_.find(who);
+  if (at == streams_.end())
+    return;
+  auto& s = at->second;
+  s.forget_through(handed_out);
+  s.granted = elements;
+  s.window_bytes = bytes;
+}
+
+void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
+  auto at = streams_.find(who);
+  if (at == streams_.end() || at->second.recall != id)
+    return;
+  at->second.recall = 0;
+  put_back(at->second, std::max(mark, at->second.handed_out));
+}
+
+void task_output::cut(consumer_id who) {
+  if (auto at = streams_.find(who); at != streams_.end())
+    at->second.connected = false;
+}
+
+void task_output::leave(consumer_id who) {
+  auto at = streams_.find(who);
+  if (at == streams_.end())
+    return;
+  put_back(at->second, at->second.handed_out);
+  streams_.erase(at);
+}
+
+bool task_output::stream::hungry() const noexcept {
+  return connected && !ended && granted > sent && (retained_bytes < window_bytes || retained.empty());
+}
+
+void task_output::stream::forget_through(uint64_t mark) {
+  mark = std::min(mark, sent);
+  handed_out = std::max(handed_out, mark);
+  while (!retained.empty()) {
+    auto& front = retained.front();
+    const auto end = front.first + front.rows.rows;
+    if (end <= handed_out) {
+      retained_bytes -= front.bytes;
+      retained.pop_front();
+      continue;
+    }
+    if (front.first < handed_out) {
+      const auto gone = handed_out - front.first;
+      retained_bytes -= front.bytes;
+      front.rows = front.rows.slice(gone, front.rows.rows - gone);
+      front.first = handed_out;
+      front.bytes = front.rows.bytes();
+      retained_bytes += front.bytes;
+    }
+    return;
+  }
+}
+
+void task_output::put_back(stream& from, uint64_t mark) {
+  if (mark >= from.sent)
+    return;
+  while (!from.retained.empty() && from.retained.back().first + from.retained.back().rows.rows > mark) {
+    auto last = std::move(from.retained.back());
+    from.retained.pop_back();
+    from.retained_bytes -= last.bytes;
+    const auto stays = mark > last.first ? mark - last.first : 0;
+    auto back = last.rows.slice(stays, last.rows.rows - stays);
+    pending_bytes_ += back.bytes();
+    pending_.push_front(std::move(back));
+    if (stays != 0) {
+      last.rows = last.rows.slice(0, stays);
+      last.bytes = last.rows.bytes();
+      from.retained_bytes += last.bytes;
+      from.retained.push_back(std::move(last));
+      break;
+    }
+  }
+  from.sent = mark;
+  from.resend_from = std::min(from.resend_from, mark);
+}
+
+// -- dealing ----------------------------------------------------------------------
+
+block task_output::take(uint64_t rows, size_t bytes) {
+  auto& front = pending_.front();
+  const auto size = front.bytes();
+  auto count = std::min<uint64_t>(rows, front.rows);
+  // Rows of one block are taken to be of one size; a block of one row goes whole.
+  if (size > bytes && front.rows > 1)
+    count = std::clamp<uint64_t>(bytes * front.rows / size, 1, count);
+  pending_bytes_ -= size;
+  if (count == front.rows) {
+    auto out = std::move(front);
+    pending_.pop_front();
+    return out;
+  }
+  auto out = front.slice(0, count);
+  front = front.slice(count, front.rows - count);
+  pending_bytes_ += front.bytes();
+  return out;
+}
+
+bool task_output::serve(consumer_id who, stream& to, std::vector<action>& out) {
+  if (pending_.empty() || !to.hungry())
+    return false;
+  auto rows = to.granted - to.sent;
+  auto bytes = std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
+  if (streams_.size() > 1)
+    rows = std::min(rows, shared_quantum_rows);
+  auto given = take(rows, std::min(bytes, quantum_bytes));
+  kept record{to.sent, given, given.bytes()};
+  to.sent += given.rows;
+  to.retained_bytes += record.bytes;
+  out.push_back(send_block{who, record.first, std::move(given)});
+  to.retained.push_back(std::move(record));
+  to.resend_from = to.sent;
+  last_served_ = who;
+  return true;
+}
+
+void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) {
+  if (!to.connected || to.resend_from >= to.sent)
+    return;
+  for (const auto& k : to.retained) {
+    const auto end = k.first + k.rows.rows;
+    if (end <= to.resend_from)
+      continue;
+    const auto begin = std::max(k.first, to.resend_from);
+    out.push_back(send_block{who, begin, k.rows.slice(begin - k.first, end - begin)});
+  }
+  to.resend_from = to.sent;
+}
+
+std::vector<task_output::action> task_output::deal() {
+  std::vector<action> out;
+  for (auto& [who, s] : streams_)
+    resend(who, s, out);
+  // In turn, beginning after the one that was served last.
+  for (bool served = true; served && !pending_.empty();) {
+    served = false;
+    auto at = streams_.upper_bound(last_served_);
+    for (size_t i = 0; i < streams_.size(); ++i, ++at) {
+      if (at == streams_.end())
+        at = streams_.begin();
+      served |= serve(at->first, at->second, out);
+    }
+  }
+  if (exhausted_ && pending_.empty()) {
+    if (shared_)
+      recall_for_the_hungry(out);
+    declare_end(out);
+  }
+  return out;
+}
+
+void task_output::recall_for_the_hungry(std::vector<action>& out) {
+  const auto hungry = std::count_if(streams_.begin(), streams_.end(), [](const auto& entry) {
+    return entry.second.hungry() && entry.second.sent == entry.second.handed_out;
+  });
+  if (hungry == 0)
+    return;
+  for (auto& [who, s] : streams_) {
+    const auto held = s.sent - s.handed_out;
+    if (held == 0 || s.recall != 0 || !s.connected)
+      continue;
+    const bool idle = s.handed_out_at_recall == s.handed_out;
+    s.handed_out_at_recall = s.handed_out;
+    s.recall = ++last_recall_;
+    out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});
+  }
+}
+
+void task_output::declare_end(std::vector<action>& out) {
+  const bool held = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+    return entry.second.sent != entry.second.handed_out || entry.second.recall != 0;
+  });
+  if (shared_ && held)
+    return;
+  for (auto& [who, s] : streams_)
+    if (s.connected && !s.ended) {
+      s.ended = true;
+      out.push_back(send_end{who, s.sent});
+    }
+}
+
+bool task_output::finished() const noexcept {
+  return exhausted_ && pending_.empty()
+         && std::all_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+              return entry.second.ended && entry.second.sent == entry.second.handed_out;
+            });
+}
+
+size_t task_output::retained_bytes() const noexcept {
+  size_t out = 0;
+  for (const auto& [who, s] : streams_)
+    out += s.retained_bytes;
+  return out;
+}
+
+} // namespace headrace
