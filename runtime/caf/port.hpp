@@ -192,17 +192,15 @@ public:
   explicit watcher(caf::scheduled_actor* self) : self_(self) {
 #if HEADRACE_CAF_LEGACY
     self_->set_down_handler([this](caf::down_msg& down) {
-      auto ended = watched_.extract(down.source);
-      if (ended.empty())
+      auto ended = watched_.find(down.source);
+      if (ended == watched_.end())
         return;
-      // A callback may watch and forget, so it is taken out before it runs.
-      while (!ended.mapped().empty()) {
-        auto next = ended.mapped().begin();
-        auto call = std::move(next->second);
-        ended.mapped().erase(next);
-        where_.erase(call.first);
-        call.second(down.reason);
-      }
+      // A callback may watch and forget, so each is looked up when its turn comes.
+      std::vector<token> due;
+      for (auto& entry : ended->second) due.push_back(entry.first);
+      for (auto id : due)
+        if (auto call = take(id))
+          call(down.reason);
     });
 #endif
   }
@@ -219,7 +217,7 @@ public:
     auto& calls = watched_[address];
     if (calls.empty())
       self_->monitor(whom);
-    calls.emplace(id, std::pair{id, std::move(on_down)});
+    calls.emplace(id, std::move(on_down));
     where_.emplace(id, address);
 #else
     watched_.emplace(id,
@@ -234,17 +232,13 @@ public:
   /// Undoes a watch; nothing if it has called already.
   void forget(token id) {
 #if HEADRACE_CAF_LEGACY
-    auto at = where_.extract(id);
-    if (at.empty())
+    auto address = where_.find(id);
+    if (address == where_.end())
       return;
-    auto calls = watched_.find(at.mapped());
-    if (calls == watched_.end())
-      return;
-    calls->second.erase(id);
-    if (calls->second.empty()) {
-      self_->demonitor(at.mapped());
-      watched_.erase(calls);
-    }
+    auto whom = address->second;
+    take(id);
+    if (!watched_.contains(whom))
+      self_->demonitor(whom);
 #else
     if (auto slot = watched_.extract(id); !slot.empty())
       slot.mapped().dispose();
@@ -263,7 +257,19 @@ private:
   caf::scheduled_actor* self_;
   token last_ = 0;
 #if HEADRACE_CAF_LEGACY
-  std::map<caf::actor_addr, std::map<token, std::pair<token, callback>>> watched_;
+  /// Removes a watch and gives its callback; empty if there is none.
+  callback take(token id) {
+    auto address = where_.extract(id);
+    if (address.empty())
+      return nullptr;
+    auto calls = watched_.find(address.mapped());
+    auto call = std::move(calls->second.extract(id).mapped());
+    if (calls->second.empty())
+      watched_.erase(calls);
+    return call;
+  }
+
+  std::map<caf::actor_addr, std::map<token, callback>> watched_;
   std::map<token, caf::actor_addr> where_;
 #else
   std::map<token, caf::disposable> watched_;

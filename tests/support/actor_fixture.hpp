@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/message/types.hpp"
 
 #include <caf/io/all.hpp>
@@ -76,10 +77,18 @@ public:
   /// Whether the next message for `to` is `Ts...` and satisfies `ok`; runs it if it is `Ts...`.
   template <class... Ts, class Handle, class Predicate>
   ::testing::AssertionResult runs(const Handle& to, Predicate ok) {
-    if (!scheduler.prioritize(to))
+    auto next = [&]() -> caf::mailbox_element* {
+      // An actor that was just spawned has a job without a message.
+      while (scheduler.prioritize(to)) {
+        if (auto* x = scheduler.next_job<caf::scheduled_actor>().peek_at_next_mailbox_element())
+          return x;
+        scheduler.run_once();
+      }
+      return nullptr;
+    }();
+    if (!next)
       return ::testing::AssertionFailure() << "no message is waiting";
-    auto& job = scheduler.next_job<caf::scheduled_actor>();
-    auto& content = job.peek_at_next_mailbox_element()->content();
+    auto& content = next->content();
     if (!content.template match_elements<Ts...>())
       return ::testing::AssertionFailure() << "next message is " << content.stringify();
     auto matched = std::apply(ok, content.template get_as_tuple<Ts...>());

@@ -1,0 +1,263 @@
+#include "headrace/runtime/supervision/supervisor.hpp"
+
+#include "tests/support/actor_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+using namespace std::chrono_literals;
+
+namespace headrace {
+namespace {
+
+/// A command to a child: crash with this status (ok: quit normally), or be deaf to being asked to
+/// stop.
+struct order {
+  status crash;
+  bool deafen = false;
+};
+using child_actor = port::handle<caf::result<void>(local<order>)>;
+
+/// What the children of one test did, in order.
+struct diary {
+  std::vector<std::string> lines;
+  std::vector<std::string> taken() { return std::exchange(lines, {}); }
+};
+
+class child_state {
+public:
+  using handle_type = child_actor;
+  static inline const char* name = "test.child";
+  child_state(port::self_pointer<handle_type> self, std::string id, diary* log)
+    : self_(self), id_(std::move(id)), log_(log) {
+    log_->lines.push_back("+" + id_);
+  }
+  ~child_state() { log_->lines.push_back("-" + id_); }
+  port::behavior<handle_type> make_behavior() {
+    return {[this](const local<order>& x) {
+      if (x->deafen)
+        return self_->set_exit_handler([](caf::exit_msg&) {});
+      if (x->crash.ok())
+        return self_->quit();
+      throw error{x->crash};
+    }};
+  }
+
+private:
+  port::self_pointer<handle_type> self_;
+  std::string id_;
+  diary* log_;
+};
+
+using parent_actor = port::handle<caf::result<void>(atom::supervise, uint64_t),
+                                  caf::result<void>(local<std::function<void(supervisor&)>>)>;
+
+struct parent_options {
+  supervision_options supervision;
+  std::vector<std::string> children;
+  diary* log = nullptr;
+  supervision_board* board = nullptr;
+  supervisor::observer observer;
+};
+
+/// A domain actor with children.
+class parent_state {
+public:
+  using handle_type = parent_actor;
+  static inline const char* name = "test.parent";
+  parent_state(port::self_pointer<handle_type> self, parent_options options)
+    : watcher_(self), team_(self, watcher_, options.supervision, options.observer, options.board) {
+    for (auto& id : options.children) {
+      auto added = team_.add({.id = id, .shutdown = 2s}, [self, id, log = options.log](uint64_t) {
+        return caf::actor_cast<caf::actor>(port::spawn<child_state>(self->system(), id, log));
+      });
+      EXPECT_TRUE(added.ok()) << to_string(added);
+    }
+  }
+  port::behavior<handle_type> make_behavior() {
+    return {
+      [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
+      [this](const local<std::function<void(supervisor&)>>& f) { (*f)(team_); },
+    };
+  }
+
+private:
+  port::watcher watcher_;
+  supervisor team_;
+};
+
+class SupervisorActor : public testing::Test {
+protected:
+  void start(supervision_strategy strategy, uint32_t max_restarts = 3) {
+    options.supervision = {.path = "node",
+                           .strategy = strategy,
+                           .max_restarts = max_restarts,
+                           .within = 10s,
+                           .backoff = {.first = 100ms, .longest = 1s, .jitter = 0}};
+    options.log = &log;
+    options.board = &board;
+    if (options.children.empty())
+      options.children = {"a", "b", "c"};
+    parent = port::spawn<parent_state>(node.system, options);
+    node.dispatch();
+    EXPECT_EQ(log.taken().size(), options.children.size());
+  }
+  void with_team(std::function<void(supervisor&)> f) {
+    port::tell(parent, local<std::function<void(supervisor&)>>{std::move(f)});
+    node.dispatch();
+  }
+  child_actor child(const std::string& id) {
+    child_actor found;
+    with_team([&](supervisor& team) { found = team.find<child_actor>(id); });
+    return found;
+  }
+  void order_to(const std::string& id, order x) {
+    port::tell(child(id), local<order>{std::move(x)});
+    node.dispatch();
+  }
+  void crash(const std::string& id) { order_to(id, {internal_error("division by zero")}); }
+  void TearDown() override {
+    node.end(parent);
+    // Nothing is left behind but the test's own mailbox.
+    EXPECT_EQ(node.system.registry().running(), 1u);
+  }
+  using lines = std::vector<std::string>;
+
+  diary log;
+  supervision_board board;
+  test::actor_node node;
+  parent_options options;
+  parent_actor parent;
+};
+
+TEST_F(SupervisorActor, RestartsACrashedChildAfterItsBackoff) {
+  start(supervision_strategy::one_for_one);
+  auto before = child("b");
+  crash("b");
+  EXPECT_EQ(log.taken(), lines{"-b"});
+  EXPECT_FALSE(child("b"));
+  node.advance(99ms);
+  EXPECT_EQ(log.taken(), lines{});
+  node.advance(1ms);
+  EXPECT_EQ(log.taken(), lines{"+b"});
+  EXPECT_NE(child("b"), before);
+  EXPECT_TRUE(child("b"));
+}
+
+TEST_F(SupervisorActor, RestartsAllOneAfterTheOther) {
+  start(supervision_strategy::one_for_all);
+  crash("b");
+  EXPECT_EQ(log.taken(), (lines{"-b", "-c", "-a"}));
+  node.advance(100ms);
+  EXPECT_EQ(log.taken(), (lines{"+a", "+b", "+c"}));
+}
+
+TEST_F(SupervisorActor, RestartsTheRest) {
+  start(supervision_strategy::rest_for_one);
+  crash("b");
+  node.advance(100ms);
+  EXPECT_EQ(log.taken(), (lines{"-b", "-c", "+b", "+c"}));
+}
+
+TEST_F(SupervisorActor, EndsWithTheChainOfCausesWhenItGivesUp) {
+  start(supervision_strategy::one_for_one, 1);
+  node.self->monitor(parent);
+  crash("a");
+  node.advance(1s);
+  crash("a");
+  ASSERT_TRUE(node.self->has_next_message());
+  node.self->receive([](const caf::down_msg& down) {
+    auto why = to_status(down.reason);
+    EXPECT_EQ(why.code(), status_code::internal);
+    EXPECT_EQ(why.message(),
+              "supervisor 'node' gave up: child 'a' failed after 1 restarts within 10 s: "
+              "internal: division by zero");
+  });
+  EXPECT_EQ(log.taken(), (lines{"-a", "+a", "-a", "-c", "-b"}));
+  EXPECT_TRUE(board.roots().empty());
+}
+
+TEST_F(SupervisorActor, StopsInReverseOrderEachWithinItsBudget) {
+  start(supervision_strategy::one_for_one);
+  order_to("b", {.crash = {}, .deafen = true});
+  auto stopped = false;
+  with_team([&](supervisor& team) { team.stop([&] { stopped = true; }); });
+  EXPECT_EQ(log.taken(), lines{"-c"});
+  node.advance(1999ms);
+  EXPECT_EQ(log.taken(), lines{});
+  EXPECT_FALSE(stopped);
+  node.advance(1ms);
+  EXPECT_EQ(log.taken(), (lines{"-b", "-a"}));
+  EXPECT_TRUE(stopped);
+}
+
+TEST_F(SupervisorActor, RemovesAChildForGood) {
+  start(supervision_strategy::one_for_one);
+  with_team([](supervisor& team) { team.remove("b"); });
+  node.advance(1min);
+  EXPECT_EQ(log.taken(), lines{"-b"});
+  EXPECT_FALSE(child("b"));
+}
+
+TEST_F(SupervisorActor, TriesAgainWhenAStartFails) {
+  start(supervision_strategy::one_for_one);
+  int tries = 0;
+  with_team([&](supervisor& team) {
+    auto added = team.add({.id = "late"}, [&](uint64_t) -> result<caf::actor> {
+      if (++tries == 1)
+        return unavailable("not yet");
+      if (tries == 2)
+        throw std::runtime_error("still not");
+      return caf::actor_cast<caf::actor>(port::spawn<child_state>(node.system, "late", &log));
+    });
+    EXPECT_TRUE(added.ok());
+  });
+  EXPECT_EQ(tries, 1);
+  EXPECT_EQ(board.roots().at(0).children.at(3).last_reason, "unavailable: not yet");
+  node.advance(100ms);
+  EXPECT_EQ(tries, 2);
+  EXPECT_EQ(board.roots().at(0).children.at(3).last_reason, "internal: start threw: still not");
+  node.advance(200ms);
+  EXPECT_TRUE(child("late"));
+}
+
+TEST_F(SupervisorActor, TellsItsObserver) {
+  lines seen;
+  options.observer.started = [&](const std::string& id, const caf::actor& actor) {
+    EXPECT_TRUE(actor);
+    seen.push_back("started " + id);
+  };
+  options.observer.ended = [&](const std::string& id, const status& why) {
+    seen.push_back(id + " " + to_string(why));
+  };
+  options.children = {"a"};
+  start(supervision_strategy::one_for_one);
+  crash("a");
+  node.advance(1s);
+  EXPECT_EQ(seen, (lines{"started a", "a internal: division by zero", "started a"}));
+}
+
+TEST_F(SupervisorActor, HangsOutWhatItSees) {
+  start(supervision_strategy::one_for_one);
+  crash("b");
+  auto x = board.roots().at(0);
+  EXPECT_EQ(x.children.at(1).state, headrace::child_state::waiting);
+  EXPECT_EQ(x.children.at(1).last_reason, "internal: division by zero");
+  node.advance(1s);
+  x = board.roots().at(0);
+  EXPECT_EQ(x.children.at(1).state, headrace::child_state::running);
+  EXPECT_EQ(x.children.at(1).restarts, 1u);
+}
+
+TEST_F(SupervisorActor, TakesItsChildrenAlongWhenItsOwnerIsKilled) {
+  start(supervision_strategy::one_for_one);
+  node.end(parent);
+  auto gone = log.taken();
+  EXPECT_EQ(std::set<std::string>(gone.begin(), gone.end()),
+            (std::set<std::string>{"-a", "-b", "-c"}));
+}
+
+} // namespace
+} // namespace headrace
