@@ -1,0 +1,10 @@
+#pragma once
+
+/// All that a program needs: datasets, their functions, services and clusters.
+
+#include "headrace/client/dataset.hpp"
+#include "headrace/client/distribute.hpp"
+#include "headrace/client/server.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/strings.hpp"

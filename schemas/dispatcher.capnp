@@ -219,5 +219,8 @@ struct DispatcherMessage {
     iteration @13 :Iteration;
     splitsLeased @14 :SplitsLeased;
     status @15 :Status.ServiceStatus;
+
+    awaitWorkers @16 :UInt32;
+    # A request: ok as soon as so many workers are alive.
   }
 }

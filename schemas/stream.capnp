@@ -20,25 +20,23 @@ struct Open {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   consumerId @2 :UInt64;
-  nextSeq @3 :UInt64;
-  # The first block that the consumer has not got.
+  received @3 :UInt64;
+  # Elements of this stream that the consumer has got: it goes on after these.
   handedOut @4 :UInt64;
   # Elements of this stream that its trainer has been given.
   compression @5 :Compression;
 }
 
 struct Grant {
-  # Credit, as totals since the stream began, so that a lost or repeated one does no harm.
+  # How far the trainer is, and how much may be sent. All are totals or states, so a lost or repeated one does no
+  # harm.
 
-  elements @0 :UInt64;
-  bytes @1 :UInt64;
-}
-
-struct Acknowledge {
-  receivedSeq @0 :UInt64;
-  # Blocks before this one have arrived: the task forgets how to send them again, not their rows.
-  handedOut @1 :UInt64;
-  # Elements handed to the trainer: the task forgets these rows.
+  handedOut @0 :UInt64;
+  # Elements of this stream handed to the trainer: the task forgets these rows.
+  elements @1 :UInt64;
+  # The task may send up to this element of the stream.
+  bytes @2 :UInt64;
+  # And no more bytes than this that are not handed out; but one element always.
 }
 
 struct Recall {
@@ -56,11 +54,9 @@ struct Recalled {
 }
 
 struct StreamBlock {
-  seq @0 :UInt64;
-  # A stream's own count of blocks, without gaps.
-  first @1 :UInt64;
-  # Elements of this stream before this block.
-  block @2 :Block.Block;
+  first @0 :UInt64;
+  # Elements of this stream before this block: numbers without gaps.
+  block @1 :Block.Block;
 }
 
 struct StreamFailure {
@@ -74,17 +70,16 @@ struct StreamMessage {
     # From the consumer.
     open @1 :Open;
     grant @2 :Grant;
-    acknowledge @3 :Acknowledge;
-    recalled @4 :Recalled;
-    close @5 :Void;
+    recalled @3 :Recalled;
+    close @4 :Void;
     # The consumer leaves.
 
     # From the task.
-    block @6 :StreamBlock;
-    recall @7 :Recall;
-    end @8 :UInt64;
+    block @5 :StreamBlock;
+    recall @6 :Recall;
+    end @7 :UInt64;
     # Nothing comes after this many elements of this stream.
-    failed @9 :StreamFailure;
+    failed @8 :StreamFailure;
     # The stream is refused or cannot go on.
   }
 }

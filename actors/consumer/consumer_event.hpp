@@ -26,15 +26,12 @@ struct link_lost {
   std::shared_ptr<link> lost;
   status why;
 };
-/// The trainer has been handed elements since it was last said.
-struct handed_out {};
-/// The trainer has nothing left to take: a good time to fetch what others hold back.
-struct trainer_waits {};
+/// Look at the handout's marks: the trainer took elements, or waits for some.
+struct trainer_moved {};
 /// The trainer needs nothing more.
 struct trainer_leaves {};
 
 /// What a consumer actor hears from its own process.
-using consumer_event
-  = std::variant<link_made, block_arrived, link_lost, handed_out, trainer_waits, trainer_leaves>;
+using consumer_event = std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
 
 } // namespace headrace

@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/status_report.hpp"
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,7 @@ caf::result<envelope> dispatcher_state::answer(const envelope& in) {
     case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
     case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
     case arm::GET_STATUS: return get_status(in);
+    case arm::AWAIT_WORKERS: return await_workers(in);
     default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
   }
 }
@@ -89,6 +91,13 @@ envelope dispatcher_state::register_worker(const envelope& in) {
     log_.info("worker joined", {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
   tell_jobs({info, sender, false});
   arm();
+  const auto alive = workers_.alive().size();
+  std::erase_if(awaiting_, [&](awaiting& one) {
+    if (one.workers > alive)
+      return false;
+    one.answer.deliver(make_ok(one.request));
+    return true;
+  });
   return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
     auto out = b.initWorkerRegistered();
     out.setWorkerId(info.id.value);
@@ -193,7 +202,8 @@ result<dispatcher_state::job*> dispatcher_state::find_or_start_job(schema::OpenI
     return &found;
   }
   const job_id id{++last_job_};
-  job_description about{id, name, dataset_id, mode, dataset->graph, options_};
+  HEADRACE_ASSIGN(auto graph, decode_graph({dataset->graph.data(), dataset->graph.size()}));
+  job_description about{id, name, dataset_id, mode, dataset->graph, plan_splits(graph), options_};
   std::vector<worker_change> present;
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
@@ -215,14 +225,50 @@ void dispatcher_state::job_ended(job_id id, const caf::error& why) {
 
 // -- introspection --------------------------------------------------------------
 
-envelope dispatcher_state::get_status(const envelope& in) {
-  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
-    auto out = b.initStatus();
-    out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
-    out.setDatasets(static_cast<uint32_t>(datasets_.size()));
-    out.setBadMessages(bad_messages_);
-    write_workers(out, workers_, last_heartbeats_, now());
-  });
+caf::result<envelope> dispatcher_state::await_workers(const envelope& in) {
+  const auto wanted = message_of(in).getAwaitWorkers();
+  if (workers_.alive().size() >= wanted)
+    return make_ok(in->getRequestId());
+  awaiting_.push_back({wanted, in->getRequestId(), self_->make_response_promise<envelope>()});
+  return awaiting_.back().answer;
+}
+
+caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
+  // Each job tells its own; the last to answer completes the report.
+  struct gathering {
+    std::vector<envelope> jobs;
+    size_t missing = 0;
+    caf::typed_response_promise<envelope> answer;
+  };
+  auto all = std::make_shared<gathering>();
+  all->answer = self_->make_response_promise<envelope>();
+  all->missing = jobs_.size();
+  const auto complete = [this, all, request = in->getRequestId()] {
+    all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
+      auto out = b.initDispatcher().initStatus();
+      out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
+      out.setDatasets(static_cast<uint32_t>(datasets_.size()));
+      out.setBadMessages(bad_messages_);
+      write_status(out, workers_, last_heartbeats_, all->jobs, now());
+    }));
+  };
+  auto promise = all->answer;
+  if (jobs_.empty())
+    complete();
+  for (const auto& [id, job] : jobs_) {
+    const auto heard = [all, complete] {
+      if (--all->missing == 0)
+        complete();
+    };
+    port::request(self_, job.actor, std::chrono::seconds{1}, in)
+      .then(
+        [all, heard](const envelope& answer) {
+          all->jobs.push_back(answer);
+          heard();
+        },
+        [heard](const caf::error&) { heard(); });
+  }
+  return promise;
 }
 
 } // namespace headrace

@@ -40,7 +40,8 @@ private:
   envelope get_dataset(const envelope& in);
   caf::result<envelope> open_iteration(const envelope& in);
   caf::result<envelope> to_job(const envelope& in, job_id id);
-  envelope get_status(const envelope& in);
+  caf::result<envelope> await_workers(const envelope& in);
+  caf::result<envelope> get_status(const envelope& in);
 
   result<job*> find_or_start_job(schema::OpenIteration::Reader wanted);
   void job_ended(job_id id, const caf::error& why);
@@ -59,6 +60,12 @@ private:
   std::map<job_id, job> jobs_;
   std::map<std::string, job_id> jobs_by_key_;
   std::map<worker_id, envelope> last_heartbeats_;
+  struct awaiting {
+    uint32_t workers = 0;
+    uint64_t request = 0;
+    caf::typed_response_promise<envelope> answer;
+  };
+  std::vector<awaiting> awaiting_;
   uint64_t last_job_ = 0;
   uint64_t armed_ = 0;
   uint64_t bad_messages_ = 0;

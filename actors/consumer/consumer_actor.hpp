@@ -1,0 +1,82 @@
+#pragma once
+
+#include "headrace/actors/consumer/consumer_options.hpp"
+#include "headrace/actors/consumer/credit.hpp"
+#include "headrace/actors/consumer/link_pool.hpp"
+#include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/messages.hpp"
+#include "headrace/actors/stream/handout.hpp"
+#include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/node/peer.hpp"
+#include "headrace/schemas/stream.capnp.h"
+
+#include <map>
+#include <memory>
+
+namespace headrace {
+
+/// Reads one repetition of a job for a trainer: keeps in touch with the dispatcher, opens a stream to each task, grants
+/// credit as the trainer takes elements, gives back what is recalled. The trainer meets it at the handout.
+class consumer_state {
+public:
+  using handle_type = consumer_handle;
+  static inline const char* name = "headrace.consumer";
+
+  consumer_state(port::self_pointer<handle_type> self, consumer_options options, address dispatcher,
+                 connector_actor connector, std::shared_ptr<link_pool> links, std::shared_ptr<handout> out,
+                 logger log);
+  ~consumer_state();
+  port::behavior<handle_type> make_behavior();
+
+private:
+  /// One task as this consumer reads it.
+  struct stream {
+    incarnation life;
+    std::string address;
+    std::shared_ptr<link> over; ///< null while connecting
+    uint32_t channel = 0;
+    stream_credit credit;
+    bool opened = false; ///< at least once
+    bool ended = false;
+    duration pause = std::chrono::milliseconds{10}; ///< before the next attempt to connect
+  };
+
+  void open_iteration(const connection& to);
+  void apply(schema::Iteration::Reader state);
+  void on(const link_made& what);
+  void on(const block_arrived& what);
+  void on(const link_lost& what);
+  void on(const trainer_moved& what);
+  void on(const trainer_leaves& what);
+  void open(task_id id, stream& s);
+  void accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in);
+  void reconnect(task_id id, stream& s);
+  void refill(bool waiting);
+  void conclude();
+  void fail(const status& why);
+  void beat();
+  time_point now() const { return self_->clock().now(); }
+
+  port::self_pointer<handle_type> self_;
+  consumer_options options_;
+  std::shared_ptr<link_pool> links_;
+  std::shared_ptr<handout> out_;
+  logger log_;
+  consumer_id id_;
+  job_id job_;
+  bool known_ = false; ///< the dispatcher told us our job
+  bool finished_ = false;
+  bool over_ = false;
+  bool shared_ = false;
+  uint64_t version_ = 0;
+  lease_timing timing_;
+  std::map<task_id, stream> streams_;
+  std::map<std::pair<const link*, uint32_t>, task_id> by_channel_;
+  uint64_t beats_ = 0;
+  time_point without_worker_since_;
+  status unreachable_;
+  port::watcher watcher_;
+  peer dispatcher_;
+};
+
+} // namespace headrace

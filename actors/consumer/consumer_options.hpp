@@ -1,0 +1,25 @@
+#pragma once
+
+#include "headrace/actors/job/iteration.hpp"
+#include "headrace/pipeline/types/spec.hpp"
+
+#include <string>
+
+namespace headrace {
+
+/// What a consumer reads, and how.
+struct consumer_options {
+  std::string dataset_id;
+  std::string job_name; ///< empty: anonymous
+  processing_mode mode = processing_mode::off;
+  uint64_t repetition = 0;
+  element_spec spec; ///< of the elements it expects
+  bool compress = false;
+  int64_t max_outstanding = 0; ///< elements over all tasks; 0: by bytes alone
+  /// How long there may be no worker, or no dispatcher, before that is an error.
+  duration worker_timeout = std::chrono::seconds{60};
+  size_t stream_bytes = 4 << 20;    ///< credit of one stream
+  size_t consumer_bytes = 64 << 20; ///< of all together
+};
+
+} // namespace headrace

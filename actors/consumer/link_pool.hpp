@@ -1,0 +1,43 @@
+#pragma once
+
+#include "headrace/actors/messages.hpp"
+#include "headrace/runtime/link/link.hpp"
+#include "headrace/runtime/link/transport_registry.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// The links of a trainer's node to workers: one an address, shared by all its consumers, each stream on a
+/// channel of its own. Thread-safe.
+class link_pool : public std::enable_shared_from_this<link_pool> {
+public:
+  explicit link_pool(std::shared_ptr<transport> way) : way_(std::move(way)) {}
+
+  /// Asks for the link to `address`; the consumer hears `link_made`, soon.
+  void want(const std::string& address, const consumer_handle& who);
+  /// A channel of `on` for one stream of `who`, who hears `block_arrived` for it, and `link_lost`.
+  uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
+  void close_channel(const link* on, uint32_t channel);
+
+private:
+  struct entry {
+    std::shared_ptr<link> made; ///< null while connecting
+    std::vector<consumer_handle> waiting;
+  };
+  void connected(const std::string& address, result<std::shared_ptr<link>> outcome);
+  void arrived(const std::shared_ptr<link>& from, link_message what);
+  void closed(const std::shared_ptr<link>& from, const status& why);
+
+  std::shared_ptr<transport> way_;
+  std::mutex mutex_;
+  std::map<std::string, entry> links_;
+  std::map<std::pair<const link*, uint32_t>, consumer_handle> channels_;
+  uint32_t last_channel_ = 0;
+};
+
+} // namespace headrace

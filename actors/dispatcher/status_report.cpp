@@ -1,0 +1,55 @@
+#include "headrace/actors/dispatcher/status_report.hpp"
+
+namespace headrace {
+
+namespace {
+
+void write_workers(schema::ServiceStatus::Builder out, const worker_table& workers,
+                   const std::map<worker_id, envelope>& heartbeats, time_point now) {
+  auto list = out.initWorkers(static_cast<unsigned>(workers.all().size()));
+  unsigned i = 0;
+  for (const auto& [id, worker] : workers.all()) {
+    auto one = list[i++];
+    one.setWorkerId(id.value);
+    one.setDataAddress(worker.info.data_address);
+    auto tags = one.initTags(static_cast<unsigned>(worker.info.tags.size()));
+    for (unsigned t = 0; t < tags.size(); ++t)
+      tags.set(t, worker.info.tags[t]);
+    one.setPid(worker.info.pid);
+    one.setAlive(worker.alive);
+    one.setSinceHeartbeatNs(static_cast<uint64_t>((now - worker.last_heard).count()));
+    if (auto beat = heartbeats.find(id); beat != heartbeats.end()) {
+      auto said = beat->second->getDispatcher().getWorkerHeartbeat();
+      one.setTasks(said.getTasks().size());
+      one.setTree(said.getTree());
+    }
+  }
+}
+
+} // namespace
+
+void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
+                  const std::map<worker_id, envelope>& heartbeats, const std::vector<envelope>& jobs,
+                  time_point now) {
+  write_workers(out, workers, heartbeats, now);
+  std::map<uint64_t, schema::TaskProgress::Reader> progress;
+  for (const auto& [id, beat] : heartbeats)
+    for (auto task : beat->getDispatcher().getWorkerHeartbeat().getTasks())
+      progress.emplace(task.getTaskId(), task);
+  auto list = out.initJobs(static_cast<unsigned>(jobs.size()));
+  for (unsigned i = 0; i < jobs.size(); ++i) {
+    list.setWithCaveats(i, jobs[i]->getDispatcher().getStatus().getJobs()[0]);
+    for (auto task : list[i].getTasks()) {
+      auto said = progress.find(task.getTaskId());
+      if (said == progress.end())
+        continue;
+      task.setElements(std::max(task.getElements(), said->second.getElements()));
+      task.setBytes(said->second.getBytes());
+      task.setElementsPerSecond(said->second.getElementsPerSecond());
+      task.setStreams(said->second.getStreams());
+      task.setRestarts(said->second.getRestarts());
+    }
+  }
+}
+
+} // namespace headrace

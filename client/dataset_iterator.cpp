@@ -1,0 +1,124 @@
+#include "headrace/client/dataset_iterator.hpp"
+
+#include "headrace/client/service_source.hpp"
+#include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/runtime/base/ids.hpp"
+
+#include <stop_token>
+
+namespace headrace {
+
+/// Elements come either from a local iterator, block after block, or, where the whole graph is a `distribute`, straight
+/// from the service: then each element is claimed when it is given to the trainer, not before.
+class dataset_iterator::impl {
+public:
+  impl(dataset_ptr graph, const iterate_options& options)
+    : spec_(std::make_shared<const element_spec>(graph->spec)) {
+    context_.stop = stop_.get_token();
+    context_.seed = options.seed.value_or(random_id());
+    context_.distribute = [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
+      auto opened = service_source::open(node, token);
+      if (!opened)
+        return opened.status();
+      return std::unique_ptr<element_source>{*std::move(opened)};
+    };
+    if (graph->op == dataset_op::distribute) {
+      service_ = service_source::open(*graph, context_.stop).value();
+      return;
+    }
+    local_ = make_iterator(graph, context_).value();
+  }
+  ~impl() { stop_.request_stop(); }
+
+  std::optional<block> next_block() {
+    if (service_) {
+      held_ = nullptr; // what is left of it comes first
+      rows_ = row_ = 0;
+      return service_->next({.rows = SIZE_MAX, .bytes = SIZE_MAX});
+    }
+    if (row_ + 1 < rows_) {
+      auto rest = held_->slice(row_ + 1, rows_ - row_ - 1);
+      row_ = rows_ = 0;
+      return rest;
+    }
+    return fetch();
+  }
+
+  /// False at the end; `failed` is set for an element that failed.
+  bool advance(element& at, const status*& failed) {
+    if (service_) {
+      int64_t row;
+      while (!held_ || (row = service_->rows().claim()) < 0)
+        if (!hold(at, service_->peek()))
+          return false;
+      row_ = static_cast<size_t>(row);
+    } else if (row_ + 1 < rows_) {
+      ++row_;
+    } else {
+      auto fresh = fetch();
+      if (!hold(at, fresh ? std::make_shared<const block>(*std::move(fresh)) : nullptr))
+        return false;
+    }
+    at.set_row(row_);
+    failed = held_->errors.empty() ? nullptr : held_->error_at(row_);
+    return true;
+  }
+
+private:
+  std::optional<block> fetch() {
+    const auto begin = clock::system().now();
+    auto out = local_->next(ramp_.next());
+    if (out)
+      ramp_.record(out->rows, out->bytes(), clock::system().now() - begin);
+    return out;
+  }
+
+  bool hold(element& at, std::shared_ptr<const block> rows) {
+    held_ = std::move(rows);
+    row_ = 0;
+    rows_ = held_ ? held_->rows : 0;
+    if (!held_)
+      return false;
+    at = element{held_, spec_, 0};
+    return true;
+  }
+
+  std::shared_ptr<const element_spec> spec_;
+  std::stop_source stop_;
+  iterator_context context_;
+  std::unique_ptr<iterator> local_;
+  std::unique_ptr<service_source> service_;
+  block_ramp ramp_;
+  std::shared_ptr<const block> held_;
+  size_t row_ = 0;  ///< the element given last
+  size_t rows_ = 0; ///< in `held_`
+};
+
+dataset_iterator::dataset_iterator(dataset_ptr graph, iterate_options options)
+  : impl_(std::make_unique<impl>(std::move(graph), options)) {}
+dataset_iterator::dataset_iterator(dataset_iterator&&) noexcept = default;
+dataset_iterator& dataset_iterator::operator=(dataset_iterator&&) noexcept = default;
+dataset_iterator::~dataset_iterator() = default;
+
+result<std::optional<element>> dataset_iterator::next() {
+  element out;
+  const status* failed = nullptr;
+  if (!impl_->advance(out, failed))
+    return std::optional<element>{};
+  if (failed)
+    return *failed;
+  return std::optional{std::move(out)};
+}
+
+bool dataset_iterator::advance(element& at) {
+  const status* failed = nullptr;
+  if (!impl_->advance(at, failed))
+    return false;
+  if (failed)
+    throw error{*failed};
+  return true;
+}
+
+std::optional<block> dataset_iterator::next_block() { return impl_->next_block(); }
+
+} // namespace headrace

@@ -1,0 +1,54 @@
+#include "headrace/client/distribute.hpp"
+
+#include "headrace/client/service_client.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/runtime/node/address.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+service_options to_service_options(const distribute_options& from) {
+  service_options out;
+  auto where = parse_address(from.service);
+  if (!where)
+    throw error{where.status().with_context("distribute: service")};
+  if (from.max_outstanding_requests < 0)
+    throw error{invalid_argument(fmt::format("distribute: max_outstanding_requests is {}; it must be 0 (by bytes "
+                                             "alone) or more",
+                                             from.max_outstanding_requests))};
+  if (from.compression != "auto" && from.compression != "none" && from.compression != "snappy")
+    throw error{invalid_argument(
+      fmt::format("distribute: compression is '{}'; it must be auto, none or snappy", from.compression))};
+  if (from.worker_timeout <= duration::zero())
+    throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
+  out.address = host_and_port(where->host, where->port);
+  out.processing_mode = from.processing_mode == sharding_policy::dynamic ? "dynamic" : "off";
+  out.job_name = from.job_name;
+  out.max_outstanding_requests = from.max_outstanding_requests;
+  out.compression = from.compression;
+  out.worker_timeout_ns = from.worker_timeout.count();
+  out.iterations = std::make_shared<std::atomic<uint64_t>>(0);
+  return out;
+}
+
+} // namespace
+
+dataset distribute::operator()(const dataset& input) const {
+  return dataset{make_distribute(input.node(), to_service_options(options_)).value()};
+}
+
+std::string register_dataset(const std::string& service, const dataset& what, const std::string& id) {
+  return service::register_graph(service, what.node(), id).value();
+}
+
+dataset from_dataset_id(distribute_options options, const std::string& id) {
+  auto spec = service::spec_of(options.service, id).value();
+  auto about = to_service_options(options);
+  about.dataset_id = id;
+  return dataset{make_distribute(std::move(spec), unknown_cardinality, std::move(about)).value()};
+}
+
+} // namespace headrace

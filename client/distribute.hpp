@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headrace/client/dataset.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <string>
+
+namespace headrace {
+
+/// How the workers of a service share a dataset.
+enum class sharding_policy : uint8_t {
+  off,     ///< every worker gives the whole dataset: as many copies as there are workers
+  dynamic, ///< each element is given once: workers take splits of the sources as they go
+};
+
+struct distribute_options {
+  sharding_policy processing_mode = sharding_policy::off;
+  /// The dispatcher: `host:port`, with any scheme or none.
+  std::string service;
+  /// Consumers with the same job name and dataset share its elements; empty: this iterator reads alone. Each new
+  /// iteration is the next repetition of the job.
+  std::string job_name;
+  /// Elements asked of all workers in advance; 0: bounded by bytes alone.
+  int64_t max_outstanding_requests = 0;
+  /// `auto`, `none` or `snappy`.
+  std::string compression = "auto";
+  /// How long to wait while there is no worker at all, before that is an error.
+  duration worker_timeout = std::chrono::seconds{60};
+};
+
+/// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what follows
+/// runs in this program. Throws `error` for a wrong option.
+struct distribute {
+  explicit distribute(distribute_options options) : options_(std::move(options)) {}
+  dataset operator()(const dataset& input) const;
+
+private:
+  distribute_options options_;
+};
+
+/// Hands a dataset to a service and returns its id. An `id` that is taken by another dataset is an error; without
+/// one the service chooses. Blocks; throws `error`.
+std::string register_dataset(const std::string& service, const dataset& what, const std::string& id = {});
+
+/// Reads a dataset that was registered, by somebody, under `id`; its spec is fetched. Blocks; throws `error` (not_found for
+/// an unknown id).
+dataset from_dataset_id(distribute_options options, const std::string& id);
+
+} // namespace headrace

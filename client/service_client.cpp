@@ -1,0 +1,81 @@
+#include "headrace/client/service_client.hpp"
+
+#include "headrace/actors/consumer/link_pool.hpp"
+#include "headrace/actors/job/job_codec.hpp"
+#include "headrace/client/service_call.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace headrace::service {
+
+namespace {
+
+constexpr auto call_timeout = std::chrono::seconds{10};
+
+capnp::Data::Reader data(const buffer& in) { return {reinterpret_cast<const kj::byte*>(in.data()), in.size()}; }
+
+} // namespace
+
+result<session> session_of_process() {
+  // The one place where this process remembers: who holds a session keeps node and links alive.
+  static std::mutex mutex;
+  static std::weak_ptr<node> last_node;
+  static std::weak_ptr<link_pool> last_links;
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
+  std::lock_guard lock{mutex};
+  auto links = last_links.lock();
+  if (!links || last_node.lock() != here) {
+    HEADRACE_ASSIGN(auto way, here->transports().find("link"));
+    links = std::make_shared<link_pool>(std::move(way));
+    last_links = links;
+    last_node = here;
+  }
+  return session{std::move(here), std::move(links)};
+}
+
+result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {
+  HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
+  HEADRACE_ASSIGN(auto session, session_of_process());
+  HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
+  caf::scoped_actor self{system_of(*session.here)};
+  result<envelope> out = internal_error("no answer");
+  port::request(self.ptr(), to.actor, limit, what)
+    .receive([&](const envelope& in) { out = in; },
+             [&](const caf::error& why) {
+               out = to_status(why).with_context("dispatcher at " + to_string(where));
+             });
+  if (out)
+    HEADRACE_TRY(status_of(*out));
+  return out;
+}
+
+result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph, const std::string& id) {
+  HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
+  HEADRACE_ASSIGN(auto print, fingerprint(graph));
+  const auto spec = encode_spec(graph->spec);
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                                      auto out = b.initDispatcher().initRegisterDataset();
+                                      out.setGraph(data(bytes));
+                                      out.setDatasetId(id);
+                                      out.setElementSpec(data(spec));
+                                      out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
+                                    })));
+  return std::string{answer->getDispatcher().getDatasetDef().getDatasetId()};
+}
+
+result<element_spec> spec_of(const std::string& dispatcher, const std::string& id) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                                      b.initDispatcher().setGetDataset(id);
+                                    })));
+  auto spec = answer->getDispatcher().getDatasetDef().getElementSpec();
+  return decode_spec(buffer::copy_of(spec.begin(), spec.size()));
+}
+
+} // namespace headrace::service

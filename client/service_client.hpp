@@ -1,0 +1,32 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <memory>
+#include <string>
+
+namespace headrace {
+
+class link_pool;
+class node;
+
+/// Blocking calls to a dispatcher from this process's node. Errors name the address.
+namespace service {
+
+/// What this process's consumers and calls share, for as long as anybody holds it.
+struct session {
+  std::shared_ptr<node> here;
+  std::shared_ptr<link_pool> links;
+};
+result<session> session_of_process();
+
+/// Registers a graph, under `id` or one that the service chooses; returns its dataset id.
+result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph, const std::string& id);
+/// The element spec of a registered dataset.
+result<element_spec> spec_of(const std::string& dispatcher, const std::string& id);
+
+} // namespace service
+
+} // namespace headrace

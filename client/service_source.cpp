@@ -1,0 +1,81 @@
+#include "headrace/client/service_source.hpp"
+
+#include "headrace/actors/consumer/consumer_actor.hpp"
+#include "headrace/client/service_client.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+
+namespace headrace {
+
+struct service_source::impl {
+  std::shared_ptr<node> here;
+  consumer_handle actor;
+  std::stop_token stop;
+  std::vector<tensor_spec> spec;
+  bool failed = false;
+};
+
+service_source::service_source(std::unique_ptr<impl> what) : impl_(std::move(what)) {}
+
+service_source::~service_source() {
+  port::tell(impl_->actor, make_local<consumer_event>(trainer_leaves{}));
+}
+
+result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph, std::stop_token stop) {
+  const auto& about = graph.service;
+  HEADRACE_ASSIGN(auto session, service::session_of_process());
+  HEADRACE_ASSIGN(auto where, parse_address(about.address));
+  consumer_options options;
+  options.dataset_id = about.dataset_id;
+  if (options.dataset_id.empty()) {
+    HEADRACE_ASSIGN(options.dataset_id, service::register_graph(about.address, graph.inputs.at(0), {}));
+  }
+  options.job_name = about.job_name;
+  options.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
+  options.repetition = about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
+  options.spec = graph.spec;
+  options.compress = about.compression == "snappy";
+  options.max_outstanding = about.max_outstanding_requests;
+  options.worker_timeout = duration{about.worker_timeout_ns};
+
+  auto what = std::make_unique<impl>();
+  what->here = session.here;
+  what->stop = std::move(stop);
+  what->spec = graph.spec.components;
+  std::unique_ptr<service_source> out{new service_source{std::move(what)}};
+  // The handout wakes the actor, and the actor fills the handout: the actor is known a moment later.
+  auto actor = std::make_shared<consumer_handle>();
+  out->out_ = std::make_shared<handout>([actor] {
+    if (*actor)
+      port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
+  });
+  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options), *std::move(where),
+                                       connector_of(*session.here), session.links, out->out_, session.here->log());
+  out->impl_->actor = *actor;
+  adopt(*session.here, caf::actor_cast<caf::actor>(*actor));
+  return out;
+}
+
+std::shared_ptr<const block> service_source::peek() {
+  status how;
+  auto rows = out_->next(impl_->stop, how);
+  if (rows || how.ok())
+    return rows;
+  // Told as the last element; then it is the end.
+  out_->add(task_id{}, block::failed_row(impl_->spec, how));
+  return out_->next(impl_->stop, how);
+}
+
+std::optional<block> service_source::next(const limits& wanted) {
+  for (;;) {
+    if (current_) {
+      auto [first, last] = out_->claim_up_to(wanted.rows);
+      if (first != last)
+        return current_->slice(first, last - first);
+    }
+    current_ = peek();
+    if (!current_)
+      return std::nullopt;
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <memory>
+#include <stop_token>
+
+namespace headrace {
+
+class handout;
+
+/// A `distribute` node being read: the service's elements in this process.
+class service_source final : public element_source {
+public:
+  /// Registers the graph, opens the next repetition of its job, and returns without waiting for elements.
+  static result<std::unique_ptr<service_source>> open(const dataset_node& node, std::stop_token stop);
+  ~service_source() override;
+
+  std::optional<block> next(const limits& wanted) override;
+
+  /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's block that is
+  /// claimed as any other.
+  std::shared_ptr<const block> peek();
+  /// See handout.
+  handout& rows() noexcept { return *out_; }
+
+private:
+  struct impl;
+  explicit service_source(std::unique_ptr<impl> what);
+  std::unique_ptr<impl> impl_;
+  std::shared_ptr<handout> out_;
+  std::shared_ptr<const block> current_;
+};
+
+} // namespace headrace

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+struct task_status {
+  uint64_t task = 0;
+  uint64_t worker = 0;
+  std::string state; ///< starting, running, ended, failed, lost
+  uint64_t elements = 0;
+  double elements_per_second = 0;
+  uint64_t bytes = 0;
+  uint32_t streams = 0;
+  uint32_t restarts = 0;
+};
+
+struct job_status {
+  uint64_t job = 0;
+  std::string name; ///< empty: anonymous
+  std::string dataset;
+  std::string processing_mode;
+  std::string state; ///< running, finished, failed
+  uint64_t repetition = 0;
+  uint32_t consumers = 0;
+  std::vector<task_status> tasks;
+};
+
+struct worker_status {
+  uint64_t worker = 0;
+  std::string address; ///< of its data port
+  std::vector<std::string> tags;
+  uint32_t pid = 0;
+  bool alive = false;
+  duration since_heartbeat{};
+};
+
+struct supervised {
+  std::string name;
+  std::string state;
+  uint64_t restarts = 0;
+  std::string last_reason;
+  std::vector<supervised> children;
+};
+
+/// What a service is doing.
+struct service_status {
+  duration uptime{};
+  uint32_t datasets = 0;
+  uint64_t bad_messages = 0;
+  std::vector<worker_status> workers;
+  std::vector<job_status> jobs;
+  std::vector<supervised> tree; ///< the dispatcher's and each worker's
+};
+
+/// Asks a dispatcher. Blocks for at most `limit`; errors name the address.
+result<service_status> get_service_status(const std::string& dispatcher, duration limit = std::chrono::seconds{5});
+
+/// Waits until at least `count` workers are alive.
+status await_service_workers(const std::string& dispatcher, size_t count, duration limit);
+
+} // namespace headrace
