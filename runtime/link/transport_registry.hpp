@@ -19,7 +19,8 @@ public:
   /// Accepts links at an address of this transport's kind, and returns the address that others
   /// connect to (on this host).
   virtual result<std::string> listen(const std::string& address, link_accepted on_accepted) = 0;
-  /// `done` is called once, on a thread of the transport.
+  /// `done` is called once, on a thread of the transport; or at once with an error if the address
+  /// is none.
   virtual void connect(const std::string& address, link_connected done) = 0;
 };
 

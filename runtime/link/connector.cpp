@@ -1,0 +1,86 @@
+#include "headrace/runtime/link/connector.hpp"
+
+#include "headrace/runtime/link/listener.hpp"
+#include "headrace/runtime/link/socket_link.hpp"
+
+#include <asio/connect.hpp>
+#include <chrono>
+
+namespace headrace {
+
+using asio::ip::tcp;
+
+connector::connector(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
+                     std::string host, uint16_t port, link_connected done)
+  : core_(std::move(core)),
+    loop_(std::move(loop)),
+    host_(std::move(host)),
+    port_(port),
+    address_(to_address(host_, port)),
+    done_(std::move(done)),
+    resolver_(loop_->context()),
+    socket_(loop_->context()),
+    timer_(loop_->context()) {}
+
+void connector::start() {
+  if (!loop_->add(shared_from_this()))
+    return fail(cancelled("the link service has stopped"));
+  auto self = shared_from_this();
+  timer_.expires_after(core_->options.connect_timeout);
+  timer_.async_wait([self](const asio::error_code& error) {
+    if (!error)
+      self->fail(deadline_exceeded("cannot connect to " + self->address_
+                                   + ": no answer in time; is the host up and the port open?"));
+  });
+  asio::error_code not_numeric;
+  auto numeric = asio::ip::make_address(host_, not_numeric);
+  if (!not_numeric)
+    return try_all(tcp::resolver::results_type::create(tcp::endpoint{numeric, port_}, host_, ""));
+  resolver_.async_resolve(
+    host_, std::to_string(port_), [self](const asio::error_code& error, const auto& found) {
+      if (!self->done_)
+        return;
+      if (error)
+        return self->fail(unavailable("cannot connect to " + self->address_
+                                      + ": the host name is not known: " + error.message()));
+      self->try_all(found);
+    });
+}
+
+void connector::try_all(const tcp::resolver::results_type& found) {
+  asio::async_connect(
+    socket_, found,
+    [self = shared_from_this()](const asio::error_code& error, const tcp::endpoint&) {
+      if (!self->done_)
+        return;
+      if (!error)
+        return self->established();
+      self->fail(unavailable(
+        "cannot connect to " + self->address_ + ": "
+        + (error == asio::error::connection_refused ? "nobody listens there" : error.message())));
+    });
+}
+
+void connector::established() {
+  timer_.cancel();
+  auto done = std::exchange(done_, nullptr);
+  std::make_shared<socket_link>(core_, loop_, std::move(socket_), socket_link::side::connecting,
+                                address_, std::move(done))
+    ->start();
+  loop_->remove(shared_from_this());
+}
+
+void connector::fail(const status& why) {
+  auto done = std::exchange(done_, nullptr);
+  if (!done)
+    return;
+  auto self = shared_from_this();
+  timer_.cancel();
+  resolver_.cancel();
+  asio::error_code ignored;
+  socket_.close(ignored);
+  loop_->remove(self);
+  done(why);
+}
+
+} // namespace headrace

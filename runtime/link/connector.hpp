@@ -1,0 +1,36 @@
+#pragma once
+
+#include "headrace/runtime/link/link_core.hpp"
+
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+
+namespace headrace {
+
+/// One attempt to connect: look the name up, try its addresses in turn, shake hands.
+class connector final : public loop_resident, public std::enable_shared_from_this<connector> {
+public:
+  connector(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop, std::string host,
+            uint16_t port, link_connected done);
+
+  void start();
+  void stop(const status& why) override { fail(why); }
+  /// Ends the attempt, if it has not ended.
+  void fail(const status& why);
+
+private:
+  void try_all(const asio::ip::tcp::resolver::results_type& found);
+  void established();
+
+  std::shared_ptr<link_core> core_;
+  std::shared_ptr<io_loop> loop_;
+  std::string host_;
+  uint16_t port_;
+  std::string address_;
+  link_connected done_;
+  asio::ip::tcp::resolver resolver_;
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer timer_;
+};
+
+} // namespace headrace

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "headrace/runtime/link/link.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace headrace {
+
+/// The bytes of a link.
+///
+/// A link is a sequence of frames in each direction. All integers are little-endian.
+///
+///     frame    := prefix sizes? header? payload
+///     prefix   := magic:u32 flags:u32 channel:u32 segments:u32 header_bytes:u32 reserved:u32
+///                 payload_bytes:u64                                            (32 bytes)
+///     sizes    := u64 for each segment          first frame of a message only
+///     header   := header_bytes bytes            first frame of a message only
+///     payload  := payload_bytes bytes
+///
+/// A message begins with a frame that says how many segments its payload has and how long each is.
+/// The payload is the segments one after the other, without padding. It may be spread over this
+/// frame and *continuation* frames (flag bit 0) of the same channel, which carry no sizes and no
+/// header; between them frames of other channels may come. A message is whole when all its segments
+/// are. So a channel has at most one message under way, and messages of one channel never overtake
+/// each other.
+///
+/// The first frame of each side is its *hello* (flag bit 1): channel 0, no payload, the header is a
+/// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as
+/// they are in all versions of the protocol, so that different ones can tell each other apart.
+///
+/// `reserved` is zero; unknown flags and a `reserved` that is not zero are refused.
+struct frame_prefix {
+  uint32_t magic = 0;
+  uint32_t flags = 0;
+  uint32_t channel = 0;
+  uint32_t segments = 0;
+  uint32_t header_bytes = 0;
+  uint32_t reserved = 0;
+  uint64_t payload_bytes = 0;
+};
+static_assert(sizeof(frame_prefix) == 32);
+
+inline constexpr uint32_t frame_magic = 0x314b4c48; ///< "HLK1" on the wire
+inline constexpr uint32_t flag_continuation = 1;
+inline constexpr uint32_t flag_hello = 2;
+inline constexpr uint32_t known_flags = flag_continuation | flag_hello;
+
+/// No frame carries more payload than this; a larger announcement is refused.
+inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
+/// Where we cut: small enough that the others need not wait long, large enough to cost nothing.
+inline constexpr uint64_t frame_cut = uint64_t{1} << 20;
+/// Limit of a hello's header.
+inline constexpr size_t max_hello_bytes = 4096;
+
+/// Version of everything above and of the hello.
+inline constexpr uint16_t link_protocol_major = 1;
+inline constexpr uint16_t link_protocol_minor = 0;
+
+/// @pre `at` has 32 bytes
+void store(const frame_prefix& x, std::byte* at) noexcept;
+frame_prefix load_prefix(const std::byte* at) noexcept;
+void store_u64(uint64_t x, std::byte* at) noexcept;
+uint64_t load_u64(const std::byte* at) noexcept;
+
+/// The first bytes of something that is no frame, quoted for an error message.
+std::string quoted(const std::byte* data, size_t size);
+
+} // namespace headrace

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "headrace/runtime/base/buffer.hpp"
+
+#include <cstddef>
+
+namespace headrace {
+
+/// A buffer that is announced as large and grows as its bytes arrive, so that an announcement alone
+/// costs nothing. Growing moves pages, it does not copy. Not thread-safe.
+class growing_buffer {
+public:
+  /// A buffer that will hold `final_size` bytes and begins with room for `first_size`.
+  growing_buffer(size_t final_size, size_t first_size) noexcept
+    : final_size_(final_size), first_size_(first_size) {}
+  growing_buffer(growing_buffer&& other) noexcept;
+  growing_buffer& operator=(growing_buffer&& other) noexcept;
+  ~growing_buffer();
+
+  size_t final_size() const noexcept { return final_size_; }
+  size_t capacity() const noexcept { return capacity_; }
+  /// Valid until the next `grow`.
+  std::byte* data() noexcept { return data_; }
+  /// Makes room for more: twice as much, or what is still missing. False if there is no memory for
+  /// it; the buffer is unchanged then.
+  bool grow() noexcept;
+  /// Gives the bytes up for reading; may throw std::bad_alloc. @pre `capacity() == final_size()`
+  buffer freeze() &&;
+
+private:
+  std::byte* data_ = nullptr;
+  size_t capacity_ = 0; // usable
+  size_t mapped_ = 0;   // whole pages
+  size_t final_size_ = 0;
+  size_t first_size_ = 0;
+};
+
+} // namespace headrace

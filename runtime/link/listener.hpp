@@ -1,0 +1,41 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/link/link_core.hpp"
+
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <vector>
+
+namespace headrace {
+
+/// Accepts connections on one address and hands each to one of the loops.
+class listener final : public loop_resident, public std::enable_shared_from_this<listener> {
+public:
+  /// Lives on the first of `loops`.
+  listener(std::shared_ptr<link_core> core, std::vector<std::shared_ptr<io_loop>> loops,
+           link_accepted on_accepted);
+
+  /// Binds; returns the port. On any thread, before `start`.
+  result<uint16_t> open(const std::string& host, uint16_t port);
+  void start();
+  void stop(const status& why) override;
+
+private:
+  void accept();
+  void welcome(const std::shared_ptr<io_loop>& loop, asio::ip::tcp::socket socket);
+
+  std::shared_ptr<link_core> core_;
+  std::vector<std::shared_ptr<io_loop>> loops_;
+  link_accepted on_accepted_;
+  asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
+  size_t next_ = 0;
+  bool stopped_ = false;
+};
+
+/// `host:port`, with IPv6 in brackets.
+std::string to_address(const asio::ip::tcp::endpoint& x);
+std::string to_address(const std::string& host, uint16_t port);
+
+} // namespace headrace

@@ -1,0 +1,333 @@
+#include "headrace/runtime/link/socket_link.hpp"
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+// After so many bytes one way, others get their turn.
+constexpr size_t turn_bytes = size_t{4} << 20;
+
+std::string seconds(duration d) {
+  auto text = std::to_string(std::chrono::duration<double>(d).count());
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.')
+    text.pop_back();
+  return text + " s";
+}
+
+} // namespace
+
+socket_link::socket_link(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
+                         asio::ip::tcp::socket socket, side which, std::string peer_address,
+                         link_connected ready)
+  : core_(std::move(core)),
+    loop_(std::move(loop)),
+    side_(which),
+    peer_address_(std::move(peer_address)),
+    socket_(std::move(socket)),
+    timer_(loop_->context()),
+    reader_(core_->options.limits),
+    ready_(std::move(ready)) {
+  asio::error_code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(asio::ip::tcp::no_delay{true}, ignored);
+  auto fd = socket_.native_handle();
+  wire_ = core_->tls ? core_->tls->make_wire(fd, which == side::accepting) : make_plain_wire(fd);
+}
+
+// -- the handshake ---------------------------------------------------------------
+
+void socket_link::start() {
+  if (!loop_->add(shared_from_this()))
+    return finish(cancelled("the link service has stopped"));
+  timer_.expires_after(core_->options.handshake_timeout);
+  timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+    if (!error && (self->phase_ == phase::handshake || self->phase_ == phase::greeting))
+      self->refuse(
+        refusal::silent,
+        deadline_exceeded("no hello within " + seconds(self->core_->options.handshake_timeout)));
+  });
+  handshake();
+}
+
+void socket_link::handshake() {
+  if (phase_ != phase::handshake)
+    return;
+  auto r = wire_->handshake();
+  switch (r.state) {
+  case wire_state::moved: return greet();
+  case wire_state::want_read:
+    return wait(asio::ip::tcp::socket::wait_read, &socket_link::handshake);
+  case wire_state::want_write:
+    return wait(asio::ip::tcp::socket::wait_write, &socket_link::handshake);
+  case wire_state::ended:
+  case wire_state::failed: return lost(r);
+  }
+}
+
+void socket_link::greet() {
+  phase_ = phase::greeting;
+  if (side_ == side::connecting) {
+    writer_.push_hello(core_->hello);
+    pump();
+  }
+  receive();
+}
+
+void socket_link::meet(const link_message& message) {
+  auto hello = decode_hello(message.header);
+  if (!hello)
+    return refuse(refusal::bad_frame, hello.status());
+  peer_ = *std::move(hello);
+  if (side_ == side::accepting) {
+    // The other is told who we are even if we turn it away, so that it can say why.
+    writer_.push_hello(core_->hello);
+    pump();
+    if (phase_ == phase::closed)
+      return;
+  }
+  if (auto s = check_version(peer_); !s)
+    return refuse(refusal::bad_version, s);
+  timer_.cancel();
+  phase_ = phase::open;
+  auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  std::exchange(ready_, nullptr)(std::shared_ptr<link>{shared_from_this()});
+}
+
+// -- receiving -------------------------------------------------------------------
+
+void socket_link::set_handlers(link_handlers handlers) {
+  auto self = shared_from_this();
+  auto shared = std::make_shared<link_handlers>(std::move(handlers));
+  if (!loop_->post([self, shared] { self->begin(std::move(*shared)); }) && shared->on_closed)
+    shared->on_closed(closed_why_);
+}
+
+void socket_link::begin(link_handlers handlers) {
+  if (phase_ == phase::closed) {
+    // Whoever had handlers was told already.
+    if (!std::exchange(handlers_, link_handlers{}) && handlers.on_closed)
+      handlers.on_closed(closed_why_);
+    return;
+  }
+  auto first = !handlers_;
+  handlers_ = std::move(handlers);
+  if (first)
+    receive();
+}
+
+void socket_link::receive() {
+  size_t moved = 0;
+  auto drained = false;
+  while (deliver()) {
+    if (drained)
+      return wait(asio::ip::tcp::socket::wait_read, &socket_link::receive);
+    if (moved >= turn_bytes) {
+      asio::post(loop_->context(), [self = shared_from_this()] { self->receive(); });
+      return;
+    }
+    auto r = wire_->read(reader_.targets());
+    switch (r.state) {
+    case wire_state::moved:
+      reader_.filled(r.bytes);
+      moved += r.bytes;
+      drained = r.drained;
+      break;
+    case wire_state::want_read:
+      return wait(asio::ip::tcp::socket::wait_read, &socket_link::receive);
+    case wire_state::want_write:
+      return wait(asio::ip::tcp::socket::wait_write, &socket_link::receive);
+    case wire_state::ended:
+    case wire_state::failed: return lost(r);
+    }
+  }
+}
+
+// Hands over what has arrived. False if nothing more is to be read now.
+bool socket_link::deliver() {
+  std::optional<link_message> message;
+  try {
+    for (;;) {
+      if (phase_ == phase::closed || (phase_ == phase::open && !handlers_))
+        return false;
+      if (auto s = reader_.next(message); !s) {
+        refuse(reader_.cause(), s);
+        return false;
+      }
+      if (!message)
+        return true;
+      if (phase_ == phase::greeting) {
+        meet(*message);
+        continue;
+      }
+      core_->count.messages_in.fetch_add(1, std::memory_order_relaxed);
+      core_->count.bytes_in.fetch_add(message->byte_size(), std::memory_order_relaxed);
+      if (handlers_->on_message)
+        handlers_->on_message(*std::move(message));
+    }
+  } catch (const std::bad_alloc&) {
+    refuse(refusal::oversized, {status_code::resource_exhausted, "no memory for a message"});
+    return false;
+  }
+}
+
+void socket_link::wait(asio::ip::tcp::socket::wait_type what, void (socket_link::*then)()) {
+  socket_.async_wait(what, [self = shared_from_this(), then](const asio::error_code& error) {
+    if (!error && self->phase_ != phase::closed)
+      (self.get()->*then)();
+  });
+}
+
+// -- sending ---------------------------------------------------------------------
+
+bool socket_link::within_limits(const link_message& message) const {
+  const auto& limits = core_->options.limits;
+  return message.header.size() <= limits.header_bytes && message.header.size() % 8 == 0
+         && message.payload.size() <= limits.segments
+         && message.byte_size() <= limits.message_bytes;
+}
+
+bool socket_link::send(link_message message) {
+  if (!within_limits(message))
+    return false;
+  auto size = message.byte_size();
+  {
+    std::lock_guard hold{mutex_};
+    if (closed_)
+      return false;
+    inbox_.push_back(std::move(message));
+    queued_.fetch_add(size, std::memory_order_relaxed);
+    if (std::exchange(scheduled_, true))
+      return true;
+  }
+  return loop_->post([self = shared_from_this()] { self->pump(); });
+}
+
+void socket_link::pump() {
+  size_t moved = 0;
+  while (phase_ != phase::closed) {
+    auto batch = writer_.batch();
+    if (batch.empty()) {
+      std::vector<link_message> arrived;
+      {
+        std::lock_guard hold{mutex_};
+        arrived.swap(inbox_);
+        scheduled_ = !arrived.empty();
+      }
+      if (arrived.empty())
+        return;
+      for (auto& x : arrived) writer_.push(std::move(x));
+      continue;
+    }
+    if (moved >= turn_bytes) {
+      asio::post(loop_->context(), [self = shared_from_this()] { self->pump(); });
+      return;
+    }
+    auto r = wire_->write(batch);
+    switch (r.state) {
+    case wire_state::moved:
+      moved += r.bytes;
+      account(writer_.written(r.bytes));
+      if (r.drained)
+        return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
+      break;
+    case wire_state::want_read: return wait(asio::ip::tcp::socket::wait_read, &socket_link::pump);
+    case wire_state::want_write: return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
+    case wire_state::ended:
+    case wire_state::failed: return lost(r);
+    }
+  }
+}
+
+void socket_link::account(size_t bytes) {
+  if (phase_ != phase::open || bytes == 0)
+    return;
+  core_->count.bytes_out.fetch_add(bytes, std::memory_order_relaxed);
+  core_->count.messages_out.fetch_add(writer_.take_finished(), std::memory_order_relaxed);
+  if (queued_.fetch_sub(bytes, std::memory_order_relaxed) == bytes && handlers_
+      && handlers_->on_drained)
+    handlers_->on_drained();
+}
+
+// -- the end ---------------------------------------------------------------------
+
+void socket_link::close(status why) {
+  {
+    std::lock_guard hold{mutex_};
+    if (std::exchange(closed_, true))
+      return;
+  }
+  loop_->post([self = shared_from_this(), why = std::move(why)] { self->finish(why); });
+}
+
+void socket_link::lost(const wire_result& how) {
+  if (phase_ == phase::open) {
+    // A peer that dies in mid-message is as lost as one that leaves between two.
+    if (how.state == wire_state::ended && reader_.mid_message()) {
+      core_->refused(refusal::truncated);
+      return finish(
+        unavailable(peer_address_ + " closed the connection in the middle of a message"));
+    }
+    if (how.state == wire_state::ended)
+      return finish(unavailable(peer_address_ + " closed the connection"));
+    return finish(how.why.with_context(peer_address_));
+  }
+  if (how.state == wire_state::failed && how.why.code() == status_code::unauthenticated)
+    return refuse(refusal::tls, how.why);
+  auto why = how.state == wire_state::failed
+               ? how.why
+               : unavailable("the connection was closed before the end of the handshake");
+  refuse(phase_ == phase::handshake && core_->tls ? refusal::tls : refusal::truncated, why);
+}
+
+void socket_link::refuse(refusal cause, const status& why) {
+  if (phase_ == phase::closed)
+    return;
+  core_->refused(cause);
+  if (phase_ == phase::open)
+    return finish(why.with_context(peer_address_));
+  if (side_ == side::accepting) {
+    if (core_->options.on_refused)
+      core_->options.on_refused(peer_address_, why);
+    return finish(why);
+  }
+  auto text = "cannot use " + peer_address_ + " as a headrace data port: " + why.message();
+  if (cause == refusal::bad_magic || cause == refusal::truncated || cause == refusal::silent)
+    text += core_->tls ? " (does something else listen there?)"
+                       : " (does something else listen there, or does it expect TLS?)";
+  finish({why.code(), std::move(text)});
+}
+
+void socket_link::finish(const status& why) {
+  if (phase_ == phase::closed)
+    return;
+  auto self = shared_from_this();
+  phase_ = phase::closed;
+  std::vector<link_message> dropped;
+  {
+    std::lock_guard hold{mutex_};
+    closed_ = true;
+    dropped.swap(inbox_);
+    queued_.store(0, std::memory_order_relaxed);
+    closed_why_ = why;
+  }
+  writer_ = {};
+  timer_.cancel();
+  asio::error_code ignored;
+  socket_.close(ignored);
+  loop_->remove(self);
+  if (auto ready = std::exchange(ready_, nullptr)) {
+    ready(why);
+  } else if (handlers_) {
+    // What the handlers hold may hold us.
+    if (auto told = std::exchange(*handlers_, {}); told.on_closed)
+      told.on_closed(why);
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "headrace/runtime/link/frame_reader.hpp"
+#include "headrace/runtime/link/frame_writer.hpp"
+#include "headrace/runtime/link/hello.hpp"
+#include "headrace/runtime/link/link_core.hpp"
+#include "headrace/runtime/link/wire.hpp"
+
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace headrace {
+
+/// A link over a connected socket: the handshake, then messages both ways.
+class socket_link final : public link,
+                          public loop_resident,
+                          public std::enable_shared_from_this<socket_link> {
+public:
+  /// Which end opened the connection.
+  enum class side { connecting, accepting };
+
+  /// `ready` hears how the handshake ended.
+  socket_link(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
+              asio::ip::tcp::socket socket, side which, std::string peer_address,
+              link_connected ready);
+
+  // -- on the loop's thread ----------------------------------------------------
+
+  /// Begins the handshake.
+  void start();
+  void stop(const status& why) override { finish(why); }
+
+  // -- link ----------------------------------------------------------------------
+
+  bool send(link_message message) override;
+  size_t queued_bytes() const override { return queued_.load(std::memory_order_relaxed); }
+  void close(status why) override;
+  void set_handlers(link_handlers handlers) override;
+  const std::string& peer_address() const override { return peer_address_; }
+  uint64_t peer_node() const override { return peer_.node_id; }
+  const std::string& peer_boot_id() const override { return peer_.boot_id; }
+  const std::string& peer_role() const override { return peer_.role; }
+
+private:
+  enum class phase { handshake, greeting, open, closed };
+
+  void handshake();
+  void greet();
+  void receive();
+  bool deliver();
+  void meet(const link_message& hello);
+  void pump();
+  void account(size_t bytes);
+  void wait(asio::ip::tcp::socket::wait_type what, void (socket_link::*then)());
+  void begin(link_handlers handlers);
+  void lost(const wire_result& how);
+  void refuse(refusal cause, const status& why);
+  void finish(const status& why);
+  bool within_limits(const link_message& message) const;
+
+  const std::shared_ptr<link_core> core_;
+  const std::shared_ptr<io_loop> loop_;
+  const side side_;
+  const std::string peer_address_;
+
+  // The loop's thread only:
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer timer_;
+  std::unique_ptr<wire> wire_;
+  frame_reader reader_;
+  frame_writer writer_;
+  phase phase_ = phase::handshake;
+  link_connected ready_;
+  link_hello peer_; // written before anybody else sees the link
+  std::optional<link_handlers> handlers_;
+  status closed_why_;
+
+  // Anybody's:
+  std::atomic<size_t> queued_{0};
+  std::mutex mutex_;
+  std::vector<link_message> inbox_;
+  bool scheduled_ = false; // the loop will look at the inbox
+  bool closed_ = false;
+};
+
+} // namespace headrace

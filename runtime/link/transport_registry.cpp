@@ -1,0 +1,108 @@
+#include "headrace/runtime/link/transport_registry.hpp"
+
+#include <charconv>
+
+namespace headrace {
+
+namespace {
+
+struct host_port {
+  std::string host;
+  uint16_t port;
+};
+
+result<host_port> parse(const std::string& address) {
+  auto wrong = [&](const char* what) {
+    return invalid_argument("'" + address + "' is not an address: " + what
+                            + "; expected host:port, e.g. 10.0.0.1:7000 or [::1]:7000");
+  };
+  auto colon = address.rfind(':');
+  if (colon == std::string::npos)
+    return wrong("it has no port");
+  auto host = address.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
+  else if (host.find(':') != std::string::npos)
+    return wrong("an IPv6 host needs brackets");
+  if (host.empty())
+    return wrong("it has no host");
+  uint16_t port = 0;
+  const auto* end = address.data() + address.size();
+  auto [at, error] = std::from_chars(address.data() + colon + 1, end, port);
+  if (error != std::errc{} || at != end)
+    return wrong("its port is not a number up to 65535");
+  return host_port{std::move(host), port};
+}
+
+class link_transport final : public transport {
+public:
+  explicit link_transport(std::shared_ptr<link_service> service) : service_(std::move(service)) {}
+
+  result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
+    HEADRACE_ASSIGN(auto at, parse(address));
+    HEADRACE_ASSIGN(auto port, service_->listen(at.host, at.port, std::move(on_accepted)));
+    return address.substr(0, address.rfind(':') + 1) + std::to_string(port);
+  }
+
+  void connect(const std::string& address, link_connected done) override {
+    auto at = parse(address);
+    if (!at)
+      return done(at.status());
+    service_->connect(at->host, at->port, std::move(done));
+  }
+
+private:
+  std::shared_ptr<link_service> service_;
+};
+
+class local_transport final : public transport {
+public:
+  local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id)
+    : hub_(std::move(hub)), node_id_(node_id) {}
+
+  result<std::string> listen(const std::string& address, link_accepted on_accepted) override {
+    HEADRACE_TRY(hub_->listen(address, node_id_, std::move(on_accepted)));
+    return address;
+  }
+
+  void connect(const std::string& address, link_connected done) override {
+    hub_->connect(address, node_id_, std::move(done));
+  }
+
+private:
+  std::shared_ptr<local_hub> hub_;
+  uint64_t node_id_;
+};
+
+} // namespace
+
+std::shared_ptr<transport> make_link_transport(std::shared_ptr<link_service> service) {
+  return std::make_shared<link_transport>(std::move(service));
+}
+
+std::shared_ptr<transport> make_local_transport(std::shared_ptr<local_hub> hub, uint64_t node_id) {
+  return std::make_shared<local_transport>(std::move(hub), node_id);
+}
+
+status transport_registry::add(std::string name, std::shared_ptr<transport> what) {
+  auto [at, added] = transports_.try_emplace(std::move(name), std::move(what));
+  if (!added)
+    return already_exists("there is a transport '" + at->first + "' already");
+  return {};
+}
+
+result<std::shared_ptr<transport>> transport_registry::find(const std::string& name) const {
+  if (auto i = transports_.find(name); i != transports_.end())
+    return i->second;
+  std::string known;
+  for (const auto& [x, what] : transports_) known += (known.empty() ? "" : ", ") + x;
+  return not_found("no transport '" + name + "'; known: " + (known.empty() ? "none" : known));
+}
+
+std::vector<std::string> transport_registry::names() const {
+  std::vector<std::string> out;
+  for (const auto& [name, what] : transports_) out.push_back(name);
+  return out;
+}
+
+} // namespace headrace

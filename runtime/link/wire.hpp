@@ -1,0 +1,41 @@
+#pragma once
+
+#include "headrace/runtime/base/status.hpp"
+
+#include <memory>
+#include <span>
+#include <sys/uio.h>
+
+namespace headrace {
+
+/// What came of an attempt to move bytes without waiting.
+enum class wire_state : uint8_t {
+  moved,      ///< some bytes
+  want_read,  ///< try again when the socket has something to read
+  want_write, ///< try again when it takes something
+  ended,      ///< the peer closed the connection
+  failed,     ///< see `why`
+};
+
+struct wire_result {
+  wire_state state = wire_state::moved;
+  size_t bytes = 0;
+  status why = {};
+  /// For `moved`: probably nothing is left to read, or no room to write.
+  bool drained = false;
+};
+
+/// Bytes to and from a connected, non-blocking socket, plain or through TLS. Does not own the
+/// socket.
+class wire {
+public:
+  virtual ~wire() = default;
+  /// Goes on with what comes before the first byte; `moved` when that is done.
+  virtual wire_result handshake() = 0;
+  virtual wire_result read(std::span<const iovec> into) = 0;
+  virtual wire_result write(std::span<const iovec> from) = 0;
+};
+
+std::unique_ptr<wire> make_plain_wire(int socket);
+
+} // namespace headrace
