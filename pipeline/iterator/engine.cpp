@@ -1,0 +1,233 @@
+#include "headrace/pipeline/iterator/engine.hpp"
+
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/operators/open.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace detail {
+
+namespace {
+
+opened open(engine& shared, const dataset_ptr& node, const place& at) {
+  switch (node->op) {
+  case dataset_op::range: return open_range(shared, node, at);
+  case dataset_op::from_tensors:
+  case dataset_op::from_tensor_slices: return open_slices(shared, node, at);
+  case dataset_op::text_lines: return open_text_lines(shared, node, at);
+  case dataset_op::tfrecord: return open_tfrecord(shared, node, at);
+  case dataset_op::list_files: return open_list_files(shared, node, at);
+  case dataset_op::map: return open_map(shared, node, at);
+  case dataset_op::filter: return open_filter(shared, node, at);
+  case dataset_op::flat_map: return open_flat_map(shared, node, at);
+  case dataset_op::interleave: return open_interleave(shared, node, at);
+  case dataset_op::batch: return open_batch(shared, node, at);
+  case dataset_op::shuffle: return open_shuffle(shared, node, at);
+  case dataset_op::repeat: return open_repeat(shared, node, at);
+  case dataset_op::take: return open_take(shared, node, at);
+  case dataset_op::skip: return open_skip(shared, node, at);
+  case dataset_op::prefetch: return open_prefetch(shared, node, at);
+  case dataset_op::enumerate: return open_enumerate(shared, node, at);
+  case dataset_op::zip: return open_zip(shared, node, at);
+  case dataset_op::concatenate: return open_concatenate(shared, node, at);
+  case dataset_op::distribute: return open_distribute(shared, node, at);
+  }
+  return unimplemented(
+    fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
+}
+
+block all_failed(const std::vector<tensor_spec>& specs, const block& in, const status& why) {
+  block one = block::failed_row(specs, why);
+  std::vector<column> columns;
+  block out;
+  out.rows = in.rows;
+  out.origins = in.origins;
+  for (const auto& c : one.columns) {
+    // The value of a failed row is not read: all rows may have no values at all.
+    const auto dims = shape{0};
+    out.columns.push_back(c.is_string() ? column::strings(dims, in.rows, c.border_buffer(), {})
+                                        : column::dense(c.type(), dims, in.rows, {}));
+  }
+  for (size_t i = 0; i < in.rows; ++i) {
+    const auto* before = in.error_at(i);
+    out.errors.push_back({static_cast<uint32_t>(i), before ? *before : why});
+  }
+  return out;
+}
+
+} // namespace
+
+block compiled_function::run(const block& in, const environment* outer,
+                             uint64_t& kernel_calls) const {
+  if (!named_) {
+    kernel_counter counter;
+    auto out = program_.run(in, outer, counter);
+    kernel_calls += counter.calls;
+    return out;
+  }
+  auto out = named_(in);
+  if (!out)
+    return all_failed(specs_, in, out.status());
+  if (out->rows != in.rows || out->columns.size() != specs_.size())
+    return all_failed(
+      specs_, in,
+      internal_error(fmt::format("a named function gave {} rows of {} components for {} rows; it "
+                                 "must give {} of {}",
+                                 out->rows, out->columns.size(), in.rows, in.rows, specs_.size())));
+  out->origins = in.origins;
+  return *std::move(out);
+}
+
+result<std::unique_ptr<iterator>> engine::make(const dataset_ptr& node, const place& at) {
+  return open(*this, node, at);
+}
+
+result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, const place& at,
+                                                     size_t index) {
+  auto inner = at;
+  inner.path = mix(at.path, index);
+  if (!at.in_function())
+    for (size_t i = 0; i < index; ++i)
+      inner.first_source += static_cast<uint32_t>(sources_below(*node->inputs[i]));
+  return open(*this, node->inputs[index], inner);
+}
+
+result<std::shared_ptr<const compiled_function>> engine::compiled(const function_ptr& f) {
+  std::lock_guard lock{mutex_};
+  auto& known = functions_[f.get()];
+  if (known)
+    return known;
+  if (f->named.empty()) {
+    known = std::make_shared<const compiled_function>(*f);
+    return known;
+  }
+  auto found = context_.find_function ? context_.find_function(f->named) : named_function{};
+  if (!found)
+    return not_found(fmt::format("no function is registered as '{}' in this process", f->named));
+  known = std::make_shared<const compiled_function>(std::move(found), f->declared.components);
+  return known;
+}
+
+program engine::arguments_of(const dataset_node& node, const function_scope* scope) {
+  std::lock_guard lock{mutex_};
+  auto known = arguments_.find(&node);
+  if (known == arguments_.end())
+    known = arguments_.emplace(&node, compile(node.tensors, scope)).first;
+  return known->second;
+}
+
+result<std::vector<column>> engine::arguments(const dataset_ptr& node, const place& at) {
+  if (at.row)
+    if (auto known = at.row->arguments.find(node.get()); known != at.row->arguments.end())
+      return known->second;
+  std::vector<column> out;
+  for (const auto& x : node->tensors)
+    if (const auto* value = constant_of(x))
+      out.push_back(*value);
+  if (out.size() == node->tensors.size())
+    return out;
+  return compile(node->tensors).run_once(at.names());
+}
+
+uint64_t engine::start_pass(uint32_t source) {
+  std::lock_guard lock{mutex_};
+  return passes_[source]++;
+}
+
+uint64_t engine::start_iteration(uint64_t path) {
+  std::lock_guard lock{mutex_};
+  return iterations_[path]++;
+}
+
+size_t engine::sources_below(const dataset_node& node) {
+  std::lock_guard lock{mutex_};
+  auto known = sources_.find(&node);
+  if (known == sources_.end())
+    known = sources_.emplace(&node, count_sources(node)).first;
+  return known->second;
+}
+
+uint64_t engine::random_key(const dataset_node& node, const place& at) const {
+  return node.seed ? mix(*node.seed, 0x5eed) : mix(context_.seed, at.path);
+}
+
+operator_iterator::operator_iterator(engine& shared, const dataset_node& node)
+  : engine_(shared),
+    node_(node),
+    counters_(shared.context().counters ? shared.context().counters(node) : nullptr) {}
+
+std::optional<block> operator_iterator::next(const limits& wanted) {
+  if (ended_)
+    return std::nullopt;
+  if (engine_.stopped())
+    return last_failure(cancelled("the iteration was stopped"));
+  auto out = produce({std::max<size_t>(wanted.rows, 1), wanted.bytes});
+  if (!out)
+    ended_ = true;
+  if (counters_) {
+    if (out) {
+      counters_->rows += out->rows;
+      ++counters_->blocks;
+    }
+    counters_->kernel_calls += std::exchange(kernel_calls_, 0);
+  }
+  return out;
+}
+
+block operator_iterator::failure(const status& why) const {
+  return block::failed_row(node_.spec.components, why);
+}
+
+} // namespace detail
+
+namespace {
+
+/// Keeps alive what the iterators share.
+class root_iterator final : public iterator {
+public:
+  root_iterator(dataset_ptr graph, std::shared_ptr<detail::engine> shared,
+                std::unique_ptr<iterator> top)
+    : graph_(std::move(graph)), engine_(std::move(shared)), top_(std::move(top)) {}
+  std::optional<block> next(const limits& wanted) override { return top_->next(wanted); }
+
+private:
+  dataset_ptr graph_;
+  std::shared_ptr<detail::engine> engine_;
+  std::unique_ptr<iterator> top_;
+};
+
+} // namespace
+
+result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
+                                                const iterator_context& context) {
+  if (!graph)
+    return invalid_argument("make_iterator: there is no graph");
+  auto shared = std::make_shared<detail::engine>(context);
+  HEADRACE_ASSIGN(auto top, shared->make(graph, {}));
+  return std::unique_ptr<iterator>{
+    std::make_unique<root_iterator>(graph, std::move(shared), std::move(top))};
+}
+
+void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took) noexcept {
+  if (rows == 0)
+    return;
+  const bool dear = took > limits_.most_time || bytes > limits_.most_bytes;
+  if (dear) {
+    // What fits, by the cost of the rows just seen, but never less than half of what was asked.
+    const auto by_time =
+      took.count() <= 0 ? rows_
+                        : static_cast<size_t>(rows * static_cast<double>(limits_.most_time.count())
+                                              / static_cast<double>(took.count()));
+    const auto by_bytes = bytes == 0 ? rows_ : rows * limits_.most_bytes / bytes;
+    rows_ =
+      std::max<size_t>(1, std::min({rows_, std::max(rows_ / 2, std::min(by_time, by_bytes))}));
+  } else if (rows >= rows_ && took * 2 <= limits_.most_time && bytes * 2 <= limits_.most_bytes) {
+    rows_ = std::min(rows_ * 2, limits_.most_rows);
+  }
+}
+
+} // namespace headrace

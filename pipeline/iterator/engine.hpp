@@ -1,0 +1,116 @@
+#pragma once
+
+#include "headrace/pipeline/functions/program.hpp"
+#include "headrace/pipeline/iterator/iterator.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+/// What the iterators of one graph share. Not for users.
+namespace headrace::detail {
+
+/// The row of an enclosing function for which an inner dataset runs.
+struct function_row {
+  std::shared_ptr<const function_row> outer;
+  /// The function's argument, one row each; `names.values` points there.
+  std::vector<column> values;
+  environment names;
+  /// The arguments of the sources in the function's dataset, one row each.
+  std::unordered_map<const dataset_node*, std::vector<column>> arguments;
+};
+
+/// Where in a graph an iterator stands.
+struct place {
+  /// Number of the first source at or below it, outside of functions.
+  uint32_t first_source = 0;
+  /// Tells places apart, the same in every process: what unset seeds derive from.
+  uint64_t path = 0;
+  std::shared_ptr<const function_row> row; ///< null outside of functions
+
+  bool in_function() const noexcept { return row != nullptr; }
+  const environment* names() const noexcept { return row ? &row->names : nullptr; }
+};
+
+/// A function of a graph, ready to run over blocks.
+class compiled_function {
+public:
+  explicit compiled_function(const function& f) : program_(compile(f)) {}
+  explicit compiled_function(named_function f, std::vector<tensor_spec> specs)
+    : named_(std::move(f)), specs_(std::move(specs)) {}
+
+  /// As `program::run`; a failure of a named function as a whole fails all rows.
+  block run(const block& in, const environment* outer, uint64_t& kernel_calls) const;
+
+private:
+  program program_;
+  named_function named_;
+  std::vector<tensor_spec> specs_;
+};
+
+/// Makes iterators and keeps what they share. Thread-safe; outlives them.
+class engine : public std::enable_shared_from_this<engine> {
+public:
+  explicit engine(const iterator_context& context) : context_(context) {}
+
+  const iterator_context& context() const noexcept { return context_; }
+  bool stopped() const noexcept { return context_.stop.stop_requested(); }
+
+  result<std::unique_ptr<iterator>> make(const dataset_ptr& node, const place& at);
+  /// The iterator of input `index` of an operator at `at`.
+  result<std::unique_ptr<iterator>> make_input(const dataset_ptr& node, const place& at,
+                                               size_t index = 0);
+
+  /// The function, compiled once.
+  result<std::shared_ptr<const compiled_function>> compiled(const function_ptr& f);
+  /// Expressions, compiled once: the arguments of source `node`, seen from `scope`.
+  program arguments_of(const dataset_node& node, const function_scope* scope);
+  /// The values of a source's arguments, one row each.
+  result<std::vector<column>> arguments(const dataset_ptr& node, const place& at);
+
+  /// How often this source was started before; counts this time.
+  uint64_t start_pass(uint32_t source);
+  /// How often an operator at this path was started before; counts this time.
+  uint64_t start_iteration(uint64_t path);
+  size_t sources_below(const dataset_node& node);
+  /// The key of the random numbers of an operator.
+  uint64_t random_key(const dataset_node& node, const place& at) const;
+
+private:
+  const iterator_context& context_;
+  std::mutex mutex_;
+  std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;
+  std::unordered_map<const dataset_node*, program> arguments_;
+  std::unordered_map<const dataset_node*, size_t> sources_;
+  std::unordered_map<uint32_t, uint64_t> passes_;
+  std::unordered_map<uint64_t, uint64_t> iterations_;
+};
+
+/// What every iterator does: counts, ends once and for all, and stops when asked to.
+class operator_iterator : public iterator {
+public:
+  operator_iterator(engine& shared, const dataset_node& node);
+  std::optional<block> next(const limits& wanted) final;
+
+protected:
+  /// 1 to `wanted.rows` rows (at least 1 is wanted), or nullopt at the end.
+  virtual std::optional<block> produce(const limits& wanted) = 0;
+
+  /// A row that failed, of this operator's spec.
+  block failure(const status& why) const;
+  /// The same, and there is nothing after it.
+  block last_failure(const status& why) {
+    ended_ = true;
+    return failure(why);
+  }
+  void end() noexcept { ended_ = true; }
+
+  engine& engine_;
+  const dataset_node& node_;
+  uint64_t kernel_calls_ = 0; ///< since the last block that was given
+
+private:
+  op_counters* counters_ = nullptr;
+  bool ended_ = false;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+
+#include <span>
+
+namespace headrace::detail {
+
+/// Rows `[first, first + count)` of piece `piece`.
+struct row_run {
+  uint32_t piece = 0;
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+/// Appends a run, as part of the last one where the two are neighbours.
+inline void append_run(std::vector<row_run>& runs, row_run run) {
+  if (run.count == 0)
+    return;
+  if (!runs.empty() && runs.back().piece == run.piece
+      && runs.back().first + runs.back().count == run.first)
+    runs.back().count += run.count;
+  else
+    runs.push_back(run);
+}
+
+/// The rows of `runs` in one block, with their errors and origins. One kernel call a column; none
+/// (and no copy) where the rows lie side by side in memory already. Rows that failed take the shape
+/// of the others. @pre the pieces are of one spec, and there is at least one row
+block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
+                  uint64_t& kernel_calls);
+
+/// Finds the origin of any row without walking over all runs.
+class origin_index {
+public:
+  /// @pre `runs` outlive this
+  explicit origin_index(const std::vector<origin>& runs);
+  /// Appends the origins of rows `[first, first + count)`. @pre the runs cover them
+  void append(std::vector<origin>& out, uint32_t first, uint32_t count) const;
+
+private:
+  const std::vector<origin>* runs_;
+  std::vector<uint32_t> starts_;
+};
+
+} // namespace headrace::detail

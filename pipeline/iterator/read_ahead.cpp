@@ -1,0 +1,62 @@
+#include "headrace/pipeline/iterator/read_ahead.hpp"
+
+namespace headrace::detail {
+
+void read_ahead::start() {
+  if (!thread_.joinable())
+    thread_ = std::jthread{[this](std::stop_token done) { run(done); }};
+}
+
+void read_ahead::run(const std::stop_token& done) {
+  block_ramp ramp;
+  std::unique_lock lock{mutex_};
+  while (changed_.wait(lock, done, [this] { return room(); })) {
+    auto wanted = ramp.next();
+    wanted.rows = std::min(wanted.rows, options_.rows - rows_);
+    lock.unlock();
+    if (options_.turns)
+      options_.turns->acquire();
+    const auto begin = std::chrono::steady_clock::now();
+    auto more = input_->next(wanted);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    if (options_.turns)
+      options_.turns->release();
+    const auto bytes = more ? more->bytes() : 0;
+    if (more)
+      ramp.record(more->rows, bytes, took);
+    lock.lock();
+    if (!more) {
+      ended_ = true;
+      changed_.notify_all();
+      return;
+    }
+    rows_ += more->rows;
+    bytes_ += bytes;
+    blocks_.push_back(*std::move(more));
+    changed_.notify_all();
+  }
+}
+
+std::optional<block> read_ahead::next(const limits& wanted) {
+  start();
+  std::unique_lock lock{mutex_};
+  if (!changed_.wait(lock, stop_, [this] { return !blocks_.empty() || ended_; }) || blocks_.empty())
+    return std::nullopt;
+  auto& front = blocks_.front();
+  const auto before = front.bytes();
+  block out;
+  if (front.rows <= wanted.rows) {
+    out = std::move(front);
+    blocks_.pop_front();
+    bytes_ -= before;
+  } else {
+    out = front.slice(0, wanted.rows);
+    front = front.slice(wanted.rows, front.rows - wanted.rows);
+    bytes_ -= before - front.bytes();
+  }
+  rows_ -= out.rows;
+  changed_.notify_all();
+  return out;
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/iterator.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <semaphore>
+#include <thread>
+
+namespace headrace::detail {
+
+/// Runs an iterator on a thread of its own, some rows ahead of the reader. The thread starts at the
+/// first `next`. Ends early when `stop` is requested.
+class read_ahead {
+public:
+  struct options {
+    size_t rows = 1 << 16;           ///< most rows held
+    size_t bytes = size_t{16} << 20; ///< most bytes held, unless one row is more
+    /// Bounds how many share a turn to run at a time; may be null.
+    std::shared_ptr<std::counting_semaphore<>> turns;
+  };
+
+  read_ahead(std::unique_ptr<iterator> input, options bounds, std::stop_token stop)
+    : input_(std::move(input)), options_(std::move(bounds)), stop_(std::move(stop)) {}
+
+  /// Starts the thread now.
+  void start();
+  /// As `iterator::next`; nullopt also when stopped.
+  std::optional<block> next(const limits& wanted);
+
+private:
+  void run(const std::stop_token& done);
+  bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < options_.bytes); }
+
+  std::unique_ptr<iterator> input_; ///< the thread's
+  const options options_;
+  const std::stop_token stop_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<block> blocks_;
+  size_t rows_ = 0;
+  size_t bytes_ = 0;
+  bool ended_ = false;
+  std::jthread thread_; ///< last: it ends before what it uses
+};
+
+} // namespace headrace::detail

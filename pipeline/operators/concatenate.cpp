@@ -1,0 +1,43 @@
+#include "headrace/pipeline/operators/open.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class concatenate_iterator final : public operator_iterator {
+public:
+  concatenate_iterator(engine& shared, dataset_ptr node, place at)
+    : operator_iterator(shared, *node), self_(std::move(node)), at_(std::move(at)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (true) {
+      if (!input_) {
+        if (next_ == node_.inputs.size())
+          return std::nullopt;
+        auto opened = engine_.make_input(self_, at_, next_);
+        if (!opened)
+          return last_failure(opened.status());
+        input_ = *std::move(opened);
+        ++next_;
+      }
+      if (auto out = input_->next(wanted))
+        return out;
+      input_.reset();
+    }
+  }
+
+private:
+  dataset_ptr self_;
+  place at_;
+  std::unique_ptr<iterator> input_;
+  size_t next_ = 0;
+};
+
+} // namespace
+
+opened open_concatenate(engine& shared, const dataset_ptr& node, const place& at) {
+  return std::unique_ptr<iterator>{std::make_unique<concatenate_iterator>(shared, node, at)};
+}
+
+} // namespace headrace::detail

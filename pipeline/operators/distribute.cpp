@@ -1,0 +1,30 @@
+#include "headrace/pipeline/operators/open.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class distribute_iterator final : public operator_iterator {
+public:
+  distribute_iterator(engine& shared, const dataset_node& node,
+                      std::unique_ptr<element_source> elements)
+    : operator_iterator(shared, node), elements_(std::move(elements)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override { return elements_->next(wanted); }
+
+private:
+  std::unique_ptr<element_source> elements_;
+};
+
+} // namespace
+
+opened open_distribute(engine& shared, const dataset_ptr& node, const place&) {
+  if (!shared.context().distribute)
+    return failed_precondition("distribute: there is no service to read from where this runs");
+  HEADRACE_ASSIGN(auto elements, shared.context().distribute(*node));
+  return std::unique_ptr<iterator>{
+    std::make_unique<distribute_iterator>(shared, *node, std::move(elements))};
+}
+
+} // namespace headrace::detail

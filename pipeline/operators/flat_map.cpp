@@ -1,0 +1,90 @@
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/inner_datasets.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class flat_map_iterator final : public operator_iterator {
+public:
+  flat_map_iterator(engine& shared, const dataset_node& node, const place& at,
+                    std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node), datasets_(shared, node, at, std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    std::vector<block> pieces;
+    size_t rows = 0, bytes = 0;
+    while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
+      auto more = next_piece({wanted.rows - rows, wanted.bytes});
+      if (!more)
+        break;
+      if (more->rows == 0)
+        continue;
+      rows += more->rows;
+      bytes += more->bytes();
+      pieces.push_back(*std::move(more));
+      // Large blocks go on as they are; only small ones are worth a copy to join them.
+      if (pieces.size() == 1 && rows * 2 >= wanted.rows)
+        break;
+    }
+    if (pieces.empty()) {
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+      return std::nullopt;
+    }
+    given_ += rows;
+    std::vector<const block*> views;
+    std::vector<row_run> runs;
+    for (const auto& piece : pieces) {
+      runs.push_back({static_cast<uint32_t>(views.size()), 0, static_cast<uint32_t>(piece.rows)});
+      views.push_back(&piece);
+    }
+    return gather_rows(views, runs, kernel_calls_);
+  }
+
+private:
+  // Rows of the open dataset; none if it ended; nullopt if there is no other one.
+  std::optional<block> next_piece(const limits& wanted) {
+    if (!open_.rows) {
+      if (!datasets_.fill(outer_rows(wanted.rows), kernel_calls_))
+        return std::nullopt;
+      open_ = datasets_.next();
+      ++opened_;
+      if (!open_.rows) {
+        auto failed = failure(open_.failed);
+        set_origin(failed, open_.from);
+        return failed;
+      }
+    }
+    auto out = open_.rows->next(wanted);
+    if (!out) {
+      open_.rows.reset();
+      return block{};
+    }
+    set_origin(*out, open_.from);
+    return out;
+  }
+
+  // As many as it should take to make `rows` rows, by the datasets so far.
+  size_t outer_rows(size_t rows) const {
+    if (opened_ == 0 || given_ == 0)
+      return 1;
+    return std::clamp<size_t>(rows * opened_ / given_, 1, rows);
+  }
+
+  inner_datasets datasets_;
+  inner_dataset open_;
+  uint64_t opened_ = 0;
+  uint64_t given_ = 0;
+};
+
+} // namespace
+
+opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<flat_map_iterator>(shared, *node, at, std::move(input))};
+}
+
+} // namespace headrace::detail

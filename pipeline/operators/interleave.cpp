@@ -1,0 +1,180 @@
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/iterator/read_ahead.hpp"
+#include "headrace/pipeline/operators/inner_datasets.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+/// The order is tf.data's: `cycle` places are visited in turn and give `length` rows each; a place
+/// whose dataset ended is left for the next one at once, and when it is visited again takes the
+/// next row of the input.
+class interleave_iterator final : public operator_iterator {
+public:
+  interleave_iterator(engine& shared, const dataset_node& node, const place& at,
+                      std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      datasets_(shared, node, at, std::move(input)),
+      cycle_(static_cast<size_t>(node.count)),
+      length_(static_cast<size_t>(node.count2)) {
+    if (node.parallel != 0)
+      turns_ = std::make_shared<std::counting_semaphore<>>(
+        node.parallel > 0
+          ? static_cast<std::ptrdiff_t>(std::min<int64_t>(node.parallel, 1 << 16))
+          : static_cast<std::ptrdiff_t>(std::max(2u, std::thread::hardware_concurrency())));
+  }
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    std::vector<std::shared_ptr<const block>> pieces;
+    std::vector<row_run> runs;
+    size_t rows = 0, bytes = 0;
+    for (auto& slot : slots_) slot.piece = no_piece;
+    while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
+      if (at_ >= slots_.size()) {
+        if (at_ < cycle_ && !input_ended_)
+          slots_.emplace_back();
+        else
+          at_ = 0;
+        if (slots_.empty())
+          break;
+      }
+      auto& slot = slots_[at_];
+      if (!slot.open()) {
+        if (!open_next(slot, wanted.rows - rows)) {
+          if (open_ == 0)
+            break;
+          advance();
+          continue;
+        }
+      }
+      if (slot.at == slot.rows->rows && !refill(slot, wanted, wanted.rows - rows)) {
+        close(slot);
+        continue;
+      }
+      if (slot.piece == no_piece) {
+        slot.piece = static_cast<uint32_t>(pieces.size());
+        pieces.push_back(slot.rows);
+        bytes += slot.rows->bytes() * (slot.rows->rows - slot.at) / slot.rows->rows;
+      }
+      const auto count =
+        std::min({length_ - given_here_, slot.rows->rows - slot.at, wanted.rows - rows});
+      append_run(runs, {slot.piece, static_cast<uint32_t>(slot.at), static_cast<uint32_t>(count)});
+      slot.at += count;
+      rows += count;
+      given_here_ += count;
+      if (given_here_ == length_)
+        advance();
+    }
+    if (rows == 0) {
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+      return std::nullopt;
+    }
+    given_ += rows;
+    std::vector<const block*> views;
+    for (const auto& piece : pieces) views.push_back(piece.get());
+    return gather_rows(views, runs, kernel_calls_);
+  }
+
+private:
+  static constexpr uint32_t no_piece = UINT32_MAX;
+
+  struct slot {
+    inner_dataset dataset;
+    std::unique_ptr<read_ahead> ahead;
+    std::shared_ptr<const block> rows = std::make_shared<const block>();
+    size_t at = 0; ///< rows before it were given
+    uint32_t piece = no_piece;
+    bool failed = false; ///< `rows` is an error in place of the dataset
+
+    bool open() const { return dataset.rows || ahead || failed; }
+  };
+
+  void advance() {
+    given_here_ = 0;
+    if (++at_ == cycle_)
+      at_ = 0;
+  }
+
+  bool open_next(slot& to, size_t wanted) {
+    if (input_ended_ || !datasets_.fill(outer_rows(wanted), kernel_calls_)) {
+      input_ended_ = true;
+      return false;
+    }
+    to.dataset = datasets_.next();
+    to.at = 0;
+    to.piece = no_piece;
+    ++open_;
+    ++opened_;
+    if (!to.dataset.rows) {
+      auto failed = failure(to.dataset.failed);
+      set_origin(failed, to.dataset.from);
+      to.rows = std::make_shared<const block>(std::move(failed));
+      to.failed = true;
+      return true;
+    }
+    to.rows = std::make_shared<const block>();
+    if (turns_) {
+      to.ahead = std::make_unique<read_ahead>(
+        std::move(to.dataset.rows),
+        read_ahead::options{.rows = 1 << 16, .bytes = size_t{4} << 20, .turns = turns_},
+        engine_.context().stop);
+      to.ahead->start();
+    }
+    return true;
+  }
+
+  // As many as places are free, or as it should take by the datasets so far.
+  size_t outer_rows(size_t wanted) const {
+    const auto turns = (wanted + length_ - 1) / length_;
+    const auto free = std::min(cycle_ - open_, turns);
+    const auto by_size = given_ == 0 ? 0 : std::min(wanted, wanted * opened_ / given_);
+    return std::max<size_t>({1, free, by_size});
+  }
+
+  bool refill(slot& from, const limits& wanted, size_t left) {
+    if (from.failed)
+      return false;
+    // What this place gives if all go on: more is asked for if others end.
+    const auto round = (input_ended_ ? open_ : cycle_) * length_;
+    const auto share = (left + round - 1) / round * length_;
+    const limits asked{
+      std::max<size_t>(1, std::min(left, share - std::min(given_here_, share - 1))), wanted.bytes};
+    auto more = from.ahead ? from.ahead->next(asked) : from.dataset.rows->next(asked);
+    if (!more)
+      return false;
+    set_origin(*more, from.dataset.from);
+    from.rows = std::make_shared<const block>(*std::move(more));
+    from.at = 0;
+    from.piece = no_piece;
+    return true;
+  }
+
+  void close(slot& x) {
+    x = slot{};
+    --open_;
+    advance();
+  }
+
+  inner_datasets datasets_;
+  const size_t cycle_;
+  const size_t length_;
+  std::shared_ptr<std::counting_semaphore<>> turns_; ///< null: in the caller
+  std::vector<slot> slots_;
+  size_t at_ = 0;         ///< the place whose turn it is
+  size_t given_here_ = 0; ///< rows of its turn
+  size_t open_ = 0;
+  bool input_ended_ = false;
+  uint64_t opened_ = 0, given_ = 0;
+};
+
+} // namespace
+
+opened open_interleave(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<interleave_iterator>(shared, *node, at, std::move(input))};
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,43 @@
+#include "headrace/pipeline/operators/parallel_map.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class map_iterator final : public operator_iterator {
+public:
+  map_iterator(engine& shared, const dataset_node& node, const place& at,
+               std::shared_ptr<const compiled_function> body, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      row_(at.row),
+      body_(std::move(body)),
+      input_(std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    auto in = input_->next(wanted);
+    if (!in)
+      return in;
+    return body_->run(*in, row_ ? &row_->names : nullptr, kernel_calls_);
+  }
+
+private:
+  std::shared_ptr<const function_row> row_;
+  std::shared_ptr<const compiled_function> body_;
+  std::unique_ptr<iterator> input_;
+};
+
+} // namespace
+
+opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  // A named function may keep state and block: it stays with its caller.
+  if (node->parallel != 0 && node->body->named.empty())
+    return open_parallel_map(shared, *node, at, std::move(body), std::move(input));
+  return std::unique_ptr<iterator>{
+    std::make_unique<map_iterator>(shared, *node, at, std::move(body), std::move(input))};
+}
+
+} // namespace headrace::detail

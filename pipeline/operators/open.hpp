@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/engine.hpp"
+
+/// One opener an operator and source; `node` is of its kind.
+namespace headrace::detail {
+
+using opened = result<std::unique_ptr<iterator>>;
+
+opened open_range(engine& shared, const dataset_ptr& node, const place& at);
+opened open_slices(engine& shared, const dataset_ptr& node, const place& at); ///< also from_tensors
+opened open_text_lines(engine& shared, const dataset_ptr& node, const place& at);
+opened open_tfrecord(engine& shared, const dataset_ptr& node, const place& at);
+opened open_list_files(engine& shared, const dataset_ptr& node, const place& at);
+opened open_map(engine& shared, const dataset_ptr& node, const place& at);
+opened open_filter(engine& shared, const dataset_ptr& node, const place& at);
+opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at);
+opened open_interleave(engine& shared, const dataset_ptr& node, const place& at);
+opened open_batch(engine& shared, const dataset_ptr& node, const place& at);
+opened open_shuffle(engine& shared, const dataset_ptr& node, const place& at);
+opened open_repeat(engine& shared, const dataset_ptr& node, const place& at);
+opened open_take(engine& shared, const dataset_ptr& node, const place& at);
+opened open_skip(engine& shared, const dataset_ptr& node, const place& at);
+opened open_prefetch(engine& shared, const dataset_ptr& node, const place& at);
+opened open_enumerate(engine& shared, const dataset_ptr& node, const place& at);
+opened open_zip(engine& shared, const dataset_ptr& node, const place& at);
+opened open_concatenate(engine& shared, const dataset_ptr& node, const place& at);
+opened open_distribute(engine& shared, const dataset_ptr& node, const place& at);
+
+} // namespace headrace::detail

@@ -1,0 +1,42 @@
+#include "headrace/pipeline/iterator/read_ahead.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class prefetch_iterator final : public operator_iterator {
+public:
+  prefetch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      ahead_(std::move(input), bounds(node.count), shared.context().stop) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    auto out = ahead_.next(wanted);
+    if (!out && engine_.stopped())
+      return last_failure(cancelled("the iteration was stopped"));
+    return out;
+  }
+
+private:
+  static read_ahead::options bounds(int64_t elements) {
+    // Chosen: as much as 16 MiB are ahead. A number that the user gave holds unless memory is at
+    // stake.
+    if (elements < 0)
+      return {};
+    return {.rows = static_cast<size_t>(elements), .bytes = size_t{256} << 20};
+  }
+
+  read_ahead ahead_;
+};
+
+} // namespace
+
+opened open_prefetch(engine& shared, const dataset_ptr& node, const place& at) {
+  if (node->count == 0)
+    return shared.make_input(node, at);
+  return open_over_input<prefetch_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,52 @@
+#include "headrace/pipeline/operators/open.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class repeat_iterator final : public operator_iterator {
+public:
+  repeat_iterator(engine& shared, dataset_ptr node, place at)
+    : operator_iterator(shared, *node), self_(std::move(node)), at_(std::move(at)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (true) {
+      if (!input_) {
+        if (node_.count >= 0 && passes_ == node_.count)
+          return std::nullopt;
+        auto opened = engine_.make_input(self_, at_);
+        if (!opened)
+          return last_failure(opened.status());
+        input_ = *std::move(opened);
+        ++passes_;
+        empty_ = true;
+      }
+      if (auto out = input_->next(wanted)) {
+        empty_ = false;
+        return out;
+      }
+      input_.reset();
+      // Nothing would come for ever.
+      if (empty_ && (node_.count < 0 || node_.inputs[0]->cardinality == 0))
+        return std::nullopt;
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+    }
+  }
+
+private:
+  dataset_ptr self_;
+  place at_;
+  std::unique_ptr<iterator> input_;
+  int64_t passes_ = 0;
+  bool empty_ = true;
+};
+
+} // namespace
+
+opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {
+  return std::unique_ptr<iterator>{std::make_unique<repeat_iterator>(shared, node, at)};
+}
+
+} // namespace headrace::detail

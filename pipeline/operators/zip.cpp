@@ -1,0 +1,70 @@
+#include "headrace/pipeline/operators/open.hpp"
+
+#include <algorithm>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Both lists ascend; at equal rows the first one's stays.
+std::vector<row_error> merge_errors(const std::vector<row_error>& a,
+                                    const std::vector<row_error>& b) {
+  std::vector<row_error> out;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out),
+             [](const row_error& x, const row_error& y) { return x.row < y.row; });
+  out.erase(std::unique(out.begin(), out.end(),
+                        [](const row_error& x, const row_error& y) { return x.row == y.row; }),
+            out.end());
+  return out;
+}
+
+class zip_iterator final : public operator_iterator {
+public:
+  zip_iterator(engine& shared, const dataset_node& node,
+               std::vector<std::unique_ptr<iterator>> inputs)
+    : operator_iterator(shared, node), inputs_(std::move(inputs)), held_(inputs_.size()) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    auto rows = wanted.rows;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (held_[i].rows == 0) {
+        auto more = inputs_[i]->next({rows, wanted.bytes});
+        if (!more)
+          return std::nullopt;
+        held_[i] = *std::move(more);
+      }
+      rows = std::min(rows, held_[i].rows);
+    }
+    block out;
+    out.rows = rows;
+    for (auto& rest : held_) {
+      auto part = rest.slice(0, rows);
+      rest = part.rows == rest.rows ? block{} : rest.slice(rows, rest.rows - rows);
+      out.columns.insert(out.columns.end(), part.columns.begin(), part.columns.end());
+      if (!part.errors.empty())
+        out.errors = merge_errors(out.errors, part.errors);
+      if (out.origins.empty())
+        out.origins = std::move(part.origins);
+    }
+    return out;
+  }
+
+private:
+  std::vector<std::unique_ptr<iterator>> inputs_;
+  std::vector<block> held_; ///< rows that the other inputs have none for yet
+};
+
+} // namespace
+
+opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {
+  std::vector<std::unique_ptr<iterator>> inputs;
+  for (size_t i = 0; i < node->inputs.size(); ++i) {
+    HEADRACE_ASSIGN(auto input, shared.make_input(node, at, i));
+    inputs.push_back(std::move(input));
+  }
+  return std::unique_ptr<iterator>{
+    std::make_unique<zip_iterator>(shared, *node, std::move(inputs))};
+}
+
+} // namespace headrace::detail

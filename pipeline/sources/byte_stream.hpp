@@ -1,0 +1,54 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headrace::detail {
+
+/// Bytes that are read one after the other; reading may block.
+class byte_stream {
+public:
+  virtual ~byte_stream() = default;
+  /// Fills some of `to`; 0 is the end. Errors name the file.
+  virtual result<size_t> read(std::span<std::byte> to) = 0;
+};
+
+/// Opens a file. `compression`: "", "GZIP" or "ZLIB", unpacked on the way. `not_found` names the
+/// file.
+result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
+                                                const std::string& compression);
+
+/// A stretch of a stream in memory, moved forward as it is used.
+class byte_window {
+public:
+  explicit byte_window(std::unique_ptr<byte_stream> from) : from_(std::move(from)) {}
+
+  /// What is there and was not used. Valid until the next `more`.
+  std::span<const std::byte> bytes() const noexcept {
+    return {storage_.data() + begin_, end_ - begin_};
+  }
+  void use(size_t n) noexcept {
+    begin_ += n;
+    offset_ += n;
+  }
+  /// Reads on; false at the end of the stream.
+  result<bool> more();
+  /// Place of `bytes()` in the (unpacked) stream.
+  uint64_t offset() const noexcept { return offset_; }
+
+private:
+  static constexpr size_t step = size_t{1} << 20;
+  static constexpr size_t first_step = size_t{64} << 10;
+  std::unique_ptr<byte_stream> from_;
+  std::vector<std::byte> storage_;
+  size_t begin_ = 0, end_ = 0;
+  uint64_t offset_ = 0;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/pipeline/sources/split_cursor.hpp"
+
+#include <optional>
+
+namespace headrace::detail {
+
+/// Strings on their way into a column of scalars.
+class string_rows {
+public:
+  explicit string_rows(const limits& wanted) : wanted_(wanted) {
+    borders_.reserve(sizeof(int64_t) * (std::min<size_t>(wanted.rows, 8192) + 1));
+    borders_.push_back(int64_t{0});
+  }
+  bool full() const noexcept { return rows_ >= wanted_.rows || bytes_.size() >= wanted_.bytes; }
+  size_t rows() const noexcept { return rows_; }
+  void append(const std::byte* data, size_t size) {
+    bytes_.append(data, size);
+    borders_.push_back(static_cast<int64_t>(bytes_.size()));
+    ++rows_;
+  }
+  block finish() {
+    block out;
+    out.rows = rows_;
+    out.columns.push_back(column::strings({}, rows_, borders_.finish(), bytes_.finish()));
+    return out;
+  }
+
+private:
+  limits wanted_;
+  size_t rows_ = 0;
+  buffer_builder borders_, bytes_;
+};
+
+/// A source whose splits are files and whose rows are strings in them.
+class file_reader : public operator_iterator {
+public:
+  file_reader(engine& shared, const dataset_node& node, const place& at, column files);
+
+protected:
+  std::optional<block> produce(const limits& wanted) final;
+  /// Appends rows of the open file until `to` is full or the file ends (false). Rows that were
+  /// appended before an error are given first.
+  virtual result<bool> read(byte_window& from, const std::string& path, string_rows& to) = 0;
+
+private:
+  result<bool> open_next();
+
+  column files_;
+  split_cursor splits_;
+  split_range now_;   ///< files not opened yet
+  uint64_t file_ = 0; ///< the open one
+  std::string path_;
+  std::optional<byte_window> window_; ///< of the open file
+  status pending_;                    ///< an error to be given after the rows before it
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,100 @@
+#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/split_cursor.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <glob.h>
+
+namespace headrace::detail {
+
+namespace {
+
+result<std::vector<std::string>> match(const std::string& pattern) {
+  glob_t found{};
+  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> out;
+  if (failed == 0)
+    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (failed == GLOB_NOMATCH || (failed == 0 && out.empty()))
+    return not_found(fmt::format("list_files: no file matches '{}'", pattern));
+  if (failed != 0)
+    return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
+  return out;
+}
+
+/// A split is one file name. The list is made when the first one is asked for.
+class list_iterator final : public operator_iterator {
+public:
+  list_iterator(engine& shared, const dataset_node& node, place at, column patterns)
+    : operator_iterator(shared, node), at_(std::move(at)), patterns_(std::move(patterns)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (!splits_) {
+      if (auto listed = list(); !listed.ok())
+        return last_failure(listed);
+      splits_.emplace(engine_, at_, names_.size());
+      if (node_.flag)
+        shuffle(splits_->from(0, 0, 0).pass);
+    }
+    if (now_.count == 0) {
+      auto more = splits_->next();
+      if (!more)
+        return last_failure(more.status());
+      if (!*more)
+        return std::nullopt;
+      now_ = **more;
+    }
+    const auto rows = static_cast<size_t>(std::min<uint64_t>(wanted.rows, now_.count));
+    std::vector<std::string_view> views;
+    for (size_t i = 0; i < rows; ++i) views.push_back(names_[now_.first + i]);
+    ++kernel_calls_;
+    block out;
+    out.rows = rows;
+    out.columns.push_back(column::of_strings(views));
+    if (splits_->provided())
+      out.origins = {splits_->from(now_.first, rows, rows == 1 ? 0 : 1)};
+    now_.first += rows;
+    now_.count -= rows;
+    return out;
+  }
+
+private:
+  status list() {
+    for (size_t i = 0; i < static_cast<size_t>(patterns_.total_values()); ++i) {
+      HEADRACE_ASSIGN(auto found, match(std::string{patterns_.string(i)}));
+      names_.insert(names_.end(), std::make_move_iterator(found.begin()),
+                    std::make_move_iterator(found.end()));
+    }
+    // Bytewise, so that every host lists alike; a file that two patterns match is there once.
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    return {};
+  }
+
+  // Another order in each pass, the same on every host.
+  void shuffle(uint64_t pass) {
+    const auto key = mix(engine_.random_key(node_, at_), pass);
+    counter_random random{mix(key, engine_.context().repetition)};
+    for (size_t i = names_.size(); i > 1; --i)
+      std::swap(names_[i - 1], names_[random.below(names_.size() - i, i)]);
+  }
+
+  place at_;
+  column patterns_;
+  std::vector<std::string> names_;
+  std::optional<split_cursor> splits_;
+  split_range now_;
+};
+
+} // namespace
+
+opened open_list_files(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<list_iterator>(shared, *node, at, std::move(values[0]))};
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,67 @@
+#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/file_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace::detail {
+
+namespace {
+
+class text_reader final : public file_reader {
+public:
+  using file_reader::file_reader;
+
+protected:
+  result<bool> read(byte_window& from, const std::string&, string_rows& to) override {
+    size_t searched = 0; // bytes without an end of line
+    while (!to.full()) {
+      const auto bytes = from.bytes();
+      const auto* begin = bytes.data();
+      const auto* end = searched == bytes.size()
+                          ? nullptr
+                          : static_cast<const std::byte*>(
+                            std::memchr(begin + searched, '\n', bytes.size() - searched));
+      if (end) {
+        append_line(to, begin, static_cast<size_t>(end - begin));
+        from.use(static_cast<size_t>(end - begin) + 1);
+        searched = 0;
+        continue;
+      }
+      searched = bytes.size();
+      HEADRACE_ASSIGN(const bool more, from.more());
+      if (more)
+        continue;
+      const auto rest = from.bytes();
+      if (std::any_of(rest.begin(), rest.end(), [](auto c) { return c != std::byte{'\r'}; }))
+        append_line(to, rest.data(), rest.size()); // a last line without an end
+      from.use(rest.size());
+      return false;
+    }
+    return true;
+  }
+
+private:
+  // Leaves out every carriage return, as TensorFlow does.
+  void append_line(string_rows& to, const std::byte* line, size_t size) {
+    if (size == 0 || !std::memchr(line, '\r', size)) {
+      to.append(line, size);
+      return;
+    }
+    kept_.assign(line, line + size);
+    std::erase(kept_, std::byte{'\r'});
+    to.append(kept_.data(), kept_.size());
+  }
+
+  std::vector<std::byte> kept_;
+};
+
+} // namespace
+
+opened open_text_lines(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<text_reader>(shared, *node, at, std::move(values[0]))};
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,98 @@
+#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/file_reader.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <isa-l/crc.h>
+
+namespace headrace::detail {
+
+namespace {
+
+constexpr size_t header_size = sizeof(uint64_t) + sizeof(uint32_t);
+constexpr size_t footer_size = sizeof(uint32_t);
+
+uint32_t crc32c(const std::byte* data, size_t size) {
+  uint32_t crc = 0xffffffff;
+  while (size != 0) { // the library counts in int
+    const auto part = std::min<size_t>(size, size_t{1} << 30);
+    auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(data));
+    crc = crc32_iscsi(bytes, static_cast<int>(part), crc);
+    data += part;
+    size -= part;
+  }
+  return ~crc;
+}
+
+// TensorFlow's way to store a checksum of data that may itself hold checksums.
+uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+
+template <class T>
+T load(const std::byte* from) {
+  T out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+
+/// Records are: length (uint64), its checksum, the bytes, their checksum; all little-endian.
+class tfrecord_reader final : public file_reader {
+public:
+  using file_reader::file_reader;
+
+protected:
+  result<bool> read(byte_window& from, const std::string& path, string_rows& to) override {
+    while (!to.full()) {
+      HEADRACE_ASSIGN(const bool starts, have(from, header_size));
+      if (!starts) {
+        if (from.bytes().empty())
+          return false;
+        return truncated(from, path, "length");
+      }
+      const auto* header = from.bytes().data();
+      if (masked(crc32c(header, sizeof(uint64_t))) != load<uint32_t>(header + sizeof(uint64_t)))
+        return corrupt(from, path, "length");
+      const auto size = load<uint64_t>(header);
+      if (size > SIZE_MAX / 4)
+        return corrupt(from, path, "length");
+      HEADRACE_ASSIGN(const bool whole, have(from, header_size + size + footer_size));
+      if (!whole)
+        return truncated(from, path, "data");
+      const auto* data = from.bytes().data() + header_size;
+      if (masked(crc32c(data, size)) != load<uint32_t>(data + size))
+        return corrupt(from, path, "data");
+      to.append(data, size);
+      from.use(header_size + size + footer_size);
+    }
+    return true;
+  }
+
+private:
+  static result<bool> have(byte_window& from, size_t size) {
+    while (from.bytes().size() < size) {
+      HEADRACE_ASSIGN(const bool more, from.more());
+      if (!more)
+        return false;
+    }
+    return true;
+  }
+
+  status truncated(const byte_window& from, const std::string& path, const char* part) const {
+    return data_loss(fmt::format("'{}' ends in the middle of the {} of the record at {} {}", path,
+                                 part, offset(), from.offset()));
+  }
+  status corrupt(const byte_window& from, const std::string& path, const char* part) const {
+    return data_loss(fmt::format("'{}': the {} of the record at {} {} does not match its checksum",
+                                 path, part, offset(), from.offset()));
+  }
+  const char* offset() const { return node_.text.empty() ? "offset" : "unpacked offset"; }
+};
+
+} // namespace
+
+opened open_tfrecord(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<tfrecord_reader>(shared, *node, at, std::move(values[0]))};
+}
+
+} // namespace headrace::detail
