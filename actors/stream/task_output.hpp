@@ -1,116 +1,110 @@
 #pragma once
 
-#include "headrace/actors/stream/pending_rows.hpp"
-#include "headrace/actors/stream/stream_sender.hpp"
+#include "headrace/pipeline/types/block.hpp"
+#include "headrace/runtime/base/ids.hpp"
 
+#include <deque>
 #include <map>
-#include <optional>
+#include <variant>
 #include <vector>
 
-namespace headrace::stream {
+namespace headrace {
 
-/// What one task produced, and to whom it goes: the core of the task actor.
+/// What a task produced, and to whom it goes: the streams to all its consumers.
 ///
-/// - Rows go to streams with credit only: first to those whose trainer waits, then in turn, in
-///   small quanta. With one stream whole blocks pass through.
-/// - When a trainer waits and there is nothing to give (the sources are exhausted, or nothing was
-///   produced for `patience`), what the other streams hold and have not handed out is recalled:
-///   half of it, and from one that has handed nothing out since its last recall all of it. Rows
-///   that come back go first, in the order of production.
-/// - The end is declared to all streams at once: when the sources are exhausted, nothing is
-///   pending, and everything sent was handed out.
-///
-/// Call `poll` after any other call and send what it returns. Pure: time is an argument.
+/// Rows are dealt in turn to streams with credit, and kept until the consumer says that its trainer
+/// has them. When a consumer has nothing and the task has nothing more to give, what the others
+/// hold is recalled: half of it, or everything from one that handed nothing out since its last
+/// recall. The end is declared when nothing is un-handed anywhere. Pure: events in, `deal()` says
+/// what to send. Elements are counted per stream, without gaps; after a recall the count goes on at
+/// its mark.
 class task_output {
 public:
-  struct options {
-    /// Production is wanted while fewer bytes than this wait for credit.
-    uint64_t lookahead_bytes = 256 * 1024;
-    /// How long a waiting trainer waits for production before others' rows are recalled.
-    duration patience = std::chrono::milliseconds{2};
-  };
-  struct outgoing {
+  /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of them.
+  explicit task_output(bool shared) : shared_(shared) {}
+
+  struct send_block {
     consumer_id to;
-    to_consumer what;
+    uint64_t first = 0; ///< elements of this stream before it
+    block rows;
   };
-  /// How far one consumer has come, in elements of its stream.
-  struct marks {
-    uint64_t granted = 0;
-    uint64_t handed_out = 0;
+  struct send_recall {
+    consumer_id to;
+    uint64_t id = 0;
+    uint64_t keep = 0; ///< elements beyond those handed out that it may keep
   };
+  struct send_end {
+    consumer_id to;
+    uint64_t elements = 0; ///< of this stream
+  };
+  using action = std::variant<send_block, send_recall, send_end>;
 
-  task_output() = default;
-  explicit task_output(options o) : options_(o) {}
+  // -- events -----------------------------------------------------------------------
 
-  // -- from the runner ----------------------------------------------------------
-
-  /// True while the runner should go on; it may finish the block it is at.
-  bool wants_rows() const noexcept;
-  /// The next block of the output. After `production_restarted` the rows that had been produced
-  /// before are dropped.
-  void produced(std::shared_ptr<const block> rows);
-  /// There is nothing more, ever: exhausted, or failed.
-  void production_ended(status why = {});
-  /// The runner starts over at index 0 and will produce the same rows again.
-  void production_restarted() noexcept { replayed_ = 0; }
-  /// Rows numbered so far, replayed ones counted once.
-  uint64_t produced_rows() const noexcept { return produced_; }
-
-  // -- from the consumers -------------------------------------------------------
-
-  void receive(consumer_id from, const to_task& what);
-  /// Its connection is lost; it may open again until it is removed.
+  void produced(block rows);
+  /// Nothing more is produced.
+  void exhausted();
+  /// A stream begins, or goes on over another connection after what was `received`.
+  void open(consumer_id who, uint64_t received, uint64_t handed_out);
+  /// May send up to `elements` (a total of the stream), and hold `bytes` un-handed; one element
+  /// may always go.
+  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes);
+  /// The answer to a recall: elements from `mark` on come back.
+  void recalled(consumer_id who, uint64_t id, uint64_t mark);
+  /// The connection is lost; the stream stays.
   void cut(consumer_id who);
-  /// It left or died: its un-handed rows go to the others.
-  void remove(consumer_id who);
+  /// The consumer is gone: what it had not handed out goes to the others.
+  void leave(consumer_id who);
 
-  // -- to do --------------------------------------------------------------------
+  // -- what to do -------------------------------------------------------------------
 
-  std::vector<outgoing> poll(time_point now);
-  /// When `poll` should be called at the latest if nothing else happens.
-  std::optional<time_point> wake_at() const noexcept { return wake_at_; }
-
-  // -- state --------------------------------------------------------------------
-
-  /// The end was declared; nothing but repeating it to who opens again is left.
-  bool finished() const noexcept { return finished_; }
-  /// Some stream is open and has credit left: this task should lease splits.
-  bool has_credit() const noexcept;
-  size_t consumers() const noexcept { return streams_.size(); }
-  bool has_open_stream() const noexcept;
-  /// Rows that wait for credit.
-  uint64_t pending_rows() const noexcept { return pending_.rows(); }
-  uint64_t pending_bytes() const noexcept { return pending_.bytes(); }
-  /// Rows sent and not known to be handed out.
-  uint64_t outstanding_rows() const noexcept;
-  /// Elements handed out over all consumers, those that left included.
-  uint64_t handed_out_rows() const noexcept;
-  std::optional<marks> marks_of(consumer_id who) const;
-  uint64_t recalls() const noexcept { return recalls_; }
+  /// To be called after events; what to send, in this order.
+  std::vector<action> deal();
+  /// Everything is handed out and everybody was told the end.
+  bool finished() const noexcept;
+  /// Bytes that wait for credit.
+  size_t pending_bytes() const noexcept { return pending_bytes_; }
+  /// Bytes sent and not handed out.
+  size_t retained_bytes() const noexcept;
 
 private:
-  void open_stream(consumer_id from, const open& o);
-  void give_back(stream_sender::give_back rows);
-  void deal(std::vector<outgoing>& out);
-  bool deal_one(std::vector<outgoing>& out);
-  uint32_t quantum(const stream_sender& s, size_t sharers, size_t hungry) const;
-  void recall_for_the_hungry(time_point now, std::vector<outgoing>& out);
-  void declare_end(std::vector<outgoing>& out);
+  struct kept {
+    uint64_t first = 0;
+    block rows;
+    size_t bytes = 0;
+  };
+  struct stream {
+    bool connected = false;
+    bool ended = false; ///< it was told
+    uint64_t sent = 0;
+    uint64_t handed_out = 0;
+    uint64_t granted = 0;
+    uint64_t window_bytes = 0;
+    uint64_t resend_from = 0; ///< below `sent` only after a new connection
+    uint64_t recall = 0;      ///< the one that is not answered yet, or 0
+    uint64_t handed_out_at_recall = 0;
+    std::deque<kept> retained;
+    size_t retained_bytes = 0;
 
-  options options_;
-  std::map<consumer_id, stream_sender> streams_;
-  pending_rows pending_;
-  uint64_t produced_ = 0;
-  uint64_t replayed_ = 0;
-  uint64_t handed_by_gone_ = 0;
-  uint64_t recalls_ = 0;
-  bool ended_ = false;
-  bool finished_ = false;
-  status why_;
+    /// May be sent something.
+    bool hungry() const noexcept;
+    void forget_through(uint64_t mark);
+  };
+
+  void put_back(stream& from, uint64_t mark);
+  block take(uint64_t rows, size_t bytes);
+  bool serve(consumer_id who, stream& to, std::vector<action>& out);
+  void resend(consumer_id who, stream& to, std::vector<action>& out);
+  void recall_for_the_hungry(std::vector<action>& out);
+  void declare_end(std::vector<action>& out);
+
+  bool shared_;
+  bool exhausted_ = false;
+  std::deque<block> pending_;
+  size_t pending_bytes_ = 0;
+  std::map<consumer_id, stream> streams_;
   consumer_id last_served_;
-  std::optional<time_point> hungry_since_;
-  std::optional<time_point> wake_at_;
-  std::vector<outgoing> answers_;
+  uint64_t last_recall_ = 0;
 };
 
-} // namespace headrace::stream
+} // namespace headrace
