@@ -1,0 +1,175 @@
+#include "headrace/pipeline/codec/spec_codec.hpp"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace headrace {
+
+namespace {
+
+constexpr size_t most_rank = 64;
+constexpr size_t most_depth = 16;
+constexpr size_t most_leaves = 4096;
+
+result<structure> decode_structure(schema::Structure::Reader in, size_t depth, size_t& leaves) {
+  if (depth > most_depth)
+    return invalid_argument(fmt::format("a structure nested more than {} deep", most_depth));
+  if (in.getKind() == schema::Structure::Kind::LEAF) {
+    if (++leaves > most_leaves)
+      return invalid_argument(fmt::format("a structure of more than {} leaves", most_leaves));
+    return structure{};
+  }
+  std::vector<structure> children;
+  for (auto child : in.getChildren()) {
+    HEADRACE_ASSIGN(auto part, decode_structure(child, depth + 1, leaves));
+    children.push_back(std::move(part));
+    // A structure without leaves has a size, too.
+    if (children.size() > most_leaves)
+      return invalid_argument(fmt::format("a structure of more than {} parts", most_leaves));
+  }
+  if (in.getKind() == schema::Structure::Kind::TUPLE)
+    return structure::tuple(std::move(children));
+  if (in.getKind() != schema::Structure::Kind::NAMED)
+    return invalid_argument("a structure of a kind that this build does not know");
+  std::vector<std::string> names;
+  for (auto name : in.getNames()) names.emplace_back(name.begin(), name.size());
+  if (names.size() != children.size()
+      || std::set<std::string>(names.begin(), names.end()).size() != names.size())
+    return invalid_argument(
+      fmt::format("{} parts with {} names, or two of one name", children.size(), names.size()));
+  return structure::named(std::move(names), std::move(children));
+}
+
+} // namespace
+
+void encode(const shape& x, schema::Shape::Builder out) {
+  out.setUnknownRank(!x.has_rank());
+  if (!x.has_rank())
+    return;
+  auto dims = out.initDims(static_cast<unsigned>(x.rank()));
+  for (unsigned i = 0; i < dims.size(); ++i) dims.set(i, x[i]);
+}
+
+void encode(const tensor_spec& x, schema::TensorSpec::Builder out) {
+  out.setDtype(static_cast<uint8_t>(x.type));
+  encode(x.dims, out.initShape());
+}
+
+void encode(const structure& x, schema::Structure::Builder out) {
+  if (x.is_leaf())
+    return;
+  out.setKind(x.what() == structure::kind::tuple ? schema::Structure::Kind::TUPLE
+                                                 : schema::Structure::Kind::NAMED);
+  auto children = out.initChildren(static_cast<unsigned>(x.children().size()));
+  for (unsigned i = 0; i < children.size(); ++i) encode(x.children()[i], children[i]);
+  if (x.what() != structure::kind::named)
+    return;
+  auto names = out.initNames(static_cast<unsigned>(x.names().size()));
+  for (unsigned i = 0; i < names.size(); ++i) names.set(i, x.names()[i]);
+}
+
+void encode(const element_spec& x, schema::ElementSpec::Builder out) {
+  encode(x.layout, out.initLayout());
+  auto components = out.initComponents(static_cast<unsigned>(x.components.size()));
+  for (unsigned i = 0; i < components.size(); ++i) encode(x.components[i], components[i]);
+}
+
+void encode(const column& x, schema::Tensor::Builder out) {
+  out.setDtype(static_cast<uint8_t>(x.type()));
+  const auto row = x.shape_of(0);
+  auto dims = out.initDims(static_cast<unsigned>(row.rank()));
+  for (unsigned i = 0; i < dims.size(); ++i) dims.set(i, row[i]);
+  const auto values = static_cast<size_t>(x.first_value(1));
+  if (!x.is_string()) {
+    out.setNumbers(
+      {reinterpret_cast<const kj::byte*>(x.value_buffer().data()), values * size_of(x.type())});
+    return;
+  }
+  auto strings = out.initStrings(static_cast<unsigned>(values));
+  for (unsigned i = 0; i < strings.size(); ++i) {
+    const auto s = x.string(i);
+    strings.set(i, {reinterpret_cast<const kj::byte*>(s.data()), s.size()});
+  }
+}
+
+result<dtype> decode_dtype(uint8_t number) {
+  if (number < static_cast<uint8_t>(dtype::boolean) || number > static_cast<uint8_t>(dtype::string))
+    return invalid_argument(fmt::format("dtype {} is not known to this build", number));
+  return static_cast<dtype>(number);
+}
+
+result<shape> decode(schema::Shape::Reader in) {
+  if (in.getUnknownRank())
+    return shape::unknown_rank();
+  if (in.getDims().size() > most_rank)
+    return invalid_argument(fmt::format("a shape of rank {}", in.getDims().size()));
+  std::vector<int64_t> dims;
+  int64_t values = 1;
+  for (auto extent : in.getDims()) {
+    // The known extents together must be countable.
+    if (extent < shape::unknown || (extent > 0 && __builtin_mul_overflow(values, extent, &values)))
+      return invalid_argument(fmt::format("a shape with an extent of {}", extent));
+    dims.push_back(extent);
+  }
+  return shape{std::move(dims)};
+}
+
+result<tensor_spec> decode(schema::TensorSpec::Reader in) {
+  HEADRACE_ASSIGN(auto type, decode_dtype(in.getDtype()));
+  HEADRACE_ASSIGN(auto dims, decode(in.getShape()));
+  return tensor_spec{type, std::move(dims)};
+}
+
+result<structure> decode(schema::Structure::Reader in) {
+  size_t leaves = 0;
+  return decode_structure(in, 0, leaves);
+}
+
+result<element_spec> decode(schema::ElementSpec::Reader in) {
+  HEADRACE_ASSIGN(auto layout, decode(in.getLayout()));
+  if (in.getComponents().size() != layout.leaves())
+    return invalid_argument(fmt::format("{} component specs for a structure of {} leaves",
+                                        in.getComponents().size(), layout.leaves()));
+  std::vector<tensor_spec> components;
+  for (auto c : in.getComponents()) {
+    HEADRACE_ASSIGN(auto spec, decode(c));
+    components.push_back(std::move(spec));
+  }
+  return element_spec{std::move(layout), std::move(components)};
+}
+
+result<column> decode(schema::Tensor::Reader in) {
+  HEADRACE_ASSIGN(auto type, decode_dtype(in.getDtype()));
+  if (in.getDims().size() > most_rank)
+    return invalid_argument(fmt::format("a constant of rank {}", in.getDims().size()));
+  std::vector<int64_t> dims;
+  int64_t values = 1;
+  for (auto extent : in.getDims()) {
+    if (extent < 0 || __builtin_mul_overflow(values, extent, &values))
+      return invalid_argument("a constant with more values than memory");
+    dims.push_back(extent);
+  }
+  if (type == dtype::string) {
+    if (!in.isStrings() || in.getStrings().size() != static_cast<uint64_t>(values))
+      return invalid_argument(fmt::format("a constant without its {} strings", values));
+    buffer_builder borders, bytes;
+    borders.push_back(int64_t{0});
+    for (auto s : in.getStrings()) {
+      bytes.append(s.begin(), s.size());
+      borders.push_back(static_cast<int64_t>(bytes.size()));
+    }
+    return column::strings(shape{std::move(dims)}, 1, borders.finish(), bytes.finish());
+  }
+  size_t size = 0;
+  if (!in.isNumbers() || __builtin_mul_overflow(static_cast<size_t>(values), size_of(type), &size)
+      || in.getNumbers().size() != size)
+    return invalid_argument(fmt::format("a constant without the bytes of its {} values", values));
+  if (type == dtype::boolean)
+    for (auto x : in.getNumbers())
+      if (x > 1)
+        return invalid_argument("a constant with a bool that is neither 0 nor 1");
+  return column::dense(type, shape{std::move(dims)}, 1,
+                       buffer::copy_of(in.getNumbers().begin(), size));
+}
+
+} // namespace headrace

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/pipeline/types/column.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <headrace/schemas/tensor.capnp.h>
+
+/// Specs and constants as messages. Readers trust nothing: what they return is consistent, else the
+/// status says what is wrong. On malformed pointers Cap'n Proto throws kj::Exception, which the
+/// callers (the block and graph codecs) catch.
+namespace headrace {
+
+void encode(const tensor_spec& x, schema::TensorSpec::Builder out);
+void encode(const structure& x, schema::Structure::Builder out);
+void encode(const element_spec& x, schema::ElementSpec::Builder out);
+void encode(const shape& x, schema::Shape::Builder out);
+/// The one row of a constant.
+void encode(const column& x, schema::Tensor::Builder out);
+
+result<dtype> decode_dtype(uint8_t number);
+result<shape> decode(schema::Shape::Reader in);
+result<tensor_spec> decode(schema::TensorSpec::Reader in);
+result<structure> decode(schema::Structure::Reader in);
+result<element_spec> decode(schema::ElementSpec::Reader in);
+/// A column of one row.
+result<column> decode(schema::Tensor::Reader in);
+
+} // namespace headrace

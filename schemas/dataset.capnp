@@ -1,0 +1,148 @@
+@0xe27a90c5b36d18f4;
+# Graphs of datasets. Nodes name each other by number, so that what is shared stays shared. The canonical form of
+# this message (one segment, nodes in the order of their first use, depth first) is what a graph's fingerprint is
+# the SHA-256 of.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using import "expression.capnp".Expression;
+using import "expression.capnp".Function;
+using import "tensor.capnp".ElementSpec;
+using import "tensor.capnp".Structure;
+
+struct DatasetGraph {
+  expressions @0 :List(Expression);
+  functions @1 :List(Function);
+  datasets @2 :List(Dataset);
+  # The last one is the graph's result. Inputs, and the datasets that functions give, come before their users.
+}
+
+struct Seed {
+  # As the user gave it.
+
+  union {
+    unset @0 :Void;
+    # The job draws it.
+    value @1 :UInt64;
+  }
+}
+
+struct Files {
+  names @0 :UInt32;
+  # Expression.
+  compression @1 :Text;
+}
+
+struct ServiceOptions {
+  address @0 :Text;
+  processingMode @1 :Text;
+  jobName @2 :Text;
+  datasetId @3 :Text;
+  maxOutstandingRequests @4 :Int64;
+  compression @5 :Text;
+  dataTransferProtocol @6 :Text;
+  workerTimeoutNs @7 :Int64;
+}
+
+struct Dataset {
+  # One operator. `tensors` and the like are expressions, `input` datasets, `function` functions.
+
+  union {
+    none @0 :Void;
+    # Nothing was set: refused, as an operator of a newer version is.
+
+    range :group {
+      start @1 :UInt32;
+      stop @2 :UInt32;
+      step @3 :UInt32;
+    }
+    fromTensors :group {
+      tensors @4 :List(UInt32);
+      layout @5 :Structure;
+    }
+    fromTensorSlices :group {
+      tensors @6 :List(UInt32);
+      layout @7 :Structure;
+    }
+    textLines @8 :Files;
+    tfrecord @9 :Files;
+    listFiles :group {
+      patterns @10 :UInt32;
+      shuffle @11 :Bool;
+      seed @12 :Seed;
+    }
+    map :group {
+      input @13 :UInt32;
+      function @14 :UInt32;
+      parallel @15 :Int64;
+    }
+    filter :group {
+      input @16 :UInt32;
+      function @17 :UInt32;
+    }
+    flatMap :group {
+      input @18 :UInt32;
+      function @19 :UInt32;
+    }
+    interleave :group {
+      input @20 :UInt32;
+      function @21 :UInt32;
+      cycle @22 :Int64;
+      length @23 :Int64;
+      parallel @24 :Int64;
+    }
+    batch :group {
+      input @25 :UInt32;
+      size @26 :Int64;
+      dropRemainder @27 :Bool;
+    }
+    shuffle :group {
+      input @28 :UInt32;
+      bufferSize @29 :Int64;
+      seed @30 :Seed;
+      reshuffle @31 :Bool;
+    }
+    repeat :group {
+      input @32 :UInt32;
+      count @33 :Int64;
+      # -1: for ever.
+    }
+    take :group {
+      input @34 :UInt32;
+      count @35 :Int64;
+      # -1: all.
+    }
+    skip :group {
+      input @36 :UInt32;
+      count @37 :Int64;
+      # -1: all.
+    }
+    prefetch :group {
+      input @38 :UInt32;
+      elements @39 :Int64;
+      # -1: chosen where it runs.
+    }
+    enumerate :group {
+      input @40 :UInt32;
+      start @41 :Int64;
+    }
+    zip :group {
+      inputs @42 :List(UInt32);
+    }
+    concatenate :group {
+      first @43 :UInt32;
+      second @44 :UInt32;
+    }
+    distribute :group {
+      # Runs its input in a service and gives what comes back.
+      service @45 :ServiceOptions;
+      input @46 :UInt32;
+      # Read if `service.datasetId` is empty.
+      spec @47 :ElementSpec;
+      # Of the registered dataset otherwise.
+      infinite @48 :Bool;
+      # The registered dataset never ends.
+    }
+  }
+}

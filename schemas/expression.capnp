@@ -1,0 +1,79 @@
+@0xc41b9fe60d725a83;
+# Traced functions: what a user's function computes, as nodes that name their inputs by number.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using import "tensor.capnp".ElementSpec;
+using import "tensor.capnp".Shape;
+using import "tensor.capnp".Structure;
+using import "tensor.capnp".Tensor;
+
+struct Slice {
+  # One part of numpy's basic indexing.
+
+  union {
+    index @0 :Int64;
+    range :group {
+      start @1 :Int64;
+      stop @2 :Int64;
+      step @3 :Int64;
+      hasStart @4 :Bool;
+      hasStop @5 :Bool;
+    }
+    newAxis @6 :Void;
+    ellipsis @7 :Void;
+  }
+}
+
+struct Feature {
+  # One feature of a tf.train.Example.
+
+  name @0 :Text;
+  dtype @1 :UInt8;
+  shape @2 :Shape;
+  variable @3 :Bool;
+  default @4 :Tensor;
+  # Absent: the feature must be there.
+}
+
+struct Expression {
+  # One application of a column function. A field that an op does not read is left at its default.
+
+  op @0 :UInt16;
+  # A headrace::expr_op.
+  dtype @1 :UInt8;
+  # Of the result; read by the ops that cannot infer it.
+  flag @2 :Bool;
+  inputs @3 :List(UInt32);
+  # Expressions before this one.
+  index @4 :Int64;
+  axes @5 :List(Int64);
+  dims @6 :List(Int64);
+  slices @7 :List(Slice);
+  text @8 :Data;
+  value @9 :Tensor;
+  features @10 :List(Feature);
+  function @11 :UInt32;
+  # Of a parameter: whose argument it is a component of. In a function inside that one it is a capture.
+}
+
+struct Function {
+  argument @0 :ElementSpec;
+  union {
+    none @1 :Void;
+    # Nothing was set: refused.
+    tensors :group {
+      layout @2 :Structure;
+      leaves @3 :List(UInt32);
+      # Expressions, one a leaf.
+    }
+    dataset @4 :UInt32;
+    # The result is a dataset.
+    named :group {
+      # A C++ function that the worker's program or a plug-in of it registered.
+      name @5 :Text;
+      result @6 :ElementSpec;
+    }
+  }
+}

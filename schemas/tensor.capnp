@@ -1,0 +1,51 @@
+@0x9d3e58b0f14c27a6;
+# Tensors and what is known of them before they are there.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+struct Shape {
+  unknownRank @0 :Bool;
+  # Then `dims` is empty.
+  dims @1 :List(Int64);
+  # -1: unknown until it is there.
+}
+
+struct TensorSpec {
+  dtype @0 :UInt8;
+  # A headrace::dtype.
+  shape @1 :Shape;
+}
+
+struct Structure {
+  # How an element's tensors are arranged. Leaves are numbered depth first.
+
+  children @0 :List(Structure);
+  names @1 :List(Text);
+  # Only of a named structure, one a child.
+  kind @2 :Kind;
+
+  enum Kind {
+    leaf @0;
+    tuple @1;
+    named @2;
+  }
+}
+
+struct ElementSpec {
+  layout @0 :Structure;
+  components @1 :List(TensorSpec);
+  # One a leaf.
+}
+
+struct Tensor {
+  # A constant.
+
+  dtype @0 :UInt8;
+  dims @1 :List(Int64);
+  union {
+    numbers @2 :Data;
+    # Row-major, little-endian; a bool is a byte, 0 or 1.
+    strings @3 :List(Data);
+  }
+}
