@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <optional>

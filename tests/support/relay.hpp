@@ -1,0 +1,210 @@
+#pragma once
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <fcntl.h>
+#include <list>
+#include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace headrace::test {
+
+/// Forwards TCP connections on a port of its own to another port of the loopback, and breaks them
+/// when told to: the network between two processes, as a test wants it.
+class relay {
+public:
+  enum class direction {
+    forward, ///< from who connected to the relay towards the target
+    back,    ///< from the target to who connected
+  };
+  static constexpr uint64_t never = UINT64_MAX;
+
+  explicit relay(uint16_t target_port) : target_(target_port) {
+    listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    auto at = loopback(0);
+    socklen_t size = sizeof(at);
+    if (listening_ < 0 || ::bind(listening_, reinterpret_cast<sockaddr*>(&at), size) != 0
+        || ::listen(listening_, 16) != 0
+        || ::getsockname(listening_, reinterpret_cast<sockaddr*>(&at), &size) != 0
+        || ::pipe2(wake_, O_NONBLOCK | O_CLOEXEC) != 0)
+      throw std::runtime_error{"relay: cannot listen"};
+    port_ = ntohs(at.sin_port);
+    thread_ = std::thread{[this] { run(); }};
+  }
+  relay(const relay&) = delete;
+  relay& operator=(const relay&) = delete;
+  ~relay() {
+    stopping_ = true;
+    wake();
+    thread_.join();
+    for (auto& x : pairs_) x.close();
+    for (auto fd : {listening_, wake_[0], wake_[1]}) ::close(fd);
+  }
+
+  /// Where to connect instead of the target's port.
+  uint16_t port() const noexcept { return port_; }
+
+  /// From now on lets exactly `n` more bytes through in that direction, then cuts every connection,
+  /// once. The bytes are counted over all connections, also those to come.
+  void cut_after(direction which, uint64_t n) {
+    std::lock_guard hold{mutex_};
+    budget_[static_cast<int>(which)] = n;
+    wake();
+  }
+  /// Cuts every connection at once; new ones are forwarded again.
+  void cut() {
+    std::lock_guard hold{mutex_};
+    cut_now_ = true;
+    wake();
+  }
+  /// While true, connections are closed as soon as they are accepted.
+  void refuse(bool on) { refusing_ = on; }
+  /// Bytes let through in that direction so far.
+  uint64_t forwarded(direction which) const { return forwarded_[static_cast<int>(which)]; }
+  /// Connections accepted so far.
+  size_t connections() const { return connections_; }
+  /// How often connections were cut.
+  size_t cuts() const { return cuts_; }
+
+private:
+  struct pair {
+    int fd[2];                 // who connected, the target
+    std::vector<char> held[2]; // read from fd[i], not yet written to the other
+    bool ended[2] = {false, false};
+    void close() {
+      for (auto& x : fd) {
+        ::shutdown(x, SHUT_RDWR);
+        ::close(x);
+      }
+    }
+  };
+
+  static sockaddr_in loopback(uint16_t port) {
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    a.sin_port = htons(port);
+    return a;
+  }
+  void wake() { [[maybe_unused]] auto n = ::write(wake_[1], "x", 1); }
+
+  void accept() {
+    auto from = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (from < 0)
+      return;
+    ++connections_;
+    auto to = refusing_ ? -1 : ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    auto at = loopback(target_);
+    if (to < 0 || ::connect(to, reinterpret_cast<sockaddr*>(&at), sizeof(at)) != 0) {
+      if (to >= 0)
+        ::close(to);
+      ::close(from);
+      return;
+    }
+    for (auto x : {from, to}) {
+      int on = 1;
+      ::setsockopt(x, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      ::fcntl(x, F_SETFL, O_NONBLOCK);
+    }
+    pairs_.push_back({{from, to}, {}, {}});
+  }
+
+  // False if the pair is over.
+  bool move(pair& x, int i) {
+    auto& held = x.held[i];
+    if (held.empty() && !x.ended[i]) {
+      held.resize(size_t{64} << 10);
+      auto n = ::recv(x.fd[i], held.data(), held.size(), 0);
+      if (n < 0 && errno != EAGAIN)
+        return false;
+      x.ended[i] = n == 0;
+      held.resize(n > 0 ? static_cast<size_t>(n) : 0);
+      if (x.ended[i])
+        ::shutdown(x.fd[1 - i], SHUT_WR);
+    }
+    if (!held.empty()) {
+      std::lock_guard hold{mutex_};
+      auto& budget = budget_[i];
+      auto n =
+        ::send(x.fd[1 - i], held.data(), std::min<uint64_t>(held.size(), budget), MSG_NOSIGNAL);
+      if (n < 0 && errno != EAGAIN)
+        return false;
+      if (n > 0) {
+        held.erase(held.begin(), held.begin() + n);
+        forwarded_[i] += static_cast<uint64_t>(n);
+        if (budget != never)
+          budget -= static_cast<uint64_t>(n);
+      }
+      if (budget == 0) {
+        budget = never;
+        cut_now_ = true;
+      }
+    }
+    return !(x.ended[0] && x.ended[1] && x.held[0].empty() && x.held[1].empty());
+  }
+
+  void run() {
+    while (!stopping_) {
+      std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listening_, POLLIN, 0}};
+      for (auto& x : pairs_)
+        for (int i = 0; i < 2; ++i) {
+          short events = x.held[i].empty() && !x.ended[i] ? POLLIN : 0;
+          if (!x.held[1 - i].empty())
+            events |= POLLOUT;
+          fds.push_back({events != 0 ? x.fd[i] : -1, events, 0});
+        }
+      ::poll(fds.data(), fds.size(), -1);
+      char ignored[64];
+      while (::read(wake_[0], ignored, sizeof(ignored)) > 0) {
+      }
+      for (auto x = pairs_.begin(); x != pairs_.end();) {
+        if (move(*x, 0) && move(*x, 1)) {
+          ++x;
+        } else {
+          x->close();
+          x = pairs_.erase(x);
+        }
+      }
+      if (fds[1].revents != 0)
+        accept();
+      std::lock_guard hold{mutex_};
+      for (auto& budget : budget_)
+        if (budget == 0 && !pairs_.empty()) {
+          budget = never;
+          cut_now_ = true;
+        }
+      if (std::exchange(cut_now_, false)) {
+        for (auto& x : pairs_) x.close();
+        pairs_.clear();
+        ++cuts_;
+      }
+    }
+  }
+
+  uint16_t target_;
+  uint16_t port_ = 0;
+  int listening_ = -1;
+  int wake_[2] = {-1, -1};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> refusing_{false};
+  std::atomic<size_t> connections_{0};
+  std::atomic<size_t> cuts_{0};
+  std::atomic<uint64_t> forwarded_[2] = {0, 0};
+  std::list<pair> pairs_; // the thread's
+  std::mutex mutex_;
+  uint64_t budget_[2] = {never, never};
+  bool cut_now_ = false;
+  std::thread thread_; // last: it uses all of the above
+};
+
+} // namespace headrace::test
