@@ -18,6 +18,7 @@ connector_actor connector_of(node& x) { return x.internals().connector; }
 void adopt(node& x, caf::actor whom) { x.internals().adopt(whom); }
 
 result<uint16_t> listen(node& x, published_actor root) {
+  system_visit inside;
   auto& in = x.internals();
   auto& options = in.options;
   HEADRACE_TRY(check_exposure(options, "the actor port"));

@@ -2,10 +2,11 @@
 
 #include "headrace/runtime/message/types.hpp"
 #include "headrace/runtime/node/node.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
 
 namespace headrace {
 
-/// The actor system of a node.
+/// The actor system of a node. Threads that are not its own use it inside a `system_visit`.
 caf::actor_system& system_of(node& x);
 
 /// A node inside a program that has an actor system already, set up with `configure`

@@ -8,6 +8,7 @@
 namespace headrace {
 
 result<connection> connect(node& from, const address& to, duration limit) {
+  system_visit inside;
   caf::scoped_actor self{system_of(from)};
   result<connection> out = unavailable("the node ends");
   auto what = make_local<connect_request>(to, duration::zero(), limit);

@@ -42,6 +42,13 @@ status explain(const address& to, const caf::error& why, bool tls) {
 connector_state::connector_state(port::self_pointer<handle_type> self, node::impl& owner)
   : self_(self), owner_(owner) {}
 
+connector_state::~connector_state() {
+  while (!under_way_.empty()) {
+    auto x = *under_way_.begin();
+    fail(x, unavailable("connecting to " + to_string(x->to) + " was given up: the node ends"));
+  }
+}
+
 port::behavior<connector_state::handle_type> connector_state::make_behavior() {
   return {
     [this](const local<connect_request>& what) -> caf::result<local<connection>> {
@@ -49,6 +56,7 @@ port::behavior<connector_state::handle_type> connector_state::make_behavior() {
       x->to = what->to;
       x->limit = what->limit;
       x->answer = self_->make_response_promise<local<connection>>();
+      under_way_.insert(x);
       auto go = make_local<connect_step>([this, x] { probe(x); });
       if (what->delay > duration::zero())
         port::remind(self_, caf::timespan{what->delay}, go);
@@ -98,23 +106,30 @@ void connector_state::join(const attempt_ptr& x) {
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
   port::request(self_, whom, left(x), make_hello(owner_.self(), 1))
     .then(
-      [this, x, whom](const envelope& answer) {
+      [this, x, whom](const envelope& in) {
         auto where = to_string(x->to);
-        if (auto fine = status_of(answer); !fine)
+        if (auto fine = status_of(in); !fine)
           return fail(x, fine.with_context(where + " refused our hello"));
-        if (!answer->isHelloAck())
+        if (!in->isHelloAck())
           return fail(x, unavailable("something else listens at " + where
                                      + ": it did not answer our hello with one"));
-        auto peer = hello_of(answer);
+        auto peer = hello_of(in);
         if (auto fine = check_version(peer); !fine)
           return fail(x, fine.with_context("cannot use the node at " + where));
-        x->answer.deliver(make_local<connection>(whom, std::move(peer)));
+        answer(x, connection{whom, std::move(peer)});
       },
       [this, x](const caf::error& why) { fail(x, explain(x->to, why, false)); });
 }
 
-void connector_state::fail(const attempt_ptr& x, const status& why) {
-  x->answer.deliver(to_error(why));
+void connector_state::fail(const attempt_ptr& x, const status& why) { answer(x, why); }
+
+void connector_state::answer(const attempt_ptr& x, const result<connection>& with) {
+  if (under_way_.erase(x) == 0)
+    return;
+  if (with)
+    x->answer.deliver(local<connection>{*with});
+  else
+    x->answer.deliver(to_error(with.status()));
 }
 
 caf::timespan connector_state::left(const attempt_ptr& x) const {

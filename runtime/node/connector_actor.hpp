@@ -2,6 +2,8 @@
 
 #include "headrace/runtime/node/node_impl.hpp"
 
+#include <set>
+
 namespace headrace {
 
 struct connect_step; ///< what the connector says to itself
@@ -15,6 +17,8 @@ public:
   static inline const char* name = "headrace.connector";
 
   connector_state(port::self_pointer<handle_type> self, node::impl& owner);
+  /// Answers what is under way: the framework would leave those who ask without an answer.
+  ~connector_state();
   port::behavior<handle_type> make_behavior();
 
 private:
@@ -24,11 +28,13 @@ private:
   void probe(attempt_ptr x);
   void join(const attempt_ptr& x);
   void greet(const attempt_ptr& x, published_actor whom);
+  void answer(const attempt_ptr& x, const result<connection>& with);
   void fail(const attempt_ptr& x, const status& why);
   caf::timespan left(const attempt_ptr& x) const;
 
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
+  std::set<attempt_ptr> under_way_;
 };
 
 } // namespace headrace

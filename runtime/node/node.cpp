@@ -1,6 +1,7 @@
 #include "headrace/runtime/node/node.hpp"
 
 #include "headrace/runtime/node/node_impl.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
 
 #include <condition_variable>
 #include <thread>
@@ -35,6 +36,7 @@ node::~node() {
   auto budget = impl_->options.stop_budget;
   auto log = impl_->options.log;
   impl_->begin_stop();
+  system_visit::leave();
   // The framework waits for every actor, for ever. Somebody else does the waiting, so that an actor
   // that does not end (a defect) cannot keep the process.
   struct shared {
@@ -55,7 +57,8 @@ node::~node() {
     ender.join();
     return;
   }
-  log.error("actors did not end in time and are left behind");
+  log.error(
+    "actors (or threads that use the actor system) did not end in time and are left behind");
   ender.detach();
 }
 

@@ -5,6 +5,7 @@
 #include "headrace/runtime/node/boot_id.hpp"
 #include "headrace/runtime/node/connector_actor.hpp"
 #include "headrace/runtime/node/node_config.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -63,6 +64,7 @@ node::impl::impl(node_options given)
     links(std::make_shared<link_service>(links_of(options, id))) {
   static_cast<void>(transports.add("link", make_link_transport(links)));
   configure(system_config, options);
+  system_visit inside;
   owned_system = std::make_unique<caf::actor_system>(system_config);
   system = owned_system.get();
   connector = port::spawn<connector_state>(*system, std::ref(*this));
@@ -74,6 +76,7 @@ node::impl::impl(node_options given, caf::actor_system& lent)
     links(std::make_shared<link_service>(links_of(options, id))),
     system(&lent) {
   static_cast<void>(transports.add("link", make_link_transport(links)));
+  system_visit inside;
   connector = port::spawn<connector_state>(*system, std::ref(*this));
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
+
+namespace headrace::test {
+
+/// Request ids with a meaning of their own for `echo_state`; any other is answered by ok.
+inline constexpr uint64_t crash_request = 666;
+
+/// A root actor that says ok to everything.
+class echo_state {
+public:
+  using handle_type = published_actor;
+  static inline const char* name = "headrace.test.echo";
+
+  explicit echo_state(port::self_pointer<handle_type>) {}
+  port::behavior<handle_type> make_behavior() {
+    return {[](const envelope& in) {
+      if (in->getRequestId() == crash_request)
+        throw error{internal_error("crash on demand")};
+      return make_ok(in->getRequestId());
+    }};
+  }
+};
+
+inline published_actor spawn_echo(node& at) { return port::spawn<echo_state>(system_of(at)); }
+
+/// Sends `what` and waits for the answer.
+inline result<envelope> ask(node& from, const published_actor& whom, const envelope& what,
+                            duration limit = std::chrono::seconds{20}) {
+  caf::scoped_actor self{system_of(from)};
+  result<envelope> out = internal_error("no answer");
+  port::request(self.ptr(), whom, caf::timespan{limit}, what)
+    .receive([&](const envelope& x) { out = x; },
+             [&](const caf::error& why) { out = to_status(why); });
+  return out;
+}
+
+/// The address of a node that listens.
+inline address address_of(const node& x) { return parse_address(x.actor_address()).value(); }
+
+} // namespace headrace::test

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "headrace/runtime/base/tls_options.hpp"
+
+#include <memory>
+#include <string>
+
+namespace headrace::test {
+
+/// A certificate authority of its own, in files that go with the object.
+class certificate_authority {
+public:
+  explicit certificate_authority(std::string name);
+  ~certificate_authority();
+
+  /// A new key and certificate signed by this authority, and the authority's own.
+  tls_options issue(const std::string& name);
+  /// The authority's certificate (PEM).
+  std::string file() const;
+
+private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace headrace::test

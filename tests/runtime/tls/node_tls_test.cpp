@@ -1,0 +1,79 @@
+#include "tests/runtime/node/echo_actor.hpp"
+#include "tests/runtime/tls/certificates.hpp"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace headrace;
+using namespace headrace::test;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+namespace {
+
+struct NodeTlsTest : testing::Test {
+  certificate_authority ours{"ours"}, theirs{"theirs"};
+  node server{{.role = node_role::dispatcher, .tls = ours.issue("server")}};
+
+  void SetUp() override { ASSERT_TRUE(listen(server, spawn_echo(server))); }
+  /// Whoever these options are for gets nothing from the server.
+  void refused(node_options options, duration limit) {
+    options.stop_budget = 20s;
+    node client{std::move(options)};
+    auto made = connect(client, address_of(server), limit);
+    EXPECT_FALSE(made);
+    EXPECT_EQ(server.counters().hellos, 0u);
+    // And the server serves on.
+    node friendly{{.tls = ours.issue("friend")}};
+    auto fine = connect(friendly, address_of(server), 20s);
+    EXPECT_TRUE(fine) << to_string(fine.status());
+  }
+};
+
+TEST_F(NodeTlsTest, ServesWhoHasACertificateOfItsAuthority) {
+  node client{{.tls = ours.issue("client")}};
+  auto made = connect(client, address_of(server), 20s);
+  ASSERT_TRUE(made) << to_string(made.status());
+  EXPECT_EQ(made->peer.node_id, server.id());
+  EXPECT_TRUE(status_of(ask(client, made->actor, make_ok(1)).value()).ok());
+}
+TEST_F(NodeTlsTest, GivesNothingToACertificateOfAnotherAuthority) {
+  refused({.tls = theirs.issue("client")}, 20s);
+}
+TEST_F(NodeTlsTest, GivesNothingToACertificateOfAnotherAuthorityThatTrustsOurs) {
+  // The client would accept the server; the server does not accept the client.
+  auto mixed = theirs.issue("client");
+  std::ofstream both{mixed.certificate + ".both"};
+  for (auto& file : {ours.file(), theirs.file()}) both << std::ifstream{file}.rdbuf();
+  both.close();
+  mixed.ca_file = mixed.certificate + ".both";
+  refused({.tls = mixed}, 20s);
+}
+TEST_F(NodeTlsTest, GivesNothingToAClientWithoutTls) { refused({}, 50ms); }
+
+TEST_F(NodeTlsTest, TellsATlsClientThatTheServerHasNone) {
+  node plain;
+  ASSERT_TRUE(listen(plain, spawn_echo(plain)));
+  node client{{.tls = ours.issue("client")}};
+  auto made = connect(client, address_of(plain), 20s);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.status().message(), HasSubstr("TLS"));
+}
+TEST_F(NodeTlsTest, MayListenOffLoopback) {
+  node open{{.host = "0.0.0.0", .advertise_host = "127.0.0.1", .tls = ours.issue("open")}};
+  ASSERT_TRUE(listen(open, spawn_echo(open)));
+  node client{{.tls = ours.issue("client")}};
+  EXPECT_TRUE(connect(client, address_of(open), 20s));
+}
+TEST(NodeTlsOptionsTest, AreCheckedBeforeTheSystemStarts) {
+  certificate_authority ours{"ours"};
+  auto tls = ours.issue("x");
+  tls.key = "/no/such/key.pem";
+  auto made = node::make({.tls = tls});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.status().message(), HasSubstr("/no/such/key.pem"));
+  EXPECT_FALSE(node::make({.tls = {.ca_file = ours.file()}})) << "the framework would abort";
+}
+
+} // namespace
