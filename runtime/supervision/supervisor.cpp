@@ -116,7 +116,9 @@ void supervisor::carry_out(const supervise::start& x) {
   }
   child.actor = *started;
   child.watch = watcher_.watch(child.actor, [this, id = x.id, run = x.run](const caf::error& why) {
-    on_down(id, run, to_status(why));
+    // Who did as it was asked has not failed, whoever asked.
+    auto asked = port::is(why, caf::exit_reason::user_shutdown);
+    on_down(id, run, asked ? status{} : to_status(why));
   });
   if (observer_.started)
     observer_.started(x.id, *started);

@@ -201,6 +201,23 @@ TEST_F(SupervisorActor, RemovesAChildForGood) {
   EXPECT_FALSE(child("b"));
 }
 
+TEST_F(SupervisorActor, LeavesATransientChildAloneThatWasAskedToStopOrEndedByItself) {
+  start(supervision_strategy::one_for_one);
+  for (std::string id : {"asked", "done"})
+    with_team([&](supervisor& team) {
+      auto added = team.add({.id = id, .restart = restart_policy::transient}, [this, id](uint64_t) {
+        return caf::actor_cast<caf::actor>(port::spawn<child_state>(node.system, id, &log));
+      });
+      EXPECT_TRUE(added.ok());
+    });
+  log.taken();
+  port::ask_to_exit(child("asked"));
+  order_to("done", {});
+  node.advance(1min);
+  EXPECT_EQ(log.taken(), (lines{"-asked", "-done"}));
+  EXPECT_EQ(board.roots().at(0).restarts, 0u);
+}
+
 TEST_F(SupervisorActor, TriesAgainWhenAStartFails) {
   start(supervision_strategy::one_for_one);
   int tries = 0;
