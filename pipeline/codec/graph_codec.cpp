@@ -1,0 +1,96 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+
+#include "headrace/pipeline/codec/graph_decoder.hpp"
+#include "headrace/pipeline/codec/graph_encoder.hpp"
+#include "headrace/pipeline/codec/spec_codec.hpp"
+
+#include <capnp/any.h>
+#include <capnp/message.h>
+#include <capnp/serialize.h>
+#include <fmt/format.h>
+#include <kj/exception.h>
+#include <openssl/evp.h>
+
+namespace headrace {
+
+namespace {
+
+template <class Schema>
+buffer canonical_bytes(::capnp::MallocMessageBuilder& message) {
+  auto words = ::capnp::canonicalize(message.getRoot<Schema>().asReader());
+  return buffer::copy_of(words.begin(), words.size() * sizeof(::capnp::word));
+}
+
+// Calls `read(root)` on a message of one segment.
+template <class Schema, class Read>
+auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Schema::Reader{})) {
+  if (encoded.empty() || encoded.size() % sizeof(::capnp::word) != 0)
+    return data_loss(fmt::format("{} bytes are no message: it comes in words of {}", encoded.size(),
+                                 sizeof(::capnp::word)));
+  auto bytes = encoded;
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % sizeof(::capnp::word) != 0)
+    bytes = buffer::copy_of(bytes.data(), bytes.size());
+  const kj::ArrayPtr<const ::capnp::word> segments[] = {
+    {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
+  ::capnp::ReaderOptions options;
+  // Every pointer is followed a few times at most.
+  options.traversalLimitInWords = segments[0].size() * 8 + 1024;
+  options.nestingLimit = 64;
+  try {
+    ::capnp::SegmentArrayMessageReader message{kj::arrayPtr(segments, 1), options};
+    return read(message.template getRoot<Schema>());
+  } catch (const kj::Exception& e) {
+    return data_loss(fmt::format("no whole message: {}", e.getDescription().cStr()));
+  }
+}
+
+} // namespace
+
+result<buffer> encode_graph(const dataset_ptr& graph) {
+  if (!graph)
+    return invalid_argument("there is no graph");
+  ::capnp::MallocMessageBuilder message;
+  HEADRACE_TRY(graph_encoder{}.encode(graph, message.initRoot<schema::DatasetGraph>()));
+  return canonical_bytes<schema::DatasetGraph>(message);
+}
+
+std::string fingerprint(const buffer& encoded) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  EVP_Digest(encoded.data(), encoded.size(), digest, &size, EVP_sha256(), nullptr);
+  std::string out;
+  for (unsigned i = 0; i < size; ++i) out += fmt::format("{:02x}", digest[i]);
+  return out;
+}
+
+result<std::string> fingerprint(const dataset_ptr& graph) {
+  HEADRACE_ASSIGN(auto encoded, encode_graph(graph));
+  return fingerprint(encoded);
+}
+
+result<dataset_ptr> decode_graph(const buffer& encoded, size_t most_bytes) {
+  if (encoded.size() > most_bytes)
+    return resource_exhausted(
+      fmt::format("a graph of {} bytes, at most {} are allowed", encoded.size(), most_bytes));
+  auto out = read_message<schema::DatasetGraph>(
+    encoded, [](schema::DatasetGraph::Reader in) { return graph_decoder{}.decode(in); });
+  if (!out)
+    return out.status().with_context("dataset graph");
+  return out;
+}
+
+buffer encode_spec(const element_spec& spec) {
+  ::capnp::MallocMessageBuilder message;
+  encode(spec, message.initRoot<schema::ElementSpec>());
+  return canonical_bytes<schema::ElementSpec>(message);
+}
+
+result<element_spec> decode_spec(const buffer& encoded) {
+  auto out = read_message<schema::ElementSpec>(
+    encoded, [](schema::ElementSpec::Reader in) { return decode(in); });
+  if (!out)
+    return out.status().with_context("element spec");
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <headrace/schemas/dataset.capnp.h>
+#include <set>
+
+namespace headrace {
+
+/// Builds a graph from its message through the checked makers. Refuses what is too deep or too
+/// large to run, and parameters outside of their functions.
+class graph_decoder {
+public:
+  result<dataset_ptr> decode(schema::DatasetGraph::Reader in);
+
+private:
+  using numbers = std::set<uint32_t>;
+  template <class Ptr>
+  struct decoded {
+    Ptr value;
+    numbers free;      ///< functions whose parameters it uses and which are not inside of it
+    size_t depth = 1;  ///< longest chain below
+    size_t weight = 1; ///< operators that run below, those of shared nodes once for each use
+  };
+
+  result<decoded<expr_ptr>> decode(schema::Expression::Reader in);
+  status start_function(schema::Function::Reader in);
+  result<const decoded<function_ptr>*> finish_function(uint32_t number);
+  result<dataset_ptr> decode(schema::Dataset::Reader in, decoded<dataset_ptr>& use);
+
+  /// Looks a node up; its depth, weight and free parameters become part of `user`'s.
+  template <class Ptr, class User>
+  result<Ptr> find(const std::vector<decoded<Ptr>>& all, uint32_t number, const char* kind,
+                   decoded<User>& user) const;
+  result<expr_ptr> tensor(uint32_t number, decoded<dataset_ptr>& user) const;
+  result<dataset_ptr> input(uint32_t number, decoded<dataset_ptr>& user) const;
+  result<function_ptr> body(uint32_t number, decoded<dataset_ptr>& user);
+
+  schema::DatasetGraph::Reader in_;
+  std::vector<decoded<expr_ptr>> expressions_;
+  std::vector<decoded<dataset_ptr>> datasets_;
+  std::vector<std::shared_ptr<function>> started_;
+  std::vector<decoded<function_ptr>> functions_; ///< null: not finished
+};
+
+} // namespace headrace

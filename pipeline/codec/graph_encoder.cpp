@@ -1,0 +1,214 @@
+#include "headrace/pipeline/codec/graph_encoder.hpp"
+
+#include "headrace/pipeline/codec/expression_codec.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/spec_codec.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out) {
+  if (seed)
+    out.setValue(*seed);
+  else
+    out.setUnset();
+}
+
+void write(const service_options& x, schema::ServiceOptions::Builder out) {
+  out.setAddress(x.address);
+  out.setProcessingMode(x.processing_mode);
+  out.setJobName(x.job_name);
+  out.setDatasetId(x.dataset_id);
+  out.setMaxOutstandingRequests(x.max_outstanding_requests);
+  out.setCompression(x.compression);
+  out.setDataTransferProtocol(x.data_transfer_protocol);
+  out.setWorkerTimeoutNs(x.worker_timeout_ns);
+}
+
+} // namespace
+
+void graph_encoder::visit(const expr_ptr& x) {
+  if (expression_numbers_.contains(x.get()))
+    return;
+  for (const auto& input : x->inputs) visit(input);
+  if (x->op == expr_op::constant)
+    constant_bytes_ += x->attrs.value.bytes();
+  expression_numbers_.emplace(x.get(), static_cast<uint32_t>(expressions_.size()));
+  expressions_.push_back(x.get());
+}
+
+void graph_encoder::visit(const function_ptr& x) {
+  if (!x || function_numbers_.contains(x.get()))
+    return;
+  const auto number = static_cast<uint32_t>(functions_.size());
+  function_numbers_.emplace(x.get(), number);
+  functions_.push_back(x.get());
+  if (x->scope)
+    scope_numbers_.emplace(x->scope.get(), number);
+  for (const auto& tensor : x->tensors) visit(tensor);
+  if (x->dataset)
+    visit(x->dataset);
+}
+
+void graph_encoder::visit(const dataset_ptr& x) {
+  if (dataset_numbers_.contains(x.get()))
+    return;
+  for (const auto& input : x->inputs) visit(input);
+  for (const auto& tensor : x->tensors) visit(tensor);
+  visit(x->body);
+  dataset_numbers_.emplace(x.get(), static_cast<uint32_t>(datasets_.size()));
+  datasets_.push_back(x.get());
+}
+
+status graph_encoder::encode(const dataset_ptr& graph, schema::DatasetGraph::Builder out) {
+  visit(graph);
+  if (constant_bytes_ > most_graph_constants)
+    return resource_exhausted(fmt::format(
+      "the graph's constants take {} bytes, at most {} fit; read larger tensors from files",
+      constant_bytes_, most_graph_constants));
+  auto expressions = out.initExpressions(static_cast<unsigned>(expressions_.size()));
+  for (unsigned i = 0; i < expressions.size(); ++i) {
+    const auto& x = *expressions_[i];
+    expression_numbers numbers;
+    for (const auto& input : x.inputs) numbers.inputs.push_back(number(input));
+    if (x.op == expr_op::parameter) {
+      const auto scope = scope_numbers_.find(x.scope.get());
+      if (scope == scope_numbers_.end())
+        return invalid_argument(
+          "the graph uses a parameter of a function outside of that function's body");
+      numbers.function = scope->second;
+    }
+    headrace::encode(x, numbers, expressions[i]);
+  }
+  auto functions = out.initFunctions(static_cast<unsigned>(functions_.size()));
+  for (unsigned i = 0; i < functions.size(); ++i) write(*functions_[i], functions[i]);
+  auto datasets = out.initDatasets(static_cast<unsigned>(datasets_.size()));
+  for (unsigned i = 0; i < datasets.size(); ++i) write(*datasets_[i], datasets[i]);
+  return {};
+}
+
+void graph_encoder::write(const function& x, schema::Function::Builder out) const {
+  headrace::encode(x.argument, out.initArgument());
+  if (!x.named.empty()) {
+    auto named = out.initNamed();
+    named.setName(x.named);
+    headrace::encode(x.declared, named.initResult());
+  } else if (x.dataset) {
+    out.setDataset(number(x.dataset));
+  } else {
+    auto tensors = out.initTensors();
+    headrace::encode(x.layout, tensors.initLayout());
+    auto leaves = tensors.initLeaves(static_cast<unsigned>(x.tensors.size()));
+    for (unsigned i = 0; i < leaves.size(); ++i) leaves.set(i, number(x.tensors[i]));
+  }
+}
+
+void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) const {
+  const auto input = [&](size_t i = 0) { return number(x.inputs[i]); };
+  const auto tensor = [&](size_t i) { return number(x.tensors[i]); };
+  const auto tensors = [&](auto to) {
+    auto list = to.initTensors(static_cast<unsigned>(x.tensors.size()));
+    for (unsigned i = 0; i < list.size(); ++i) list.set(i, tensor(i));
+    headrace::encode(x.spec.layout, to.initLayout());
+  };
+  const auto files = [&](schema::Files::Builder to) {
+    to.setNames(tensor(0));
+    to.setCompression(x.text);
+  };
+  const auto body = [&](auto to) {
+    to.setInput(input());
+    to.setFunction(number(x.body));
+    return to;
+  };
+  const auto counted = [&](auto to) {
+    to.setInput(input());
+    to.setCount(x.count);
+  };
+  switch (x.op) {
+  case dataset_op::range: {
+    auto to = out.initRange();
+    to.setStart(tensor(0));
+    to.setStop(tensor(1));
+    to.setStep(tensor(2));
+    return;
+  }
+  case dataset_op::from_tensors: return tensors(out.initFromTensors());
+  case dataset_op::from_tensor_slices: return tensors(out.initFromTensorSlices());
+  case dataset_op::text_lines: return files(out.initTextLines());
+  case dataset_op::tfrecord: return files(out.initTfrecord());
+  case dataset_op::list_files: {
+    auto to = out.initListFiles();
+    to.setPatterns(tensor(0));
+    to.setShuffle(x.flag);
+    headrace::write(x.seed, to.initSeed());
+    return;
+  }
+  case dataset_op::map: body(out.initMap()).setParallel(x.parallel); return;
+  case dataset_op::filter: body(out.initFilter()); return;
+  case dataset_op::flat_map: body(out.initFlatMap()); return;
+  case dataset_op::interleave: {
+    auto to = body(out.initInterleave());
+    to.setCycle(x.count);
+    to.setLength(x.count2);
+    to.setParallel(x.parallel);
+    return;
+  }
+  case dataset_op::batch: {
+    auto to = out.initBatch();
+    to.setInput(input());
+    to.setSize(x.count);
+    to.setDropRemainder(x.flag);
+    return;
+  }
+  case dataset_op::shuffle: {
+    auto to = out.initShuffle();
+    to.setInput(input());
+    to.setBufferSize(x.count);
+    to.setReshuffle(x.flag);
+    headrace::write(x.seed, to.initSeed());
+    return;
+  }
+  case dataset_op::repeat: return counted(out.initRepeat());
+  case dataset_op::take: return counted(out.initTake());
+  case dataset_op::skip: return counted(out.initSkip());
+  case dataset_op::prefetch: {
+    auto to = out.initPrefetch();
+    to.setInput(input());
+    to.setElements(x.count);
+    return;
+  }
+  case dataset_op::enumerate: {
+    auto to = out.initEnumerate();
+    to.setInput(input());
+    to.setStart(x.count);
+    return;
+  }
+  case dataset_op::zip: {
+    auto inputs = out.initZip().initInputs(static_cast<unsigned>(x.inputs.size()));
+    for (unsigned i = 0; i < inputs.size(); ++i) inputs.set(i, input(i));
+    return;
+  }
+  case dataset_op::concatenate: {
+    auto to = out.initConcatenate();
+    to.setFirst(input(0));
+    to.setSecond(input(1));
+    return;
+  }
+  case dataset_op::distribute: {
+    auto to = out.initDistribute();
+    headrace::write(x.service, to.initService());
+    if (!x.inputs.empty()) {
+      to.setInput(input());
+      return;
+    }
+    headrace::encode(x.spec, to.initSpec());
+    to.setInfinite(x.cardinality == infinite_cardinality);
+    return;
+  }
+  }
+}
+
+} // namespace headrace
