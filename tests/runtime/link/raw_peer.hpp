@@ -49,6 +49,7 @@ public:
       out.append(bytes, static_cast<size_t>(n));
     }
   }
+  int socket() const { return fd_; }
   bool timed_out() const { return timed_out_; }
   void finish_sending() { ::shutdown(fd_, SHUT_WR); }
 
