@@ -22,7 +22,9 @@ namespace {
 /// The framework says what happened in codes of its own.
 status explain(const address& to, const caf::error& why, bool tls) {
   auto where = to_string(to);
-  if (why == caf::sec::disconnect_during_handshake)
+  // The address was found open before, so a connect that fails now failed in TLS.
+  if (why == caf::sec::disconnect_during_handshake
+      || (tls && why == caf::sec::cannot_connect_to_node))
     return unavailable(
       "connection to " + where + " was closed while greeting: "
       + (tls ? "it does not speak TLS, or one side does not trust the other's certificate (both "
