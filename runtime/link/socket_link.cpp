@@ -1,5 +1,7 @@
 #include "headrace/runtime/link/socket_link.hpp"
 
+#include "headrace/runtime/link/lingering.hpp"
+
 #include <chrono>
 #include <new>
 #include <utility>
@@ -294,6 +296,7 @@ void socket_link::refuse(refusal cause, const status& why) {
   if (side_ == side::accepting) {
     if (core_->options.on_refused)
       core_->options.on_refused(peer_address_, why);
+    linger_ = true;
     return finish(why);
   }
   auto text = "cannot use " + peer_address_ + " as a headrace data port: " + why.message();
@@ -318,8 +321,12 @@ void socket_link::finish(const status& why) {
   }
   writer_ = {};
   timer_.cancel();
-  asio::error_code ignored;
-  socket_.close(ignored);
+  if (linger_) {
+    std::make_shared<lingering>(loop_, std::move(socket_))->start();
+  } else {
+    asio::error_code ignored;
+    socket_.close(ignored);
+  }
   loop_->remove(self);
   if (auto ready = std::exchange(ready_, nullptr)) {
     ready(why);

@@ -77,6 +77,7 @@ private:
   link_hello peer_; // written before anybody else sees the link
   std::optional<link_handlers> handlers_;
   status closed_why_;
+  bool linger_ = false; // let the peer read what we said last
 
   // Anybody's:
   std::atomic<size_t> queued_{0};

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "headrace/runtime/link/io_loop.hpp"
+
+#include <array>
+#include <asio/buffer.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+
+namespace headrace {
+
+/// The last moments of a connection that was turned away: what we said last (a TLS alert, our
+/// hello) is lost to the peer if we close while bytes of its own are unread. So those are read and
+/// dropped, for a bounded time.
+class lingering final : public loop_resident, public std::enable_shared_from_this<lingering> {
+public:
+  lingering(std::shared_ptr<io_loop> loop, asio::ip::tcp::socket socket)
+    : loop_(std::move(loop)), socket_(std::move(socket)), timer_(loop_->context()) {}
+
+  void start() {
+    if (!loop_->add(shared_from_this()))
+      return;
+    asio::error_code ignored;
+    socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    timer_.expires_after(std::chrono::milliseconds{500});
+    timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      if (!error)
+        self->stop({});
+    });
+    read();
+  }
+  void stop(const status&) override {
+    asio::error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel();
+    loop_->remove(shared_from_this());
+  }
+
+private:
+  static constexpr size_t most = size_t{1} << 20;
+
+  void read() {
+    socket_.async_read_some(asio::buffer(dropped_),
+                            [self = shared_from_this()](const asio::error_code& error, size_t n) {
+                              self->sum_ += n;
+                              if (error || self->sum_ > most)
+                                return self->stop({});
+                              self->read();
+                            });
+  }
+
+  std::shared_ptr<io_loop> loop_;
+  asio::ip::tcp::socket socket_;
+  asio::steady_timer timer_;
+  std::array<char, 4096> dropped_;
+  size_t sum_ = 0;
+};
+
+} // namespace headrace
