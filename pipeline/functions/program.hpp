@@ -37,8 +37,9 @@ public:
   /// Evaluates expressions without parameters of their own to one row each. Fails as the row does.
   result<std::vector<column>> run_once(const environment* outer) const;
 
+  struct plan; ///< see compile.hpp
+
 private:
-  struct plan;
   friend program compile(const std::vector<expr_ptr>&, const function_scope*);
   std::shared_ptr<const plan> plan_;
 };

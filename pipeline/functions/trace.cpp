@@ -38,15 +38,3 @@ function tracing::with_dataset(dataset_ptr dataset) && {
 }
 
 } // namespace headrace::detail
-
-namespace headrace {
-
-element_spec function::result() const {
-  if (!named.empty())
-    return declared;
-  std::vector<tensor_spec> specs;
-  for (const auto& tensor : tensors) specs.push_back(tensor->spec);
-  return {layout, std::move(specs)};
-}
-
-} // namespace headrace

@@ -95,6 +95,8 @@ public:
   void push_back(const T& x) {
     append(&x, sizeof(T));
   }
+  /// Takes the last bytes back. @pre `size <= this->size()`
+  void truncate(size_t size) noexcept { size_ = size; }
   /// What was appended so far; the builder is empty afterwards.
   buffer finish();
 

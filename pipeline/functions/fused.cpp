@@ -1,0 +1,251 @@
+#include "headrace/pipeline/functions/fused.hpp"
+
+#include "headrace/pipeline/functions/build.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+using kernels::tile_form;
+
+/// Bytes of a temporary: several of them stay in the first-level cache.
+constexpr size_t tile_bytes = 8192;
+
+dtype operand_type(const expr_node& node) {
+  return node.inputs[node.op == expr_op::where ? 1 : 0]->spec.type;
+}
+
+bool divides(expr_op op) {
+  return op == expr_op::divide || op == expr_op::modulo || op == expr_op::floor_divide
+         || op == expr_op::floor_modulo;
+}
+
+bool is_constant_without(const expr_node& node, kernels::find_bad_fn bad) {
+  if (node.op != expr_op::constant)
+    return false;
+  const auto& value = node.attrs.value;
+  const auto n = static_cast<size_t>(value.total_values());
+  return bad(value.value_buffer().data(), 0, n) == n;
+}
+
+/// What a node looks for before it computes, and in which operand.
+std::pair<kernels::find_bad_fn, int> check_of(const expr_node& node) {
+  const auto type = operand_type(node);
+  if (node.op == expr_op::cast)
+    return {kernels::find_unfit(type, node.spec.type), 0};
+  kernels::find_bad_fn bad = nullptr;
+  if (divides(node.op) && is_integer(type))
+    bad = kernels::find_zero(type);
+  else if (node.op == expr_op::power && is_integer(type))
+    bad = kernels::find_negative(type);
+  if (bad == nullptr || is_constant_without(*node.inputs[1], bad))
+    return {nullptr, 1};
+  return {bad, 1};
+}
+
+status bad_value(const expr_node& node, const void* values, size_t at) {
+  if (divides(node.op))
+    return invalid_argument("integer division by zero");
+  if (node.op == expr_op::power)
+    return invalid_argument("an integer to a negative power; cast to a float first");
+  return visit_plain(operand_type(node), [&]<class T>(T) {
+    if constexpr (is_complex(dtype_of<T>)) {
+      return internal_error("complex");
+    } else {
+      const auto value = static_cast<const T*>(values)[at];
+      const auto text = std::is_integral_v<T> ? fmt::format("{}", +value)
+                                              : fmt::format("{}", static_cast<double>(value));
+      return out_of_range(fmt::format("{} does not fit {}", text, to_string(node.spec.type)));
+    }
+  });
+}
+
+} // namespace
+
+bool is_fusable(const expr_node& node) noexcept {
+  if (node.op < expr_op::add || node.op > expr_op::cast)
+    return false;
+  for (const auto& in : node.inputs)
+    if (in->spec.type == dtype::string)
+      return false;
+  return true;
+}
+
+bool is_checked(const expr_node& node) noexcept { return check_of(node).first != nullptr; }
+
+fused_pass::fused_pass(std::vector<step> steps, size_t inputs)
+  : steps_(std::move(steps)), inputs_(inputs) {
+  std::vector<size_t> last_use(steps_.size());
+  for (size_t i = 0; i < steps_.size(); ++i)
+    for (auto from : steps_[i].operands)
+      if (from < 0)
+        last_use[static_cast<size_t>(-1 - from)] = i;
+  std::vector<int> free_registers;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto& node = *steps_[i].node;
+    kernel k;
+    k.type = node.spec.type;
+    for (const auto form : {tile_form::vectors, tile_form::right_scalar, tile_form::left_scalar})
+      k.forms[static_cast<size_t>(form)] =
+        kernels::find_tile(node.op, operand_type(node), form, node.spec.type);
+    std::tie(k.check, k.checked) = check_of(node);
+    const auto size = size_of(k.type);
+    widest_ = std::max({widest_, size, size_of(operand_type(node))});
+    // Operands that end here give their register up before the result takes one: kernels work in
+    // place if the sizes are equal, so only such a register is taken.
+    std::vector<int> ending;
+    for (auto from : steps_[i].operands)
+      if (from < 0 && last_use[static_cast<size_t>(-1 - from)] == i) {
+        const auto reg = kernels_[static_cast<size_t>(-1 - from)].reg;
+        if (reg >= 0 && std::find(ending.begin(), ending.end(), reg) == ending.end())
+          ending.push_back(reg);
+      }
+    free_registers.insert(free_registers.end(), ending.begin(), ending.end());
+    if (steps_[i].kept) {
+      k.output = static_cast<int>(outputs_++);
+    } else {
+      const auto fits = std::find_if(free_registers.rbegin(), free_registers.rend(), [&](int reg) {
+        return register_sizes_[static_cast<size_t>(reg)] == size;
+      });
+      if (fits != free_registers.rend()) {
+        k.reg = *fits;
+        free_registers.erase(std::next(fits).base());
+      } else {
+        k.reg = static_cast<int>(register_sizes_.size());
+        register_sizes_.push_back(size);
+      }
+    }
+    kernels_.push_back(k);
+  }
+}
+
+struct fused_pass::tile_state {
+  size_t tile = 0;
+  std::vector<operand_reader> readers;
+  std::vector<std::byte*> staged; ///< a tile for inputs that are not read in place; or null
+  std::vector<std::byte*> registers;
+  std::vector<std::byte*> outputs;
+  std::vector<const void*> inputs; ///< of this tile
+  std::vector<std::byte> repaired; ///< a checked operand without its bad values
+  mutable_buffer scratch;
+};
+
+std::vector<column> fused_pass::run(const op_call& call) const {
+  const auto to = align(call);
+  const auto total = static_cast<size_t>(to.total);
+  tile_state state;
+  state.tile = std::max<size_t>(1, std::min(tile_bytes / widest_, total));
+  const auto padded = [&](size_t value_size) {
+    return (state.tile * value_size + 63) & ~size_t{63};
+  };
+  size_t bytes = 0;
+  for (auto size : register_sizes_) bytes += padded(size);
+  for (size_t i = 0; i < inputs_; ++i)
+    if (to.operands[i].how != aligned_operand::mode::flat)
+      bytes += padded(size_of(call.inputs[i].data->type()));
+  state.scratch = mutable_buffer{bytes};
+  auto* next = state.scratch.data();
+  const auto take = [&](size_t value_size) {
+    return std::exchange(next, next + padded(value_size));
+  };
+  for (auto size : register_sizes_) state.registers.push_back(take(size));
+  for (size_t i = 0; i < inputs_; ++i) {
+    const auto& data = *call.inputs[i].data;
+    state.readers.emplace_back(to, i, data);
+    const bool in_place = to.operands[i].how == aligned_operand::mode::flat;
+    state.staged.push_back(in_place ? nullptr : take(size_of(data.type())));
+    state.inputs.push_back(nullptr);
+    // One value for all rows: a tile of it serves every tile.
+    if (to.operands[i].how == aligned_operand::mode::single)
+      state.readers.back().load(state.staged.back(), 0, state.tile);
+  }
+  std::vector<mutable_buffer> results;
+  for (const auto& k : kernels_)
+    if (k.output >= 0) {
+      results.emplace_back(total * size_of(k.type));
+      state.outputs.push_back(results.back().data());
+    }
+  for (size_t first = 0; first < total; first += state.tile)
+    run_tile(call, to, state, static_cast<int64_t>(first), std::min(state.tile, total - first));
+  std::vector<column> out;
+  for (const auto& k : kernels_)
+    if (k.output >= 0)
+      out.push_back(
+        to.make(k.type, call.rows, std::move(results[static_cast<size_t>(k.output)]).freeze()));
+  return out;
+}
+
+void fused_pass::run_tile(const op_call& call, const alignment& to, tile_state& state,
+                          int64_t first, size_t n) const {
+  for (size_t i = 0; i < inputs_; ++i) {
+    const auto& data = *call.inputs[i].data;
+    if (state.staged[i] == nullptr) {
+      state.inputs[i] =
+        data.value_buffer().data() + static_cast<size_t>(first) * size_of(data.type());
+      continue;
+    }
+    if (to.operands[i].how != aligned_operand::mode::single)
+      state.readers[i].load(state.staged[i], first, n);
+    state.inputs[i] = state.staged[i];
+  }
+  const auto place = [&](const kernel& k) {
+    return k.reg >= 0 ? state.registers[static_cast<size_t>(k.reg)]
+                      : state.outputs[static_cast<size_t>(k.output)]
+                          + static_cast<size_t>(first) * size_of(k.type);
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto& operands = steps_[i].operands;
+    const auto& k = kernels_[i];
+    const void* from[3] = {};
+    bool scalar[3] = {};
+    for (size_t j = 0; j < operands.size(); ++j) {
+      const auto at = operands[j];
+      if (at >= 0) {
+        from[j] = state.inputs[static_cast<size_t>(at)];
+        scalar[j] = to.operands[static_cast<size_t>(at)].how == aligned_operand::mode::single;
+      } else {
+        from[j] = place(kernels_[static_cast<size_t>(-1 - at)]);
+      }
+    }
+    if (k.check != nullptr) {
+      check_tile(call, to, state, k, *steps_[i].node, from[k.checked], first, n);
+      if (!state.repaired.empty())
+        from[k.checked] = state.repaired.data();
+    }
+    auto fn = k.forms[static_cast<size_t>(tile_form::vectors)];
+    if (scalar[1] && k.forms[static_cast<size_t>(tile_form::right_scalar)] && operands.size() == 2)
+      fn = k.forms[static_cast<size_t>(tile_form::right_scalar)];
+    else if (scalar[0] && k.forms[static_cast<size_t>(tile_form::left_scalar)]
+             && operands.size() == 2)
+      fn = k.forms[static_cast<size_t>(tile_form::left_scalar)];
+    fn(place(k), from[0], from[1], from[2], n);
+    state.repaired.clear();
+  }
+}
+
+void fused_pass::check_tile(const op_call& call, const alignment& to, tile_state& state,
+                            const kernel& k, const expr_node& node, const void* values,
+                            int64_t first, size_t n) const {
+  auto bad = k.check(values, 0, n);
+  if (bad == n)
+    return;
+  const auto size = size_of(node.inputs[static_cast<size_t>(k.checked)]->spec.type);
+  const auto* bytes = static_cast<const std::byte*>(values);
+  state.repaired.assign(bytes, bytes + n * size);
+  size_t row = 0;
+  for (; bad < n; bad = k.check(values, bad + 1, n)) {
+    std::memset(state.repaired.data() + bad * size, 0, size);
+    const auto value = first + static_cast<int64_t>(bad);
+    if (to.dense)
+      row = static_cast<size_t>(value / to.row_values);
+    else
+      while (to.first_value(row + 1) <= value) ++row;
+    if (call.skips(row) || (!call.errors.empty() && call.errors.back().row == row))
+      continue;
+    call.fail(row, bad_value(node, values, bad));
+  }
+}
+
+} // namespace headrace::detail

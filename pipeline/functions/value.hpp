@@ -1,0 +1,99 @@
+#pragma once
+
+#include "headrace/pipeline/graph/expr_node.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+#include <functional>
+#include <span>
+
+namespace headrace::detail {
+
+/// What an expression is for the rows of a block. A *uniform* value has one row that stands for all
+/// of them.
+struct value {
+  column data;
+  bool uniform = false;
+  std::vector<row_error> errors; ///< ascending; of a uniform value, row 0 stands for all rows
+};
+
+/// One input of a column function.
+struct operand {
+  const column* data = nullptr;
+  bool uniform = false;
+  size_t row(size_t r) const noexcept { return uniform ? 0 : r; }
+  int64_t first_value(size_t r) const noexcept { return data->first_value(row(r)); }
+  shape shape_of(size_t r) const { return data->shape_of(row(r)); }
+};
+
+/// One call of a column function: `rows` rows of `inputs` become a column of `node.spec`.
+struct op_call {
+  const expr_node& node;
+  std::span<const operand> inputs;
+  size_t rows;
+  /// One byte a row, not 0 for rows that are not to be evaluated (failed before, or not chosen);
+  /// null: none. They get some value of the spec.
+  const uint8_t* skip;
+  /// Rows that fail here, ascending.
+  std::vector<row_error>& errors;
+
+  bool skips(size_t r) const noexcept { return skip != nullptr && skip[r] != 0; }
+  bool all_dense() const noexcept {
+    for (const auto& in : inputs)
+      if (!in.data->is_dense())
+        return false;
+    return true;
+  }
+  void fail(size_t r, const status& why) const {
+    errors.push_back({static_cast<uint32_t>(r), why.with_context(name())});
+  }
+  /// All rows that are not skipped fail for one reason.
+  void fail_all(const status& why) const;
+  std::string_view name() const noexcept;
+};
+
+/// A shape that `spec` announces, with 0 for unknown extents: for rows that have no value. `rank`:
+/// that of the other rows, in case the spec does not know it.
+shape shape_of_nothing(const tensor_spec& spec, size_t rank);
+
+/// `rows` rows of zeros or empty strings of `spec`: for rows that all failed.
+column column_of_nothing(const tensor_spec& spec, size_t rows);
+
+/// Builds a column row by row when shapes or bytes are not known before. Rows of one shape become a
+/// dense column.
+class column_builder {
+public:
+  column_builder(dtype type, size_t rows_expected);
+
+  /// Room for `n` more values of the current row; numbers only.
+  std::byte* extend(size_t n) { return values_.extend(n * size_); }
+  /// One more string of the current row.
+  void add_string(std::string_view text) {
+    values_.append(text.data(), text.size());
+    end_string();
+  }
+  /// The same in pieces: `append_bytes` any number of times, then `end_string`.
+  void append_bytes(std::string_view text) { values_.append(text.data(), text.size()); }
+  void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
+  /// Ends the current row, to which as many values were added.
+  void end_row(const shape& dims);
+  /// A row of zeros or empty strings. @pre nothing was added to the current row
+  void end_row_of_nothing(const shape& dims);
+
+  column finish() &&;
+
+private:
+  void add_row(const shape& dims);
+
+  dtype type_;
+  size_t size_;
+  size_t rows_ = 0;
+  bool same_ = true;
+  shape first_;
+  buffer_builder values_, borders_, starts_, dims_;
+  int64_t total_ = 0;
+};
+
+/// `rows` copies of the only row.
+column repeat_row(const column& one, size_t rows);
+
+} // namespace headrace::detail

@@ -1,0 +1,114 @@
+#include "headrace/pipeline/kernels/check.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace headrace::kernels {
+
+namespace {
+
+/// Whole runs are tested without branches, so that they become vector code.
+template <class T, class Bad>
+size_t find_bad(const void* values, size_t from, size_t n) {
+  const auto* x = static_cast<const T*>(values);
+  constexpr size_t run = 256;
+  size_t i = from;
+  for (; i + run <= n; i += run) {
+    uint8_t any = 0;
+    for (size_t j = 0; j < run; ++j) any |= static_cast<uint8_t>(Bad{}(x[i + j]));
+    if (any != 0)
+      break;
+  }
+  for (; i < n; ++i)
+    if (Bad{}(x[i]))
+      return i;
+  return n;
+}
+
+struct is_zero {
+  template <class T>
+  bool operator()(T x) const {
+    return x == 0;
+  }
+};
+struct is_negative {
+  template <class T>
+  bool operator()(T x) const {
+    return x < 0;
+  }
+};
+
+/// Bounds of an integer type as floats: lowest is exact, the other is one past the highest, also
+/// exact. A float fits if it is cut off to something inside.
+template <class To>
+struct unfit {
+  template <class From>
+  bool operator()(From x) const {
+    if constexpr (std::is_integral_v<From>) {
+      return !std::in_range<To>(x);
+    } else {
+      using wide = std::conditional_t<std::is_same_v<From, double>, double, float>;
+      const auto value = static_cast<wide>(x);
+      constexpr wide past = static_cast<wide>(std::numeric_limits<To>::max() / 2 + 1) * wide{2};
+      if constexpr (std::is_signed_v<To>) {
+        constexpr wide lowest = -past;
+        // Below the lowest, but cut off to it: representable only if the float has fraction bits
+        // there.
+        return !(value > lowest - wide{1} || value >= lowest) || !(value < past);
+      } else {
+        return !(value > wide{-1}) || !(value < past);
+      }
+    }
+  }
+};
+
+template <class From, class To>
+find_bad_fn find_unfit_pair() {
+  if constexpr (std::is_integral_v<From>) {
+    if (std::in_range<To>(std::numeric_limits<From>::min())
+        && std::in_range<To>(std::numeric_limits<From>::max()))
+      return nullptr;
+  }
+  return find_bad<From, unfit<To>>;
+}
+
+template <class T>
+inline constexpr bool is_int = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+} // namespace
+
+find_bad_fn find_zero(dtype type) noexcept {
+  return visit_plain(type, []<class T>(T) -> find_bad_fn {
+    if constexpr (is_int<T>)
+      return find_bad<std::make_unsigned_t<T>, is_zero>;
+    else
+      return nullptr;
+  });
+}
+
+find_bad_fn find_negative(dtype type) noexcept {
+  return visit_plain(type, []<class T>(T) -> find_bad_fn {
+    if constexpr (is_int<T> && std::is_signed_v<T>)
+      return find_bad<T, is_negative>;
+    else
+      return nullptr;
+  });
+}
+
+find_bad_fn find_unfit(dtype type, dtype to) noexcept {
+  if (!is_integer(to) || type == dtype::boolean || type == dtype::string || is_complex(type))
+    return nullptr;
+  return visit_plain(type, [to]<class From>(From) -> find_bad_fn {
+    if constexpr (std::is_same_v<From, bool> || is_complex(dtype_of<From>))
+      return nullptr;
+    else
+      return visit_plain(to, []<class To>(To) -> find_bad_fn {
+        if constexpr (is_int<To>)
+          return find_unfit_pair<From, To>();
+        else
+          return nullptr;
+      });
+  });
+}
+
+} // namespace headrace::kernels

@@ -1,0 +1,77 @@
+// Loops that apply a functor to runs of values, compiled once a target: to be included inside
+// Highway's foreach_target files. The compiler makes them vector code, so that one text serves all
+// dtypes.
+#if defined(HEADRACE_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
+#  ifdef HEADRACE_LOOPS_INL
+#    undef HEADRACE_LOOPS_INL
+#  else
+#    define HEADRACE_LOOPS_INL
+#  endif
+
+#  include <cstddef>
+#  include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace headrace::kernels::HWY_NAMESPACE {
+
+// The outputs may be an input, value for value: no iteration depends on another.
+template <class Out, class In, class F>
+void unary_loop(void* out, const void* a, const void*, const void*, size_t n) {
+  auto* o = static_cast<Out*>(out);
+  auto* x = static_cast<const In*>(a);
+#  pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i) o[i] = F{}(x[i]);
+}
+
+template <class Out, class In, class F>
+void binary_loop(void* out, const void* a, const void* b, const void*, size_t n) {
+  auto* o = static_cast<Out*>(out);
+  auto* x = static_cast<const In*>(a);
+  auto* y = static_cast<const In*>(b);
+#  pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i) o[i] = F{}(x[i], y[i]);
+}
+
+template <class Out, class In, class F>
+void right_scalar_loop(void* out, const void* a, const void* b, const void*, size_t n) {
+  auto* o = static_cast<Out*>(out);
+  auto* x = static_cast<const In*>(a);
+  const In y = *static_cast<const In*>(b);
+#  pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i) o[i] = F{}(x[i], y);
+}
+
+template <class Out, class In, class F>
+void left_scalar_loop(void* out, const void* a, const void* b, const void*, size_t n) {
+  auto* o = static_cast<Out*>(out);
+  const In x = *static_cast<const In*>(a);
+  auto* y = static_cast<const In*>(b);
+#  pragma GCC ivdep
+  for (size_t i = 0; i < n; ++i) o[i] = F{}(x, y[i]);
+}
+
+template <class Out, class In, class F>
+tile_fn all_forms(tile_form form) {
+  switch (form) {
+  case tile_form::vectors: return binary_loop<Out, In, F>;
+  case tile_form::right_scalar: return right_scalar_loop<Out, In, F>;
+  case tile_form::left_scalar: return left_scalar_loop<Out, In, F>;
+  }
+  return nullptr;
+}
+
+/// For functions that scalars are rarely put left of.
+template <class Out, class In, class F>
+tile_fn right_forms(tile_form form) {
+  switch (form) {
+  case tile_form::vectors: return binary_loop<Out, In, F>;
+  case tile_form::right_scalar: return right_scalar_loop<Out, In, F>;
+  case tile_form::left_scalar: break;
+  }
+  return nullptr;
+}
+
+} // namespace headrace::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
