@@ -37,6 +37,8 @@ struct Grant {
   # The task may send up to this element of the stream.
   bytes @2 :UInt64;
   # And no more bytes than this that are not handed out; but one element always.
+  waiting @3 :Bool;
+  # The trainer is blocked: no stream has anything for it.
 }
 
 struct Recall {

@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// How much of one stream a consumer asks for in advance. A stream of a shared job starts small and grows while the
-/// trainer keeps up, so that a consumer that never reads takes little from the others. Pure.
+/// How much of one stream a consumer asks for in advance. A stream of a shared job starts small and
+/// grows while the trainer keeps up, so that a consumer that never reads takes little from the
+/// others. Pure.
 class stream_credit {
 public:
   struct window {
@@ -25,29 +26,47 @@ public:
       elements_(std::min(shared ? first_elements : unbounded, most_)),
       bytes_(bytes) {}
 
-  /// What to grant now that `handed_out` of `received` elements were taken. True if that is worth telling: half the
-  /// window was used since the last time, or the trainer waits.
-  bool update(uint64_t handed_out, uint64_t received, bool waiting) {
-    // All that came was taken: the trainer is faster than this window.
-    if (handed_out == received && handed_out >= granted_from_ + elements_)
+  /// What to grant now that `handed_out` of `received` elements were taken. True if that is worth
+  /// telling: half the window was used since the last time (or anything, if `always`), or the
+  /// trainer began to wait.
+  bool update(uint64_t handed_out, uint64_t received, bool waiting, bool always = false) {
+    // A full window was taken and nothing is left of it: the trainer is faster than this window.
+    if (handed_out == received && handed_out - grown_at_ >= elements_) {
       elements_ = std::min(elements_ * 2, most_);
+      grown_at_ = handed_out;
+    }
     const bool moved = handed_out > told_;
     const bool half = handed_out - told_ >= std::max<uint64_t>(elements_ / 2, 1);
-    if (!moved || !(half || waiting || elements_ >= unbounded / 2))
+    // The task forgets that we wait when it sends something, so it is told again after that.
+    const bool waits_anew = waiting && (!told_waiting_ || told_received_ != received);
+    if (!waits_anew && !(moved && (half || always || elements_ >= unbounded / 2)))
       return false;
-    told_ = granted_from_ = handed_out;
+    told_ = handed_out;
+    told_waiting_ = waiting;
+    told_received_ = received;
     return true;
   }
   window now(uint64_t handed_out) const { return {handed_out + elements_, bytes_}; }
-  /// The stream was told all of this by `open` and a first grant.
-  void reopened(uint64_t handed_out) { told_ = granted_from_ = handed_out; }
+  /// `open` and a first grant told the stream all of this.
+  void reopened(uint64_t handed_out, uint64_t received, bool waiting) {
+    told_ = handed_out;
+    told_received_ = received;
+    told_waiting_ = waiting;
+  }
+  /// Other streams share the bound on elements. What was granted already may still come.
+  void bound(uint64_t most_elements) {
+    most_ = std::max<uint64_t>(most_elements, 1);
+    elements_ = std::min(elements_, most_);
+  }
 
 private:
   uint64_t most_ = unbounded;
   uint64_t elements_ = unbounded;
   uint64_t bytes_ = 4 << 20;
-  uint64_t told_ = 0;
-  uint64_t granted_from_ = 0;
+  uint64_t told_ = 0; ///< handed out, as the task knows it
+  uint64_t told_received_ = 0;
+  bool told_waiting_ = false;
+  uint64_t grown_at_ = 0; ///< handed out when the window last grew
 };
 
 } // namespace headrace

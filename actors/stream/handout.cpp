@@ -26,13 +26,15 @@ void handout::add(task_id from, block rows) {
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
+  // Otherwise one element could wander between trainers that all wait, and never meet one.
+  if (waiting_)
+    keep = std::max<uint64_t>(keep, 1);
   auto handed = q.before_current;
   auto kept = keep;
   if (current_from_ == from) {
     auto seen = cut_.load();
     uint64_t stays = 0;
-    do
-      stays = std::min(limit_of(seen), position_of(seen) + keep);
+    do stays = std::min(limit_of(seen), position_of(seen) + keep);
     while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), stays)));
     handed += position_of(seen);
     kept -= stays - position_of(seen);
@@ -69,6 +71,11 @@ handout::marks handout::of(task_id from) {
   return {q.received, q.before_current + current, q.waiting_bytes};
 }
 
+bool handout::waiting() {
+  std::lock_guard lock{mutex_};
+  return waiting_;
+}
+
 std::map<task_id, handout::marks> handout::look(bool& waiting) {
   std::lock_guard lock{mutex_};
   told_ = false;
@@ -97,57 +104,70 @@ void handout::tell() {
     wake_();
 }
 
-std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
-  for (bool told_waiting = false;;) {
-    {
-      std::unique_lock lock{mutex_};
-      // Tasks take turns, so that none hides the others.
-      auto at = queues_.upper_bound(current_from_);
-      settle_current();
-      for (size_t i = 0; i < queues_.size(); ++i, ++at) {
-        if (at == queues_.end())
-          at = queues_.begin();
-        if (at->second.blocks.empty())
-          continue;
-        auto rows = std::make_shared<const block>(std::move(at->second.blocks.front()));
-        at->second.blocks.pop_front();
-        current_bytes_ = rows->bytes();
-        at->second.waiting_bytes -= std::min(current_bytes_, at->second.waiting_bytes);
-        current_from_ = at->first;
-        cut_.store(packed(0, rows->rows));
-        waiting_ = false;
-        lock.unlock();
-        tell();
-        return rows;
-      }
-      if (end_) {
-        how = *end_;
-        end_ = status{}; // an error is told once, then it is the end
-        return nullptr;
-      }
-      if (stop.stop_requested()) {
-        how = cancelled("the iteration was stopped");
-        return nullptr;
-      }
-      waiting_ = true;
-      if (told_waiting) {
-        changed_.wait(lock, stop, [&] {
-          return end_ || std::any_of(queues_.begin(), queues_.end(),
-                                     [](const auto& entry) { return !entry.second.blocks.empty(); });
-        });
-        continue;
-      }
-    }
-    tell();
-    told_waiting = true;
+std::shared_ptr<const block> handout::take_turn() {
+  // Tasks take turns, so that none hides the others.
+  auto at = queues_.upper_bound(current_from_);
+  settle_current();
+  for (size_t i = 0; i < queues_.size(); ++i, ++at) {
+    if (at == queues_.end())
+      at = queues_.begin();
+    auto& [from, q] = *at;
+    if (q.blocks.empty())
+      continue;
+    auto rows = std::make_shared<const block>(std::move(q.blocks.front()));
+    q.blocks.pop_front();
+    current_bytes_ = rows->bytes();
+    q.waiting_bytes -= std::min(current_bytes_, q.waiting_bytes);
+    current_from_ = from;
+    cut_.store(packed(0, rows->rows));
+    return rows;
   }
+  return nullptr;
+}
+
+handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status& how) {
+  rows = take_turn();
+  waiting_ = !rows && !end_;
+  if (rows)
+    return outcome::rows;
+  if (!end_)
+    return outcome::nothing_yet;
+  how = *end_;
+  end_ = status{}; // an error is told once, then it is the end
+  return outcome::over;
+}
+
+handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& how) {
+  std::unique_lock lock{mutex_};
+  const auto out = take_locked(rows, how);
+  lock.unlock();
+  if (out != outcome::over)
+    tell();
+  return out;
+}
+
+std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
+  std::shared_ptr<const block> rows;
+  while (try_next(rows, how) == outcome::nothing_yet) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, stop, [&] {
+      return end_ || std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
+               return !entry.second.blocks.empty();
+             });
+    });
+    if (stop.stop_requested()) {
+      waiting_ = false;
+      how = cancelled("the iteration was stopped");
+      return nullptr;
+    }
+  }
+  return rows;
 }
 
 std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
   auto seen = cut_.load();
   uint64_t to = 0;
-  do
-    to = std::min<uint64_t>(limit_of(seen), position_of(seen) + rows);
+  do to = std::min<uint64_t>(limit_of(seen), position_of(seen) + rows);
   while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
   return {position_of(seen), to};
 }

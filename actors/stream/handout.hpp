@@ -32,8 +32,8 @@ public:
 
   /// Rows of a task, to be handed out after those that came before.
   void add(task_id from, block rows);
-  /// Takes back what of that task is not handed out, but for the next `keep` elements. Returns the
-  /// mark: elements of the stream up to it stay here.
+  /// Takes back what of that task is not handed out, but for the next `keep` elements; a waiting
+  /// trainer keeps one in any case. Returns the mark: elements of the stream up to it stay here.
   uint64_t recall(task_id from, uint64_t keep);
   /// Nothing comes any more, well or not. The first call holds.
   void finish(status how);
@@ -45,6 +45,8 @@ public:
     size_t bytes = 0;        ///< held here
   };
   marks of(task_id from);
+  /// The trainer is blocked in `next`.
+  bool waiting();
   /// All marks, and whether the trainer waits.
   std::map<task_id, marks> look(bool& waiting);
 
@@ -54,8 +56,11 @@ public:
   /// there is one. nullptr at the end or on `stop`: `how` says which. An error of `finish` is told
   /// once, then it is the end.
   std::shared_ptr<const block> next(std::stop_token stop, status& how);
-  /// Hands out the next row of the block that `next` gave last; negative if none is left: go on with
-  /// `next`.
+  enum class outcome { rows, nothing_yet, over };
+  /// As `next`, but does not block: after `nothing_yet` the trainer counts as waiting.
+  outcome try_next(std::shared_ptr<const block>& rows, status& how);
+  /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
+  /// with `next`.
   int64_t claim() noexcept {
     auto seen = cut_.load(std::memory_order_relaxed);
     do {
@@ -75,6 +80,8 @@ private:
     size_t waiting_bytes = 0;    ///< of `blocks`
   };
   void settle_current();
+  std::shared_ptr<const block> take_turn();
+  outcome take_locked(std::shared_ptr<const block>& rows, status& how);
   void tell();
 
   const std::function<void()> wake_;

@@ -13,7 +13,8 @@ using stream_message = message<schema::StreamMessage>;
 /// Sends one message on a channel. False: the link is closed.
 template <class Fill>
 bool send_on(link& to, uint32_t channel, Fill&& fill, std::vector<buffer> payload = {}) {
-  return to.send({channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)});
+  return to.send(
+    {channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)});
 }
 
 /// Tells the other end of a channel that the stream is refused or cannot go on.

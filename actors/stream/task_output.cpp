@@ -1,6 +1,7 @@
 #include "headrace/actors/stream/task_output.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace headrace {
 
@@ -16,6 +17,7 @@ constexpr size_t quantum_bytes = 1 << 20;
 
 void task_output::produced(block rows) {
   pending_bytes_ += rows.bytes();
+  pending_rows_ += rows.rows;
   pending_.push_back(std::move(rows));
 }
 
@@ -26,26 +28,34 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   s.connected = true;
   s.ended = false; // it is told again
   s.recall = 0;    // and asked again
+  s.waiting = false;
+  s.asked_in_vain = false;
   s.forget_through(handed_out);
   s.resend_from = received;
 }
 
-void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes) {
+void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
+                        bool waiting) {
   auto at = streams_.find(who);
   if (at == streams_.end())
     return;
   auto& s = at->second;
+  if (handed_out > s.handed_out || waiting)
+    s.asked_in_vain = false;
   s.forget_through(handed_out);
   s.granted = elements;
   s.window_bytes = bytes;
+  s.waiting = waiting;
 }
 
 void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
   auto at = streams_.find(who);
   if (at == streams_.end() || at->second.recall != id)
     return;
-  at->second.recall = 0;
-  put_back(at->second, std::max(mark, at->second.handed_out));
+  auto& s = at->second;
+  s.recall = 0;
+  s.asked_in_vain = mark >= s.sent;
+  put_back(s, std::max(mark, s.handed_out));
 }
 
 void task_output::cut(consumer_id who) {
@@ -61,8 +71,17 @@ void task_output::leave(consumer_id who) {
   streams_.erase(at);
 }
 
-bool task_output::stream::hungry() const noexcept {
-  return connected && !ended && granted > sent && (retained_bytes < window_bytes || retained.empty());
+bool task_output::stream::has_room() const noexcept {
+  return connected && !ended && recall == 0 && granted > sent
+         && (retained_bytes < window_bytes || retained.empty());
+}
+
+bool task_output::stream::starved() const noexcept {
+  return waiting && sent == handed_out && has_room();
+}
+
+bool task_output::stream::stalled() const noexcept {
+  return !waiting && was_recalled && handed_out == handed_out_at_recall;
 }
 
 void task_output::stream::forget_through(uint64_t mark) {
@@ -91,13 +110,15 @@ void task_output::stream::forget_through(uint64_t mark) {
 void task_output::put_back(stream& from, uint64_t mark) {
   if (mark >= from.sent)
     return;
-  while (!from.retained.empty() && from.retained.back().first + from.retained.back().rows.rows > mark) {
+  while (!from.retained.empty()
+         && from.retained.back().first + from.retained.back().rows.rows > mark) {
     auto last = std::move(from.retained.back());
     from.retained.pop_back();
     from.retained_bytes -= last.bytes;
     const auto stays = mark > last.first ? mark - last.first : 0;
     auto back = last.rows.slice(stays, last.rows.rows - stays);
     pending_bytes_ += back.bytes();
+    pending_rows_ += back.rows;
     pending_.push_front(std::move(back));
     if (stays != 0) {
       last.rows = last.rows.slice(0, stays);
@@ -121,6 +142,7 @@ block task_output::take(uint64_t rows, size_t bytes) {
   if (size > bytes && front.rows > 1)
     count = std::clamp<uint64_t>(bytes * front.rows / size, 1, count);
   pending_bytes_ -= size;
+  pending_rows_ -= count;
   if (count == front.rows) {
     auto out = std::move(front);
     pending_.pop_front();
@@ -132,17 +154,21 @@ block task_output::take(uint64_t rows, size_t bytes) {
   return out;
 }
 
-bool task_output::serve(consumer_id who, stream& to, std::vector<action>& out) {
-  if (pending_.empty() || !to.hungry())
+bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out) {
+  if (pending_.empty() || !to.has_room())
     return false;
-  auto rows = to.granted - to.sent;
-  auto bytes = std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
-  if (streams_.size() > 1)
-    rows = std::min(rows, shared_quantum_rows);
+  const auto rows = std::min(to.granted - to.sent, most_rows);
+  const auto bytes =
+    std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
+  // Room for a crumb of a block is not worth a message: more will be free soon.
+  const auto& front = pending_.front();
+  if (!to.retained.empty() && bytes < std::min<size_t>(front.bytes(), to.window_bytes / 4))
+    return false;
   auto given = take(rows, std::min(bytes, quantum_bytes));
   kept record{to.sent, given, given.bytes()};
   to.sent += given.rows;
   to.retained_bytes += record.bytes;
+  to.waiting = false; // until it says so again
   out.push_back(send_block{who, record.first, std::move(given)});
   to.retained.push_back(std::move(record));
   to.resend_from = to.sent;
@@ -165,37 +191,71 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
 
 std::vector<task_output::action> task_output::deal() {
   std::vector<action> out;
-  for (auto& [who, s] : streams_)
-    resend(who, s, out);
+  for (auto& [who, s] : streams_) resend(who, s, out);
+  serve_the_starved(out);
   // In turn, beginning after the one that was served last.
+  const auto quantum =
+    streams_.size() > 1 ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
   for (bool served = true; served && !pending_.empty();) {
     served = false;
-    auto at = streams_.upper_bound(last_served_);
-    for (size_t i = 0; i < streams_.size(); ++i, ++at) {
-      if (at == streams_.end())
-        at = streams_.begin();
-      served |= serve(at->first, at->second, out);
-    }
+    for (auto who : in_turn())
+      if (auto& s = streams_.at(who); !s.stalled())
+        served |= serve(who, s, quantum, out);
   }
   if (exhausted_ && pending_.empty()) {
     if (shared_)
-      recall_for_the_hungry(out);
+      recall_for_the_starved(out);
     declare_end(out);
   }
   return out;
 }
 
-void task_output::recall_for_the_hungry(std::vector<action>& out) {
-  const auto hungry = std::count_if(streams_.begin(), streams_.end(), [](const auto& entry) {
-    return entry.second.hungry() && entry.second.sent == entry.second.handed_out;
-  });
-  if (hungry == 0)
+std::vector<consumer_id> task_output::in_turn() const {
+  std::vector<consumer_id> out;
+  out.reserve(streams_.size());
+  const auto after = streams_.upper_bound(last_served_);
+  for (auto at = after; at != streams_.end(); ++at) out.push_back(at->first);
+  for (auto at = streams_.begin(); at != after; ++at) out.push_back(at->first);
+  return out;
+}
+
+void task_output::serve_the_starved(std::vector<action>& out) {
+  if (streams_.size() < 2 || pending_.empty())
+    return;
+  std::vector<consumer_id> starved;
+  for (auto who : in_turn())
+    if (streams_.at(who).starved())
+      starved.push_back(who);
+  if (starved.empty())
+    return;
+  // What is scarce is shared evenly.
+  const auto share = std::clamp<uint64_t>((pending_rows_ + starved.size() - 1) / starved.size(), 1,
+                                          shared_quantum_rows);
+  for (auto who : starved) {
+    auto& s = streams_.at(who);
+    for (auto left = share; left != 0 && !pending_.empty();) {
+      const auto before = s.sent;
+      if (!serve(who, s, left, out))
+        break;
+      left -= s.sent - before;
+    }
+  }
+}
+
+void task_output::recall_for_the_starved(std::vector<action>& out) {
+  if (std::none_of(streams_.begin(), streams_.end(),
+                   [](const auto& entry) { return entry.second.starved(); }))
     return;
   for (auto& [who, s] : streams_) {
     const auto held = s.sent - s.handed_out;
-    if (held == 0 || s.recall != 0 || !s.connected)
+    // A trainer that waits and was sent one element will take it.
+    if (held == 0 || s.recall != 0 || !s.connected || (s.waiting && held == 1))
+      continue;
+    // Asked in vain: not again before it says something new.
+    if (s.asked_in_vain)
       continue;
     const bool idle = s.handed_out_at_recall == s.handed_out;
+    s.was_recalled = true;
     s.handed_out_at_recall = s.handed_out;
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});
@@ -224,8 +284,7 @@ bool task_output::finished() const noexcept {
 
 size_t task_output::retained_bytes() const noexcept {
   size_t out = 0;
-  for (const auto& [who, s] : streams_)
-    out += s.retained_bytes;
+  for (const auto& [who, s] : streams_) out += s.retained_bytes;
   return out;
 }
 

@@ -12,15 +12,16 @@ namespace headrace {
 
 /// What a task produced, and to whom it goes: the streams to all its consumers.
 ///
-/// Rows are dealt in turn to streams with credit, and kept until the consumer says that its trainer
-/// has them. When a consumer has nothing and the task has nothing more to give, what the others
-/// hold is recalled: half of it, or everything from one that handed nothing out since its last
-/// recall. The end is declared when nothing is un-handed anywhere. Pure: events in, `deal()` says
-/// what to send. Elements are counted per stream, without gaps; after a recall the count goes on at
-/// its mark.
+/// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and kept
+/// until the consumer says that its trainer has them. When a trainer waits and the task has nothing
+/// more to give, what the others hold is recalled: half of it, or everything from one that handed
+/// nothing out since its last recall; that one is dealt nothing more before it moves. The end is
+/// declared when nothing is un-handed anywhere. Pure: events in, `deal()` says what to send.
+/// Elements are counted per stream, without gaps; after a recall the count goes on at its mark.
 class task_output {
 public:
-  /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of them.
+  /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of
+  /// them.
   explicit task_output(bool shared) : shared_(shared) {}
 
   struct send_block {
@@ -47,8 +48,8 @@ public:
   /// A stream begins, or goes on over another connection after what was `received`.
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
   /// May send up to `elements` (a total of the stream), and hold `bytes` un-handed; one element
-  /// may always go.
-  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes);
+  /// may always go. `waiting`: its trainer is blocked, no stream has anything for it.
+  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes, bool waiting);
   /// The answer to a recall: elements from `mark` on come back.
   void recalled(consumer_id who, uint64_t id, uint64_t mark);
   /// The connection is lost; the stream stays.
@@ -62,7 +63,8 @@ public:
   std::vector<action> deal();
   /// Everything is handed out and everybody was told the end.
   bool finished() const noexcept;
-  /// Bytes that wait for credit.
+  /// Rows and bytes that wait for credit.
+  uint64_t pending_rows() const noexcept { return pending_rows_; }
   size_t pending_bytes() const noexcept { return pending_bytes_; }
   /// Bytes sent and not handed out.
   size_t retained_bytes() const noexcept;
@@ -86,22 +88,34 @@ private:
     std::deque<kept> retained;
     size_t retained_bytes = 0;
 
+    bool waiting = false; ///< its trainer, when it last spoke; not after something was sent
+    bool was_recalled = false;
+    bool asked_in_vain = false; ///< the last recall gave nothing, and it said nothing new since
+
     /// May be sent something.
-    bool hungry() const noexcept;
+    bool has_room() const noexcept;
+    /// Its trainer waits and has all that was sent.
+    bool starved() const noexcept;
+    /// Its trainer took nothing since the last recall, and does not wait.
+    bool stalled() const noexcept;
     void forget_through(uint64_t mark);
   };
 
   void put_back(stream& from, uint64_t mark);
   block take(uint64_t rows, size_t bytes);
-  bool serve(consumer_id who, stream& to, std::vector<action>& out);
+  bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
+  void serve_the_starved(std::vector<action>& out);
+  /// All consumers, beginning after the one that was served last.
+  std::vector<consumer_id> in_turn() const;
   void resend(consumer_id who, stream& to, std::vector<action>& out);
-  void recall_for_the_hungry(std::vector<action>& out);
+  void recall_for_the_starved(std::vector<action>& out);
   void declare_end(std::vector<action>& out);
 
   bool shared_;
   bool exhausted_ = false;
   std::deque<block> pending_;
   size_t pending_bytes_ = 0;
+  uint64_t pending_rows_ = 0;
   std::map<consumer_id, stream> streams_;
   consumer_id last_served_;
   uint64_t last_recall_ = 0;
