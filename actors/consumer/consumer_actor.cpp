@@ -44,6 +44,9 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
 consumer_state::~consumer_state() {
   for (const auto& [id, s] : streams_)
     if (s.over) {
+      // What the trainer has must not go to others.
+      const auto marks = out_->of(id);
+      send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) { b.initGrant().setHandedOut(marks.handed_out); });
       send_on(*s.over, s.channel, [](schema::StreamMessage::Builder b) { b.setClose(); });
       links_->close_channel(s.over.get(), s.channel);
     }
@@ -189,7 +192,8 @@ void consumer_state::open(task_id id, stream& s) {
   s.opened = true;
   s.pause = std::chrono::milliseconds{10};
   const auto marks = out_->of(id);
-  s.credit.reopened(marks.handed_out);
+  const auto waiting = out_->waiting();
+  s.credit.reopened(marks.handed_out, marks.received, waiting);
   const auto window = s.credit.now(marks.handed_out);
   send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initOpen();
@@ -205,6 +209,7 @@ void consumer_state::open(task_id id, stream& s) {
     out.setHandedOut(marks.handed_out);
     out.setElements(window.elements);
     out.setBytes(window.bytes);
+    out.setWaiting(waiting);
   });
 }
 
@@ -228,8 +233,6 @@ void consumer_state::on(const block_arrived& what) {
         out.setId(in->getRecall().getId());
         out.setMark(mark);
       });
-      bool waiting = false;
-      out_->look(waiting);
       return refill(true);
     }
     case schema::StreamMessage::END:
@@ -303,7 +306,7 @@ void consumer_state::refill(bool always) {
     if (at == streams_.end() || !at->second.over)
       continue;
     auto& s = at->second;
-    if (!s.credit.update(m.handed_out, m.received, waiting || always))
+    if (!s.credit.update(m.handed_out, m.received, waiting, always))
       continue;
     const auto window = s.credit.now(m.handed_out);
     send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
@@ -311,6 +314,7 @@ void consumer_state::refill(bool always) {
       out.setHandedOut(m.handed_out);
       out.setElements(window.elements);
       out.setBytes(window.bytes);
+      out.setWaiting(waiting);
     });
   }
 }

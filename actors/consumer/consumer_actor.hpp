@@ -51,7 +51,8 @@ private:
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in);
   void reconnect(task_id id, stream& s);
-  void refill(bool waiting);
+  /// Tells the tasks how far the trainer is, where that is worth a message.
+  void refill(bool always);
   void conclude();
   void fail(const status& why);
   void beat();

@@ -147,7 +147,7 @@ void task_state::on(const stream_arrived& from) {
   switch (in->which()) {
     case schema::StreamMessage::GRANT: {
       const auto grant = in->getGrant();
-      output_.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes());
+      output_.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(), grant.getWaiting());
       break;
     }
     case schema::StreamMessage::RECALLED:
