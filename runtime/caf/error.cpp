@@ -84,18 +84,4 @@ caf::error error_of(const std::exception_ptr& thrown) {
 
 } // namespace port
 
-#if !HEADRACE_CAF_LEGACY
-bool from_string(std::string_view text, status_code& code) {
-  for (uint8_t i = 0; i <= last_code; ++i)
-    if (to_string(static_cast<status_code>(i)) == text)
-      return from_integer(i, code);
-  return false;
-}
-
-bool from_integer(uint8_t number, status_code& code) {
-  code = static_cast<status_code>(number);
-  return number <= last_code;
-}
-#endif
-
 } // namespace headrace

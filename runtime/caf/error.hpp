@@ -4,7 +4,6 @@
 #include "headrace/runtime/caf/port.hpp"
 
 #include <exception>
-#include <string_view>
 
 HEADRACE_ERROR_ENUM(headrace::status_code, "headrace")
 
@@ -19,11 +18,16 @@ caf::error to_error(const status& why);
 status to_status(const caf::error& why);
 
 #if !HEADRACE_CAF_LEGACY
-bool from_string(std::string_view text, status_code& code);
-bool from_integer(uint8_t number, status_code& code);
 template <class Inspector>
 bool inspect(Inspector& f, status_code& x) {
-  return caf::default_enum_inspect(f, x);
+  auto get = [&] { return static_cast<uint8_t>(x); };
+  auto set = [&](uint8_t number) {
+    x = number <= static_cast<uint8_t>(status_code::unauthenticated)
+          ? static_cast<status_code>(number)
+          : status_code::unknown;
+    return true;
+  };
+  return f.apply(get, set);
 }
 #endif
 

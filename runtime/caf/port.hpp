@@ -6,6 +6,7 @@
 #include <caf/all.hpp>
 #include <caf/config.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -107,7 +108,7 @@ typename State::handle_type spawn(Host&& host, Args&&... args) {
 template <class State>
 class shell {
 public:
-  template <class Self, class... Args>
+  template <std::derived_from<caf::scheduled_actor> Self, class... Args>
   explicit shell(Self* self, Args&&... args) : state_(self, std::forward<Args>(args)...) {
     self->set_exception_handler(
       [](caf::scheduled_actor*, std::exception_ptr& thrown) { return error_of(thrown); });
@@ -120,7 +121,7 @@ private:
 };
 template <class State, class Host, class... Args>
 typename State::handle_type spawn(Host&& host, Args&&... args) {
-  return host.spawn(caf::actor_from_state<State>, std::forward<Args>(args)...);
+  return host.spawn(caf::actor_from_state<shell<State>>, std::forward<Args>(args)...);
 }
 #endif
 
@@ -161,7 +162,10 @@ void remind(Self* self, caf::timespan delay, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
   caf::delayed_anon_send(caf::actor_cast<caf::actor>(self), delay, std::forward<Args>(xs)...);
 #else
-  caf::anon_mail(std::forward<Args>(xs)...).delay(delay).send(caf::actor_cast<caf::actor>(self));
+  // An anonymous delay counts on the machine's clock, also where the system has another.
+  caf::anon_mail(std::forward<Args>(xs)...)
+    .schedule(self->clock().now() + delay)
+    .send(caf::actor_cast<caf::actor>(self));
 #endif
 }
 /// Lets `to` answer in this actor's place.

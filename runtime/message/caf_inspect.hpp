@@ -59,12 +59,18 @@ bool inspect(Inspector& f, message<Schema>& x) {
   if constexpr (Inspector::is_loading) {
     size_t size = 0;
     if (!f.begin_sequence(size))
-      return false;
+      return x = type::broken("truncated before its size"), true;
+    if constexpr (requires { f.remaining(); })
+      if (f.remaining() < size)
+        return x = type::broken("truncated: " + std::to_string(f.remaining()) + " of "
+                                + std::to_string(size) + " bytes"),
+               true;
     if (size > max_message_bytes)
-      return f.set_error(caf::make_error(caf::sec::invalid_argument)), false;
+      return x = type::broken("message of " + std::to_string(size) + " bytes is over the limit"),
+             true;
     mutable_buffer words{size};
     if (size != 0 && !f.value(caf::byte_span{words.data(), size}))
-      return false;
+      return x = type::broken("truncated"), true;
     x = size != 0 ? type::parse(std::move(words).freeze()) : type{};
   } else {
     auto bytes = x.bytes();

@@ -9,8 +9,7 @@
 
 using namespace std::chrono_literals;
 
-namespace headrace {
-namespace {
+namespace headrace::supervisor_test {
 
 /// A command to a child: crash with this status (ok: quit normally), or be deaf to being asked to
 /// stop.
@@ -18,6 +17,23 @@ struct order {
   status crash;
   bool deafen = false;
 };
+/// What a parent is to do with its children.
+using team_call = std::function<void(supervisor&)>;
+
+} // namespace headrace::supervisor_test
+
+// clang-format off
+CAF_BEGIN_TYPE_ID_BLOCK(supervisor_test, headrace::tests_first_type_id)
+  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::supervisor_test::order>))
+  CAF_ADD_TYPE_ID(supervisor_test, (headrace::local<headrace::supervisor_test::team_call>))
+CAF_END_TYPE_ID_BLOCK(supervisor_test)
+// clang-format on
+
+namespace headrace {
+namespace {
+
+using supervisor_test::order;
+using supervisor_test::team_call;
 using child_actor = port::handle<caf::result<void>(local<order>)>;
 
 /// What the children of one test did, in order.
@@ -51,8 +67,8 @@ private:
   diary* log_;
 };
 
-using parent_actor = port::handle<caf::result<void>(atom::supervise, uint64_t),
-                                  caf::result<void>(local<std::function<void(supervisor&)>>)>;
+using parent_actor =
+  port::handle<caf::result<void>(atom::supervise, uint64_t), caf::result<void>(local<team_call>)>;
 
 struct parent_options {
   supervision_options supervision;
@@ -79,7 +95,7 @@ public:
   port::behavior<handle_type> make_behavior() {
     return {
       [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
-      [this](const local<std::function<void(supervisor&)>>& f) { (*f)(team_); },
+      [this](const local<team_call>& f) { (*f)(team_); },
     };
   }
 
@@ -104,8 +120,8 @@ protected:
     node.dispatch();
     EXPECT_EQ(log.taken().size(), options.children.size());
   }
-  void with_team(std::function<void(supervisor&)> f) {
-    port::tell(parent, local<std::function<void(supervisor&)>>{std::move(f)});
+  void with_team(team_call f) {
+    port::tell(parent, local<team_call>{std::move(f)});
     node.dispatch();
   }
   child_actor child(const std::string& id) {
@@ -127,7 +143,7 @@ protected:
 
   diary log;
   supervision_board board;
-  test::actor_node node;
+  test::actor_node node{port::register_types<caf::id_block::supervisor_test>};
   parent_options options;
   parent_actor parent;
 };
