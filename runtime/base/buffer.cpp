@@ -1,5 +1,7 @@
 #include "headrace/runtime/base/buffer.hpp"
 
+#include "headrace/runtime/base/buffer_pool.hpp"
+
 #include <new>
 
 namespace headrace {
@@ -9,6 +11,19 @@ namespace {
 // Room to round a size up to whole lines, so that vector kernels may run over the end.
 constexpr size_t padded(size_t size) {
   return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
+}
+
+// Sanitizers are to see each use after the end of a buffer's life.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t pool_limit = 0;
+#else
+constexpr size_t pool_limit = size_t{64} << 20;
+#endif
+
+// Outlives all buffers, those in objects of static storage included.
+buffer_pool& pool() {
+  static auto* const p = new buffer_pool{pool_limit};
+  return *p;
 }
 
 } // namespace
@@ -50,5 +65,7 @@ buffer buffer_builder::finish() {
     return {};
   return std::move(storage_).freeze(size);
 }
+
+void release_free_buffers() noexcept { pool().trim(); }
 
 } // namespace headrace

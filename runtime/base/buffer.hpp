@@ -105,4 +105,7 @@ private:
   size_t size_ = 0;
 };
 
+/// Freed large buffers are kept for reuse, up to 64 MiB in all; this gives them back to the system.
+void release_free_buffers() noexcept;
+
 } // namespace headrace
