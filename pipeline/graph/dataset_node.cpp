@@ -2,6 +2,14 @@
 
 namespace headrace {
 
+element_spec function::result() const {
+  if (!named.empty())
+    return declared;
+  std::vector<tensor_spec> specs;
+  for (const auto& tensor : tensors) specs.push_back(tensor->spec);
+  return {layout, std::move(specs)};
+}
+
 std::string_view to_string(dataset_op op) noexcept {
   switch (op) {
   case dataset_op::range: return "range";
