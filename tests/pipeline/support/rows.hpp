@@ -1,0 +1,81 @@
+#pragma once
+
+#include "headrace/pipeline/functions/trace.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/iterator/iterator.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Datasets as lists of words, one a row: easy to write down and to compare.
+namespace headrace::test {
+
+/// Every value of a row with its shape: `7`, `[2]{1 2}`, `a|b`; a failed row is `!code: message`.
+std::string row_text(const block& rows, size_t row);
+
+/// How many rows to ask for next.
+using asking = std::function<size_t()>;
+inline asking always(size_t n) {
+  return [n] { return n; };
+}
+
+/// All rows, until the end or until there are `most`. Checks that each block keeps its promises
+/// (1 to as many rows as were asked, consistent columns, errors and origins).
+std::vector<std::string> read_all(iterator& from, const asking& rows = always(1000),
+                                  size_t most = 100000);
+std::vector<std::string> read_all(const dataset_ptr& graph, const asking& rows = always(1000),
+                                  size_t most = 100000);
+
+/// The numbers of a dataset of int64 scalars; throws on a failed row.
+std::vector<int64_t> read_numbers(const dataset_ptr& graph, const asking& rows = always(1000),
+                                  size_t most = 10000000);
+
+/// Makers that throw instead of returning a status.
+dataset_ptr range(int64_t start, int64_t stop, int64_t step = 1);
+template <class F>
+function_ptr traced(const dataset_ptr& input, F f) {
+  return std::make_shared<const function>(trace(input->spec, f));
+}
+
+/// Splits that a test hands out.
+class scripted_splits : public split_provider {
+public:
+  struct answer {
+    uint32_t source = 0;
+    uint64_t pass = 0;
+    std::optional<split_range> range;
+  };
+  /// `next` of (source, pass): the ranges in turn, then the end.
+  std::vector<answer> script;
+  struct asked {
+    uint32_t source;
+    uint64_t pass;
+    std::optional<uint64_t> total;
+    friend bool operator==(const asked&, const asked&) = default;
+  };
+  std::vector<asked> log;
+
+  result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
+                                          std::optional<uint64_t> total) override;
+};
+
+/// `(source/pass/split)` of each row.
+std::vector<std::string> origins_of(const block& rows);
+
+/// A file under the test's own directory that goes away with it.
+class scratch_folder {
+public:
+  scratch_folder();
+  ~scratch_folder();
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  std::string write(const std::string& name, std::string_view bytes) const;
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+std::string read_file(const std::string& path);
+
+} // namespace headrace::test
