@@ -38,7 +38,7 @@ public:
     const bool moved = handed_out > told_;
     const bool half = handed_out - told_ >= std::max<uint64_t>(elements_ / 2, 1);
     // The task forgets that we wait when it sends something, so it is told again after that.
-    const bool waits_anew = waiting && (!told_waiting_ || told_received_ != received);
+    const bool waits_anew = waiting && (moved || !told_waiting_ || told_received_ != received);
     if (!waits_anew && !(moved && (half || always || elements_ >= unbounded / 2)))
       return false;
     told_ = handed_out;

@@ -71,15 +71,21 @@ handout::marks handout::of(task_id from) {
   return {q.received, q.before_current + current, q.waiting_bytes};
 }
 
+bool handout::starves() const {
+  return waiting_ && std::none_of(queues_.begin(), queues_.end(), [](const auto& entry) {
+           return !entry.second.blocks.empty();
+         });
+}
+
 bool handout::waiting() {
   std::lock_guard lock{mutex_};
-  return waiting_;
+  return starves();
 }
 
 std::map<task_id, handout::marks> handout::look(bool& waiting) {
   std::lock_guard lock{mutex_};
   told_ = false;
-  waiting = waiting_;
+  waiting = starves();
   std::map<task_id, marks> out;
   const auto cut = cut_.load();
   for (const auto& [id, q] : queues_) {

@@ -45,7 +45,7 @@ public:
     size_t bytes = 0;        ///< held here
   };
   marks of(task_id from);
-  /// The trainer is blocked in `next`.
+  /// The trainer is blocked in `next`, and there is nothing for it.
   bool waiting();
   /// All marks, and whether the trainer waits.
   std::map<task_id, marks> look(bool& waiting);
@@ -79,6 +79,7 @@ private:
     uint64_t before_current = 0; ///< handed out of blocks before the current one
     size_t waiting_bytes = 0;    ///< of `blocks`
   };
+  bool starves() const;
   void settle_current();
   std::shared_ptr<const block> take_turn();
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);

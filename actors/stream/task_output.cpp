@@ -54,7 +54,8 @@ void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
     return;
   auto& s = at->second;
   s.recall = 0;
-  s.asked_in_vain = mark >= s.sent;
+  if (mark < s.sent)
+    s.asked_in_vain = false;
   put_back(s, std::max(mark, s.handed_out));
 }
 
@@ -256,6 +257,7 @@ void task_output::recall_for_the_starved(std::vector<action>& out) {
       continue;
     const bool idle = s.handed_out_at_recall == s.handed_out;
     s.was_recalled = true;
+    s.asked_in_vain = true; // unless it gives something, or says something new
     s.handed_out_at_recall = s.handed_out;
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});

@@ -1,0 +1,215 @@
+#include "tests/actors/stream/stream_world.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace {
+namespace {
+
+using send_block = task_output::send_block;
+using send_recall = task_output::send_recall;
+using send_end = task_output::send_end;
+
+constexpr consumer_id a{1};
+constexpr consumer_id b{2};
+constexpr uint64_t much = 1 << 20;
+
+template <class T>
+std::vector<T> only(const std::vector<task_output::action>& actions) {
+  std::vector<T> out;
+  for (const auto& x : actions)
+    if (const auto* y = std::get_if<T>(&x))
+      out.push_back(*y);
+  return out;
+}
+
+std::vector<int64_t> values(const std::vector<send_block>& sent, consumer_id to) {
+  std::vector<int64_t> out;
+  for (const auto& s : sent)
+    if (s.to == to)
+      for (auto x : s.rows.columns[0].values<int64_t>()) out.push_back(x);
+  return out;
+}
+
+std::vector<int64_t> run(int64_t first, int64_t end) {
+  std::vector<int64_t> out(static_cast<size_t>(end - first));
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+/// `a` and `b` have `each` of `2 * each` elements, the source is exhausted.
+task_output with_both_holding(uint64_t each) {
+  task_output out{true};
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.grant(a, 0, each, much, false);
+  out.grant(b, 0, each, much, false);
+  out.produced(numbers(0, 2 * each));
+  out.exhausted();
+  const auto sent = only<send_block>(out.deal());
+  EXPECT_EQ(values(sent, a).size(), each);
+  EXPECT_EQ(values(sent, b).size(), each);
+  return out;
+}
+
+TEST(TaskOutput, PassesWholeBlocksToASingleConsumer) {
+  task_output out{false};
+  out.open(a, 0, 0);
+  out.grant(a, 0, much, much, false);
+  auto made = numbers(0, 5000);
+  const auto* data = made.columns[0].value_buffer().data();
+  out.produced(std::move(made));
+  const auto sent = only<send_block>(out.deal());
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].rows.rows, 5000u);
+  EXPECT_EQ(sent[0].rows.columns[0].value_buffer().data(), data) << "it was copied";
+}
+
+TEST(TaskOutput, SendsNothingWithoutCreditAndNoMoreThanIsGranted) {
+  task_output out{false};
+  out.open(a, 0, 0);
+  out.produced(numbers(0, 10));
+  EXPECT_TRUE(out.deal().empty());
+  out.grant(a, 0, 4, much, false);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(0, 4));
+  EXPECT_TRUE(out.deal().empty());
+  out.grant(a, 0, 4, much, false);
+  EXPECT_TRUE(out.deal().empty()) << "a repeated grant grants nothing more";
+  out.grant(a, 3, 7, much, false);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(4, 7));
+}
+
+TEST(TaskOutput, LetsOneElementGoWhenNothingIsOutstanding) {
+  task_output out{false};
+  out.open(a, 0, 0);
+  out.grant(a, 0, much, 1, false); // an element has 8 bytes
+  out.produced(numbers(0, 3));
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(0, 1));
+  EXPECT_TRUE(out.deal().empty());
+  out.grant(a, 1, much, 1, true);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(1, 2));
+}
+
+TEST(TaskOutput, SendsNoCrumbsIntoANearlyFullWindow) {
+  task_output out{false};
+  out.open(a, 0, 0);
+  out.grant(a, 0, much, 8000, false);
+  for (int i = 0; i < 5; ++i) out.produced(numbers(i * 250, 250)); // 2000 bytes each
+  EXPECT_EQ(only<send_block>(out.deal()).size(), 4u);
+  out.grant(a, 3, much, 8000, false);
+  EXPECT_TRUE(out.deal().empty());
+  out.grant(a, 250, much, 8000, false);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(1000, 1250));
+}
+
+TEST(TaskOutput, ResendsWhatACutLostAndNothingElse) {
+  task_output out{false};
+  out.open(a, 0, 0);
+  out.grant(a, 0, much, much, false);
+  out.produced(numbers(0, 10));
+  out.produced(numbers(10, 10));
+  (void)out.deal();
+  out.cut(a);
+  out.produced(numbers(20, 10));
+  EXPECT_TRUE(out.deal().empty());
+  out.open(a, 13, 5);
+  const auto again = only<send_block>(out.deal());
+  EXPECT_EQ(again.front().first, 13u);
+  EXPECT_EQ(values(again, a), run(13, 30));
+}
+
+TEST(TaskOutput, RecallsHalfForATrainerThatWaits) {
+  auto out = with_both_holding(8);
+  EXPECT_TRUE(only<send_recall>(out.deal()).empty()) << "nobody waits";
+  out.grant(b, 2, 10, much, false);
+  (void)out.deal();
+  out.grant(a, 8, 16, much, true);
+  const auto recalls = only<send_recall>(out.deal());
+  ASSERT_EQ(recalls.size(), 1u);
+  EXPECT_EQ(recalls[0].to, b);
+  EXPECT_EQ(recalls[0].keep, 3u);
+  out.recalled(b, recalls[0].id, 5);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(13, 16));
+}
+
+TEST(TaskOutput, RecallsAllFromATrainerThatTookNothingSinceTheLastRecall) {
+  auto out = with_both_holding(8);
+  out.grant(b, 2, 10, much, false);
+  out.grant(a, 8, 16, much, true);
+  auto recalls = only<send_recall>(out.deal());
+  out.recalled(b, recalls.at(0).id, 5);
+  (void)out.deal();
+  out.grant(a, 11, 19, much, true);
+  recalls = only<send_recall>(out.deal());
+  ASSERT_EQ(recalls.size(), 1u);
+  EXPECT_EQ(recalls[0].keep, 0u);
+  out.recalled(b, recalls[0].id, 2);
+  const auto sent = only<send_block>(out.deal());
+  EXPECT_EQ(values(sent, a), run(10, 13));
+  EXPECT_TRUE(values(sent, b).empty()) << "went back to the one it was taken from";
+}
+
+TEST(TaskOutput, AsksATrainerWithOneElementOnlyOnceWhileItSaysNothingNew) {
+  auto out = with_both_holding(1);
+  out.grant(a, 1, 9, much, true);
+  auto recalls = only<send_recall>(out.deal());
+  ASSERT_EQ(recalls.size(), 1u);
+  out.recalled(b, recalls[0].id, 1); // its trainer waits and keeps it
+  EXPECT_TRUE(out.deal().empty());
+  out.grant(b, 1, 9, much, true);
+  EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
+}
+
+TEST(TaskOutput, DeclaresTheEndWhenNothingIsUnhandedAnywhere) {
+  auto out = with_both_holding(4);
+  out.grant(a, 4, 8, much, false);
+  EXPECT_TRUE(only<send_end>(out.deal()).empty());
+  out.grant(b, 4, 8, much, false);
+  EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
+  EXPECT_TRUE(out.finished());
+  EXPECT_TRUE(out.deal().empty());
+}
+
+TEST(TaskOutput, GivesWhatTheDeadHadNotHandedOutToTheOthers) {
+  auto out = with_both_holding(4);
+  out.grant(b, 1, 5, much, false);
+  out.leave(b);
+  out.grant(a, 4, 8, much, true);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(5, 8));
+  out.grant(a, 7, 11, much, true);
+  EXPECT_EQ(only<send_end>(out.deal()).size(), 1u);
+}
+
+TEST(TaskOutput, RepeatsTheEndToWhoOpensAgain) {
+  auto out = with_both_holding(1);
+  out.grant(a, 1, 9, much, false);
+  out.grant(b, 1, 9, much, false);
+  EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
+  out.cut(a);
+  out.open(a, 1, 1);
+  const auto ends = only<send_end>(out.deal());
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].to, a);
+}
+
+TEST(TaskOutput, ServesTrainersThatWaitBeforeThoseThatDoNot) {
+  task_output out{true};
+  for (uint64_t i = 1; i <= 4; ++i) {
+    out.open(consumer_id{i}, 0, 0);
+    out.grant(consumer_id{i}, 0, 16, much, i >= 3);
+  }
+  out.produced(numbers(0, 6));
+  const auto sent = only<send_block>(out.deal());
+  EXPECT_EQ(values(sent, consumer_id{3}).size(), 3u);
+  EXPECT_EQ(values(sent, consumer_id{4}).size(), 3u);
+}
+
+TEST(TaskOutput, DoesNotTrustMarksBeyondWhatWasSent) {
+  auto out = with_both_holding(4);
+  out.grant(a, 1000, 2000, much, true);
+  out.grant(b, 4, 8, much, true);
+  out.recalled(b, 77, 0); // nobody asked
+  EXPECT_EQ(only<send_end>(out.deal()).size(), 2u);
+}
+
+} // namespace
+} // namespace headrace
