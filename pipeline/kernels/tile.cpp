@@ -76,6 +76,11 @@ tile_fn find_complex(expr_op op) {
   }
 }
 
+bool is_unary(expr_op op) {
+  return op == expr_op::negate || op == expr_op::absolute || op == expr_op::logical_not
+         || (op >= expr_op::square && op <= expr_op::is_nan);
+}
+
 bool is_math(expr_op op) {
   return op == expr_op::exp || op == expr_op::log || op == expr_op::tanh || op == expr_op::sin
          || op == expr_op::cos || op == expr_op::power;
@@ -90,7 +95,7 @@ tile_fn find_complex_tile(expr_op op, dtype type) noexcept {
 
 tile_fn find_tile(expr_op op, dtype type, tile_form form, dtype to) noexcept {
   const bool plain = form == tile_form::vectors;
-  if (type == dtype::string)
+  if (type == dtype::string || (!plain && is_unary(op)))
     return nullptr;
   if (op == expr_op::cast)
     return plain ? find_cast_tile(type, to) : nullptr;

@@ -46,10 +46,8 @@ HWY_AFTER_NAMESPACE();
 namespace headrace::kernels {
 HWY_EXPORT(FindFloat);
 tile_fn find_float_tile(expr_op op, dtype type, tile_form form) noexcept {
-  const bool binary = op <= expr_op::modulo || op == expr_op::floor_modulo || op == expr_op::minimum
-                      || op == expr_op::maximum;
   const bool vectors_only =
-    op == expr_op::modulo || op == expr_op::floor_divide || op == expr_op::floor_modulo || !binary;
+    op == expr_op::modulo || op == expr_op::floor_divide || op == expr_op::floor_modulo;
   if (vectors_only && form != tile_form::vectors)
     return nullptr;
   return HWY_DYNAMIC_DISPATCH(FindFloat)(op, type, form);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <hwy/targets.h>
+
+#include <string>
+#include <vector>
+
+namespace headrace::testing {
+
+/// Chooses which variant of the kernels is looked up, until it is destroyed.
+class chosen_target {
+public:
+  explicit chosen_target(int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  ~chosen_target() {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  chosen_target(const chosen_target&) = delete;
+  chosen_target& operator=(const chosen_target&) = delete;
+};
+
+/// The variants that this CPU can run, the baseline first.
+inline std::vector<int64_t> targets_here() {
+  std::vector<int64_t> out{HWY_SCALAR};
+  for (const int64_t target : {int64_t{HWY_AVX2}, int64_t{HWY_AVX3}})
+    if ((hwy::SupportedTargets() & target) != 0)
+      out.push_back(target);
+  return out;
+}
+
+} // namespace headrace::testing

@@ -1,0 +1,340 @@
+#include "headrace/pipeline/kernels/tile.hpp"
+
+#include "tests/pipeline/kernels/targets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+
+namespace headrace::kernels {
+namespace {
+
+using testing::chosen_target;
+using testing::targets_here;
+
+template <class T>
+inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
+/// Values that matter and random ones.
+template <class T>
+std::vector<T> samples(uint64_t seed, size_t n) {
+  std::mt19937_64 random{seed};
+  std::vector<T> out;
+  if constexpr (std::is_same_v<T, bool>) {
+    for (size_t i = 0; i < n; ++i) out.push_back(random() % 2 != 0);
+  } else if constexpr (std::is_integral_v<T>) {
+    for (T x : {T{0}, T{1}, static_cast<T>(-1), T{2}, T{7}, std::numeric_limits<T>::min(),
+                std::numeric_limits<T>::max()})
+      out.push_back(x);
+    while (out.size() < n) out.push_back(static_cast<T>(random() >> (random() % 64)));
+  } else {
+    for (double x :
+         {0.0, -0.0, 0.5, -0.5, 1.0, -1.5, 2.5, 3.5, -2.5, 1e30, -1e30, 1e-40, 0.1,
+          double{INFINITY}, -double{INFINITY}, double{NAN}, 8388609.0, -4503599627370497.0})
+      out.push_back(static_cast<T>(static_cast<std::conditional_t<is_small<T>, float, T>>(x)));
+    std::uniform_real_distribution<double> exponent{-12, 12};
+    while (out.size() < n) {
+      const double x = std::exp2(exponent(random)) * (random() % 2 != 0 ? 1 : -1);
+      out.push_back(static_cast<T>(static_cast<std::conditional_t<is_small<T>, float, T>>(x)));
+    }
+  }
+  out.resize(n);
+  std::shuffle(out.begin(), out.end(), random);
+  return out;
+}
+
+template <class T>
+bool same(T a, T b) {
+  if constexpr (is_floating(dtype_of<T>)) {
+    const auto x = static_cast<double>(a), y = static_cast<double>(b);
+    return (std::isnan(x) && std::isnan(y)) || (x == y && std::signbit(x) == std::signbit(y));
+  } else {
+    return a == b;
+  }
+}
+
+__extension__ using wide = __int128;
+__extension__ using unsigned_wide = unsigned __int128;
+
+template <class T>
+T wrap(wide x) {
+  return static_cast<T>(static_cast<std::make_unsigned_t<T>>(static_cast<unsigned_wide>(x)));
+}
+wide floor_quotient(wide a, wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+/// What a function gives for two integers, in wide arithmetic.
+template <class T>
+std::optional<T> integer_reference(expr_op op, T x, T y) {
+  const wide a = x, b = y;
+  const bool zero = b == 0;
+  switch (op) {
+  case expr_op::add: return wrap<T>(a + b);
+  case expr_op::subtract: return wrap<T>(a - b);
+  case expr_op::multiply:
+    return wrap<T>(
+      static_cast<wide>(static_cast<unsigned_wide>(a) * static_cast<unsigned_wide>(b)));
+  case expr_op::divide: return wrap<T>(zero ? 0 : a / b);
+  case expr_op::modulo: return wrap<T>(zero ? 0 : a % b);
+  case expr_op::floor_divide: return wrap<T>(zero ? 0 : floor_quotient(a, b));
+  case expr_op::floor_modulo: return wrap<T>(zero ? 0 : a - b * floor_quotient(a, b));
+  case expr_op::minimum: return std::min(x, y);
+  case expr_op::maximum: return std::max(x, y);
+  case expr_op::negate: return wrap<T>(-a);
+  case expr_op::absolute: return wrap<T>(a < 0 ? -a : a);
+  case expr_op::square:
+    return wrap<T>(
+      static_cast<wide>(static_cast<unsigned_wide>(a) * static_cast<unsigned_wide>(a)));
+  case expr_op::sign: return wrap<T>((a > 0) - (a < 0));
+  case expr_op::bit_and: return static_cast<T>(x & y);
+  case expr_op::bit_or: return static_cast<T>(x | y);
+  case expr_op::bit_xor: return static_cast<T>(x ^ y);
+  case expr_op::shift_left: {
+    const bool inside = b >= 0 && b < static_cast<wide>(sizeof(T) * 8);
+    return inside ? wrap<T>(static_cast<wide>(static_cast<unsigned_wide>(a) << static_cast<int>(b)))
+                  : T{0};
+  }
+  case expr_op::shift_right: {
+    const bool inside = b >= 0 && b < static_cast<wide>(sizeof(T) * 8);
+    return wrap<T>(a >> (inside ? static_cast<int>(b) : 127));
+  }
+  case expr_op::power: {
+    if (b < 0)
+      return T{0};
+    T out = 1;
+    // Square and multiply would be the kernel's own way: by repeated products while that is short.
+    if (b > 200)
+      return std::nullopt;
+    for (wide i = 0; i < b; ++i) out = wrap<T>(static_cast<wide>(out) * a);
+    return out;
+  }
+  default: return std::nullopt;
+  }
+}
+
+/// Correctly rounded functions of floats, computed in more precision where that helps.
+template <class T>
+std::optional<T> float_reference(expr_op op, T x, T y) {
+  const auto exact = [](double v) {
+    if constexpr (is_small<T>)
+      return T{static_cast<float>(v)};
+    else
+      return static_cast<T>(v);
+  };
+  const double a = static_cast<double>(x), b = static_cast<double>(y);
+  switch (op) {
+  case expr_op::add: return exact(a + b);
+  case expr_op::subtract: return exact(a - b);
+  case expr_op::multiply: return exact(a * b);
+  case expr_op::divide: return exact(a / b);
+  case expr_op::modulo: return exact(std::fmod(a, b));
+  case expr_op::minimum: return std::isnan(a) || std::isnan(b) ? exact(NAN) : b < a ? y : x;
+  case expr_op::maximum: return std::isnan(a) || std::isnan(b) ? exact(NAN) : b > a ? y : x;
+  case expr_op::negate: return exact(-a);
+  case expr_op::absolute: return exact(std::fabs(a));
+  case expr_op::square: return exact(a * a);
+  case expr_op::sqrt: return exact(std::sqrt(a));
+  case expr_op::floor: return exact(std::floor(a));
+  case expr_op::ceil: return exact(std::ceil(a));
+  case expr_op::round: return exact(std::nearbyint(a));
+  case expr_op::sign: return std::isnan(a) || a == 0 ? x : exact(a > 0 ? 1 : -1);
+  default: return std::nullopt;
+  }
+}
+
+constexpr expr_op arithmetic[] = {
+  expr_op::add,          expr_op::subtract,   expr_op::multiply,    expr_op::divide,
+  expr_op::floor_divide, expr_op::modulo,     expr_op::negate,      expr_op::absolute,
+  expr_op::minimum,      expr_op::maximum,    expr_op::power,       expr_op::floor_modulo,
+  expr_op::square,       expr_op::sqrt,       expr_op::floor,       expr_op::ceil,
+  expr_op::round,        expr_op::sign,       expr_op::bit_and,     expr_op::bit_or,
+  expr_op::bit_xor,      expr_op::shift_left, expr_op::shift_right,
+};
+
+template <class T>
+void check_arithmetic() {
+  constexpr size_t n = 1003;
+  const auto a = samples<T>(1, n), b = samples<T>(2, n);
+  for (const auto op : arithmetic) {
+    for (const auto form : {tile_form::vectors, tile_form::right_scalar, tile_form::left_scalar}) {
+      const auto fn = find_tile(op, dtype_of<T>, form);
+      if (fn == nullptr)
+        continue;
+      std::vector<T> out(n);
+      fn(out.data(), a.data(), b.data(), nullptr, n);
+      for (size_t i = 0; i < n; ++i) {
+        const T x = form == tile_form::left_scalar ? a[0] : a[i];
+        const T y = form == tile_form::right_scalar ? b[0] : b[i];
+        std::optional<T> wanted;
+        if constexpr (std::is_integral_v<T>)
+          wanted = integer_reference(op, x, y);
+        else
+          wanted = float_reference(op, x, y);
+        if (wanted) {
+          ASSERT_TRUE(same(out[i], *wanted))
+            << static_cast<int>(op) << " " << to_string(dtype_of<T>) << " form "
+            << static_cast<int>(form) << ": " << static_cast<double>(x) << ", "
+            << static_cast<double>(y) << " gives " << static_cast<double>(out[i]);
+        }
+      }
+    }
+  }
+}
+
+TEST(Tiles, ComputeWhatScalarArithmeticDoesInEveryVariant) {
+  for (const auto target : targets_here()) {
+    chosen_target choice{target};
+    SCOPED_TRACE(hwy::TargetName(target));
+    check_arithmetic<int8_t>();
+    check_arithmetic<int16_t>();
+    check_arithmetic<int32_t>();
+    check_arithmetic<int64_t>();
+    check_arithmetic<uint8_t>();
+    check_arithmetic<uint16_t>();
+    check_arithmetic<uint32_t>();
+    check_arithmetic<uint64_t>();
+    check_arithmetic<float16>();
+    check_arithmetic<bfloat16>();
+    check_arithmetic<float>();
+    check_arithmetic<double>();
+  }
+}
+
+TEST(Tiles, WorkInPlace) {
+  constexpr size_t n = 333;
+  const auto a = samples<float>(3, n), b = samples<float>(4, n);
+  const auto fn = find_tile(expr_op::subtract, dtype::float32);
+  std::vector<float> out(n), left = a, right = b;
+  fn(out.data(), a.data(), b.data(), nullptr, n);
+  fn(left.data(), left.data(), b.data(), nullptr, n);
+  fn(right.data(), a.data(), right.data(), nullptr, n);
+  for (size_t i = 0; i < n; ++i) {
+    ASSERT_TRUE(same(left[i], out[i]));
+    ASSERT_TRUE(same(right[i], out[i]));
+  }
+}
+
+template <class T>
+void check_comparisons() {
+  constexpr size_t n = 517;
+  auto a = samples<T>(5, n);
+  const auto b = samples<T>(6, n);
+  for (size_t i = 0; i < n; i += 3) a[i] = b[i];
+  const auto less = [](T x, T y) { return static_cast<double>(x) < static_cast<double>(y); };
+  const auto check = [&](expr_op op, auto&& wanted) {
+    const auto fn = find_tile(op, dtype_of<T>);
+    if (fn == nullptr)
+      return;
+    std::vector<uint8_t> out(n);
+    fn(out.data(), a.data(), b.data(), nullptr, n);
+    for (size_t i = 0; i < n; ++i)
+      ASSERT_EQ(out[i], static_cast<uint8_t>(wanted(a[i], b[i])))
+        << to_string(dtype_of<T>) << " " << static_cast<int>(op) << " at " << i;
+  };
+  const auto equal = [](T x, T y) {
+    if constexpr (std::is_integral_v<T>)
+      return x == y;
+    else
+      return static_cast<double>(x) == static_cast<double>(y);
+  };
+  check(expr_op::equal, equal);
+  check(expr_op::not_equal, [&](T x, T y) { return !equal(x, y); });
+  if constexpr (sizeof(T) < 8 || std::is_floating_point_v<T>) {
+    check(expr_op::less, less);
+    check(expr_op::greater, [&](T x, T y) { return less(y, x); });
+    check(expr_op::less_equal, [&](T x, T y) { return less(x, y) || equal(x, y); });
+    check(expr_op::greater_equal, [&](T x, T y) { return less(y, x) || equal(x, y); });
+  } else {
+    check(expr_op::less, std::less<T>{});
+    check(expr_op::greater_equal, std::greater_equal<T>{});
+  }
+  if constexpr (is_floating(dtype_of<T>))
+    check(expr_op::is_nan, [](T x, T) { return std::isnan(static_cast<double>(x)); });
+}
+
+TEST(Tiles, CompareInEveryVariant) {
+  for (const auto target : targets_here()) {
+    chosen_target choice{target};
+    SCOPED_TRACE(hwy::TargetName(target));
+    check_comparisons<int8_t>();
+    check_comparisons<int16_t>();
+    check_comparisons<int32_t>();
+    check_comparisons<int64_t>();
+    check_comparisons<uint8_t>();
+    check_comparisons<uint16_t>();
+    check_comparisons<uint32_t>();
+    check_comparisons<uint64_t>();
+    check_comparisons<float16>();
+    check_comparisons<bfloat16>();
+    check_comparisons<float>();
+    check_comparisons<double>();
+  }
+}
+
+template <class From, class To>
+void check_cast() {
+  constexpr size_t n = 301;
+  std::vector<From> from;
+  // Small values fit every dtype.
+  for (size_t i = 0; i < n; ++i)
+    if constexpr (std::is_same_v<From, bool>)
+      from.push_back(i % 3 == 0);
+    else if constexpr (is_small<From>)
+      from.push_back(From{static_cast<float>(i % 100)});
+    else
+      from.push_back(static_cast<From>(i % 100));
+  std::unique_ptr<To[]> out{new To[n]};
+  const std::unique_ptr<From[]> in{new From[n]};
+  std::copy(from.begin(), from.end(), in.get());
+  find_tile(expr_op::cast, dtype_of<From>, tile_form::vectors, dtype_of<To>)(out.get(), in.get(),
+                                                                             nullptr, nullptr, n);
+  for (size_t i = 0; i < n; ++i) {
+    const auto x = static_cast<double>(static_cast<From>(from[i]));
+    if constexpr (std::is_same_v<To, bool>)
+      ASSERT_EQ(out[i], x != 0);
+    else
+      ASSERT_EQ(static_cast<double>(out[i]), x)
+        << to_string(dtype_of<From>) << " to " << to_string(dtype_of<To>);
+  }
+}
+
+template <class From>
+void check_casts_from() {
+  check_cast<From, bool>();
+  check_cast<From, int8_t>();
+  check_cast<From, int16_t>();
+  check_cast<From, int32_t>();
+  check_cast<From, int64_t>();
+  check_cast<From, uint8_t>();
+  check_cast<From, uint16_t>();
+  check_cast<From, uint32_t>();
+  check_cast<From, uint64_t>();
+  check_cast<From, float16>();
+  check_cast<From, bfloat16>();
+  check_cast<From, float>();
+  check_cast<From, double>();
+}
+
+TEST(Tiles, CastEveryPairOfDtypesInEveryVariant) {
+  for (const auto target : targets_here()) {
+    chosen_target choice{target};
+    check_casts_from<bool>();
+    check_casts_from<int8_t>();
+    check_casts_from<int16_t>();
+    check_casts_from<int32_t>();
+    check_casts_from<int64_t>();
+    check_casts_from<uint8_t>();
+    check_casts_from<uint16_t>();
+    check_casts_from<uint32_t>();
+    check_casts_from<uint64_t>();
+    check_casts_from<float16>();
+    check_casts_from<bfloat16>();
+    check_casts_from<float>();
+    check_casts_from<double>();
+  }
+}
+
+} // namespace
+} // namespace headrace::kernels
