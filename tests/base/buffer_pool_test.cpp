@@ -1,3 +1,4 @@
+#include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/buffer_pool.hpp"
 
 #include <cstdint>
@@ -67,6 +68,18 @@ TEST(BufferPool, ServesSeveralThreads) {
   for (auto& x : threads) x.join();
   EXPECT_LE(pool.kept(), size_t{1} << 20);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Buffer, ReusesTheMemoryOfALargeOneThatIsGone) {
+  const void* first = nullptr;
+  {
+    mutable_buffer b{1'000'000};
+    first = b.data();
+    auto frozen = std::move(b).freeze();
+  }
+  EXPECT_EQ(mutable_buffer{1'000'000}.data(), first);
+}
+#endif
 
 } // namespace
 } // namespace headrace
