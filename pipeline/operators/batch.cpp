@@ -24,10 +24,10 @@ protected:
     if (const auto rest = held_; rest < size_)
       return batch_rows(take(rest), rest);
     // Whole batches in place, if the next rows lie in one block; a batch that does not is copied.
-    auto whole = front_rows() / size_ * size_;
-    if (whole == 0)
-      whole = front_rows() * 4 < size_ ? held_ / size_ * size_ : size_;
-    return batch_rows(take(whole), size_);
+    auto batches = front_rows() / size_;
+    if (batches == 0)
+      batches = front_rows() * 4 < size_ ? held_ / size_ : 1;
+    return batch_rows(take(std::min(batches, wanted.rows) * size_), size_);
   }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/task_arena.h>
 #include <thread>
 
@@ -57,7 +58,8 @@ public:
       input_(std::move(input)),
       most_(node.parallel > 0 ? static_cast<size_t>(node.parallel)
                               : std::max(1u, std::thread::hardware_concurrency())),
-      arena_(static_cast<int>(std::min<size_t>(most_, 1024)), 0) {}
+      arena_(static_cast<int>(
+        std::min<size_t>(most_, static_cast<size_t>(oneapi::tbb::info::default_concurrency())))) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
