@@ -247,6 +247,11 @@ void consumer_state::on(const block_arrived& what) {
         by_channel_.erase(at);
         links_->close_channel(s.over.get(), s.channel);
         s.over.reset();
+        // What is held of a stream that was given up belongs to others by now.
+        if (code == status_code::aborted) {
+          out_->forget(id);
+          s.opened = false;
+        }
         return reconnect(id, s);
       }
       return fail({code, std::string{why.getText()}});

@@ -25,30 +25,36 @@ void handout::add(task_id from, block rows) {
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
-  auto& q = queues_[from];
   // Otherwise one element could wander between trainers that all wait, and never meet one.
   if (waiting_)
     keep = std::max<uint64_t>(keep, 1);
-  auto handed = q.before_current;
-  auto kept = keep;
+  auto& q = queues_[from];
+  return cut_back(from, q, keep) - q.begin;
+}
+
+void handout::forget(task_id from) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  q.begin = cut_back(from, q, 0);
+}
+
+uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
+  q.received = q.before_current;
   if (current_from_ == from) {
     auto seen = cut_.load();
     uint64_t stays = 0;
     do stays = std::min(limit_of(seen), position_of(seen) + keep);
     while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), stays)));
-    handed += position_of(seen);
-    kept -= stays - position_of(seen);
-    q.received = handed + (stays - position_of(seen));
-  } else {
-    q.received = handed;
+    q.received += stays;
+    keep -= stays - position_of(seen);
   }
   std::deque<block> stay;
   q.waiting_bytes = 0;
   for (auto& rows : q.blocks) {
-    if (kept == 0)
+    if (keep == 0)
       break;
-    auto part = rows.slice(0, std::min<uint64_t>(kept, rows.rows));
-    kept -= part.rows;
+    auto part = rows.slice(0, std::min<uint64_t>(keep, rows.rows));
+    keep -= part.rows;
     q.received += part.rows;
     q.waiting_bytes += part.bytes();
     stay.push_back(std::move(part));
@@ -68,7 +74,7 @@ handout::marks handout::of(task_id from) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
   const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
-  return {q.received, q.before_current + current, q.waiting_bytes};
+  return {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes};
 }
 
 bool handout::starves() const {
@@ -91,7 +97,7 @@ std::map<task_id, handout::marks> handout::look(bool& waiting) {
   for (const auto& [id, q] : queues_) {
     const auto current = current_from_ == id ? position_of(cut) : 0;
     const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
-    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left};
+    out[id] = {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes + left};
   }
   return out;
 }

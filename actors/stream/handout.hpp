@@ -35,6 +35,8 @@ public:
   /// Takes back what of that task is not handed out, but for the next `keep` elements; a waiting
   /// trainer keeps one in any case. Returns the mark: elements of the stream up to it stay here.
   uint64_t recall(task_id from, uint64_t keep);
+  /// Drops what of that task is not handed out, and counts its stream from zero again.
+  void forget(task_id from);
   /// Nothing comes any more, well or not. The first call holds.
   void finish(status how);
 
@@ -77,9 +79,11 @@ private:
     std::deque<block> blocks;    ///< behind the current one
     uint64_t received = 0;       ///< less what was recalled
     uint64_t before_current = 0; ///< handed out of blocks before the current one
+    uint64_t begin = 0;          ///< where the stream that is counted began
     size_t waiting_bytes = 0;    ///< of `blocks`
   };
   bool starves() const;
+  uint64_t cut_back(task_id from, queue& q, uint64_t keep);
   void settle_current();
   std::shared_ptr<const block> take_turn();
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);

@@ -170,7 +170,7 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
   const bool again = routes_.contains(who);
   if (!again && wanted.getReceived() != 0)
     return void(send_failure(*from.from, from.what.channel,
-                             not_found("this stream was given up while its consumer was away")));
+                             aborted("this stream was given up while its consumer was away")));
   if (again)
     by_channel_.erase({routes_[who].over.get(), routes_[who].channel});
   routes_[who] = {from.from, from.what.channel, wanted.getCompression() == schema::Compression::SNAPPY, {}};

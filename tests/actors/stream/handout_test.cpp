@@ -1,0 +1,183 @@
+#include "headrace/actors/stream/handout.hpp"
+
+#include "tests/actors/stream/stream_world.hpp"
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+namespace headrace {
+namespace {
+
+constexpr task_id a{1};
+constexpr task_id b{2};
+
+std::vector<int64_t> drain(handout& out) {
+  std::vector<int64_t> got;
+  std::shared_ptr<const block> rows;
+  status how;
+  while (out.try_next(rows, how) == handout::outcome::rows)
+    for (auto row = out.claim(); row >= 0; row = out.claim())
+      got.push_back(rows->columns[0].values<int64_t>()[static_cast<size_t>(row)]);
+  return got;
+}
+
+std::vector<int64_t> run(int64_t first, int64_t end) {
+  std::vector<int64_t> out(static_cast<size_t>(end - first));
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+TEST(Handout, TakesBackWhatTheTrainerDidNotTakeOfItsCurrentBlock) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 10));
+  status how;
+  auto rows = out.next({}, how);
+  EXPECT_EQ(out.claim(), 0);
+  EXPECT_EQ(out.claim(), 1);
+  EXPECT_EQ(out.recall(a, 3), 5u);
+  EXPECT_EQ(out.of(a).received, 5u);
+  EXPECT_EQ(out.of(a).handed_out, 2u);
+  EXPECT_EQ(out.claim_up_to(100), (std::pair<size_t, size_t>{2, 5}));
+  EXPECT_LT(out.claim(), 0);
+}
+
+TEST(Handout, TakesBackAcrossBlocksAndGoesOnAtTheMark) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 4));
+  out.add(a, numbers(4, 4));
+  EXPECT_EQ(out.recall(a, 6), 6u);
+  out.add(a, numbers(100, 2));
+  EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 100, 101}));
+  EXPECT_EQ(out.of(a).handed_out, 8u);
+}
+
+TEST(Handout, LeavesOneElementToATrainerThatWaits) {
+  handout out{[] {}};
+  std::shared_ptr<const block> rows;
+  status how;
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  EXPECT_TRUE(out.waiting());
+  out.add(a, numbers(0, 4));
+  EXPECT_FALSE(out.waiting()) << "there is something for it";
+  EXPECT_EQ(out.recall(a, 0), 1u);
+  EXPECT_EQ(drain(out), run(0, 1));
+}
+
+TEST(Handout, GivesTasksTheirTurns) {
+  handout out{[] {}};
+  for (int i = 0; i < 3; ++i) out.add(a, numbers(i, 1));
+  out.add(b, numbers(10, 1));
+  EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 10, 1, 2}));
+}
+
+TEST(Handout, CountsFromZeroAfterAStreamWasForgotten) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 4));
+  status how;
+  auto rows = out.next({}, how);
+  EXPECT_EQ(out.claim(), 0);
+  out.forget(a);
+  EXPECT_EQ(out.of(a).received, 0u);
+  EXPECT_EQ(out.of(a).handed_out, 0u);
+  out.add(a, numbers(50, 2));
+  EXPECT_EQ(drain(out), run(50, 52));
+  EXPECT_EQ(out.of(a).handed_out, 2u);
+}
+
+TEST(Handout, TellsAnErrorOnceAfterTheRowsAndThenTheEnd) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 1));
+  out.finish(unavailable("gone"));
+  status how;
+  EXPECT_TRUE(out.next({}, how));
+  EXPECT_EQ(out.claim(), 0);
+  EXPECT_FALSE(out.next({}, how));
+  EXPECT_EQ(how, unavailable("gone"));
+  EXPECT_FALSE(out.next({}, how));
+  EXPECT_TRUE(how.ok());
+}
+
+TEST(Handout, StopsWaitingWhenAsked) {
+  handout out{[] {}};
+  std::stop_source stop;
+  std::jthread asker{[&] { stop.request_stop(); }};
+  status how;
+  EXPECT_FALSE(out.next(stop.get_token(), how));
+  EXPECT_EQ(how.code(), status_code::cancelled);
+  EXPECT_FALSE(out.waiting());
+}
+
+TEST(Handout, WakesTheActorOnceUntilItLooks) {
+  int woken = 0;
+  handout out{[&] { ++woken; }};
+  for (int i = 0; i < 3; ++i) out.add(a, numbers(i, 1));
+  drain(out);
+  EXPECT_EQ(woken, 1);
+  bool waiting = false;
+  EXPECT_EQ(out.look(waiting).at(a).handed_out, 3u);
+  EXPECT_TRUE(waiting);
+  out.add(a, numbers(0, 1));
+  drain(out);
+  EXPECT_EQ(woken, 2);
+}
+
+// Every element goes either to the trainer or back to the actor, whatever the two threads do.
+TEST(Handout, LosesAndRepeatsNothingBetweenTwoThreads) {
+  constexpr int64_t total = 200'000;
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  handout out{[] {}};
+  std::vector<int64_t> got;
+  std::jthread trainer{[&] {
+    std::mt19937 random{seed};
+    status how;
+    while (auto rows = out.next({}, how)) {
+      for (;;) {
+        const auto xs = rows->columns[0].values<int64_t>();
+        if (random() % 4 == 0) {
+          const auto [first, last] = out.claim_up_to(random() % 7 + 1);
+          if (first == last)
+            break;
+          got.insert(got.end(), xs.begin() + static_cast<long>(first),
+                     xs.begin() + static_cast<long>(last));
+        } else if (const auto row = out.claim(); row >= 0) {
+          got.push_back(xs[static_cast<size_t>(row)]);
+        } else {
+          break;
+        }
+      }
+    }
+  }};
+  std::mt19937 random{seed + 1};
+  std::vector<int64_t> held; // positions of this stream: what lies or went there
+  int64_t made = 0;
+  std::deque<int64_t> back;
+  while (made < total || !back.empty() || out.of(a).handed_out < held.size()) {
+    if (random() % 8 == 0) {
+      const auto mark = out.recall(a, random() % 20);
+      ASSERT_LE(out.of(a).handed_out, mark);
+      back.insert(back.begin(), held.begin() + static_cast<long>(mark), held.end());
+      held.resize(mark);
+    }
+    if (out.of(a).received - out.of(a).handed_out > 500)
+      continue;
+    if (!back.empty()) {
+      out.add(a, numbers(back.front(), 1));
+      held.push_back(back.front());
+      back.pop_front();
+    } else if (made < total) {
+      const auto n = static_cast<int64_t>(random() % 64) + 1;
+      out.add(a, numbers(made, static_cast<size_t>(n)));
+      for (int64_t i = 0; i < n; ++i) held.push_back(made++);
+    }
+  }
+  out.finish({});
+  trainer.join();
+  EXPECT_EQ(got, held);
+  std::sort(got.begin(), got.end());
+  EXPECT_EQ(got, run(0, made));
+}
+
+} // namespace
+} // namespace headrace
