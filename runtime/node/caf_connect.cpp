@@ -18,4 +18,17 @@ result<connection> connect(node& from, const address& to, duration limit) {
   return out;
 }
 
+result<envelope> ask(node& from, const published_actor& whom, const envelope& what,
+                     duration limit) {
+  system_visit inside;
+  caf::scoped_actor self{system_of(from)};
+  result<envelope> out = unavailable("the node ends");
+  port::request(self.ptr(), whom, caf::timespan{limit}, what)
+    .receive([&](const envelope& x) { out = x; },
+             [&](const caf::error& why) { out = to_status(why); });
+  if (out)
+    HEADRACE_TRY(status_of(*out));
+  return out;
+}
+
 } // namespace headrace

@@ -16,4 +16,9 @@ struct connection {
 /// time, no trust, or another major version (both are named).
 result<connection> connect(node& from, const address& to, duration limit = std::chrono::seconds{5});
 
+/// Sends `what` and waits for the answer, for at most `limit`: for threads that are no actors. An
+/// answer that says the request failed is that failure.
+result<envelope> ask(node& from, const published_actor& whom, const envelope& what,
+                     duration limit = std::chrono::seconds{5});
+
 } // namespace headrace

@@ -10,6 +10,8 @@ struct connector_state::attempt {
   duration limit;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
+  uint64_t round = 0; ///< answers to an earlier greeting do not count
+  port::watcher::token watched = 0;
   status probed;
 };
 
@@ -42,7 +44,7 @@ status explain(const address& to, const caf::error& why, bool tls) {
 } // namespace
 
 connector_state::connector_state(port::self_pointer<handle_type> self, node::impl& owner)
-  : self_(self), owner_(owner) {}
+  : self_(self), owner_(owner), watcher_(self) {}
 
 connector_state::~connector_state() {
   while (!under_way_.empty()) {
@@ -59,7 +61,7 @@ port::behavior<connector_state::handle_type> connector_state::make_behavior() {
       x->limit = what->limit;
       x->answer = self_->make_response_promise<local<connection>>();
       under_way_.insert(x);
-      auto go = make_local<connect_step>([this, x] { probe(x); });
+      auto go = make_local<connect_step>([this, x] { begin(x); });
       if (what->delay > duration::zero())
         port::remind(self_, caf::timespan{what->delay}, go);
       else
@@ -70,14 +72,23 @@ port::behavior<connector_state::handle_type> connector_state::make_behavior() {
   };
 }
 
-void connector_state::probe(attempt_ptr x) {
+void connector_state::begin(const attempt_ptr& x) {
   x->deadline = self_->clock().now() + x->limit;
+  if (auto known = reached_.find(to_string(x->to)); known != reached_.end())
+    greet(x, known->second);
+  else
+    probe(x);
+}
+
+void connector_state::probe(const attempt_ptr& x) {
   auto me = caf::actor_cast<handle_type>(self_);
-  owner_.probes.probe(x->to, {.limit = x->limit, .expect_greeting = !owner_.options.tls.enabled()},
-                      [this, x, me](status outcome) {
-                        x->probed = std::move(outcome);
-                        port::tell(me, make_local<connect_step>([this, x] { join(x); }));
-                      });
+  owner_.probes.probe(
+    x->to,
+    {.limit = x->round == 0 ? x->limit : left(x), .expect_greeting = !owner_.options.tls.enabled()},
+    [this, x, me](status outcome) {
+      x->probed = std::move(outcome);
+      port::tell(me, make_local<connect_step>([this, x] { join(x); }));
+    });
 }
 
 void connector_state::join(const attempt_ptr& x) {
@@ -106,9 +117,24 @@ void connector_state::join(const attempt_ptr& x) {
 }
 
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
+  auto round = ++x->round;
+  auto known = reached_.contains(to_string(x->to));
+  // A request to a node that is lost would only time out.
+  x->watched = watcher_.watch(whom, [this, x, round, known](const caf::error& why) {
+    if (x->round != round || !under_way_.contains(x))
+      return;
+    x->watched = 0;
+    ++x->round;
+    if (known)
+      probe(x);
+    else
+      fail(x, to_status(why).with_context("lost " + to_string(x->to) + " while greeting"));
+  });
   port::request(self_, whom, left(x), make_hello(owner_.self(), 1))
     .then(
-      [this, x, whom](const envelope& in) {
+      [this, x, whom, round](const envelope& in) {
+        if (x->round != round)
+          return;
         auto where = to_string(x->to);
         if (auto fine = status_of(in); !fine)
           return fail(x, fine.with_context(where + " refused our hello"));
@@ -118,9 +144,19 @@ void connector_state::greet(const attempt_ptr& x, published_actor whom) {
         auto peer = hello_of(in);
         if (auto fine = check_version(peer); !fine)
           return fail(x, fine.with_context("cannot use the node at " + where));
+        keep(where, whom);
         answer(x, connection{whom, std::move(peer)});
       },
-      [this, x](const caf::error& why) { fail(x, explain(x->to, why, false)); });
+      [this, x, round](const caf::error& why) {
+        if (x->round == round)
+          fail(x, explain(x->to, why, false));
+      });
+}
+
+void connector_state::keep(const std::string& where, const published_actor& whom) {
+  if (!reached_.emplace(where, whom).second)
+    return;
+  watcher_.watch(whom, [this, where](const caf::error&) { reached_.erase(where); });
 }
 
 void connector_state::fail(const attempt_ptr& x, const status& why) { answer(x, why); }
@@ -128,6 +164,8 @@ void connector_state::fail(const attempt_ptr& x, const status& why) { answer(x, 
 void connector_state::answer(const attempt_ptr& x, const result<connection>& with) {
   if (under_way_.erase(x) == 0)
     return;
+  if (x->watched != 0)
+    watcher_.forget(x->watched);
   if (with)
     x->answer.deliver(local<connection>{*with});
   else

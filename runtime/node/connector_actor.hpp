@@ -2,7 +2,9 @@
 
 #include "headrace/runtime/node/node_impl.hpp"
 
+#include <map>
 #include <set>
+#include <string>
 
 namespace headrace {
 
@@ -25,15 +27,20 @@ private:
   struct attempt;
   using attempt_ptr = std::shared_ptr<attempt>;
 
-  void probe(attempt_ptr x);
+  void begin(const attempt_ptr& x);
+  void probe(const attempt_ptr& x);
   void join(const attempt_ptr& x);
   void greet(const attempt_ptr& x, published_actor whom);
+  void keep(const std::string& where, const published_actor& whom);
   void answer(const attempt_ptr& x, const result<connection>& with);
   void fail(const attempt_ptr& x, const status& why);
   caf::timespan left(const attempt_ptr& x) const;
 
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
+  port::watcher watcher_;
+  /// Who was reached and is still there: no need to look first. By address.
+  std::map<std::string, published_actor> reached_;
   std::set<attempt_ptr> under_way_;
 };
 

@@ -1,6 +1,8 @@
 #include "headrace/runtime/process/process_parent.hpp"
 
+#include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
+#include "headrace/runtime/supervision/backoff.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -47,7 +49,12 @@ void say_restart(const process_end& end, duration pause) {
 
 class parent {
 public:
-  explicit parent(const parent_options& options) : options_(options) {
+  explicit parent(const parent_options& options)
+    : options_(options),
+      pauses_({.first = options.first_pause,
+               .longest = options.longest_pause,
+               .stable_after = options.period},
+              random_id()) {
     ::sigemptyset(&set_);
     for (int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set_, signal);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
@@ -64,10 +71,11 @@ public:
       }
       if (child == 0)
         live(self, lives, body);
+      auto started = clock::system().now();
       auto end = watch(child);
       if (stopping_ || !is_restarted(end))
         return end.as_exit_code();
-      auto pause = next_pause(clock::system().now());
+      auto pause = next_pause(started, clock::system().now());
       if (!pause)
         return end.as_exit_code();
       (options_.on_restart ? options_.on_restart : say_restart)(end, *pause);
@@ -143,20 +151,19 @@ private:
     }
   }
 
-  std::optional<duration> next_pause(time_point now) {
+  std::optional<duration> next_pause(time_point started, time_point now) {
     while (!restarts_.empty() && now - restarts_.front() > options_.period) restarts_.pop_front();
     if (restarts_.size() >= options_.max_restarts)
       return std::nullopt;
-    auto pause = options_.first_pause;
-    for (size_t i = 0; i < restarts_.size() && pause < options_.longest_pause; ++i) pause *= 2;
     restarts_.push_back(now);
-    return std::min(pause, options_.longest_pause);
+    return pauses_.failed(now - started);
   }
 
   const parent_options& options_;
   sigset_t set_;
   sigset_t before_;
   bool stopping_ = false;
+  backoff pauses_;
   std::deque<time_point> restarts_;
 };
 

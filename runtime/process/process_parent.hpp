@@ -27,7 +27,7 @@ struct parent_options {
   /// At most this many restarts within `period`; one more and the parent ends as its child did.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
-  /// The pause before a restart: doubles from `first_pause` with each restart in the period.
+  /// The pause before a restart: doubles, with jitter, while the child does not live for a period.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
   /// From a forwarded SIGTERM to a SIGKILL.

@@ -48,6 +48,22 @@ TEST(NodeTest, ConnectsToAnotherAndLearnsWhoItIs) {
   EXPECT_EQ((*answer)->getRequestId(), 5u);
   EXPECT_EQ(server.counters().hellos, 1u);
 }
+TEST(NodeTest, GivesTheSameActorToEveryoneWhoConnects) {
+  node server, client;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  auto first = connect(client, address_of(server)).value();
+  auto second = connect(client, address_of(server)).value();
+  EXPECT_EQ(first.actor, second.actor);
+  EXPECT_EQ(server.counters().hellos, 2u);
+}
+TEST(NodeTest, TellsWhyARequestFailed) {
+  node server, client;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  auto made = connect(client, address_of(server)).value();
+  EXPECT_EQ(ask(client, made.actor, envelope{}).status().code(), status_code::data_loss);
+  EXPECT_THAT(ask(client, made.actor, make_ok(crash_request)).status().message(),
+              HasSubstr("crash on demand"));
+}
 TEST(NodeTest, ConnectsToItself) {
   node self;
   ASSERT_TRUE(listen(self, spawn_echo(self)));
@@ -58,7 +74,7 @@ TEST(NodeTest, CountsAndAnswersDamagedMessages) {
   ASSERT_TRUE(listen(server, spawn_echo(server)));
   auto made = connect(client, address_of(server)).value();
   for (uint64_t i = 1; i <= 2; ++i) {
-    auto answer = ask(client, made.actor, envelope{}).value();
+    auto answer = ask_raw(client, made.actor, envelope{}).value();
     ASSERT_TRUE(answer->isBadMessage());
     EXPECT_EQ(answer->getBadMessage().getCount(), i);
     EXPECT_EQ(status_of(answer).code(), status_code::data_loss);
@@ -70,13 +86,13 @@ TEST(NodeTest, RefusesMessagesOfAnotherMajorVersion) {
   node server, client;
   ASSERT_TRUE(listen(server, spawn_echo(server)));
   auto made = connect(client, address_of(server)).value();
-  auto answer = ask(client, made.actor, envelope::make([](schema::Envelope::Builder b) {
-                      b.getVersion().setMajor(7);
-                      b.setOk();
-                    }))
+  auto answer = ask_raw(client, made.actor, envelope::make([](schema::Envelope::Builder b) {
+                          b.getVersion().setMajor(7);
+                          b.setOk();
+                        }))
                   .value();
   EXPECT_EQ(status_of(answer).code(), status_code::failed_precondition);
-  auto hi = ask(client, made.actor, make_hello({.version = {7, 0}}, 1)).value();
+  auto hi = ask_raw(client, made.actor, make_hello({.version = {7, 0}}, 1)).value();
   EXPECT_TRUE(hi->isHelloAck()) << "so that the other side can name both versions";
   EXPECT_EQ(server.counters().refused_hellos, 1u);
 }
