@@ -21,8 +21,12 @@ expr_ptr names(const std::vector<std::string>& files) { return string_constant(f
 
 } // namespace
 
-dataset dataset::range(expr stop) { return range(expr{int64_t{0}}, std::move(stop)); }
-dataset dataset::range(expr start, expr stop, expr step) {
+dataset dataset::range(int64_t stop) { return range(0, stop); }
+dataset dataset::range(int64_t start, int64_t stop, int64_t step) {
+  return checked(make_range(start, stop, step));
+}
+dataset dataset::range(const expr& stop) { return range(expr{int64_t{0}}, stop); }
+dataset dataset::range(const expr& start, const expr& stop, const expr& step) {
   return checked(make_range(start.node(), stop.node(), step.node()));
 }
 dataset dataset::from_tensors(const expr_structure& tensors) {

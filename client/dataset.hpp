@@ -52,9 +52,12 @@ public:
 
   // -- sources ----------------------------------------------------------------
 
-  /// 0, 1, ... `stop - 1` as int64 scalars. Arguments may be parameters of a function that is being traced.
-  static dataset range(expr stop);
-  static dataset range(expr start, expr stop, expr step = expr{int64_t{1}});
+  /// 0, 1, ... `stop - 1` as int64 scalars.
+  static dataset range(int64_t stop);
+  static dataset range(int64_t start, int64_t stop, int64_t step = 1);
+  /// The same of parameters of a function that is being traced.
+  static dataset range(const expr& stop);
+  static dataset range(const expr& start, const expr& stop, const expr& step = expr{int64_t{1}});
   /// One element: this tensor, or these.
   static dataset from_tensors(const expr_structure& tensors);
   /// The rows of these tensors along their first axis, which must be equally long.

@@ -1,7 +1,9 @@
 #include "headrace/client/dataset_iterator.hpp"
 
+#include "headrace/actors/stream/handout.hpp"
 #include "headrace/client/service_source.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <stop_token>

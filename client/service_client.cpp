@@ -58,7 +58,7 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
 
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph, const std::string& id) {
   HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
-  HEADRACE_ASSIGN(auto print, fingerprint(graph));
+  const auto print = fingerprint(bytes);
   const auto spec = encode_spec(graph->spec);
   HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
                                       auto out = b.initDispatcher().initRegisterDataset();

@@ -48,7 +48,7 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
     if (*actor)
       port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
   });
-  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options), *std::move(where),
+  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options), std::move(where),
                                        connector_of(*session.here), session.links, out->out_, session.here->log());
   out->impl_->actor = *actor;
   adopt(*session.here, caf::actor_cast<caf::actor>(*actor));

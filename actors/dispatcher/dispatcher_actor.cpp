@@ -202,7 +202,7 @@ result<dispatcher_state::job*> dispatcher_state::find_or_start_job(schema::OpenI
     return &found;
   }
   const job_id id{++last_job_};
-  HEADRACE_ASSIGN(auto graph, decode_graph({dataset->graph.data(), dataset->graph.size()}));
+  HEADRACE_ASSIGN(auto graph, decode_graph(dataset->graph));
   job_description about{id, name, dataset_id, mode, dataset->graph, plan_splits(graph), options_};
   std::vector<worker_change> present;
   for (const auto& info : workers_.alive())

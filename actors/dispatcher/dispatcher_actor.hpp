@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/dataset_table.hpp"
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/job/iteration.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/runtime/log/logger.hpp"
 

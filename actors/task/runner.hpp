@@ -2,6 +2,7 @@
 
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <functional>
 #include <memory>

@@ -58,7 +58,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
   if (tasks_.contains(id))
     return make_ok(request);
   auto bytes = wanted.getGraph();
-  auto graph = decode_graph({reinterpret_cast<const std::byte*>(bytes.begin()), bytes.size()});
+  auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
   if (!graph)
     return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
   task_definition about{id,
@@ -124,7 +124,7 @@ void worker_state::on_report(const task_report& what) {
       if (what.wants->total)
         out.getTotal().setSplits(*what.wants->total);
     });
-    port::request(self_, *to, caf::infinite, ask)
+    port::request(self_, *to, std::chrono::hours{24}, ask)
       .then(
         [task, run](const envelope& in) {
           result<std::optional<split_range>> answer = std::optional<split_range>{};

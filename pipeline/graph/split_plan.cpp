@@ -50,7 +50,7 @@ private:
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
     // A file has any number of rows, so rows of files side by side are not of one index.
     const auto group = aligned && splits_are_rows(node.op) ? current_group_ : new_group();
-    out_.sources.push_back({node.op, splits_of(node), passes, group});
+    out_.sources.push_back({node.op, splits_of(node), passes, group, zips_ != 0});
   }
 
   void visit(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
@@ -71,11 +71,14 @@ private:
     } else if (!one_to_one(node.op)) {
       aligned = false;
     }
+    zips_ += node.op == dataset_op::zip;
     for (const auto& input : node.inputs) visit(*input, passes, aligned);
+    zips_ -= node.op == dataset_op::zip;
     current_group_ = outer;
   }
 
   split_plan out_;
+  int zips_ = 0; // around the node that is visited
   uint32_t next_group_ = 0;
   uint32_t current_group_ = 0;
 };

@@ -15,6 +15,7 @@ struct source_splits {
   /// Sources of one group advance together (a zip with only one-to-one operators between): split i
   /// of one belongs to split i of the others, so they are leased as aligned ranges.
   uint32_t group = 0;
+  bool zipped = false; ///< a zip reads it side by side with others
 };
 
 /// The sources outside of function bodies, numbered as the iterators number them: in depth-first

@@ -94,6 +94,7 @@ inline status cancelled(std::string m) { return {status_code::cancelled, std::mo
 inline status internal_error(std::string m) { return {status_code::internal, std::move(m)}; }
 inline status unimplemented(std::string m) { return {status_code::unimplemented, std::move(m)}; }
 inline status out_of_range(std::string m) { return {status_code::out_of_range, std::move(m)}; }
+inline status aborted(std::string m) { return {status_code::aborted, std::move(m)}; }
 inline status resource_exhausted(std::string m) {
   return {status_code::resource_exhausted, std::move(m)};
 }

@@ -1,0 +1,50 @@
+#include "headrace/client/command/option_values.hpp"
+#include "headrace/client/command/server_flags.hpp"
+#include "headrace/client/command/subcommands.hpp"
+
+namespace headrace::command {
+namespace {
+
+struct flags {
+  dispatcher_server_options server;
+  process_flags process;
+};
+
+int run(const flags& given) {
+  return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
+    auto options = given.server;
+    options.log = log;
+    options.endpoint.port = lives.port(0, options.endpoint.port);
+    auto server = std::make_shared<dispatcher_server>(options);
+    return running{server, server->target()};
+  });
+}
+
+} // namespace
+
+void add_dispatcher(CLI::App& app, action& chosen) {
+  auto given = std::make_shared<flags>();
+  given->server.endpoint.port = 5050;
+  auto& sub = *app.add_subcommand("dispatcher",
+                                  "Serve workers and trainers: knows datasets, workers and jobs. "
+                                  "One for each service");
+  auto& server = given->server;
+  add_endpoint_flags(sub, server.endpoint);
+  sub.add_option("--port", server.endpoint.port, "Port for workers and trainers; 0: any free one")
+    ->type_name("PORT")
+    ->capture_default_str();
+  add_duration(sub, "--heartbeat", server.heartbeat,
+               "How often workers and trainers show that they live");
+  add_duration(sub, "--lease", server.lease, "How long one that is silent still counts as alive");
+  add_process_flags(sub, given->process);
+  sub.callback([given, &chosen] {
+    if (given->server.lease < 2 * given->server.heartbeat)
+      throw CLI::ValidationError{"--lease must be at least twice --heartbeat: "
+                                 + duration_text(given->server.lease) + " and "
+                                 + duration_text(given->server.heartbeat)
+                                 + " would let workers die of one late message"};
+    chosen = [given] { return run(*given); };
+  });
+}
+
+} // namespace headrace::command

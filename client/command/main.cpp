@@ -1,0 +1,105 @@
+#include "headrace/client/command/subcommands.hpp"
+#include "headrace/client/command/suggestion.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace headrace::command {
+namespace {
+
+std::string exit_codes() {
+  std::string out = "Exit codes:\n";
+  for (int code = 0; code < 128; ++code)
+    if (auto text = describe(static_cast<exit_code>(code)); !text.empty())
+      out += fmt::format("  {:<4}{}\n", code, text);
+  return out + "  128+n ended by signal n";
+}
+
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    out.push_back(sub->get_name());
+  return out;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
+  return out;
+}
+
+int usage_error(const std::string& text, const std::string& hint) {
+  std::fprintf(stderr, "headrace: %s\n%s\n", text.c_str(), hint.c_str());
+  return static_cast<int>(exit_code::usage);
+}
+
+/// What was probably meant by an option that `app` does not have; empty if nothing comes near.
+std::string meant_option(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto known = options_of(app);
+  for (const auto& argument : arguments) {
+    const auto name = argument.substr(0, argument.find('='));
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end())
+      if (auto close = nearest(name, known); !close.empty())
+        return fmt::format("Did you mean {}? ", close);
+  }
+  return {};
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
+               "headrace"};
+  // Subcommands inherit this: `--help` tells everything at either level.
+  app.set_help_flag();
+  app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
+  app.get_formatter()->column_width(34);
+  app.require_subcommand(1);
+  app.footer(exit_codes());
+  action chosen;
+  add_dispatcher(app, chosen);
+  add_worker(app, chosen);
+  add_up(app, chosen);
+  add_status(app, chosen);
+  add_version(app, chosen);
+
+  const auto names = names_of(app);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto there_is =
+    fmt::format("There is: {}. `headrace --help` tells more.", fmt::join(names, ", "));
+  if (arguments.empty())
+    return usage_error("a command is missing", there_is);
+  if (const auto& word = arguments.front();
+      !word.starts_with('-') && std::find(names.begin(), names.end(), word) == names.end()) {
+    const auto close = nearest(word, names);
+    return usage_error(fmt::format("there is no command '{}'", word),
+                       close.empty() ? there_is
+                                     : fmt::format("Did you mean {}? {}", close, there_is));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0)
+      return app.exit(e);
+    const auto* sub = app.get_subcommand_no_throw(arguments.front());
+    const auto name = sub == nullptr ? std::string{} : sub->get_name() + " ";
+    return usage_error(name.empty() ? e.what() : fmt::format("{}: {}", sub->get_name(), e.what()),
+                       meant_option(sub == nullptr ? app : *sub, arguments)
+                         + fmt::format("`headrace {}--help` lists all options.", name));
+  }
+  return chosen();
+}
+
+} // namespace
+} // namespace headrace::command
+
+int main(int argc, char** argv) {
+  try {
+    return headrace::command::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "headrace: %s\n", e.what());
+    return static_cast<int>(headrace::exit_code::internal);
+  }
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headrace::command {
+
+/// Reads `250ms`, `5s`, `2m` or `1h`; the unit is needed.
+result<duration> parse_duration(std::string_view text);
+/// As `parse_duration` reads it, in the largest unit without a fraction.
+std::string duration_text(duration x);
+
+/// Reads a number of bytes: `1048576`, `512K`, `512M`, `2G` (powers of 1024).
+result<uint64_t> parse_bytes(std::string_view text);
+
+/// An option whose value is a positive length of time, shown with `into`'s value as the default.
+CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,
+                          const std::string& help);
+
+} // namespace headrace::command

@@ -1,0 +1,162 @@
+#include "headrace/client/command/server_flags.hpp"
+
+#include "headrace/client/command/option_values.hpp"
+#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
+#include "headrace/runtime/process/memory_limit.hpp"
+#include "headrace/runtime/process/stop_signal.hpp"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+
+namespace headrace::command {
+namespace {
+
+/// What a process that nobody restarts knows of earlier lives.
+class only_life final : public process_lives {
+public:
+  uint32_t restarts() const noexcept override { return 0; }
+  uint16_t port(size_t, uint16_t fallback) const noexcept override { return fallback; }
+  void keep_port(size_t, uint16_t) noexcept override {}
+};
+
+int fail(const std::string& name, const status& why) {
+  std::fprintf(stderr, "headrace %s: %s\n", name.c_str(), why.message().c_str());
+  return static_cast<int>(exit_code_of(why));
+}
+
+/// Readers never see half a number: the file appears whole under its name.
+status write_port_file(const std::string& name, uint16_t port) {
+  const auto draft = name + ".new";
+  std::ofstream out{draft};
+  out << port << '\n';
+  out.close();
+  if (!out || std::rename(draft.c_str(), name.c_str()) != 0)
+    return failed_precondition(fmt::format("--port-file: cannot write {}", name));
+  return {};
+}
+
+int live(const std::string& name, const process_flags& flags, process_lives& lives,
+         const std::function<running(const process_lives&, const logger&)>& start) {
+  stop_signal stop;
+  if (flags.memory_limit != 0)
+    if (auto how = set_memory_limit(flags.memory_limit); !how)
+      return fail(name, how.with_context("--memory-limit"));
+  auto log = logger::open(flags.log);
+  if (!log)
+    return fail(name, log.status());
+  try {
+    auto up = start(lives, *log);
+    auto where = parse_address(up.address);
+    if (!where)
+      return fail(name, where.status());
+    lives.keep_port(0, where->port);
+    if (!flags.port_file.empty())
+      if (auto how = write_port_file(flags.port_file, where->port); !how)
+        return fail(name, how);
+    std::printf("%s listening on %s\n", name.c_str(), up.address.c_str());
+    std::fflush(stdout);
+    const auto signal = stop.wait();
+    log->info("stopping", {{"signal", signal}});
+    up.server.reset();
+  } catch (const error& e) {
+    return fail(name, e.why());
+  }
+  return static_cast<int>(exit_code::ok);
+}
+
+} // namespace
+
+void add_process_flags(CLI::App& app, process_flags& into) {
+  const auto read_limit = [&into](const std::string& text) {
+    auto bytes = parse_bytes(text);
+    if (!bytes)
+      throw CLI::ValidationError{bytes.status().message()};
+    into.memory_limit = *bytes;
+  };
+  const auto read_level = [&into](const std::string& text) {
+    auto level = parse_log_level(text);
+    if (!level)
+      throw CLI::ValidationError{level.status().message()};
+    into.log.level = *level;
+  };
+  const auto read_format = [&into](const std::string& text) {
+    auto format = parse_log_format(text);
+    if (!format)
+      throw CLI::ValidationError{format.status().message()};
+    into.log.format = *format;
+  };
+  app
+    .add_option_function<std::string>(
+      "--memory-limit", read_limit,
+      "Private memory (such as 512M or 2G) past which the process ends with its own "
+      "exit code and is started again; 0: none")
+    ->type_name("BYTES")
+    ->default_str("0")
+    ->group("Process");
+  app
+    .add_flag_callback(
+      "--no-restart", [&into] { into.restart = false; },
+      "End with the process instead of starting it again after a crash or at its memory limit; for "
+      "supervisors that do this themselves")
+    ->group("Process");
+  app
+    .add_option("--port-file", into.port_file,
+                "Where to write the port once it listens, for scripts that asked for port 0")
+    ->type_name("FILE")
+    ->group("Process");
+  app
+    .add_option_function<std::string>("--log-level", read_level,
+                                      "trace, debug, info, warn, error or off")
+    ->type_name("LEVEL")
+    ->default_str(std::string{to_string(into.log.level)})
+    ->group("Log");
+  app
+    .add_option_function<std::string>("--log-format", read_format,
+                                      "text or json (one object a line)")
+    ->type_name("FORMAT")
+    ->default_str(std::string{to_string(into.log.format)})
+    ->group("Log");
+  app.add_option("--log-file", into.log.file, "Where to append the log; default: standard error")
+    ->type_name("FILE")
+    ->group("Log");
+}
+
+void add_endpoint_flags(CLI::App& app, endpoint_options& into) {
+  app.add_option("--host", into.host, "Address to bind; off loopback it needs TLS, or --insecure")
+    ->type_name("HOST")
+    ->capture_default_str();
+  app
+    .add_option("--advertise", into.advertise_host,
+                "Host that others are told to connect to; default: --host")
+    ->type_name("HOST");
+  add_tls_flags(app, into.tls);
+  app
+    .add_flag(
+      "--insecure", into.insecure,
+      "Listen off loopback without TLS: anybody who reaches the ports can use them and read along")
+    ->group("Security");
+}
+
+void add_tls_flags(CLI::App& app, tls_options& into) {
+  const auto add = [&](const char* name, std::string& file, const char* help) {
+    app.add_option(name, file, help)->type_name("FILE")->group("Security");
+  };
+  add("--tls-cert", into.certificate,
+      "Certificate (PEM); the three TLS files are given together or not at all");
+  add("--tls-key", into.key, "Its private key (PEM, not encrypted)");
+  add("--tls-ca", into.ca_file,
+      "Authorities whose certificates are accepted (PEM); both sides must present one");
+}
+
+int serve(const std::string& name, const process_flags& flags,
+          const std::function<running(const process_lives&, const logger&)>& start) {
+  only_life one;
+  if (!flags.restart)
+    return live(name, flags, one, start);
+  return run_under_parent({},
+                          [&](process_lives& lives) { return live(name, flags, lives, start); });
+}
+
+} // namespace headrace::command

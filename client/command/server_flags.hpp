@@ -1,0 +1,43 @@
+#pragma once
+
+#include "headrace/client/server.hpp"
+#include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/process/process_parent.hpp"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace headrace::command {
+
+/// How a server process behaves, whatever it serves.
+struct process_flags {
+  uint64_t memory_limit = 0; ///< bytes; 0: none
+  log_options log;
+  std::string port_file;
+  bool restart = true;
+};
+void add_process_flags(CLI::App& app, process_flags& into);
+
+/// `--host`, `--advertise`, the TLS files and `--insecure`; ports are each server's own.
+void add_endpoint_flags(CLI::App& app, endpoint_options& into);
+
+/// The three TLS files, for servers and for who talks to them.
+void add_tls_flags(CLI::App& app, tls_options& into);
+
+/// A server that was started.
+struct running {
+  /// Keeps it up; it stops when this is destroyed.
+  std::shared_ptr<void> server;
+  /// `host:port`, for the first line of output.
+  std::string address;
+};
+
+/// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is
+/// called in the child with what it knows of its earlier lives. Prints `NAME listening on
+/// HOST:PORT` as the first line of output. Returns the exit code.
+int serve(const std::string& name, const process_flags& flags,
+          const std::function<running(const process_lives&, const logger&)>& start);
+
+} // namespace headrace::command

@@ -1,0 +1,118 @@
+#include "headrace/client/command/status_text.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace headrace::command {
+namespace {
+
+double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
+
+/// 1234567 as `1.23M`.
+std::string short_number(double x) {
+  constexpr std::array units{"", "k", "M", "G", "T", "P"};
+  size_t unit = 0;
+  for (; x >= 1000 && unit + 1 < units.size(); ++unit) x /= 1000;
+  return unit == 0 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}{}", x, units[unit]);
+}
+
+std::string or_dash(const std::string& x) { return x.empty() ? "-" : x; }
+
+void write_tree(std::string& out, const supervised& x, const std::string& indent, bool last) {
+  out += fmt::format("{}{}{}  {}", indent, last ? "`- " : "|- ", x.name, x.state);
+  if (x.restarts != 0)
+    out += fmt::format(", restarted {} time{}", x.restarts, x.restarts == 1 ? "" : "s");
+  if (!x.last_reason.empty())
+    out += fmt::format(", last because: {}", x.last_reason);
+  out += '\n';
+  for (size_t i = 0; i < x.children.size(); ++i)
+    write_tree(out, x.children[i], indent + (last ? "   " : "|  "), i + 1 == x.children.size());
+}
+
+nlohmann::json tree_json(const supervised& x) {
+  auto children = nlohmann::json::array();
+  for (const auto& child : x.children) children.push_back(tree_json(child));
+  return {{"name", x.name},
+          {"state", x.state},
+          {"restarts", x.restarts},
+          {"last_reason", x.last_reason},
+          {"children", std::move(children)}};
+}
+
+nlohmann::json task_json(const task_status& x) {
+  return {{"task", x.task},       {"worker", x.worker},
+          {"state", x.state},     {"elements", x.elements},
+          {"bytes", x.bytes},     {"elements_per_second", x.elements_per_second},
+          {"streams", x.streams}, {"restarts", x.restarts}};
+}
+
+} // namespace
+
+std::string status_text(const service_status& x) {
+  auto out =
+    fmt::format("up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages\n",
+                seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages);
+  if (!x.workers.empty())
+    out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
+                       "HEARTBEAT", "TAGS");
+  for (const auto& worker : x.workers)
+    out += fmt::format("{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address,
+                       worker.pid, worker.alive ? "alive" : "lost",
+                       fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+                       or_dash(fmt::format("{}", fmt::join(worker.tags, ","))));
+  for (const auto& job : x.jobs) {
+    out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
+                       job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
+                       job.repetition, job.consumers, job.dataset);
+    if (!job.tasks.empty())
+      out += fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>10}\n", "TASK", "WORKER",
+                         "STATE", "ELEMENTS", "ELEMENTS/S", "BYTES", "STREAMS", "RESTARTS");
+    for (const auto& task : job.tasks)
+      out +=
+        fmt::format("  {:<18x}{:<18x}{:<10}{:>10}{:>12}{:>10}{:>9}{:>10}\n", task.task, task.worker,
+                    task.state, task.elements, short_number(task.elements_per_second),
+                    short_number(static_cast<double>(task.bytes)), task.streams, task.restarts);
+  }
+  if (!x.tree.empty())
+    out += "\nsupervision\n";
+  for (size_t i = 0; i < x.tree.size(); ++i) write_tree(out, x.tree[i], "", i + 1 == x.tree.size());
+  return out;
+}
+
+std::string status_json(const service_status& x) {
+  auto workers = nlohmann::json::array();
+  for (const auto& worker : x.workers)
+    workers.push_back({{"worker", worker.worker},
+                       {"address", worker.address},
+                       {"tags", worker.tags},
+                       {"pid", worker.pid},
+                       {"alive", worker.alive},
+                       {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
+  auto jobs = nlohmann::json::array();
+  for (const auto& job : x.jobs) {
+    auto tasks = nlohmann::json::array();
+    for (const auto& task : job.tasks) tasks.push_back(task_json(task));
+    jobs.push_back({{"job", job.job},
+                    {"name", job.name},
+                    {"dataset", job.dataset},
+                    {"processing_mode", job.processing_mode},
+                    {"state", job.state},
+                    {"repetition", job.repetition},
+                    {"consumers", job.consumers},
+                    {"tasks", std::move(tasks)}});
+  }
+  auto tree = nlohmann::json::array();
+  for (const auto& one : x.tree) tree.push_back(tree_json(one));
+  nlohmann::json out{{"uptime_seconds", seconds(x.uptime)},
+                     {"datasets", x.datasets},
+                     {"bad_messages", x.bad_messages},
+                     {"workers", std::move(workers)},
+                     {"jobs", std::move(jobs)},
+                     {"tree", std::move(tree)}};
+  // Names come from other processes: what is not UTF-8 in them must not end this one.
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace headrace::command

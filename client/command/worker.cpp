@@ -1,0 +1,54 @@
+#include "headrace/client/command/option_values.hpp"
+#include "headrace/client/command/server_flags.hpp"
+#include "headrace/client/command/subcommands.hpp"
+#include "headrace/runtime/node/address.hpp"
+
+namespace headrace::command {
+namespace {
+
+struct flags {
+  worker_server_options server;
+  process_flags process;
+};
+
+int run(const flags& given) {
+  return serve("worker", given.process, [&](const process_lives& lives, const logger& log) {
+    auto options = given.server;
+    options.log = log;
+    options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
+    auto server = std::make_shared<worker_server>(options);
+    return running{server, server->address()};
+  });
+}
+
+} // namespace
+
+void add_worker(CLI::App& app, action& chosen) {
+  auto given = std::make_shared<flags>();
+  given->server.dispatcher = "127.0.0.1:5050";
+  auto& sub = *app.add_subcommand(
+    "worker", "Run input pipelines for a dispatcher. Waits for it, and comes back to it "
+              "when it was lost");
+  auto& server = given->server;
+  sub.add_option("--dispatcher", server.dispatcher, "Address of the dispatcher")
+    ->type_name("HOST:PORT")
+    ->capture_default_str();
+  add_endpoint_flags(sub, server.endpoint);
+  sub
+    .add_option("--data-port", server.endpoint.data_port,
+                "Port from which trainers read elements; 0: any free one")
+    ->type_name("PORT")
+    ->capture_default_str();
+  sub
+    .add_option("--tag", server.tags, "A label that jobs may ask for; may be given more than once")
+    ->type_name("TAG")
+    ->allow_extra_args(false);
+  add_process_flags(sub, given->process);
+  sub.callback([given, &chosen] {
+    if (auto where = parse_address(given->server.dispatcher); !where)
+      throw CLI::ValidationError{"--dispatcher: " + where.status().message()};
+    chosen = [given] { return run(*given); };
+  });
+}
+
+} // namespace headrace::command
