@@ -66,10 +66,49 @@ std::vector<row_error> inherited(const expr_node& node, std::span<const value* c
   return out;
 }
 
-/// Values that failed and are not chosen have a junk shape, which must not take part in a row's
-/// shape: they are replaced by the other branch.
-void mend_branches(std::vector<column>& mended, std::vector<operand>& operands,
-                   std::span<const value* const> inputs, size_t rows);
+/// Appends row `r` of `from`, with leading extents of 1 up to `rank`.
+void append_row(column_builder& out, const value& from, size_t r, size_t rank) {
+  const auto row = from.uniform ? 0 : r;
+  const auto& data = from.data;
+  const auto first = data.first_value(row), last = data.first_value(row + 1);
+  if (data.is_string()) {
+    for (auto v = first; v < last; ++v) out.add_string(data.string(static_cast<size_t>(v)));
+  } else if (first != last) {
+    const auto size = size_of(data.type());
+    const auto n = static_cast<size_t>(last - first);
+    std::memcpy(out.extend(n), data.value_buffer().data() + static_cast<size_t>(first) * size,
+                n * size);
+  }
+  const auto dims = data.shape_of(row);
+  std::vector<int64_t> padded(rank - dims.rank(), 1);
+  padded.insert(padded.end(), dims.dims().begin(), dims.dims().end());
+  out.end_row(shape{std::move(padded)});
+}
+
+/// A branch of `where` that failed in a row has no shape there, which must not take part in the
+/// row's: the other branch stands in for it. (Branches of known shape have it even then.)
+void mend_branches(const expr_node& node, std::vector<column>& mended,
+                   std::vector<operand>& operands, std::span<const value* const> inputs,
+                   size_t rows) {
+  mended.reserve(2);
+  for (size_t i = 1; i <= 2; ++i) {
+    const auto& branch = *inputs[i];
+    const auto& other = *inputs[3 - i];
+    if (branch.errors.empty() || node.inputs[i]->spec.dims.is_static())
+      continue;
+    const auto rank = std::max(branch.data.rank(), other.data.rank());
+    column_builder out{branch.data.type(), rows};
+    size_t next = 0;
+    for (size_t r = 0; r < rows; ++r) {
+      const auto row = branch.uniform ? 0 : r;
+      while (next < branch.errors.size() && branch.errors[next].row < row) ++next;
+      const bool bad = next < branch.errors.size() && branch.errors[next].row == row;
+      append_row(out, bad ? other : branch, r, rank);
+    }
+    mended.push_back(std::move(out).finish());
+    operands[i] = {&mended.back(), false};
+  }
+}
 
 struct call_result {
   std::vector<column> columns;
@@ -93,52 +132,13 @@ call_result call_with(const expr_node& node, std::span<const value* const> input
   for (const auto* in : inputs) operands.push_back({&in->data, in->uniform && !uniform});
   std::vector<column> mended;
   if (node.op == expr_op::where)
-    mend_branches(mended, operands, inputs, rows);
+    mend_branches(node, mended, operands, inputs, rows);
   std::vector<row_error> fresh;
   out.columns = f(op_call{node, operands, rows, skip.empty() ? nullptr : skip.data(), fresh});
   if (!std::is_sorted(fresh.begin(), fresh.end(), by_row))
     std::stable_sort(fresh.begin(), fresh.end(), by_row);
   merge(out.errors, fresh);
   return out;
-}
-
-void mend_branches(std::vector<column>& mended, std::vector<operand>& operands,
-                   std::span<const value* const> inputs, size_t rows) {
-  mended.reserve(2);
-  for (size_t i = 1; i <= 2; ++i) {
-    const auto& branch = *inputs[i];
-    const auto& other = *inputs[3 - i];
-    if (branch.errors.empty()
-        || (branch.data.is_dense() && other.data.is_dense()
-            && branch.data.row_shape() == other.data.row_shape()))
-      continue;
-    if (branch.uniform) {
-      operands[i] = operands[3 - i];
-      continue;
-    }
-    column_builder out{branch.data.type(), rows};
-    size_t next = 0;
-    for (size_t r = 0; r < rows; ++r) {
-      const bool bad = next < branch.errors.size() && branch.errors[next].row == r;
-      next += bad;
-      const auto& from = bad ? other : branch;
-      const auto row = from.uniform ? 0 : r;
-      const auto first = from.data.first_value(row), last = from.data.first_value(row + 1);
-      if (from.data.is_string()) {
-        for (auto v = first; v < last; ++v)
-          out.add_string(from.data.string(static_cast<size_t>(v)));
-      } else {
-        const auto size = static_cast<int64_t>(size_of(from.data.type()));
-        const auto n = static_cast<size_t>(last - first);
-        if (n != 0)
-          std::memcpy(out.extend(n), from.data.value_buffer().data() + first * size,
-                      n * static_cast<size_t>(size));
-      }
-      out.end_row(from.data.shape_of(row));
-    }
-    mended.push_back(std::move(out).finish());
-    operands[i] = {&mended.back(), false};
-  }
 }
 
 call_result run_node(const expr_node& node, std::span<const value* const> inputs, size_t rows,
