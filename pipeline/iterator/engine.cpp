@@ -215,19 +215,18 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
 void block_ramp::record(size_t rows, size_t bytes, std::chrono::nanoseconds took) noexcept {
   if (rows == 0)
     return;
-  const bool dear = took > limits_.most_time || bytes > limits_.most_bytes;
-  if (dear) {
-    // What fits, by the cost of the rows just seen, but never less than half of what was asked.
-    const auto by_time =
-      took.count() <= 0 ? rows_
-                        : static_cast<size_t>(rows * static_cast<double>(limits_.most_time.count())
-                                              / static_cast<double>(took.count()));
-    const auto by_bytes = bytes == 0 ? rows_ : rows * limits_.most_bytes / bytes;
-    rows_ =
-      std::max<size_t>(1, std::min({rows_, std::max(rows_ / 2, std::min(by_time, by_bytes))}));
-  } else if (rows >= rows_ && took * 2 <= limits_.most_time && bytes * 2 <= limits_.most_bytes) {
+  // What a block of as many rows as were asked for costs, by the rows that came: a source may have
+  // given few because it had no more at hand.
+  const auto share = static_cast<double>(rows_) / static_cast<double>(rows);
+  const auto time = static_cast<double>(took.count()) * share;
+  const auto size = static_cast<double>(bytes) * share;
+  const auto cost = std::max(time / static_cast<double>(limits_.most_time.count()),
+                             size / static_cast<double>(limits_.most_bytes));
+  if (cost > 1)
+    rows_ = std::max<size_t>(
+      1, std::max(rows_ / 2, static_cast<size_t>(static_cast<double>(rows_) / cost)));
+  else if (cost <= 0.5)
     rows_ = std::min(rows_ * 2, limits_.most_rows);
-  }
 }
 
 } // namespace headrace

@@ -1,0 +1,203 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+
+#include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/strings.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace headrace {
+namespace {
+
+using test::range;
+using test::read_all;
+using test::traced;
+using testing::HasSubstr;
+
+/// Graphs that together use every operator and every field of the codec.
+std::vector<dataset_ptr> samples() {
+  std::vector<dataset_ptr> out;
+  auto in = range(-3, 30);
+  out.push_back(in);
+  out.push_back(make_map(in,
+                         traced(in,
+                                [](expr x) {
+                                  return std::pair{x * 3, x > 4};
+                                }),
+                         2)
+                  .value());
+  auto shared = make_shuffle(make_skip(in, 4).value(), 7, 5, false).value();
+  out.push_back(make_zip({shared, make_enumerate(shared, 3).value()}).value());
+  auto nested = traced(in, [](expr a) {
+    auto middle = range(0, 3);
+    auto inner = make_map(middle, traced(middle, [a](expr b) { return a * 10 + b; })).value();
+    return make_take(make_repeat(inner).value(), 4).value();
+  });
+  out.push_back(make_flat_map(in, nested).value());
+  out.push_back(make_interleave(in, nested, 3, 2, -1).value());
+  out.push_back(
+    make_prefetch(
+      make_batch(make_filter(in, traced(in, [](expr x) { return x % 2 == 0; })).value(), 4, true)
+        .value(),
+      3)
+      .value());
+  out.push_back(make_concatenate(in, make_repeat(in, 2).value()).value());
+  auto files = make_list_files(string_constant(std::vector<std::string>{
+                                 std::string{HEADRACE_DATA_DIR} + "/digits/digits-0000*"}),
+                               true, 9)
+                 .value();
+  auto records =
+    make_interleave(files, traced(files, [](expr x) { return make_tfrecord(x.node()).value(); }), 4)
+      .value();
+  auto parsed =
+    make_map(records,
+             traced(records,
+                    [](expr x) {
+                      return io::parse_example(
+                        x, {io::fixed_len_feature("image", {}, dtype::string),
+                            io::fixed_len_feature("label", {}, dtype::int64, expr{int64_t{7}})});
+                    }))
+      .value();
+  out.push_back(make_take(make_map(parsed, traced(parsed,
+                                                  [](expr_structure r) {
+                                                    return std::pair{
+                                                      io::decode_raw(r["image"], dtype::uint8)
+                                                        .slice({at::range(0, 60, 3)}),
+                                                      reduce_sum(cast<float>(r["label"]))};
+                                                  }))
+                            .value(),
+                          20)
+                  .value());
+  auto text = make_text_lines(string_constant(std::vector<std::string>{
+                                std::string{HEADRACE_DATA_DIR} + "/digits/digits.csv"}))
+                .value();
+  out.push_back(
+    make_take(
+      make_map(text, traced(text, [](expr x) { return strings::upper(strings::split(x, ","))[0]; }))
+        .value(),
+      5)
+      .value());
+  out.push_back(
+    make_from_tensors({scalar_constant(1), string_constant(std::vector<std::string>{"a", "b"})},
+                      structure::named({"n", "s"}, {{}, {}}))
+      .value());
+  return out;
+}
+
+TEST(GraphCodec, GraphsComeBackTheSame) {
+  for (const auto& graph : samples()) {
+    auto bytes = encode_graph(graph).value();
+    auto back = decode_graph(bytes);
+    ASSERT_TRUE(back.ok()) << to_string(back.status());
+    EXPECT_EQ((*back)->spec, graph->spec);
+    EXPECT_EQ((*back)->cardinality, graph->cardinality);
+    EXPECT_EQ(fingerprint(*back).value(), fingerprint(graph).value());
+    EXPECT_EQ(read_all(*back), read_all(graph));
+  }
+}
+
+TEST(GraphCodec, SharedNodesStayShared) {
+  auto in = range(0, 3);
+  auto back = decode_graph(encode_graph(make_zip({in, in, range(0, 3)}).value()).value()).value();
+  EXPECT_EQ(back->inputs[0], back->inputs[1]);
+  EXPECT_NE(back->inputs[0], back->inputs[2]);
+}
+
+TEST(GraphCodec, AFingerprintTellsGraphsApartAndEqualOnesNot) {
+  const auto name = [](int64_t k) {
+    auto in = range(0, 3);
+    return fingerprint(make_map(in, traced(in, [k](expr x) { return x + k; })).value()).value();
+  };
+  EXPECT_EQ(name(1), name(1));
+  EXPECT_NE(name(1), name(2));
+  EXPECT_EQ(name(1).size(), 64u);
+}
+
+TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
+  auto in = range(0, 3);
+  auto f = std::make_shared<function>();
+  f->argument = in->spec;
+  f->named = "double";
+  f->declared = element_spec::tuple({in->spec, tensor_spec{dtype::float32, {2, shape::unknown}}});
+  service_options service{.address = "here:1",
+                          .processing_mode = "dynamic",
+                          .job_name = "j",
+                          .max_outstanding_requests = 5,
+                          .compression = "snappy",
+                          .data_transfer_protocol = "link",
+                          .worker_timeout_ns = 7};
+  auto graph = make_distribute(make_map(in, f).value(), service).value();
+  auto back = decode_graph(encode_graph(graph).value()).value();
+  EXPECT_EQ(back->service, service);
+  EXPECT_EQ(back->spec, f->declared);
+  EXPECT_EQ(back->inputs[0]->body->named, "double");
+  service.dataset_id = "id";
+  graph = make_distribute(f->declared, infinite_cardinality, service).value();
+  back = decode_graph(encode_graph(graph).value()).value();
+  EXPECT_EQ(back->spec, f->declared);
+  EXPECT_EQ(back->cardinality, infinite_cardinality);
+}
+
+TEST(GraphCodec, SpecsComeBack) {
+  for (const auto& spec :
+       {element_spec{tensor_spec{dtype::bfloat16, shape::unknown_rank()}},
+        element_spec::named({"a", "b"},
+                            {element_spec{tensor_spec{dtype::string, {shape::unknown, 3}}},
+                             element_spec::tuple({})})})
+    EXPECT_EQ(decode_spec(encode_spec(spec)).value(), spec);
+}
+
+TEST(GraphCodec, ConstantsBeyondTheBoundAreRefused) {
+  std::vector<int64_t> many(most_graph_constants / 8 + 1);
+  auto graph = make_from_tensors({constant(many).node()}).value();
+  EXPECT_THAT(to_string(encode_graph(graph).status()), HasSubstr("read larger tensors from files"));
+}
+
+TEST(GraphCodec, GraphsThatWouldNeverEndToRunAreRefused) {
+  auto graph = range(0, 1);
+  for (int i = 0; i < 20; ++i) graph = make_concatenate(graph, graph).value();
+  EXPECT_THAT(to_string(decode_graph(encode_graph(graph).value()).status()),
+              HasSubstr("more than 65536 run"));
+  graph = range(0, 1);
+  for (int i = 0; i < 300; ++i) graph = make_skip(graph, 0).value();
+  EXPECT_THAT(to_string(decode_graph(encode_graph(graph).value()).status()),
+              HasSubstr("more than 256 operators deep"));
+}
+
+TEST(GraphCodec, AParameterOutsideOfItsFunctionIsRefused) {
+  auto in = range(0, 3);
+  expr_ptr leaked;
+  auto f = traced(in, [&](expr x) {
+    leaked = x.node();
+    return x;
+  });
+  auto graph = make_zip({make_map(in, f).value(), make_from_tensors({leaked}).value()}).value();
+  EXPECT_THAT(to_string(decode_graph(encode_graph(graph).value()).status()),
+              HasSubstr("a parameter of function 0 is used outside of that function"));
+}
+
+TEST(GraphCodec, SurvivesMutants) {
+  std::mt19937_64 random{7};
+  size_t accepted = 0;
+  for (const auto& graph : samples()) {
+    const auto bytes = encode_graph(graph).value();
+    const std::string whole{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    for (size_t i = 0; i < 1500; ++i) {
+      auto mutant = whole;
+      for (size_t n = 1 + random() % 3; n != 0; --n)
+        mutant[random() % mutant.size()] ^= static_cast<char>(1 << random() % 8);
+      if (random() % 8 == 0)
+        mutant.resize(random() % mutant.size() / 8 * 8);
+      if (auto back = decode_graph(buffer::copy_of(mutant.data(), mutant.size()))) {
+        ++accepted;
+        EXPECT_TRUE(encode_graph(*back).ok());
+      }
+    }
+  }
+  EXPECT_GT(accepted, 0u);
+}
+
+} // namespace
+} // namespace headrace
