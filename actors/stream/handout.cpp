@@ -7,8 +7,10 @@ namespace headrace {
 namespace {
 
 constexpr uint64_t packed(uint64_t position, uint64_t limit) { return limit << 32 | position; }
-constexpr uint64_t position_of(uint64_t cut) { return static_cast<uint32_t>(cut); }
 constexpr uint64_t limit_of(uint64_t cut) { return cut >> 32; }
+constexpr uint64_t position_of(uint64_t cut) {
+  return std::min<uint64_t>(static_cast<uint32_t>(cut), limit_of(cut));
+}
 
 } // namespace
 

@@ -19,7 +19,7 @@ namespace headrace {
 /// Where a consumer actor leaves rows for its trainer's thread, and can take back those that the
 /// trainer has not taken.
 ///
-/// The trainer takes a row with one compare-and-swap on {position, limit} of the block it is at; a
+/// The trainer takes a row with one atomic addition to {position, limit} of the block it is at; a
 /// recall lowers the limit. Blocks of several tasks are handed out in turn. The actor's side may be
 /// called from any thread, the trainer's side from one at a time.
 class handout {
@@ -64,12 +64,10 @@ public:
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
   /// with `next`.
   int64_t claim() noexcept {
-    auto seen = cut_.load(std::memory_order_relaxed);
-    do {
-      if ((seen & 0xffffffffu) >= seen >> 32)
-        return -1;
-    } while (!cut_.compare_exchange_weak(seen, seen + 1));
-    return static_cast<int64_t>(seen & 0xffffffffu);
+    // A claim too many leaves the position beyond the limit; readers of it know that.
+    const auto seen = cut_.fetch_add(1);
+    const auto row = static_cast<uint32_t>(seen);
+    return row < seen >> 32 ? static_cast<int64_t>(row) : -1;
   }
   /// Hands out up to `rows` rows at once: [first, last).
   std::pair<size_t, size_t> claim_up_to(size_t rows) noexcept;
