@@ -64,7 +64,7 @@ void frame_writer::fill() {
     auto& queue = found->second;
     if (add_frame(queue.front())) {
       done_.push_back(std::move(queue.front().message));
-      ++batch_messages_;
+      batch_messages_ += (queue.front().flags & flag_hello) == 0 ? 1 : 0;
       queue.pop_front();
     }
     if (queue.empty())
@@ -94,7 +94,9 @@ bool frame_writer::add_frame(pending& x) {
       add_copy(bytes, sizeof(uint64_t));
     }
     add_buffer(m.header, 0, m.header.size());
-    message_bytes_ += m.header.size();
+    // A hello is nobody's message.
+    if ((x.flags & flag_hello) == 0)
+      message_bytes_ += m.header.size();
     x.begun = true;
   }
   message_bytes_ += take;

@@ -19,7 +19,7 @@ class frame_writer {
 public:
   /// Queues a message behind those of its channel.
   void push(link_message message);
-  /// Queues our hello. @pre nothing was pushed before
+  /// Queues our hello, which is not counted. @pre nothing was pushed before
   void push_hello(buffer header);
 
   /// What to write next; empty if there is nothing. The same until all of it was `written`.

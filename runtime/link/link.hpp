@@ -40,7 +40,7 @@ struct link_handlers {
   std::function<void(link_message)> on_message;
   /// The link is over, and why; called exactly once, after the last message.
   std::function<void(const status&)> on_closed;
-  /// `queued_bytes()` went back to zero.
+  /// What `send` could not pass on at once is passed on: `queued_bytes()` is back to zero, or was.
   std::function<void()> on_drained;
 };
 
@@ -54,8 +54,9 @@ public:
   link& operator=(const link&) = delete;
   virtual ~link() = default;
 
-  /// Queues a message; never blocks. False if the link is closed or the message is beyond the
-  /// limits (then nothing was sent and the link stays as it was).
+  /// Queues a message; never waits for the peer. If nothing is queued before it, the calling thread
+  /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message is
+  /// beyond the limits (then nothing was sent and the link stays as it was).
   virtual bool send(link_message message) = 0;
   /// Bytes handed to `send` and not yet with the kernel (for a local link: not yet with the peer's
   /// handler).

@@ -12,6 +12,8 @@ namespace {
 
 // After so many bytes one way, others get their turn.
 constexpr size_t turn_bytes = size_t{4} << 20;
+// A thread that sends moves no more than this itself.
+constexpr size_t direct_bytes = size_t{1} << 20;
 
 std::string seconds(duration d) {
   auto text = std::to_string(std::chrono::duration<double>(d).count());
@@ -76,6 +78,8 @@ void socket_link::greet() {
   if (side_ == side::connecting) {
     writer_.push_hello(core_->hello);
     pump();
+    if (phase_ == phase::closed)
+      return;
   }
   receive();
 }
@@ -96,6 +100,7 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_version, s);
   timer_.cancel();
   phase_ = phase::open;
+  direct_.store(!core_->tls, std::memory_order_release);
   auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
   counter.fetch_add(1, std::memory_order_relaxed);
   std::exchange(ready_, nullptr)(std::shared_ptr<link>{shared_from_this()});
@@ -207,53 +212,82 @@ bool socket_link::send(link_message message) {
     if (std::exchange(scheduled_, true))
       return true;
   }
+  // Writing from here what the socket takes at once spares two changes of threads.
+  if (direct_.load(std::memory_order_acquire)) {
+    auto left = write_some(direct_bytes);
+    if (left.state != progress::idle)
+      loop_->post([self = shared_from_this(), left = std::move(left)] { self->go_on(left); });
+    return true;
+  }
   return loop_->post([self = shared_from_this()] { self->pump(); });
 }
 
-void socket_link::pump() {
+// Whoever set `scheduled_` writes, alone, until nothing is left; then that is over.
+socket_link::write_outcome socket_link::write_some(size_t budget) {
+  std::lock_guard writing{write_mutex_};
   size_t moved = 0;
-  while (phase_ != phase::closed) {
+  for (;;) {
     auto batch = writer_.batch();
     if (batch.empty()) {
       std::vector<link_message> arrived;
       {
         std::lock_guard hold{mutex_};
+        if (closed_)
+          return {}; // `finish` will come, or has been
         arrived.swap(inbox_);
         scheduled_ = !arrived.empty();
       }
       if (arrived.empty())
-        return;
+        return {};
       for (auto& x : arrived) writer_.push(std::move(x));
       continue;
     }
-    if (moved >= turn_bytes) {
-      asio::post(loop_->context(), [self = shared_from_this()] { self->pump(); });
-      return;
-    }
+    if (moved >= budget)
+      return {.state = progress::again};
     auto r = wire_->write(batch);
     switch (r.state) {
     case wire_state::moved:
       moved += r.bytes;
       account(writer_.written(r.bytes));
       if (r.drained)
-        return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
+        return {.state = progress::want_write};
       break;
-    case wire_state::want_read: return wait(asio::ip::tcp::socket::wait_read, &socket_link::pump);
-    case wire_state::want_write: return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
+    case wire_state::want_read: return {.state = progress::want_read};
+    case wire_state::want_write: return {.state = progress::want_write};
     case wire_state::ended:
-    case wire_state::failed: return lost(r);
+    case wire_state::failed: return {.state = progress::lost, .how = std::move(r)};
     }
   }
 }
 
 void socket_link::account(size_t bytes) {
-  if (phase_ != phase::open || bytes == 0)
+  if (bytes == 0)
     return;
   core_->count.bytes_out.fetch_add(bytes, std::memory_order_relaxed);
   core_->count.messages_out.fetch_add(writer_.take_finished(), std::memory_order_relaxed);
-  if (queued_.fetch_sub(bytes, std::memory_order_relaxed) == bytes && handlers_
-      && handlers_->on_drained)
-    handlers_->on_drained();
+  queued_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void socket_link::pump() {
+  if (phase_ != phase::closed)
+    go_on(write_some(turn_bytes));
+}
+
+void socket_link::go_on(const write_outcome& left) {
+  if (phase_ == phase::closed)
+    return;
+  switch (left.state) {
+  case progress::idle:
+    if (handlers_ && handlers_->on_drained && phase_ == phase::open)
+      handlers_->on_drained();
+    return;
+  case progress::again:
+    asio::post(loop_->context(), [self = shared_from_this()] { self->pump(); });
+    return;
+  case progress::want_read: return wait(asio::ip::tcp::socket::wait_read, &socket_link::pump);
+  case progress::want_write: return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
+  case progress::lost: return lost(left.how);
+  }
 }
 
 // -- the end ---------------------------------------------------------------------
@@ -316,16 +350,20 @@ void socket_link::finish(const status& why) {
     std::lock_guard hold{mutex_};
     closed_ = true;
     dropped.swap(inbox_);
-    queued_.store(0, std::memory_order_relaxed);
     closed_why_ = why;
   }
-  writer_ = {};
   timer_.cancel();
-  if (linger_) {
-    std::make_shared<lingering>(loop_, std::move(socket_))->start();
-  } else {
-    asio::error_code ignored;
-    socket_.close(ignored);
+  {
+    // Nobody writes to a socket that may be another's by then.
+    std::lock_guard writing{write_mutex_};
+    writer_ = {};
+    queued_.store(0, std::memory_order_relaxed);
+    if (linger_) {
+      std::make_shared<lingering>(loop_, std::move(socket_))->start();
+    } else {
+      asio::error_code ignored;
+      socket_.close(ignored);
+    }
   }
   loop_->remove(self);
   if (auto ready = std::exchange(ready_, nullptr)) {

@@ -52,6 +52,13 @@ private:
   void receive();
   bool deliver();
   void meet(const link_message& hello);
+  enum class progress { idle, again, want_read, want_write, lost };
+  struct write_outcome {
+    progress state = progress::idle;
+    wire_result how = {};
+  };
+  write_outcome write_some(size_t budget);
+  void go_on(const write_outcome& left);
   void pump();
   void account(size_t bytes);
   void wait(asio::ip::tcp::socket::wait_type what, void (socket_link::*then)());
@@ -69,9 +76,7 @@ private:
   // The loop's thread only:
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
-  std::unique_ptr<wire> wire_;
   frame_reader reader_;
-  frame_writer writer_;
   phase phase_ = phase::handshake;
   link_connected ready_;
   link_hello peer_; // written before anybody else sees the link
@@ -79,11 +84,19 @@ private:
   status closed_why_;
   bool linger_ = false; // let the peer read what we said last
 
+  // Of the loop's thread, but for writing (see `write_some`). A plain wire may read and write at a
+  // time.
+  std::unique_ptr<wire> wire_;
+  // Held while writing. Taken before `mutex_`.
+  std::mutex write_mutex_;
+  frame_writer writer_;
+
   // Anybody's:
+  std::atomic<bool> direct_{false}; // who sends may write
   std::atomic<size_t> queued_{0};
   std::mutex mutex_;
   std::vector<link_message> inbox_;
-  bool scheduled_ = false; // the loop will look at the inbox
+  bool scheduled_ = false; // somebody writes, and will look at the inbox again
   bool closed_ = false;
 };
 
