@@ -145,7 +145,8 @@ column run_shape(const op_call& call) {
       *to++ = data.first_value(r + 1) - data.first_value(r);
       continue;
     }
-    for (auto dim : data.shape_of(r).dims()) *to++ = dim;
+    const auto row = data.shape_of(r);
+    for (auto dim : row.dims()) *to++ = dim;
   }
   shape dims;
   if (whole)

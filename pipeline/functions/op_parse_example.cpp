@@ -158,9 +158,14 @@ private:
 
   void read_list(protozero::data_view list) {
     reader values{list};
+    // A value of another wire type is an unknown field.
+    const auto single = is_text()                      ? protozero::pbf_wire_type::length_delimited
+                        : spec_.type == dtype::float32 ? protozero::pbf_wire_type::fixed32
+                                                       : protozero::pbf_wire_type::varint;
     while (values.next()) {
-      const auto packed = values.wire_type() == protozero::pbf_wire_type::length_delimited;
-      if (values.tag() != 1)
+      const auto wire = values.wire_type();
+      const auto packed = wire == protozero::pbf_wire_type::length_delimited;
+      if (values.tag() != 1 || (wire != single && !packed))
         values.skip();
       else if (is_text())
         read_string(values);

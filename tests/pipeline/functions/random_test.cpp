@@ -1,0 +1,216 @@
+#include "tests/pipeline/functions/support.hpp"
+#include "tests/pipeline/kernels/targets.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace headrace {
+namespace {
+
+using namespace testing;
+
+/// Builds random expressions out of those there are already. What does not type-check is dropped.
+class expression_maker {
+public:
+  expression_maker(uint64_t seed, std::vector<expr> start)
+    : random_(seed), pool_(std::move(start)) {}
+
+  expr_structure make(size_t functions) {
+    while (functions != 0) {
+      try {
+        pool_.push_back(any());
+        --functions;
+      } catch (const error&) {
+        continue;
+      }
+    }
+    std::vector<expr_structure> results;
+    for (size_t i = 0; i < 4; ++i) results.emplace_back(pool_[pool_.size() - 1 - i]);
+    results.emplace_back(pick());
+    return expr_structure::tuple(results);
+  }
+
+private:
+  const expr& pick() { return pool_[random_() % pool_.size()]; }
+  expr small() { return expr{static_cast<int>(random_() % 7) - 2}; }
+
+  expr any() {
+    const auto x = pick();
+    const auto y = random_() % 3 == 0 ? small() : pick();
+    switch (random_() % 38) {
+    case 0: return x + y;
+    case 1: return x - y;
+    case 2: return x * y;
+    case 3: return x / y;
+    case 4: return x % y;
+    case 5: return floor_div(x, y);
+    case 6: return floor_mod(x, y);
+    case 7: return minimum(x, y);
+    case 8: return maximum(x, y);
+    case 9: return -x;
+    case 10: return abs(x);
+    case 11: return exp(x);
+    case 12: return tanh(x);
+    case 13: return sin(x);
+    case 14: return floor(x);
+    case 15: return x < y;
+    case 16: return x == y;
+    case 17: return where(pick(), x, y);
+    case 18: return where(x > y, x, y);
+    case 19: return cast<int32_t>(x);
+    case 20: return cast<float>(x);
+    case 21: return cast<uint8_t>(x);
+    case 22: return cast<float16>(x);
+    case 23: return reduce_sum(x);
+    case 24: return reduce_max(x, {-1}, true);
+    case 25: return x[static_cast<int>(random_() % 4)];
+    case 26: return x.slice({at::ellipsis(), at::range(0, 3, 2)});
+    case 27: return stack({x, x});
+    case 28: return concat({x, pick()}, 0);
+    case 29: return transpose(x);
+    case 30: return gather(x, cast<int64_t>(pick()));
+    case 31: return strings::split(x);
+    case 32: return strings::upper(x) + pick();
+    case 33: return strings::length(x);
+    case 34: return strings::reduce_join(x, "/");
+    case 35: return cast<float>(strings::to_number<int64_t>(x));
+    case 36: return strings::as_string(x);
+    default: return sqrt(x);
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<expr> pool_;
+};
+
+block random_rows(uint64_t seed, size_t rows) {
+  std::mt19937_64 random{seed};
+  std::vector<int64_t> whole;
+  std::vector<float> triples;
+  std::vector<std::vector<float>> runs;
+  std::vector<std::string> words;
+  std::vector<uint8_t> bytes;
+  for (size_t r = 0; r < rows; ++r) {
+    whole.push_back(static_cast<int64_t>(random() % 9) - 3);
+    for (int i = 0; i < 3; ++i)
+      triples.push_back(static_cast<float>(static_cast<int>(random() % 2000) - 1000) * 0.37f);
+    runs.emplace_back();
+    for (auto n = random() % 5; n != 0; --n)
+      runs.back().push_back(static_cast<float>(random() % 100) * 0.5f);
+    static const char* some[] = {"12", "a b", "", " -7 ", "x  y z", "3.5", "0"};
+    words.emplace_back(some[random() % std::size(some)]);
+    for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(random()));
+  }
+  auto out = rows_of(
+    {scalars(whole), tensors(triples, {3}), vectors(runs), texts(words), tensors(bytes, {2, 2})});
+  for (size_t r = 0; r < rows; ++r)
+    if (random() % 20 == 0)
+      out.errors.push_back({static_cast<uint32_t>(r), data_loss("a row that was lost before")});
+  return out;
+}
+
+const auto random_spec = element_spec::tuple({
+  tensor_spec{dtype::int64, {}},
+  tensor_spec{dtype::float32, {3}},
+  tensor_spec{dtype::float32, {shape::unknown}},
+  tensor_spec{dtype::string, {}},
+  tensor_spec{dtype::uint8, {2, 2}},
+});
+
+function random_function(uint64_t seed) {
+  return trace(random_spec, [&](expr a, expr b, expr c, expr d, expr e) {
+    return expression_maker{seed, {a, b, c, d, e}}.make(25);
+  });
+}
+
+TEST(RandomExpressions, GiveTheSameRowsHoweverTheyAreCutIntoBlocks) {
+  size_t failed = 0, all = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto f = random_function(seed);
+    const auto compiled = compile(f);
+    const auto in = random_rows(seed, 60);
+    kernel_counter counter;
+    const auto whole = compiled.run(in, nullptr, counter);
+    const auto calls = counter.calls;
+    const auto wanted = print_rows(whole);
+    failed += whole.errors.size();
+    all += whole.rows;
+    std::mt19937_64 random{seed};
+    for (size_t size : {size_t{1}, size_t{2}, size_t{7}, size_t{0}}) {
+      std::vector<std::string> got;
+      for (size_t r = 0; r < in.rows;) {
+        const auto n = std::min(in.rows - r, size == 0 ? 1 + random() % 13 : size);
+        counter.calls = 0;
+        const auto part = compiled.run(in.slice(r, n), nullptr, counter);
+        ASSERT_EQ(counter.calls, calls);
+        for (auto& row : print_rows(part)) got.push_back(std::move(row));
+        r += n;
+      }
+      for (size_t r = 0; r < wanted.size(); ++r) ASSERT_EQ(got[r], wanted[r]) << "row " << r;
+    }
+  }
+  // Both kinds of rows were looked at.
+  EXPECT_GT(failed, all / 20);
+  EXPECT_LT(failed, all * 19 / 20);
+}
+
+TEST(RandomExpressions, GiveTheSpecsThatWereAnnounced) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto f = random_function(seed);
+    const auto out = run(f, random_rows(seed, 20));
+    for (size_t r = 0; r < out.rows; ++r)
+      if (out.error_at(r) == nullptr)
+        for (size_t i = 0; i < out.columns.size(); ++i) {
+          const tensor_spec row{out.columns[i].type(), out.columns[i].shape_of(r)};
+          ASSERT_TRUE(f.tensors[i]->spec.accepts(row))
+            << to_string(row) << " is not " << to_string(f.tensors[i]->spec);
+        }
+  }
+}
+
+TEST(RandomExpressions, GiveTheSameBitsInEveryVariantOfTheKernels) {
+  for (uint64_t seed = 1000; seed <= 1150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto f = random_function(seed);
+    const auto in = random_rows(seed, 50);
+    std::vector<std::string> first;
+    for (const auto target : targets_here()) {
+      chosen_target choice{target};
+      const auto rows = print_rows(run(f, in));
+      if (first.empty())
+        first = rows;
+      ASSERT_EQ(rows, first) << hwy::TargetName(target);
+    }
+  }
+}
+
+TEST(RandomExpressions, AFusedPassGivesWhatItsFunctionsGiveOneByOne) {
+  for (uint64_t seed = 2000; seed <= 2150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto f = random_function(seed);
+    const auto in = random_rows(seed, 30);
+    const auto wanted = print_rows(run(f, in));
+    // Every intermediate result becomes a result of its own, so that nothing stays inside a pass.
+    auto open = f;
+    std::vector<expr_ptr> todo = f.tensors;
+    for (size_t i = 0; i < todo.size(); ++i)
+      for (const auto& input : todo[i]->inputs)
+        if (std::find(todo.begin(), todo.end(), input) == todo.end())
+          todo.push_back(input);
+    open.tensors = todo;
+    auto out = run(open, in);
+    out.columns.resize(f.tensors.size());
+    const auto got = print_rows(out);
+    for (size_t r = 0; r < wanted.size(); ++r) {
+      // More results can fail more rows; those that did not must be equal.
+      if (out.error_at(r) == nullptr) {
+        ASSERT_EQ(got[r], wanted[r]) << "row " << r;
+      }
+    }
+  }
+}
+
+} // namespace
+} // namespace headrace
