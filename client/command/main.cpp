@@ -3,6 +3,7 @@
 #include "headrace/runtime/process/exit_code.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,7 +84,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
-    const auto* sub = app.get_subcommand_no_throw(arguments.front());
+    const auto* sub =
+      arguments.front().starts_with('-') ? nullptr : app.get_subcommand(arguments.front());
     const auto name = sub == nullptr ? std::string{} : sub->get_name() + " ";
     return usage_error(name.empty() ? e.what() : fmt::format("{}: {}", sub->get_name(), e.what()),
                        meant_option(sub == nullptr ? app : *sub, arguments)
