@@ -16,7 +16,9 @@ namespace headrace {
 /// channel of its own. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
-  explicit link_pool(std::shared_ptr<transport> way) : way_(std::move(way)) {}
+  /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the transport's threads
+  /// from one of them.
+  explicit link_pool(const std::shared_ptr<transport>& way) : way_(way) {}
 
   /// Asks for the link to `address`; the consumer hears `link_made`, soon.
   void want(const std::string& address, const consumer_handle& who);
@@ -33,7 +35,7 @@ private:
   void arrived(const std::shared_ptr<link>& from, link_message what);
   void closed(const std::shared_ptr<link>& from, const status& why);
 
-  std::shared_ptr<transport> way_;
+  std::weak_ptr<transport> way_;
   std::mutex mutex_;
   std::map<std::string, entry> links_;
   std::map<std::pair<const link*, uint32_t>, consumer_handle> channels_;

@@ -242,7 +242,7 @@ void job_state::settle(running& r) {
   for (bool progress = true; progress;) {
     progress = false;
     for (auto at = r.leases.begin(); at != r.leases.end();) {
-      const auto outcome = r.splits.lease(at->what, blocked);
+      const auto outcome = r.splits.lease(at->what, blocked, now());
       if (outcome.wait) {
         ++at;
         continue;

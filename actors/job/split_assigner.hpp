@@ -2,8 +2,10 @@
 
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,26 +24,35 @@ struct lease_request {
 /// Leases the splits of one repetition of a job: the core of DYNAMIC.
 ///
 /// Ranges by guided self-scheduling: what is left over twice the tasks, down to one as a source
-/// runs out. Sources of one group are leased jointly as equal ranges; zipped ones that do not
-/// advance together in small pieces. A pass of a source is over for a task only when no other task
-/// holds unread splits of it. Pure.
+/// runs out; and no more than the task reads in about `lease_time`, judged by its last lease, so
+/// that a lost worker takes little with it whatever a split costs. A task's first lease is one
+/// split, and leases grow at most eightfold. Sources of one group are leased jointly as equal
+/// ranges; zipped ones that do not advance together in pieces of at most 8. A pass of a source is
+/// over for a task only when no other task holds unread splits of it. Memory does not grow with
+/// splits, leases or passes. Pure.
 class split_assigner {
 public:
+  /// How long a task should be busy with one lease.
+  static constexpr duration lease_time = std::chrono::milliseconds{100};
+
   explicit split_assigner(const split_plan& plan);
 
   /// How many tasks share the splits.
   void set_tasks(size_t n) noexcept { tasks_ = n; }
 
   struct outcome {
-    bool wait = false; ///< ask again when something changed
+    bool wait = false;                 ///< ask again when something changed
     std::optional<split_range> splits; ///< nullopt: the pass is over
   };
   /// `blocked`: tasks whose requests wait, so that nobody waits for them.
-  outcome lease(const lease_request& wanted, const std::set<task_id>& blocked);
-  /// What it held is lost or read.
+  outcome lease(const lease_request& wanted, const std::set<task_id>& blocked, time_point now);
+  /// What it held is lost or read: at most one lease a group is lost, as a request for more says
+  /// that all before is read.
   void task_gone(task_id who);
   /// Splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
+  /// Leases, passes and tasks that are remembered.
+  size_t records() const noexcept;
 
 private:
   using key = std::pair<uint64_t, uint32_t>; ///< pass, group
@@ -51,18 +62,34 @@ private:
   };
   /// What one task has of one pass of one group.
   struct holding {
-    std::vector<split_range> ranges;
-    std::map<uint32_t, size_t> given; ///< by source: how many of the ranges it was told
-    std::set<uint32_t> done;          ///< sources that were told the end
+    std::deque<split_range> ranges;     ///< not told to every source of the group yet
+    uint64_t dropped = 0;               ///< ranges before these
+    std::map<uint32_t, uint64_t> given; ///< by source: how many ranges it was told
+    std::set<uint32_t> done;            ///< sources that were told the end
     bool unread(uint32_t source) const;
   };
+  /// How fast a task goes through a group.
+  struct pace {
+    uint64_t last_count = 0;
+    time_point last_at{};
+    std::map<uint32_t, uint64_t> pass; ///< by source: the one it is at
+  };
+  struct group_state {
+    std::vector<uint32_t> sources;
+    std::optional<uint64_t> total;
+    bool in_pairs = false;    ///< read side by side with others that advance at another pace
+    uint64_t passes_over = 0; ///< passes below are over and forgotten
+    std::map<task_id, pace> paces;
+  };
   uint32_t group_of(uint32_t source) const noexcept;
-  /// Read side by side with others that advance at another pace.
-  bool in_pairs(uint32_t group) const noexcept;
+  group_state& group(uint32_t number, uint32_t source);
+  uint64_t paced(const pace& of, time_point now) const;
+  void leave_earlier_passes(group_state& g, const lease_request& wanted);
+  void forget_if_over(key where);
 
   split_plan plan_;
   size_t tasks_ = 1;
-  std::map<uint32_t, std::optional<uint64_t>> group_totals_;
+  std::map<uint32_t, group_state> groups_;
   std::map<key, pass_state> passes_;
   std::map<key, std::map<task_id, holding>> holdings_;
   uint64_t leased_ = 0;
