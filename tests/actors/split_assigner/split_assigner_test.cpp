@@ -1,0 +1,310 @@
+#include "headrace/actors/job/split_assigner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace headrace {
+namespace {
+
+constexpr task_id a{1};
+constexpr task_id b{2};
+
+split_plan plan_of(std::vector<source_splits> sources) {
+  split_plan out;
+  for (const auto& s : sources) out.groups = std::max(out.groups, s.group + 1);
+  out.sources = std::move(sources);
+  return out;
+}
+
+split_plan one_source(std::optional<uint64_t> splits) { return plan_of({{.splits = splits}}); }
+
+/// Leases to one task after the other at a steady pace.
+class leasing {
+public:
+  explicit leasing(const split_plan& plan, size_t tasks = 1) : core(plan) { core.set_tasks(tasks); }
+  split_assigner::outcome ask(task_id who, uint32_t source = 0, uint64_t pass = 0,
+                              std::optional<uint64_t> total = {}) {
+    now += step;
+    return core.lease({who, source, pass, total}, blocked, now);
+  }
+  /// The sizes of leases until the end.
+  std::vector<uint64_t> sizes(task_id who) {
+    std::vector<uint64_t> out;
+    for (;;) {
+      const auto got = ask(who);
+      if (got.wait || !got.splits)
+        return out;
+      out.push_back(got.splits->count);
+    }
+  }
+  split_assigner core;
+  std::set<task_id> blocked;
+  time_point now{};
+  duration step = std::chrono::microseconds{10};
+};
+
+TEST(SplitAssigner, StartsWithOneSplitAndGrowsEightfoldWhileATaskIsFast) {
+  leasing x{one_source(1'000'000'000), 2};
+  const auto sizes = x.sizes(a);
+  EXPECT_EQ((std::vector<uint64_t>{sizes.begin(), sizes.begin() + 4}),
+            (std::vector<uint64_t>{1, 8, 64, 512}));
+  EXPECT_LT(sizes.size(), 120u) << "few leases for many splits";
+}
+
+TEST(SplitAssigner, LeasesAtMostAQuarterOfTheRestToOneOfTwoTasksAndOneAtLast) {
+  leasing x{one_source(1000), 2};
+  uint64_t left = 1000;
+  const auto sizes = x.sizes(a);
+  for (auto n : sizes) {
+    EXPECT_LE(n, (left + 3) / 4);
+    left -= n;
+  }
+  EXPECT_EQ(left, 0u);
+  EXPECT_EQ(sizes.back(), 1u);
+}
+
+TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
+  leasing x{one_source(1'000'000)};
+  x.step = std::chrono::milliseconds{50}; // for any lease: two splits in 100 ms at first
+  EXPECT_EQ(x.ask(a).splits->count, 1u);
+  EXPECT_EQ(x.ask(a).splits->count, 2u);
+  x.step = std::chrono::milliseconds{400}; // it slows down
+  EXPECT_EQ(x.ask(a).splits->count, 1u);
+}
+
+TEST(SplitAssigner, LeasesOneByOneUntilTheTotalIsKnown) {
+  leasing x{one_source({})};
+  EXPECT_EQ(x.ask(a).splits, (split_range{0, 1}));
+  EXPECT_EQ(x.ask(a).splits, (split_range{1, 1}));
+  EXPECT_EQ(x.ask(a, 0, 0, 3).splits, (split_range{2, 1}));
+  EXPECT_EQ(x.ask(a, 0, 0, 3).splits, std::nullopt);
+}
+
+TEST(SplitAssigner, TellsTheEndOnlyWhenNoOtherTaskHasUnreadSplits) {
+  leasing x{one_source(2), 2};
+  EXPECT_TRUE(x.ask(a).splits);
+  EXPECT_TRUE(x.ask(b).splits);
+  EXPECT_TRUE(x.ask(a).wait);
+  x.blocked = {a}; // it waits
+  auto last = x.ask(b);
+  EXPECT_FALSE(last.wait);
+  EXPECT_FALSE(last.splits);
+  last = x.ask(a);
+  EXPECT_FALSE(last.wait);
+  EXPECT_FALSE(last.splits);
+}
+
+TEST(SplitAssigner, DoesNotWaitForATaskThatIsGone) {
+  leasing x{one_source(2), 2};
+  EXPECT_TRUE(x.ask(a).splits);
+  EXPECT_TRUE(x.ask(b).splits);
+  EXPECT_TRUE(x.ask(a).wait);
+  x.core.task_gone(b);
+  EXPECT_FALSE(x.ask(a).wait);
+}
+
+TEST(SplitAssigner, LeasesAlignedSourcesAsEqualRangesUpToTheShorterTotal) {
+  leasing x{plan_of({{.splits = 40, .zipped = true}, {.splits = 30, .zipped = true}}), 2};
+  uint64_t read = 0;
+  for (;;) {
+    const auto first = x.ask(a, 0).splits;
+    if (!first)
+      break;
+    EXPECT_EQ(x.ask(a, 1).splits, first);
+    read += first->count;
+    const auto other = x.ask(b, 1).splits;
+    if (other) {
+      EXPECT_EQ(x.ask(b, 0).splits, other);
+      read += other->count;
+    }
+    x.blocked = {b};
+  }
+  EXPECT_EQ(read, 30u);
+}
+
+TEST(SplitAssigner, LeasesZippedSourcesThatAreNotAlignedInPiecesOfEight) {
+  leasing x{plan_of({{.splits = 10'000, .group = 0, .zipped = true},
+                     {.splits = 10'000, .group = 1, .zipped = true}})};
+  for (auto n : x.sizes(a)) EXPECT_LE(n, 8u);
+}
+
+TEST(SplitAssigner, DoesNotWaitForAPassThatATaskLeftUnread) {
+  leasing x{plan_of({{.splits = 100, .group = 0, .zipped = true},
+                     {.splits = 2, .group = 1, .zipped = true}}),
+            2};
+  EXPECT_TRUE(x.ask(a, 0).splits);
+  while (x.ask(b, 0).splits) {
+  }
+  EXPECT_TRUE(x.ask(b, 0).wait) << "a holds a split";
+  EXPECT_TRUE(x.ask(a, 0, 1).splits) << "its zip ended with the other source";
+  EXPECT_FALSE(x.ask(b, 0).wait);
+}
+
+TEST(SplitAssigner, CountsPassesApart) {
+  leasing x{one_source(1)};
+  for (uint64_t pass = 0; pass < 3; ++pass) {
+    EXPECT_EQ(x.ask(a, 0, pass).splits, (split_range{0, 1}));
+    EXPECT_EQ(x.ask(a, 0, pass).splits, std::nullopt);
+  }
+}
+
+TEST(SplitAssigner, TellsALateTaskThatForgottenPassesAreOver) {
+  leasing x{one_source(3)};
+  for (uint64_t pass = 0; pass < 1000; ++pass)
+    while (x.ask(a, 0, pass).splits) {
+    }
+  EXPECT_LT(x.core.records(), 10u);
+  const auto late = x.ask(b, 0, 500);
+  EXPECT_FALSE(late.wait);
+  EXPECT_FALSE(late.splits);
+}
+
+TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
+  leasing x{one_source(1'000'000)};
+  x.step = std::chrono::seconds{1}; // so slow that every lease is one split
+  for (int i = 0; i < 10'000; ++i) ASSERT_EQ(x.ask(a).splits->count, 1u);
+  EXPECT_LT(x.core.records(), 10u);
+}
+
+/// Tasks that ask, read, wait, join, end and die in random order.
+class assigner_schedule {
+public:
+  assigner_schedule(uint64_t seed, std::optional<uint64_t> known, uint64_t total, uint64_t passes)
+    : random_(seed),
+      core_(one_source(known)),
+      known_(known),
+      total_(total),
+      passes_(passes),
+      seen_(passes, std::vector<int>(total)),
+      lost_(seen_) {
+    join();
+  }
+
+  size_t run() {
+    size_t events = 0;
+    while (!tasks_.empty() && !::testing::Test::HasFailure()) {
+      ++events;
+      now_ += std::chrono::nanoseconds{random_() % 40'000'000};
+      const auto kind = random_() % 1000;
+      if (kind < 2 && tasks_.size() < 6 && !some_ended_)
+        join();
+      else if (kind < 3 && tasks_.size() > 1)
+        die();
+      else
+        act();
+      bool all_wait = !tasks_.empty();
+      for (const auto& [id, t] : tasks_) all_wait &= t.waits;
+      if (all_wait && !settle()) {
+        ADD_FAILURE() << "every task waits and none is answered";
+        break;
+      }
+    }
+    for (uint64_t pass = 0; pass < passes_; ++pass)
+      for (uint64_t i = 0; i < total_; ++i)
+        EXPECT_EQ(seen_[pass][i] + lost_[pass][i], 1) << "split " << i;
+    return events;
+  }
+
+private:
+  struct state {
+    bool waits = false;
+    uint64_t pass = 0;
+    split_range held;
+  };
+  void join() {
+    tasks_[task_id{++last_}];
+    core_.set_tasks(tasks_.size());
+  }
+  void die() {
+    auto at = tasks_.begin();
+    std::advance(at, static_cast<long>(random_() % tasks_.size()));
+    for (uint64_t i = 0; i < at->second.held.count; ++i)
+      ++lost_[at->second.pass][at->second.held.first + i];
+    core_.task_gone(at->first);
+    tasks_.erase(at);
+    core_.set_tasks(tasks_.size());
+    settle();
+  }
+  void act() {
+    auto at = tasks_.begin();
+    std::advance(at, static_cast<long>(random_() % tasks_.size()));
+    auto& [id, t] = *at;
+    if (t.waits)
+      return;
+    // What is under way is read when it asks for more.
+    for (uint64_t i = 0; i < t.held.count; ++i) ++seen_[t.pass][t.held.first + i];
+    t.held = {};
+    t.waits = true;
+    settle();
+  }
+  /// As the job actor: until nothing changes.
+  bool settle() {
+    bool any = false;
+    for (bool moved = true; moved;) {
+      moved = false;
+      std::set<task_id> blocked;
+      for (const auto& [id, t] : tasks_)
+        if (t.waits)
+          blocked.insert(id);
+      for (auto at = tasks_.begin(); at != tasks_.end();) {
+        auto& [id, t] = *at;
+        if (!t.waits) {
+          ++at;
+          continue;
+        }
+        const auto total = known_ ? std::nullopt : std::optional{total_};
+        const auto got = core_.lease({id, 0, t.pass, total}, blocked, now_);
+        if (got.wait) {
+          ++at;
+          continue;
+        }
+        any = moved = true;
+        t.waits = false;
+        blocked.erase(id);
+        if (got.splits) {
+          EXPECT_GT(got.splits->count, 0u);
+          EXPECT_LE(got.splits->first + got.splits->count, total_);
+          t.held = *got.splits;
+        } else if (++t.pass == passes_) {
+          some_ended_ = true;
+          core_.task_gone(id);
+          at = tasks_.erase(at);
+          core_.set_tasks(tasks_.size());
+          continue;
+        }
+        ++at;
+      }
+    }
+    EXPECT_LT(core_.records(), 4 + 4 * (passes_ + 1) * (last_ + 1));
+    return any;
+  }
+
+  std::mt19937_64 random_;
+  split_assigner core_;
+  std::optional<uint64_t> known_;
+  uint64_t total_, passes_;
+  time_point now_{};
+  uint64_t last_ = 0;
+  bool some_ended_ = false;
+  std::map<task_id, state> tasks_;
+  std::vector<std::vector<int>> seen_, lost_; ///< by pass and split
+};
+
+TEST(SplitAssigner, LeasesEachSplitOnceAndAlwaysEndsUnderRandomSchedules) {
+  const auto base = std::random_device{}();
+  size_t events = 0;
+  for (uint64_t i = 0; events < 1'000'000 && !::testing::Test::HasFailure(); ++i) {
+    const auto seed = (uint64_t{base} << 20) + i;
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    std::mt19937_64 random{seed};
+    const auto total = random() % 2000;
+    events += assigner_schedule{seed, i % 2 == 0 ? std::optional{total} : std::nullopt, total,
+                                random() % 4 + 1}
+                .run();
+  }
+}
+
+} // namespace
+} // namespace headrace
