@@ -122,6 +122,9 @@ void consumer_state::apply(schema::Iteration::Reader state) {
     at->second.address = std::string{task.getDataAddress()};
     links_->want(at->second.address, consumer_handle{self_});
   }
+  if (options_.max_outstanding > 0)
+    for (auto& [id, s] : streams_)
+      s.credit.bound(static_cast<uint64_t>(options_.max_outstanding) / streams_.size());
   // What is not told any more has ended or is lost; what it sent stays.
   for (auto& [id, s] : streams_)
     if (!present.contains(id))
@@ -239,6 +242,8 @@ void consumer_state::on(const block_arrived& what) {
       s.ended = true;
       return conclude();
     case schema::StreamMessage::FAILED: {
+      if (s.ended)
+        return;
       const auto why = in->getFailed();
       const auto code = static_cast<status_code>(why.getCode());
       // Gone since its job's last word; the next word will say so, or the lease will.
@@ -276,6 +281,7 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier, 
       return;
     *rows = rows->slice(known, rows->rows - known);
   }
+  s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1), options_.consumer_bytes / streams_.size());
   out_->add(id, *std::move(rows));
 }
 
@@ -311,7 +317,7 @@ void consumer_state::refill(bool always) {
     if (at == streams_.end() || !at->second.over)
       continue;
     auto& s = at->second;
-    if (!s.credit.update(m.handed_out, m.received, waiting, always))
+    if (!s.credit.update(m.handed_out, m.received, m.bytes, waiting, always))
       continue;
     const auto window = s.credit.now(m.handed_out);
     send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {

@@ -26,10 +26,11 @@ public:
       elements_(std::min(shared ? first_elements : unbounded, most_)),
       bytes_(bytes) {}
 
-  /// What to grant now that `handed_out` of `received` elements were taken. True if that is worth
-  /// telling: half the window was used since the last time (or anything, if `always`), or the
-  /// trainer began to wait.
-  bool update(uint64_t handed_out, uint64_t received, bool waiting, bool always = false) {
+  /// What to grant now that `handed_out` of `received` elements were taken and `held` bytes are
+  /// left. True if that is worth telling: half of the elements were used since the last time (or
+  /// anything, if `always`), half of the bytes are free, or the trainer began to wait.
+  bool update(uint64_t handed_out, uint64_t received, uint64_t held, bool waiting,
+              bool always = false) {
     // A full window was taken and nothing is left of it: the trainer is faster than this window.
     if (handed_out == received && handed_out - grown_at_ >= elements_) {
       elements_ = std::min(elements_ * 2, most_);
@@ -39,7 +40,7 @@ public:
     const bool half = handed_out - told_ >= std::max<uint64_t>(elements_ / 2, 1);
     // The task forgets that we wait when it sends something, so it is told again after that.
     const bool waits_anew = waiting && (moved || !told_waiting_ || told_received_ != received);
-    if (!waits_anew && !(moved && (half || always || elements_ >= unbounded / 2)))
+    if (!waits_anew && !(moved && (half || always || held <= bytes_ / 2)))
       return false;
     told_ = handed_out;
     told_waiting_ = waiting;
@@ -52,6 +53,10 @@ public:
     told_ = handed_out;
     told_received_ = received;
     told_waiting_ = waiting;
+  }
+  /// Elements are so large that hardly one fits: makes room for three, within `most` bytes.
+  void make_room(uint64_t element_bytes, uint64_t most) {
+    bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
   /// Other streams share the bound on elements. What was granted already may still come.
   void bound(uint64_t most_elements) {

@@ -43,7 +43,7 @@ void stream_router::arrived(const std::shared_ptr<link>& from, link_message what
   const auto channel = what.channel;
   if (auto task = find(from.get(), what, why))
     port::tell(task, make_local<task_event>(stream_arrived{from, std::move(what)}));
-  else
+  else if (!why.ok())
     send_failure(*from, channel, why);
 }
 
@@ -53,10 +53,12 @@ task_handle stream_router::find(const link* from, const link_message& what, stat
   if (auto at = routes_.find(key); at != routes_.end())
     return at->second.task;
   const auto first = stream_message::parse(what.header);
-  if (!first.valid() || first->which() != schema::StreamMessage::OPEN) {
-    why = first.valid() ? failed_precondition("a stream begins with `open`") : first.status();
+  if (!first.valid()) {
+    why = first.status();
     return {};
   }
+  if (first->which() != schema::StreamMessage::OPEN)
+    return {}; // late words to a task that has ended
   const task_id id{first->getOpen().getTaskId()};
   auto at = tasks_.find(id);
   if (at == tasks_.end()) {

@@ -112,9 +112,9 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
   const std::string held_out = shards.back();
   shards.pop_back();
 
-  auto dispatcher = start({headrace, "dispatcher", "--port", "0"});
-  auto first = start({headrace, "worker", "--dispatcher", dispatcher.address});
-  auto second = start({headrace, "worker", "--dispatcher", dispatcher.address});
+  auto dispatcher = start({headrace, "dispatcher", "--port", "0", "--log-level", "warn"});
+  auto first = start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
+  auto second = start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
   hr::await_service_workers(dispatcher.address, 2, std::chrono::seconds{20}).ok();
   std::printf("dispatcher on %s, workers on %s and %s\n", dispatcher.address.c_str(), first.address.c_str(),
               second.address.c_str());
