@@ -155,7 +155,10 @@ public:
     return raw;
   }
 
-  result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected) {
+  /// `errors` are the rows whose shape need not fit, as nobody reads them.
+  result<column> get(schema::Column::Reader in, size_t rows, const tensor_spec& expected,
+                     const std::vector<row_error>& errors) {
+    errors_ = &errors;
     if (in.getDtype() != static_cast<uint8_t>(expected.type))
       return invalid_argument(
         fmt::format("dtype {}, expected {}", in.getDtype(), to_string(expected)));
@@ -230,7 +233,7 @@ private:
         || row_values > static_cast<size_t>(std::numeric_limits<int64_t>::max()))
       return data_loss("a shape with more values than memory");
     shape row{std::move(dims)};
-    if (!expected.dims.accepts(row))
+    if (!expected.dims.accepts(row) && errors_->size() != rows)
       return invalid_argument(
         fmt::format("rows of shape {}, expected {}", to_string(row), to_string(expected)));
     if (expected.type == dtype::string) {
@@ -249,7 +252,8 @@ private:
     // Rows of rank 0 have no extents that would bound their number.
     if (rank == 0 || rank > most_dims)
       return data_loss(fmt::format("rows of variable shape and rank {}", rank));
-    if (expected.dims.has_rank() && expected.dims.rank() != rank)
+    const bool all_failed = errors_->size() == rows;
+    if (expected.dims.has_rank() && expected.dims.rank() != rank && !all_failed)
       return invalid_argument(
         fmt::format("rows of rank {}, expected {}", rank, to_string(expected)));
     HEADRACE_ASSIGN(auto dims,
@@ -258,13 +262,17 @@ private:
     auto start = starts.as<int64_t>();
     auto extent = dims.as<int64_t>();
     int64_t total = 0;
+    auto error = errors_->begin();
     for (size_t r = 0; r < rows; ++r) {
       start[r] = total;
+      const bool failed = error != errors_->end() && error->row == r;
+      if (failed)
+        ++error;
       int64_t values = 1;
       for (size_t d = 0; d < rank; ++d) {
         const auto n = extent[r * rank + d];
-        const bool fits =
-          !expected.dims.has_rank() || expected.dims[d] == shape::unknown || expected.dims[d] == n;
+        const bool fits = failed || !expected.dims.has_rank() || expected.dims[d] == shape::unknown
+                          || expected.dims[d] == n;
         if (n < 0 || !fits)
           return invalid_argument(fmt::format("row {} has extent {} at axis {}, expected {}", r, n,
                                               d, to_string(expected)));
@@ -289,6 +297,7 @@ private:
 
   std::span<const buffer> segments_;
   size_t budget_;
+  const std::vector<row_error>* errors_ = nullptr;
 };
 
 result<std::vector<row_error>> read_errors(const buffer& bytes, size_t rows) {
@@ -345,14 +354,14 @@ result<block> decode(schema::Block::Reader in, std::span<const buffer> segments,
     return invalid_argument(
       fmt::format("a block of {} columns, expected {}", columns.size(), expected.size()));
   decoder from{segments, most_bytes};
+  HEADRACE_ASSIGN(auto errors, from.get(in.getErrors(), decoder::any_size, "row errors"));
+  HEADRACE_ASSIGN(out.errors, read_errors(errors, out.rows));
   for (unsigned i = 0; i < columns.size(); ++i) {
-    auto c = from.get(columns[i], out.rows, expected[i]);
+    auto c = from.get(columns[i], out.rows, expected[i], out.errors);
     if (!c)
       return c.status().with_context(fmt::format("block, column {}", i));
     out.columns.push_back(*std::move(c));
   }
-  HEADRACE_ASSIGN(auto errors, from.get(in.getErrors(), decoder::any_size, "row errors"));
-  HEADRACE_ASSIGN(out.errors, read_errors(errors, out.rows));
   HEADRACE_ASSIGN(auto origins, from.get(in.getOrigins(), decoder::any_size, "origins"));
   HEADRACE_ASSIGN(out.origins, read_origins(origins, out.rows));
   return out;

@@ -306,6 +306,8 @@ result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remain
   constexpr auto op = dataset_op::batch;
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(check_count(op, "batch_size", size));
+  if (size > INT32_MAX)
+    return refused(op, fmt::format("batch_size is {}; it must be at most {}", size, INT32_MAX));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   for (auto& part : node.spec.components)

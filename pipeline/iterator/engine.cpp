@@ -5,6 +5,7 @@
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace {
@@ -12,6 +13,9 @@ namespace headrace {
 namespace detail {
 
 namespace {
+
+// Sums of rows stay far from overflow.
+constexpr size_t most_rows = size_t{1} << 30;
 
 opened open(engine& shared, const dataset_ptr& node, const place& at) {
   switch (node->op) {
@@ -40,6 +44,14 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
     fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
 }
 
+status from_exception(const std::exception& e) {
+  if (const auto* known = dynamic_cast<const error*>(&e))
+    return known->why();
+  if (dynamic_cast<const std::bad_alloc*>(&e))
+    return resource_exhausted("out of memory");
+  return {status_code::unknown, e.what()};
+}
+
 block all_failed(const std::vector<tensor_spec>& specs, const block& in, const status& why) {
   block one = block::failed_row(specs, why);
   std::vector<column> columns;
@@ -62,13 +74,18 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
 } // namespace
 
 block compiled_function::run(const block& in, const environment* outer,
-                             uint64_t& kernel_calls) const {
-  if (!named_) {
-    kernel_counter counter;
-    auto out = program_.run(in, outer, counter);
-    kernel_calls += counter.calls;
-    return out;
-  }
+                             uint64_t& kernel_calls) const try {
+  if (named_)
+    return run_named(in);
+  kernel_counter counter;
+  auto out = program_.run(in, outer, counter);
+  kernel_calls += counter.calls;
+  return out;
+} catch (const std::exception& e) {
+  return all_failed(specs_, in, from_exception(e));
+}
+
+block compiled_function::run_named(const block& in) const {
   auto out = named_(in);
   if (!out)
     return all_failed(specs_, in, out.status());
@@ -138,11 +155,6 @@ uint64_t engine::start_pass(uint32_t source) {
   return passes_[source]++;
 }
 
-uint64_t engine::start_iteration(uint64_t path) {
-  std::lock_guard lock{mutex_};
-  return iterations_[path]++;
-}
-
 size_t engine::sources_below(const dataset_node& node) {
   std::lock_guard lock{mutex_};
   auto known = sources_.find(&node);
@@ -165,7 +177,12 @@ std::optional<block> operator_iterator::next(const limits& wanted) {
     return std::nullopt;
   if (engine_.stopped())
     return last_failure(cancelled("the iteration was stopped"));
-  auto out = produce({std::max<size_t>(wanted.rows, 1), wanted.bytes});
+  std::optional<block> out;
+  try {
+    out = produce({std::clamp<size_t>(wanted.rows, 1, most_rows), wanted.bytes});
+  } catch (const std::exception& e) {
+    return last_failure(from_exception(e).with_context(to_string(node_.op)));
+  }
   if (!out)
     ended_ = true;
   if (counters_) {

@@ -25,6 +25,8 @@ struct place {
   uint32_t first_source = 0;
   /// Tells places apart, the same in every process: what unset seeds derive from.
   uint64_t path = 0;
+  /// Tells the passes of the repeats around it apart.
+  uint64_t iteration = 0;
   std::shared_ptr<const function_row> row; ///< null outside of functions
 
   bool in_function() const noexcept { return row != nullptr; }
@@ -34,14 +36,18 @@ struct place {
 /// A function of a graph, ready to run over blocks.
 class compiled_function {
 public:
-  explicit compiled_function(const function& f) : program_(compile(f)) {}
+  explicit compiled_function(const function& f)
+    : program_(compile(f)), specs_(f.result().components) {}
   explicit compiled_function(named_function f, std::vector<tensor_spec> specs)
     : named_(std::move(f)), specs_(std::move(specs)) {}
 
-  /// As `program::run`; a failure of a named function as a whole fails all rows.
+  /// As `program::run`; a failure of a named function as a whole, or one that throws, fails all
+  /// rows.
   block run(const block& in, const environment* outer, uint64_t& kernel_calls) const;
 
 private:
+  block run_named(const block& in) const;
+
   program program_;
   named_function named_;
   std::vector<tensor_spec> specs_;
@@ -69,8 +75,6 @@ public:
 
   /// How often this source was started before; counts this time.
   uint64_t start_pass(uint32_t source);
-  /// How often an operator at this path was started before; counts this time.
-  uint64_t start_iteration(uint64_t path);
   size_t sources_below(const dataset_node& node);
   /// The key of the random numbers of an operator.
   uint64_t random_key(const dataset_node& node, const place& at) const;
@@ -82,7 +86,6 @@ private:
   std::unordered_map<const dataset_node*, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<uint32_t, uint64_t> passes_;
-  std::unordered_map<uint64_t, uint64_t> iterations_;
 };
 
 /// What every iterator does: counts, ends once and for all, and stops when asked to.

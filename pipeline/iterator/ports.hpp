@@ -35,6 +35,7 @@ public:
   /// the source is over. `total`: how many splits this source has in a pass; nullopt when it cannot
   /// tell (then indices past its end may be offered, and `exhausted` says so). All splits given
   /// before were read when it is called again. Errors (cancelled, unavailable) end the source.
+  /// Called from the thread that reads the source, which need not be the iterator's own (prefetch).
   virtual result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
                                                   std::optional<uint64_t> total) = 0;
 };
@@ -63,7 +64,10 @@ using named_function = std::function<result<block>(const block& rows)>;
 
 /// Everything an iterator needs from its surroundings. Outlives the iterator.
 struct iterator_context {
-  std::stop_token stop; ///< every wait in the graph ends with `cancelled` when requested
+  /// Every wait in the graph ends with `cancelled` when requested. An iterator's destructor waits
+  /// for the threads that read ahead: request it first where a split provider or a service may keep
+  /// them.
+  std::stop_token stop;
   split_provider* splits = nullptr; ///< null: read everything
   open_distribute distribute;       ///< empty: `distribute` is an error
   std::function<named_function(const std::string&)> find_function; ///< empty result: unknown

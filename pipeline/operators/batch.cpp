@@ -38,10 +38,13 @@ private:
     return row_bytes_ == 0 ? 1 : std::max<size_t>(1, bytes / (row_bytes_ * size_));
   }
 
+  // Larger batches are put together from blocks of this size.
+  static constexpr size_t most_bytes = size_t{1} << 30;
+
   void fill(size_t batches) {
     const auto most = batches > SIZE_MAX / size_ ? SIZE_MAX : batches * size_;
     while (held_ < size_ && !ended_) {
-      auto more = input_->next({most - held_, SIZE_MAX});
+      auto more = input_->next({most - held_, most_bytes});
       if (!more) {
         ended_ = true;
         return;

@@ -67,6 +67,7 @@ inner_dataset inner_datasets::next() {
   }
   place inside;
   inside.path = mix(mix(at_.path, 0xf17), count_++);
+  inside.iteration = at_.iteration;
   inside.row = std::move(values);
   auto made = engine_.make(node_.body->dataset, inside);
   if (made)

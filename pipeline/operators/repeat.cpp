@@ -1,3 +1,4 @@
+#include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
 namespace headrace::detail {
@@ -15,7 +16,10 @@ protected:
       if (!input_) {
         if (node_.count >= 0 && passes_ == node_.count)
           return std::nullopt;
-        auto opened = engine_.make_input(self_, at_);
+        auto inside = at_;
+        if (passes_ != 0) // the first pass is as without a repeat
+          inside.iteration = mix(at_.iteration, static_cast<uint64_t>(passes_));
+        auto opened = engine_.make_input(self_, inside);
         if (!opened)
           return last_failure(opened.status());
         input_ = *std::move(opened);

@@ -56,7 +56,7 @@ private:
     const auto once = shared.random_key(node, at);
     if (!node.flag)
       return once;
-    return mix(mix(once, shared.context().repetition), shared.start_iteration(at.path));
+    return mix(mix(once, shared.context().repetition), at.iteration);
   }
 
   // Takes rows of the input while nothing must be given in between; returns the rows given.

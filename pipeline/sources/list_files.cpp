@@ -37,7 +37,7 @@ protected:
         return last_failure(listed);
       splits_.emplace(engine_, at_, names_.size());
       if (node_.flag)
-        shuffle(splits_->from(0, 0, 0).pass);
+        shuffle();
     }
     if (now_.count == 0) {
       auto more = splits_->next();
@@ -75,8 +75,8 @@ private:
   }
 
   // Another order in each pass, the same on every host.
-  void shuffle(uint64_t pass) {
-    const auto key = mix(engine_.random_key(node_, at_), pass);
+  void shuffle() {
+    const auto key = mix(engine_.random_key(node_, at_), at_.iteration);
     counter_random random{mix(key, engine_.context().repetition)};
     for (size_t i = names_.size(); i > 1; --i)
       std::swap(names_[i - 1], names_[random.below(names_.size() - i, i)]);

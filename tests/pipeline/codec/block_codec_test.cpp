@@ -93,6 +93,23 @@ TEST(BlockCodec, GivesTheSameRowsOriginsAndErrors) {
     }
 }
 
+TEST(BlockCodec, AFailedRowNeedNotFitTheSpec) {
+  // Three failed rows of a named function that gives matrices.
+  auto in = range(0, 3);
+  auto f = std::make_shared<function>();
+  f->argument = in->spec;
+  f->named = "f";
+  f->declared = tensor_spec{dtype::float32, {1000, 1000}};
+  iterator_context context;
+  context.find_function = [](const std::string&) -> named_function {
+    return [](const block&) -> result<block> { throw std::runtime_error{"thrown"}; };
+  };
+  auto rows = make_iterator(make_map(in, f).value(), context).value()->next({.rows = 3});
+  auto back = receive(send(*rows, block_encoding::plain), f->declared.components);
+  ASSERT_TRUE(back.ok()) << to_string(back.status());
+  EXPECT_EQ(words(*back), std::vector<std::string>(3, "!unknown: thrown"));
+}
+
 TEST(BlockCodec, SharesLargeColumns) {
   auto rows = first(range(0, 1000));
   auto sent = send(rows, block_encoding::plain);
