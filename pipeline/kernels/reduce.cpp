@@ -40,6 +40,7 @@ T highest_of() {
 
 // Integers wrap: they are added and multiplied as unsigned ones.
 struct fold_sum {
+  static constexpr bool chooses = false;
   template <class T>
   static T identity() {
     return T{};
@@ -53,6 +54,7 @@ struct fold_sum {
   }
 };
 struct fold_product {
+  static constexpr bool chooses = false;
   template <class T>
   static T identity() {
     return T(1);
@@ -66,6 +68,7 @@ struct fold_product {
   }
 };
 struct fold_maximum {
+  static constexpr bool chooses = true;
   template <class T>
   static T identity() {
     return lowest_of<T>();
@@ -79,6 +82,7 @@ struct fold_maximum {
   }
 };
 struct fold_minimum {
+  static constexpr bool chooses = true;
   template <class T>
   static T identity() {
     return highest_of<T>();
@@ -92,6 +96,7 @@ struct fold_minimum {
   }
 };
 struct fold_and {
+  static constexpr bool chooses = false;
   template <class T>
   static T identity() {
     return 1;
@@ -102,6 +107,7 @@ struct fold_and {
   }
 };
 struct fold_or {
+  static constexpr bool chooses = false;
   template <class T>
   static T identity() {
     return 0;
@@ -116,9 +122,13 @@ template <class P, class T, class F>
 P reduce_run(const T* x, size_t n) {
   P acc[lanes];
   for (auto& a : acc) a = F::template identity<P>();
+  size_t width = lanes;
+  // Where a step is a choice, the compiler makes vector code only of a loop that it cannot unroll.
+  if constexpr (F::chooses)
+    asm("" : "+r"(width));
   size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (size_t j = 0; j < lanes; ++j) acc[j] = F{}(acc[j], static_cast<P>(x[i + j]));
+    for (size_t j = 0; j < width; ++j) acc[j] = F{}(acc[j], static_cast<P>(x[i + j]));
   for (size_t j = 0; i + j < n; ++j) acc[j] = F{}(acc[j], static_cast<P>(x[i + j]));
   for (size_t half = lanes / 2; half != 0; half /= 2)
     for (size_t j = 0; j < half; ++j) acc[j] = F{}(acc[j], acc[j + half]);

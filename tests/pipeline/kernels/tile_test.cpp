@@ -183,6 +183,81 @@ void check_arithmetic() {
   }
 }
 
+/// Divisors that kernels treat apart.
+template <class T>
+void check_divisors() {
+  constexpr size_t n = 403;
+  const auto a = samples<T>(7, n);
+  for (int b = 0; b < static_cast<int>(sizeof(T) * 8); ++b)
+    for (const T divisor :
+         {static_cast<T>(T{1} << b), static_cast<T>((T{1} << b) - 1), static_cast<T>(-(T{1} << b))})
+      for (const auto op :
+           {expr_op::divide, expr_op::modulo, expr_op::floor_divide, expr_op::floor_modulo}) {
+        std::vector<T> out(n);
+        find_tile(op, dtype_of<T>, tile_form::right_scalar)(out.data(), a.data(), &divisor, nullptr,
+                                                            n);
+        for (size_t i = 0; i < n; ++i)
+          ASSERT_EQ(out[i], *integer_reference(op, a[i], divisor))
+            << static_cast<int>(op) << " " << to_string(dtype_of<T>) << " " << +a[i] << " by "
+            << +divisor;
+      }
+}
+
+TEST(Tiles, DivideByPowersOfTwoAndTheirNeighbours) {
+  for (const auto target : targets_here()) {
+    chosen_target choice{target};
+    check_divisors<int8_t>();
+    check_divisors<int16_t>();
+    check_divisors<int32_t>();
+    check_divisors<int64_t>();
+    check_divisors<uint8_t>();
+    check_divisors<uint16_t>();
+    check_divisors<uint32_t>();
+    check_divisors<uint64_t>();
+  }
+}
+
+TEST(Tiles, ComputeWithComplexNumbers) {
+  using complex = std::complex<double>;
+  const std::vector<complex> a{{1, 2}, {-3, 0.5}, {0, 0}}, b{{2, -1}, {-3, 0.5}, {1, 1}};
+  const auto run = [&](expr_op op) {
+    std::vector<complex> out(3);
+    find_tile(op, dtype::complex128)(out.data(), a.data(), b.data(), nullptr, 3);
+    return out;
+  };
+  EXPECT_EQ(run(expr_op::add), (std::vector<complex>{{3, 1}, {-6, 1}, {1, 1}}));
+  EXPECT_EQ(run(expr_op::subtract), (std::vector<complex>{{-1, 3}, {0, 0}, {-1, -1}}));
+  EXPECT_EQ(run(expr_op::multiply), (std::vector<complex>{{4, 3}, {8.75, -3}, {0, 0}}));
+  EXPECT_EQ(run(expr_op::negate), (std::vector<complex>{{-1, -2}, {3, -0.5}, {0, 0}}));
+  std::vector<uint8_t> flags(3);
+  find_tile(expr_op::equal, dtype::complex128)(flags.data(), a.data(), b.data(), nullptr, 3);
+  EXPECT_EQ(flags, (std::vector<uint8_t>{0, 1, 0}));
+  std::vector<std::complex<float>> narrow(3);
+  find_tile(expr_op::cast, dtype::complex128, tile_form::vectors,
+            dtype::complex64)(narrow.data(), a.data(), nullptr, nullptr, 3);
+  EXPECT_EQ(narrow[1], (std::complex<float>{-3, 0.5f}));
+}
+
+TEST(Tiles, ComputeWithBoolsAndChoose) {
+  const std::vector<uint8_t> a{0, 0, 1, 1}, b{0, 1, 0, 1};
+  const auto run = [&](expr_op op) {
+    std::vector<uint8_t> out(4);
+    find_tile(op, dtype::boolean)(out.data(), a.data(), b.data(), nullptr, 4);
+    return out;
+  };
+  EXPECT_EQ(run(expr_op::logical_and), (std::vector<uint8_t>{0, 0, 0, 1}));
+  EXPECT_EQ(run(expr_op::logical_or), (std::vector<uint8_t>{0, 1, 1, 1}));
+  EXPECT_EQ(run(expr_op::logical_not), (std::vector<uint8_t>{1, 1, 0, 0}));
+  EXPECT_EQ(run(expr_op::bit_xor), (std::vector<uint8_t>{0, 1, 1, 0}));
+  for (const auto target : targets_here()) {
+    chosen_target choice{target};
+    const std::vector<double> x{1, 2, 3, 4}, y{-1, -2, -3, -4};
+    std::vector<double> chosen(4);
+    find_tile(expr_op::where, dtype::float64)(chosen.data(), b.data(), x.data(), y.data(), 4);
+    EXPECT_EQ(chosen, (std::vector<double>{-1, 2, -3, 4}));
+  }
+}
+
 TEST(Tiles, ComputeWhatScalarArithmeticDoesInEveryVariant) {
   for (const auto target : targets_here()) {
     chosen_target choice{target};
