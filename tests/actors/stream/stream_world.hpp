@@ -206,7 +206,7 @@ public:
     bool waiting = false;
     for (const auto& [task, m] : c.out->look(waiting)) {
       auto& p = c.pipes.at(task.value - 1);
-      if (p.connected && p.credit.update(m.handed_out, m.received, waiting, always))
+      if (p.connected && p.credit.update(m.handed_out, m.received, m.bytes, waiting, always))
         p.up.push_back(grant_msg{m.handed_out, p.credit.now(m.handed_out), waiting});
     }
   }
