@@ -61,9 +61,9 @@ split_assigner::outcome split_assigner::lease(const lease_request& wanted,
                                               const std::set<task_id>& blocked, time_point now) {
   const key where{wanted.pass, group_of(wanted.source)};
   auto& g = group(where.second, wanted.source);
+  leave_earlier_passes(g, wanted);
   if (wanted.pass < g.passes_over)
     return {false, std::nullopt};
-  leave_earlier_passes(g, wanted);
   auto [at, fresh] = passes_.try_emplace(where);
   auto& pass = at->second;
   if (fresh)

@@ -161,6 +161,15 @@ TEST(SplitAssigner, TellsALateTaskThatForgottenPassesAreOver) {
   EXPECT_FALSE(late.splits);
 }
 
+TEST(SplitAssigner, DoesNotLeaseAPassAgainWhoseReaderDied) {
+  leasing x{one_source(1), 2};
+  while (x.ask(a).splits) {}
+  EXPECT_TRUE(x.ask(a, 0, 1).splits);
+  EXPECT_FALSE(x.ask(b, 0, 0).splits);
+  x.core.task_gone(a);
+  EXPECT_FALSE(x.ask(b, 0, 1).splits);
+}
+
 TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   leasing x{one_source(1'000'000)};
   x.step = std::chrono::seconds{1}; // so slow that every lease is one split
