@@ -421,6 +421,16 @@ TEST(LinkConnect, GivesUpOnASilentServer) {
   EXPECT_EQ(made.status().code(), status_code::deadline_exceeded);
 }
 
+TEST(LinkConnect, GivesUpWhenNothingAnswersAtAll) {
+  raw_server busy{0};
+  raw_peer first{busy.port()}; // fills the queue
+  link_service here{{.connect_timeout = 100ms}};
+  auto made = test::connect(here, busy.port());
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.status().code(), status_code::deadline_exceeded);
+  EXPECT_THAT(made.status().message(), HasSubstr("127.0.0.1:" + std::to_string(busy.port())));
+}
+
 TEST(LinkConnect, TellsBothVersionsWhenTheyDiffer) {
   raw_server newer;
   link_service here;

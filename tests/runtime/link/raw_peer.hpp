@@ -74,10 +74,11 @@ private:
 /// A bare listening socket: a server of something else.
 class raw_server {
 public:
-  raw_server() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  /// Once more than `backlog` connections wait to be accepted, further attempts get no answer.
+  explicit raw_server(int backlog = 4) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     auto at = raw_peer::loopback(0);
     socklen_t size = sizeof(at);
-    if (::bind(fd_, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(fd_, 4) != 0
+    if (::bind(fd_, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(fd_, backlog) != 0
         || ::getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
       throw std::runtime_error{"raw_server: cannot listen"};
     port_ = ntohs(at.sin_port);
