@@ -163,6 +163,12 @@ size_t engine::sources_below(const dataset_node& node) {
   return known->second;
 }
 
+result<std::optional<split_range>> engine::next_splits(uint32_t source, uint64_t pass,
+                                                       uint64_t total) {
+  std::lock_guard lock{splits_mutex_};
+  return context_.splits->next(source, pass, total);
+}
+
 uint64_t engine::random_key(const dataset_node& node, const place& at) const {
   return node.seed ? mix(*node.seed, 0x5eed) : mix(context_.seed, at.path);
 }

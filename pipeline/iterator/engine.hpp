@@ -76,11 +76,14 @@ public:
   /// How often this source was started before; counts this time.
   uint64_t start_pass(uint32_t source);
   size_t sources_below(const dataset_node& node);
+  /// Asks the context's split provider, one thread at a time. @pre there is one
+  result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass, uint64_t total);
   /// The key of the random numbers of an operator.
   uint64_t random_key(const dataset_node& node, const place& at) const;
 
 private:
   const iterator_context& context_;
+  std::mutex splits_mutex_;
   std::mutex mutex_;
   std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;
   std::unordered_map<const dataset_node*, program> arguments_;

@@ -35,7 +35,8 @@ public:
   /// the source is over. `total`: how many splits this source has in a pass; nullopt when it cannot
   /// tell (then indices past its end may be offered, and `exhausted` says so). All splits given
   /// before were read when it is called again. Errors (cancelled, unavailable) end the source.
-  /// Called from the thread that reads the source, which need not be the iterator's own (prefetch).
+  /// One thread at a time calls it: that which reads the source, not always the iterator's own
+  /// (prefetch).
   virtual result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
                                                   std::optional<uint64_t> total) = 0;
 };
