@@ -173,19 +173,23 @@ void evaluation::load_base() {
   for (size_t i = 0; i < plan_.items.size(); ++i) {
     const auto& item = plan_.items[i];
     const auto index = static_cast<size_t>(item.node->attrs.index);
-    if (item.what == plan_kind::parameter)
+    if (item.what == plan_kind::parameter && index < in_.columns.size()) {
       values_[i].data = in_.columns[index];
-    if (item.what != plan_kind::capture)
       continue;
-    values_[i].uniform = true;
-    const auto* scope = outer_;
+    }
+    if (item.what != plan_kind::capture && item.what != plan_kind::parameter)
+      continue;
+    values_[i].uniform = item.uniform;
+    const auto* scope = item.uniform ? outer_ : nullptr;
     while (scope != nullptr && scope->scope != item.node->scope.get()) scope = scope->outer;
     if (scope != nullptr && index < scope->values.size())
       values_[i].data = scope->values[index];
     else {
-      values_[i].data = column_of_nothing(item.node->spec, 1);
-      values_[i].errors.push_back(
-        {0, internal_error("a parameter of a function that is not running is captured")});
+      const auto rows = item.uniform ? 1 : in_.rows;
+      values_[i].data = column_of_nothing(item.node->spec, rows);
+      const auto why = internal_error("a parameter of a function that is not running is read");
+      for (size_t r = 0; r < rows; ++r)
+        values_[i].errors.push_back({static_cast<uint32_t>(r), why});
     }
   }
 }

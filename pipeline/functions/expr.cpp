@@ -46,7 +46,7 @@ expr::expr(bfloat16 literal) : node_(small_literal(literal)), literal_(true) {}
 expr::expr(std::string_view literal)
   : node_(make_constant(column::of_strings(std::span{&literal, 1})).value()), literal_(true) {}
 
-expr expr::operator[](int64_t index) const { return slice({at::index(index)}); }
+expr expr::part(int64_t index) const { return slice({at::index(index)}); }
 expr expr::operator[](const expr& index) const { return gather(*this, index); }
 expr expr::slice(int64_t start, int64_t stop, int64_t step) const {
   return slice({at::range(start, stop, step)});

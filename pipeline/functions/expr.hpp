@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/build.hpp"
 
+#include <concepts>
 #include <span>
 
 namespace headrace {
@@ -35,8 +36,10 @@ public:
 
   /// The part at `index` along the first axis; negative counts from the end. Past the end is an
   /// error: at once where the extent is known, else of the row.
-  expr operator[](int64_t index) const;
-  expr operator[](int index) const { return (*this)[int64_t{index}]; }
+  template <std::integral T>
+  expr operator[](T index) const {
+    return part(static_cast<int64_t>(index));
+  }
   /// Like `gather(*this, index)`: the index is computed for each row.
   expr operator[](const expr& index) const;
   /// numpy's `x[start:stop:step]` along the first axis.
@@ -45,6 +48,8 @@ public:
   expr slice(std::vector<slice_spec> parts) const;
 
 private:
+  expr part(int64_t index) const;
+
   template <class T>
   using literal_type = std::conditional_t<
     std::is_floating_point_v<T>, std::conditional_t<(sizeof(T) > 8), double, T>,

@@ -67,6 +67,8 @@ result<std::vector<bool>> reduced_axes(const std::vector<int64_t>& axes, size_t 
 namespace {
 
 constexpr int64_t unknown = shape::unknown;
+/// A row of more values than this is a mistake, or an attack.
+constexpr int64_t most_filled = int64_t{1} << 30;
 
 result<shape> broadcast_all(std::span<const shape> inputs) {
   auto out = inputs[0];
@@ -255,8 +257,9 @@ result<shape> fill(const expr_attrs& attrs, const shape& in) {
       fmt::format("the value has shape {}; a scalar is needed", to_string(in)));
   int64_t n = 1;
   for (auto dim : attrs.dims)
-    if (dim < 0 || __builtin_mul_overflow(n, dim, &n) || n > (int64_t{1} << 40))
-      return invalid_argument(fmt::format("cannot fill shape {}", to_string(shape{attrs.dims})));
+    if (dim < 0 || __builtin_mul_overflow(n, dim, &n) || n > most_filled)
+      return invalid_argument(fmt::format("cannot fill shape {}: at most {} values",
+                                          to_string(shape{attrs.dims}), most_filled));
   return shape{attrs.dims};
 }
 

@@ -57,7 +57,8 @@ void column_builder::add_row(const shape& dims) {
   starts_.push_back(total_);
 }
 
-void column_builder::end_row_of_nothing(const shape& dims) {
+void column_builder::end_row_of_nothing(const shape& nothing) {
+  const auto& dims = rows_ != 0 && same_ ? first_ : nothing;
   const auto n = static_cast<size_t>(*dims.elements());
   if (type_ == dtype::string)
     for (size_t i = 0; i < n; ++i) end_string();

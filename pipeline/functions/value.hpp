@@ -76,7 +76,9 @@ public:
   void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
   /// Ends the current row, to which as many values were added.
   void end_row(const shape& dims);
-  /// A row of zeros or empty strings. @pre nothing was added to the current row
+  /// A row of zeros or empty strings, of the other rows' shape if they have one, else of `dims`, so
+  /// that failed rows do not turn a dense column into one of variable shape. @pre nothing was added
+  /// to the current row
   void end_row_of_nothing(const shape& dims);
 
   column finish() &&;
