@@ -125,7 +125,7 @@ status check_exposure(const node_options& options, const std::string& what) {
     return {};
   return failed_precondition(
     "refusing to open " + what + " on " + (options.host.empty() ? "every address" : options.host)
-    + ": anybody who reaches it could use it. Give certificates (--tls-certificate, --tls-key, "
+    + ": anybody who reaches it could use it. Give certificates (--tls-cert, --tls-key, "
       "--tls-ca), bind 127.0.0.1, or say --insecure if the network itself is trusted");
 }
 

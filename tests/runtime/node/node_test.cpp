@@ -171,7 +171,7 @@ TEST(NodeTest, RefusesToListenOffLoopbackUnlessThatIsMeant) {
     node server{{.host = host}};
     auto actors = listen(server, spawn_echo(server)).status();
     EXPECT_EQ(actors.code(), status_code::failed_precondition);
-    EXPECT_THAT(actors.message(), AllOf(HasSubstr("--tls-certificate"), HasSubstr("--insecure")));
+    EXPECT_THAT(actors.message(), AllOf(HasSubstr("--tls-cert"), HasSubstr("--insecure")));
     EXPECT_EQ(server.listen_data([](auto) {}).code(), status_code::failed_precondition);
   }
   node meant{{.host = "0.0.0.0", .advertise_host = "127.0.0.1", .insecure = true}};
