@@ -44,6 +44,7 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
   HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
   HEADRACE_ASSIGN(auto session, session_of_process());
   HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
+  system_visit inside;
   caf::scoped_actor self{system_of(*session.here)};
   result<envelope> out = internal_error("no answer");
   port::request(self.ptr(), to.actor, limit, what)
