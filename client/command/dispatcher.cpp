@@ -30,9 +30,7 @@ void add_dispatcher(CLI::App& app, action& chosen) {
                                   "One for each service");
   auto& server = given->server;
   add_endpoint_flags(sub, server.endpoint);
-  sub.add_option("--port", server.endpoint.port, "Port for workers and trainers; 0: any free one")
-    ->type_name("PORT")
-    ->capture_default_str();
+  add_port(sub, "--port", server.endpoint.port, "Port for workers and trainers");
   add_duration(sub, "--heartbeat", server.heartbeat,
                "How often workers and trainers show that they live");
   add_duration(sub, "--lease", server.lease, "How long one that is silent still counts as alive");

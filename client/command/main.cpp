@@ -79,17 +79,18 @@ int run(int argc, char** argv) {
                        close.empty() ? there_is
                                      : fmt::format("Did you mean {}? {}", close, there_is));
   }
+  if (arguments.front().starts_with('-') && arguments.front() != "-h"
+      && arguments.front() != "--help")
+    return usage_error(fmt::format("a command comes before '{}'", arguments.front()), there_is);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
-    const auto* sub =
-      arguments.front().starts_with('-') ? nullptr : app.get_subcommand(arguments.front());
-    const auto name = sub == nullptr ? std::string{} : sub->get_name() + " ";
-    return usage_error(name.empty() ? e.what() : fmt::format("{}: {}", sub->get_name(), e.what()),
-                       meant_option(sub == nullptr ? app : *sub, arguments)
-                         + fmt::format("`headrace {}--help` lists all options.", name));
+    const auto* sub = app.get_subcommand(arguments.front());
+    return usage_error(fmt::format("{}: {}", sub->get_name(), e.what()),
+                       meant_option(*sub, arguments)
+                         + fmt::format("`headrace {} --help` lists all options.", sub->get_name()));
   }
   return chosen();
 }

@@ -72,19 +72,19 @@ void add_process_flags(CLI::App& app, process_flags& into) {
   const auto read_limit = [&into](const std::string& text) {
     auto bytes = parse_bytes(text);
     if (!bytes)
-      throw CLI::ValidationError{bytes.status().message()};
+      throw CLI::ValidationError{"--memory-limit", bytes.status().message()};
     into.memory_limit = *bytes;
   };
   const auto read_level = [&into](const std::string& text) {
     auto level = parse_log_level(text);
     if (!level)
-      throw CLI::ValidationError{level.status().message()};
+      throw CLI::ValidationError{"--log-level", level.status().message()};
     into.log.level = *level;
   };
   const auto read_format = [&into](const std::string& text) {
     auto format = parse_log_format(text);
     if (!format)
-      throw CLI::ValidationError{format.status().message()};
+      throw CLI::ValidationError{"--log-format", format.status().message()};
     into.log.format = *format;
   };
   app

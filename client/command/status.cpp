@@ -63,7 +63,9 @@ void add_status(CLI::App& app, action& chosen) {
   const auto read_watch = [given](const std::string& text) {
     auto every = text.empty() ? result<duration>{std::chrono::seconds{1}} : parse_duration(text);
     if (!every)
-      throw CLI::ValidationError{every.status().message()};
+      throw CLI::ValidationError{"--watch", every.status().message()};
+    if (*every <= duration::zero())
+      throw CLI::ValidationError{"--watch", "it must be longer than nothing"};
     given->watch = *every;
   };
   sub

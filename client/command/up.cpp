@@ -31,9 +31,7 @@ void add_up(CLI::App& app, action& chosen) {
     ->type_name("N")
     ->check(CLI::Range(0, 1024))
     ->capture_default_str();
-  sub.add_option("--port", cluster.port, "Port of the dispatcher, on loopback; 0: any free one")
-    ->type_name("PORT")
-    ->capture_default_str();
+  add_port(sub, "--port", cluster.port, "Port of the dispatcher, on loopback");
   add_duration(sub, "--heartbeat", cluster.heartbeat,
                "How often workers and trainers show that they live");
   add_duration(sub, "--lease", cluster.lease, "How long one that is silent still counts as alive");

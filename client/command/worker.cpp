@@ -34,11 +34,7 @@ void add_worker(CLI::App& app, action& chosen) {
     ->type_name("HOST:PORT")
     ->capture_default_str();
   add_endpoint_flags(sub, server.endpoint);
-  sub
-    .add_option("--data-port", server.endpoint.data_port,
-                "Port from which trainers read elements; 0: any free one")
-    ->type_name("PORT")
-    ->capture_default_str();
+  add_port(sub, "--data-port", server.endpoint.data_port, "Port from which trainers read elements");
   sub
     .add_option("--tag", server.tags, "A label that jobs may ask for; may be given more than once")
     ->type_name("TAG")

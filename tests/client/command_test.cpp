@@ -1,0 +1,188 @@
+#include "headrace/runtime/process/child_process.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace headrace {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr auto patience = 30s;
+
+/// How a command ended and all that it said.
+struct outcome {
+  exit_code code;
+  std::string text;
+};
+
+child_process start(std::vector<std::string> arguments, bool merge_stderr = false) {
+  arguments.insert(arguments.begin(), HEADRACE_COMMAND);
+  return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
+}
+
+outcome run(std::vector<std::string> arguments) {
+  auto process = start(std::move(arguments), true);
+  outcome out{};
+  for (;;) {
+    auto line = process.read_line(patience);
+    if (!line)
+      break;
+    out.text += *line + "\n";
+  }
+  out.code = static_cast<exit_code>(process.wait(patience).value().as_exit_code());
+  return out;
+}
+
+/// A server and the address on its first line of output.
+struct server {
+  explicit server(std::vector<std::string> arguments) : process(start(std::move(arguments))) {
+    const auto line = process.read_line(patience).value();
+    const std::string_view words = " listening on ";
+    const auto at = line.find(words);
+    name = line.substr(0, at);
+    address = line.substr(at + words.size());
+  }
+  std::string port() const { return address.substr(address.rfind(':') + 1); }
+
+  child_process process;
+  std::string name;
+  std::string address;
+};
+
+TEST(Command, HelpTellsEverySubcommandWithItsDefaultsAndTheExitCodes) {
+  const auto said = run({"--help"});
+  EXPECT_EQ(said.code, exit_code::ok);
+  for (const auto* part :
+       {"dispatcher", "worker", "up", "status", "version", "--port PORT=5050", "--lease TIME=5s",
+        "--dispatcher HOST:PORT=127.0.0.1:5050", "--memory-limit BYTES=0", "75  memory limit"})
+    EXPECT_THAT(said.text, HasSubstr(part));
+}
+
+TEST(Command, HelpOfOneSubcommandTellsItsOptionsOnly) {
+  const auto said = run({"status", "--help"});
+  EXPECT_EQ(said.code, exit_code::ok);
+  EXPECT_THAT(said.text, HasSubstr("--watch"));
+  EXPECT_THAT(said.text, testing::Not(HasSubstr("--data-port")));
+}
+
+TEST(Command, VersionNamesTheProgram) {
+  const auto said = run({"version"});
+  EXPECT_EQ(said.code, exit_code::ok);
+  EXPECT_THAT(said.text, testing::MatchesRegex("headrace [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+struct wrong_line {
+  std::vector<std::string> arguments;
+  std::string answer;
+};
+
+TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
+  const wrong_line lines[]{
+    {{}, "There is: dispatcher, worker, up, status, version"},
+    {{"wroker"}, "Did you mean worker?"},
+    {{"nonsense"}, "There is: dispatcher"},
+    {{"--port", "1"}, "a command comes before '--port'"},
+    {{"worker", "--dispatchr", "x:1"}, "Did you mean --dispatcher?"},
+    {{"worker", "--dispatcher", "x"}, "the port is missing"},
+    {{"dispatcher", "--port", "99999"}, "a number from 0 (any free one) to 65535"},
+    {{"dispatcher", "--port", "-1"}, "a number from 0 (any free one) to 65535"},
+    {{"dispatcher", "--lease", "5"}, "such as 250ms, 5s"},
+    {{"dispatcher", "--heartbeat", "0s"}, "longer than nothing"},
+    {{"dispatcher", "--lease", "1s"}, "at least twice --heartbeat"},
+    {{"dispatcher", "--memory-limit", "lots"}, "such as 1048576, 512M"},
+    {{"dispatcher", "--log-level", "loud"}, "debug"},
+    {{"up", "--workers", "-2"}, "not in range 0 to 1024"},
+    {{"status", "--watch", "often"}, "such as 250ms"},
+  };
+  for (const auto& line : lines) {
+    const auto said = run(line.arguments);
+    EXPECT_EQ(said.code, exit_code::usage) << testing::PrintToString(line.arguments);
+    EXPECT_THAT(said.text, HasSubstr(line.answer));
+  }
+}
+
+TEST(Command, ServersSayWhereTheyListenAndStatusShowsThem) {
+  server dispatcher{{"dispatcher", "--port", "0"}};
+  EXPECT_EQ(dispatcher.name, "dispatcher");
+  auto worker = start({"worker", "--dispatcher", dispatcher.address, "--tag", "gpu"}, true);
+  ASSERT_TRUE(worker.read_until("registered", patience).ok());
+  const auto said = run({"status", "--json", "--dispatcher", dispatcher.address});
+  ASSERT_EQ(said.code, exit_code::ok) << said.text;
+  const auto status = nlohmann::json::parse(said.text);
+  ASSERT_EQ(status["workers"].size(), 1u) << said.text;
+  EXPECT_EQ(status["workers"][0]["alive"], true);
+  EXPECT_EQ(status["workers"][0]["tags"], nlohmann::json::array({"gpu"}));
+  EXPECT_THAT(run({"status", "--dispatcher", dispatcher.address}).text, HasSubstr("gpu"));
+}
+
+TEST(Command, UpBringsDispatcherAndWorkers) {
+  server cluster{{"up", "--workers", "3", "--port", "0"}};
+  const auto said = run({"status", "--json", "--dispatcher", cluster.address});
+  ASSERT_EQ(said.code, exit_code::ok) << said.text;
+  EXPECT_EQ(nlohmann::json::parse(said.text)["workers"].size(), 3u);
+}
+
+TEST(Command, StopsWithCodeZeroOnEachStopSignal) {
+  for (int signal : {SIGTERM, SIGINT}) {
+    server dispatcher{{"dispatcher", "--port", "0"}};
+    dispatcher.process.kill(signal);
+    EXPECT_EQ(dispatcher.process.wait(patience).value(), process_end{}) << signal;
+  }
+}
+
+TEST(Command, AWorkerStopsWhileItsDispatcherIsNotThere) {
+  server worker{{"worker", "--dispatcher", "127.0.0.1:1"}};
+  EXPECT_EQ(worker.name, "worker");
+  worker.process.kill(SIGTERM);
+  EXPECT_EQ(worker.process.wait(patience).value(), process_end{});
+}
+
+TEST(Command, APortInUseIsNamed) {
+  server first{{"dispatcher", "--port", "0"}};
+  const auto said = run({"dispatcher", "--port", first.port()});
+  EXPECT_EQ(said.code, exit_code::cannot_listen);
+  EXPECT_THAT(said.text, HasSubstr("port " + first.port()));
+}
+
+TEST(Command, OffLoopbackNeedsTlsOrAnExplicitWord) {
+  const auto said = run({"dispatcher", "--host", "0.0.0.0", "--port", "0"});
+  EXPECT_NE(said.code, exit_code::ok);
+  EXPECT_THAT(said.text, HasSubstr("insecure"));
+  server open{{"dispatcher", "--host", "0.0.0.0", "--port", "0", "--insecure"}};
+  EXPECT_EQ(open.name, "dispatcher");
+}
+
+TEST(Command, StatusSaysWhenNobodyListens) {
+  const auto said = run({"status", "--dispatcher", "127.0.0.1:1"});
+  EXPECT_EQ(said.code, exit_code::cannot_connect);
+  EXPECT_THAT(said.text, HasSubstr("127.0.0.1:1"));
+}
+
+TEST(Command, ThePortFileHoldsThePort) {
+  const auto file = testing::TempDir() + "headrace_port_file";
+  server dispatcher{{"dispatcher", "--port", "0", "--port-file", file}};
+  std::string port;
+  std::ifstream{file} >> port;
+  EXPECT_EQ(port, dispatcher.port());
+}
+
+TEST(Command, AServerThatCrashesIsStartedAgainOnItsPort) {
+  server dispatcher{{"dispatcher", "--port", "0"}};
+  // The one child of the process that was started is the server.
+  const auto pid = std::to_string(dispatcher.process.pid());
+  pid_t child = 0;
+  std::ifstream{"/proc/" + pid + "/task/" + pid + "/children"} >> child;
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  EXPECT_EQ(dispatcher.process.read_line(patience).value(),
+            "dispatcher listening on " + dispatcher.address);
+}
+
+} // namespace
+} // namespace headrace
