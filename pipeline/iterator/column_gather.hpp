@@ -1,0 +1,47 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/gather.hpp"
+
+namespace headrace::detail {
+
+/// Rows of one column, from many pieces, on their way to one column.
+class column_gather {
+public:
+  /// Column `index` of the `rows` rows in `runs`.
+  column_gather(std::span<const block* const> pieces, std::span<const row_run> runs, size_t index,
+                size_t rows)
+    : pieces_(pieces), runs_(runs), index_(index), rows_(rows) {}
+
+  /// The rows as they lie in memory, if they are side by side.
+  std::optional<column> in_place() const;
+  /// A copy. Empty if rows have shapes of different ranks.
+  std::optional<column> copy() const;
+
+private:
+  struct string_copy;
+
+  const column& of(const row_run& run) const { return pieces_[run.piece]->columns[index_]; }
+  bool failed(const row_run& run, size_t row) const {
+    return pieces_[run.piece]->error_at(run.first + row) != nullptr;
+  }
+  /// The one shape of all rows, if there is one.
+  std::optional<shape> common_shape() const;
+  /// The one shape of the rows that did not fail.
+  std::optional<shape> common_good_shape() const;
+  template <size_t Bytes>
+  void copy_rows(std::byte* to) const;
+  column dense(dtype type, const shape& row) const;
+  column mended_dense(dtype type, const shape& row) const;
+  size_t all_string_bytes() const;
+  string_copy start_strings(size_t count) const;
+  column strings(const shape& row) const;
+  column mended_strings(const shape& row) const;
+  std::optional<column> variable(dtype type) const;
+
+  std::span<const block* const> pieces_;
+  std::span<const row_run> runs_;
+  size_t index_;
+  size_t rows_;
+};
+
+} // namespace headrace::detail
