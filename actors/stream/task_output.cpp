@@ -85,6 +85,13 @@ bool task_output::stream::stalled() const noexcept {
   return !waiting && was_recalled && handed_out == handed_out_at_recall;
 }
 
+bool task_output::stream::recallable() const noexcept {
+  const auto held = sent - handed_out;
+  // A trainer that waits and was sent one element will take it; one that was asked in vain is not
+  // asked again before it says something new.
+  return connected && recall == 0 && held != 0 && !(waiting && held == 1) && !asked_in_vain;
+}
+
 void task_output::stream::forget_through(uint64_t mark) {
   mark = std::min(mark, sent);
   handed_out = std::max(handed_out, mark);
@@ -190,7 +197,7 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
   to.resend_from = to.sent;
 }
 
-std::vector<task_output::action> task_output::deal() {
+std::vector<task_output::action> task_output::deal(bool dry) {
   std::vector<action> out;
   for (auto& [who, s] : streams_) resend(who, s, out);
   serve_the_starved(out);
@@ -203,11 +210,10 @@ std::vector<task_output::action> task_output::deal() {
       if (auto& s = streams_.at(who); !s.stalled())
         served |= serve(who, s, quantum, out);
   }
-  if (exhausted_ && pending_.empty()) {
-    if (shared_)
-      recall_for_the_starved(out);
+  if (pending_.empty() && shared_ && (exhausted_ || dry))
+    recall_for_the_starved(out);
+  if (pending_.empty() && exhausted_)
     declare_end(out);
-  }
   return out;
 }
 
@@ -244,17 +250,12 @@ void task_output::serve_the_starved(std::vector<action>& out) {
 }
 
 void task_output::recall_for_the_starved(std::vector<action>& out) {
-  if (std::none_of(streams_.begin(), streams_.end(),
-                   [](const auto& entry) { return entry.second.starved(); }))
+  if (!could_recall())
     return;
   for (auto& [who, s] : streams_) {
+    if (!s.recallable())
+      continue;
     const auto held = s.sent - s.handed_out;
-    // A trainer that waits and was sent one element will take it.
-    if (held == 0 || s.recall != 0 || !s.connected || (s.waiting && held == 1))
-      continue;
-    // Asked in vain: not again before it says something new.
-    if (s.asked_in_vain)
-      continue;
     const bool idle = s.handed_out_at_recall == s.handed_out;
     s.was_recalled = true;
     s.asked_in_vain = true; // unless it gives something, or says something new
@@ -262,6 +263,14 @@ void task_output::recall_for_the_starved(std::vector<action>& out) {
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});
   }
+}
+
+bool task_output::could_recall() const noexcept {
+  const auto any = [&](auto what) {
+    return std::any_of(streams_.begin(), streams_.end(),
+                       [&](const auto& entry) { return (entry.second.*what)(); });
+  };
+  return shared_ && pending_.empty() && any(&stream::starved) && any(&stream::recallable);
 }
 
 void task_output::declare_end(std::vector<action>& out) {

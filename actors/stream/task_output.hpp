@@ -59,8 +59,12 @@ public:
 
   // -- what to do -------------------------------------------------------------------
 
-  /// To be called after events; what to send, in this order.
-  std::vector<action> deal();
+  /// To be called after events; what to send, in this order. `dry`: nothing was produced for a
+  /// while, so that others' rows are recalled though the source is not exhausted.
+  std::vector<action> deal(bool dry = false);
+  /// A trainer waits, nothing is pending, and another stream holds something: `deal(true)` would
+  /// recall it.
+  bool could_recall() const noexcept;
   /// Everything is handed out and everybody was told the end.
   bool finished() const noexcept;
   /// Rows and bytes that wait for credit.
@@ -96,6 +100,8 @@ private:
     bool has_room() const noexcept;
     /// Its trainer waits and has all that was sent.
     bool starved() const noexcept;
+    /// Holds something, and may be asked for it.
+    bool recallable() const noexcept;
     /// Its trainer took nothing since the last recall, and does not wait.
     bool stalled() const noexcept;
     void forget_through(uint64_t mark);

@@ -53,8 +53,10 @@ private:
         asleep_.insert(id);
     } else if (kind < 988) {
       w.cut(id, t);
-    } else if (kind < 994) {
+    } else if (kind < 992) {
       w.connect(id, t);
+    } else if (kind < 994) {
+      w.run_dry(t);
     } else if (kind < 997) {
       if (w.options_.shared && w.consumers.size() < 5)
         w.come();

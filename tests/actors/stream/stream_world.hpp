@@ -99,6 +99,11 @@ public:
     tasks[t].out.exhausted();
     deal(t);
   }
+  /// Nothing was produced for a while.
+  void run_dry(size_t t) {
+    if (tasks[t].out.could_recall())
+      deal(t, true);
+  }
   uint64_t come() {
     const auto id = ++last_consumer_;
     auto& c = consumers[id];
@@ -300,8 +305,8 @@ private:
     ASSERT_LE(reported, p.handed_out.size());
     for (size_t i = 0; i < reported; ++i) ++of_the_gone_[p.handed_out[i]];
   }
-  void deal(size_t t) {
-    for (auto& a : tasks[t].out.deal()) {
+  void deal(size_t t, bool dry = false) {
+    for (auto& a : tasks[t].out.deal(dry)) {
       const auto to = std::visit([](const auto& x) { return x.to.value; }, a);
       auto& p = consumers.at(to).pipes.at(t);
       ASSERT_TRUE(p.connected) << "sent to a stream that is cut";

@@ -203,6 +203,25 @@ TEST(TaskOutput, ServesTrainersThatWaitBeforeThoseThatDoNot) {
   EXPECT_EQ(values(sent, consumer_id{4}).size(), 3u);
 }
 
+TEST(TaskOutput, RecallsBeforeTheEndOnlyWhenProductionRanDry) {
+  task_output out{true};
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.grant(b, 0, 16, much, false);
+  out.produced(numbers(0, 8));
+  EXPECT_EQ(only<send_block>(out.deal()).size(), 1u);
+  out.grant(b, 2, 18, much, false);
+  EXPECT_FALSE(out.could_recall()) << "nobody waits";
+  out.grant(a, 0, 16, much, true);
+  EXPECT_TRUE(out.deal().empty());
+  EXPECT_TRUE(out.could_recall());
+  const auto recalls = only<send_recall>(out.deal(true));
+  ASSERT_EQ(recalls.size(), 1u);
+  EXPECT_FALSE(out.could_recall()) << "it is asked already";
+  out.recalled(b, recalls[0].id, 5);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(5, 8));
+}
+
 TEST(TaskOutput, DoesNotTrustMarksBeyondWhatWasSent) {
   auto out = with_both_holding(4);
   out.grant(a, 1000, 2000, much, true);
