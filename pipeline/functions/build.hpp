@@ -3,6 +3,8 @@
 #include "headrace/pipeline/graph/expr_node.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <optional>
+
 namespace headrace {
 
 /// The name under which users know the function: `add`, `strings.split` ...

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/functions/build.hpp"
 
 #include <concepts>
+#include <optional>
 #include <span>
 
 namespace headrace {

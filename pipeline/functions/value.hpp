@@ -3,7 +3,6 @@
 #include "headrace/pipeline/graph/expr_node.hpp"
 #include "headrace/pipeline/types/block.hpp"
 
-#include <functional>
 #include <span>
 
 namespace headrace::detail {
