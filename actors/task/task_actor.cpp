@@ -13,6 +13,8 @@ namespace {
 
 /// How often a task that is busy tells its worker how far it is.
 constexpr auto report_interval = std::chrono::milliseconds{200};
+/// How long a trainer waits for production before others' rows are recalled for it.
+constexpr auto patience = std::chrono::milliseconds{5};
 
 } // namespace
 
@@ -206,8 +208,15 @@ void task_state::leave(consumer_id who) {
 }
 
 void task_state::deal() {
-  for (const auto& action : output_.deal())
+  const bool dry = dry_at_ && *dry_at_ <= now();
+  for (const auto& action : output_.deal(dry))
     std::visit([this](const auto& what) { send(what); }, action);
+  if (dry || !output_.could_recall())
+    dry_at_.reset();
+  if (!dry_at_ && output_.could_recall()) {
+    dry_at_ = now() + patience;
+    arm();
+  }
   // The runner may go on by as much as was dealt.
   if (runner_) {
     const auto pending = output_.pending_bytes();
@@ -262,6 +271,8 @@ void task_state::arm() {
   for (const auto& [who, route] : routes_)
     if (route.gone_at)
       next = next ? std::min(*next, *route.gone_at) : route.gone_at;
+  if (dry_at_ && *dry_at_ > now())
+    next = next ? std::min(*next, *dry_at_) : dry_at_;
   if (next)
     port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
 }

@@ -85,6 +85,8 @@ private:
   bool ended_ = false;
   size_t taken_from_runner_ = 0;
   uint64_t armed_ = 0;
+  /// Rows are recalled then if nothing was produced: a trainer waits.
+  std::optional<time_point> dry_at_;
   time_point reported_{};
 };
 
