@@ -80,7 +80,15 @@ node::impl::impl(node_options given, caf::actor_system& lent)
   connector = port::spawn<connector_state>(*system, std::ref(*this));
 }
 
-node::impl::~impl() = default;
+node::impl::~impl() {
+  if (ending.empty())
+    return;
+  // A system of our own waits for its actors when it is destroyed; a lent one lives on.
+  system_visit inside;
+  caf::scoped_actor self{*system};
+  for (auto& whom : ending) self->monitor(whom);
+  for (size_t i = 0; i < ending.size(); ++i) self->receive([](const caf::down_msg&) {});
+}
 
 hello node::impl::self() const {
   return {.node_id = id,
@@ -112,12 +120,16 @@ void node::impl::begin_stop() {
     all = std::exchange(adopted, {});
   }
   // The latest first: what was adopted later may lean on what was there before.
+  std::vector<caf::actor> asked;
   for (auto i = all.rbegin(); i != all.rend(); ++i)
     if (auto whom = caf::actor_cast<caf::actor>(*i))
-      port::ask_to_exit(whom);
+      asked.push_back(whom);
   if (connector)
-    port::ask_to_exit(connector);
+    asked.push_back(caf::actor_cast<caf::actor>(connector));
   connector = nullptr;
+  for (auto& whom : asked) port::ask_to_exit(whom);
+  if (!owned_system)
+    ending = std::move(asked);
 }
 
 status check_exposure(const node_options& options, const std::string& what) {

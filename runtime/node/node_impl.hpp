@@ -43,6 +43,8 @@ struct node::impl {
   uint16_t data_port = 0;  ///< 0: not listening
   caf::actor_addr door;
   std::vector<caf::actor_addr> adopted;
+  /// In a lent system: who was asked to end and may still use this object.
+  std::vector<caf::actor> ending;
 
   config system_config;
   std::unique_ptr<caf::actor_system> owned_system;

@@ -1,5 +1,6 @@
 #include "headrace/runtime/node/node.hpp"
 
+#include "headrace/runtime/node/node_config.hpp"
 #include "headrace/runtime/node/peer.hpp"
 
 #include "tests/runtime/node/echo_actor.hpp"
@@ -221,6 +222,23 @@ TEST(NodeTest, ServesASecondRootAfterTheFirstEnded) {
   auto second = connect(client, address_of(server));
   ASSERT_TRUE(second) << to_string(second.status());
   EXPECT_NE(second->actor, first.actor);
+}
+
+TEST(NodeInSystemTest, LivesInAnActorSystemOfTheCaller) {
+  node_options options{.role = node_role::consumer};
+  caf::actor_system_config config;
+  configure(config, options);
+  caf::actor_system system{config};
+  node server;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  {
+    auto lodger = make_node_in(system, options);
+    EXPECT_EQ(&system_of(*lodger), &system);
+    ASSERT_TRUE(listen(*lodger, spawn_echo(*lodger)));
+    EXPECT_TRUE(connect(*lodger, address_of(server)));
+    EXPECT_TRUE(connect(server, address_of(*lodger)));
+  }
+  EXPECT_EQ(system.registry().running(), 0u) << "the node took its actors with it";
 }
 
 TEST(NodeProcessTest, IsSharedWhileItIsHeld) {
