@@ -112,8 +112,8 @@ std::string port_of(child_process& x) {
 }
 
 struct PeerTest : testing::Test {
+  events heard; // outlives the actors that write to it
   node here{{.lease = 500ms}};
-  events heard;
   owner_state::handle_type keep(const address& to) {
     auto owner = port::spawn<owner_state>(system_of(here), std::ref(here), to, std::ref(heard));
     adopt(here, caf::actor_cast<caf::actor>(owner));
