@@ -66,6 +66,9 @@ public:
     return true;
   }
 
+  /// The element given last.
+  element current() const { return {held_, spec_, row_}; }
+
 private:
   std::optional<block> fetch() {
     const auto begin = clock::system().now();
@@ -109,7 +112,7 @@ result<std::optional<element>> dataset_iterator::next() {
     return std::optional<element>{};
   if (failed)
     return *failed;
-  return std::optional{std::move(out)};
+  return std::optional{impl_->current()};
 }
 
 bool dataset_iterator::advance(element& at) {
