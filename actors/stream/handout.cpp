@@ -181,8 +181,11 @@ std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
 std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
   auto seen = cut_.load();
   uint64_t to = 0;
-  do to = std::min<uint64_t>(limit_of(seen), position_of(seen) + rows);
-  while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
+  do {
+    // The position may be beyond the limit, and `rows` as large as it gets.
+    const uint64_t at = position_of(seen), limit = limit_of(seen);
+    to = at < limit ? at + std::min<uint64_t>(rows, limit - at) : at;
+  } while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
   return {position_of(seen), to};
 }
 

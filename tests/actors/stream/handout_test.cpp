@@ -42,6 +42,15 @@ TEST(Handout, TakesBackWhatTheTrainerDidNotTakeOfItsCurrentBlock) {
   EXPECT_LT(out.claim(), 0);
 }
 
+TEST(Handout, HandsOutNothingMoreOfABlockThatIsTakenWhateverIsAsked) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 10));
+  status how;
+  auto rows = out.next({}, how);
+  EXPECT_EQ(out.claim_up_to(SIZE_MAX), (std::pair<size_t, size_t>{0, 10}));
+  EXPECT_EQ(out.claim_up_to(SIZE_MAX), (std::pair<size_t, size_t>{10, 10}));
+}
+
 TEST(Handout, TakesBackAcrossBlocksAndGoesOnAtTheMark) {
   handout out{[] {}};
   out.add(a, numbers(0, 4));
