@@ -28,6 +28,11 @@ capnp::Data::Reader data(const buffer& in) { return {reinterpret_cast<const kj::
 dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log)
   : self_(self), options_(options), log_(std::move(log)), watcher_(self), workers_(options.timing), started_(now()) {}
 
+dispatcher_state::~dispatcher_state() {
+  for (const auto& [id, job] : jobs_)
+    port::ask_to_exit(job.actor);
+}
+
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
   return {
     [this](const envelope& in) -> caf::result<envelope> {

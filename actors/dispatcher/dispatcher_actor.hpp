@@ -20,6 +20,7 @@ public:
   static inline const char* name = "headrace.dispatcher";
 
   dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log);
+  ~dispatcher_state();
   port::behavior<handle_type> make_behavior();
 
 private:

@@ -26,6 +26,11 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
                     [this](const status& why, duration) { log_.debug("dispatcher not reached", {{"why", why}}); },
                 }) {}
 
+worker_state::~worker_state() {
+  for (const auto& [id, task] : tasks_)
+    port::ask_to_exit(task.actor);
+}
+
 port::behavior<worker_handle> worker_state::make_behavior() {
   return {
     [this](const envelope& in) -> envelope {

@@ -20,6 +20,7 @@ public:
 
   worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
                connector_actor connector, std::shared_ptr<stream_router> router, logger log);
+  ~worker_state();
   port::behavior<handle_type> make_behavior();
 
 private:
