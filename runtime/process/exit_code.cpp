@@ -32,4 +32,9 @@ exit_code exit_code_of(const status& why) noexcept {
   }
 }
 
+exit_code exit_code_of_connect(const status& why) noexcept {
+  return why.code() == status_code::failed_precondition ? exit_code::version_mismatch
+                                                        : exit_code_of(why);
+}
+
 } // namespace headrace

@@ -27,5 +27,7 @@ std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.
 exit_code exit_code_of(const status& why) noexcept;
+/// As above for a failed `connect`, where a failed precondition is another major version.
+exit_code exit_code_of_connect(const status& why) noexcept;
 
 } // namespace headrace

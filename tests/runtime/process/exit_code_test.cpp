@@ -16,6 +16,10 @@ TEST(ExitCodeTest, FollowsTheReason) {
   EXPECT_EQ(exit_code_of(internal_error("defect")), exit_code::internal);
   EXPECT_EQ(exit_code_of(data_loss("torn")), exit_code::failure);
 }
+TEST(ExitCodeTest, TellsAnotherVersionFromAnAddressWhereNobodyListens) {
+  EXPECT_EQ(exit_code_of_connect(failed_precondition("speaks 9.3")), exit_code::version_mismatch);
+  EXPECT_EQ(exit_code_of_connect(unavailable("nobody listens")), exit_code::cannot_connect);
+}
 TEST(ExitCodeTest, IsDescribed) {
   EXPECT_FALSE(describe(exit_code::memory_limit).empty());
   EXPECT_TRUE(describe(static_cast<exit_code>(42)).empty());
