@@ -1,0 +1,16 @@
+# `cmake --install`: the command, the libraries, and the headers that programs see. Programs find them with
+# pkg-config: c++ -std=c++20 program.cpp $(pkg-config --cflags --libs headrace)
+include(GNUInstallDirs)
+
+set(libraries headrace headrace_actors headrace_pipeline headrace_runtime headrace_schemas headrace_base)
+install(TARGETS ${libraries} ARCHIVE)
+foreach(folder runtime pipeline client)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "command" EXCLUDE PATTERN "caf" EXCLUDE)
+endforeach()
+install(FILES ${CMAKE_SOURCE_DIR}/client/headrace.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/headrace.pc.in ${CMAKE_BINARY_DIR}/headrace.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/headrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
