@@ -34,6 +34,8 @@ layout layout_of(const shape& row, size_t axis) {
 }
 
 void take_part(column_builder& out, const column& data, int64_t first, int64_t count) {
+  if (count == 0)
+    return;
   if (data.is_string()) {
     for (auto i = first; i < first + count; ++i)
       out.add_string(data.string(static_cast<size_t>(i)));
