@@ -163,7 +163,8 @@ TEST(SplitAssigner, TellsALateTaskThatForgottenPassesAreOver) {
 
 TEST(SplitAssigner, DoesNotLeaseAPassAgainWhoseReaderDied) {
   leasing x{one_source(1), 2};
-  while (x.ask(a).splits) {}
+  while (x.ask(a).splits) {
+  }
   EXPECT_TRUE(x.ask(a, 0, 1).splits);
   EXPECT_FALSE(x.ask(b, 0, 0).splits);
   x.core.task_gone(a);
