@@ -1,6 +1,7 @@
 #include "headrace/client/service_status.hpp"
 
 #include "headrace/client/service_call.hpp"
+#include "headrace/client/supervision_tree.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 namespace headrace {
@@ -52,6 +53,7 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
     out.workers.push_back(read(worker));
   for (auto job : in.getJobs())
     out.jobs.push_back(read(job));
+  out.tree = supervision_tree(out);
   return out;
 }
 
