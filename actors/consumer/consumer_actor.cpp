@@ -320,7 +320,7 @@ void consumer_state::refill(bool always) {
     if (!s.credit.update(m.handed_out, m.received, m.bytes, waiting, always))
       continue;
     const auto window = s.credit.now(m.handed_out);
-    send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
+    send_on(*s.over, s.channel, [&, &m = m](schema::StreamMessage::Builder b) {
       auto out = b.initGrant();
       out.setHandedOut(m.handed_out);
       out.setElements(window.elements);
