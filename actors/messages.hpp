@@ -1,10 +1,10 @@
 #pragma once
 
-/// What the service's actors send each other inside a process, and their handles. Between processes they
-/// send envelopes only.
+/// What the service's actors send each other inside a process, and their handles. Between processes
+/// they send envelopes only.
 
-#include "headrace/actors/job/worker_info.hpp"
 #include "headrace/actors/consumer/consumer_event.hpp"
+#include "headrace/actors/job/worker_info.hpp"
 #include "headrace/actors/task/task_event.hpp"
 #include "headrace/runtime/message/types.hpp"
 
@@ -20,31 +20,34 @@ struct worker_change {
 } // namespace headrace
 
 CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
-  CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::worker_change>))
-  CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_event>))
-  CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
-  CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
-  // A deadline that an actor set itself has come; with it goes an epoch.
-  CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
-  // Time to tell the dispatcher that we live.
-  CAF_ADD_ATOM(headrace_actors, headrace::atom, beat, "beat")
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::worker_change>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_event>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
+// A deadline that an actor set itself has come; with it goes an epoch.
+CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
+// Time to tell the dispatcher that we live.
+CAF_ADD_ATOM(headrace_actors, headrace::atom, beat, "beat")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
 namespace headrace {
 
-/// Decides for one job. Takes what consumers and workers say about it (handed on by the dispatcher) and the
-/// comings and goings of workers.
-using job_handle = port::handle<caf::result<envelope>(envelope), caf::result<void>(local<worker_change>),
-                                caf::result<void>(atom::deadline, uint64_t)>;
+/// Decides for one job. Takes what consumers and workers say about it (handed on by the dispatcher)
+/// and the comings and goings of workers.
+using job_handle =
+  port::handle<caf::result<envelope>(envelope), caf::result<void>(local<worker_change>),
+               caf::result<void>(atom::deadline, uint64_t)>;
 /// Runs one task on a worker.
-using task_handle
-  = port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t)>;
+using task_handle =
+  port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t)>;
 /// Runs the tasks of a process. Published: dispatcher and jobs tell it what to run.
-using worker_handle = port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::beat, uint64_t),
-                                   caf::result<void>(local<task_report>)>;
+using worker_handle =
+  port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::beat, uint64_t),
+               caf::result<void>(local<task_report>)>;
 /// Reads one iteration for a trainer. Published: the job tells it of changes.
-using consumer_handle
-  = port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),
-                 caf::result<void>(atom::deadline, uint64_t), caf::result<void>(atom::beat, uint64_t)>;
+using consumer_handle =
+  port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),
+               caf::result<void>(atom::deadline, uint64_t),
+               caf::result<void>(atom::beat, uint64_t)>;
 
 } // namespace headrace

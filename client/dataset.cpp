@@ -12,8 +12,7 @@ function_ptr shared(function f) { return std::make_shared<const function>(std::m
 
 std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
   std::vector<expr_ptr> out;
-  for (const auto& leaf : tensors.leaves())
-    out.push_back(leaf.node());
+  for (const auto& leaf : tensors.leaves()) out.push_back(leaf.node());
   return out;
 }
 
@@ -52,19 +51,22 @@ dataset dataset::list_files(const std::vector<std::string>& patterns, list_files
 }
 dataset dataset::zip(const std::vector<dataset>& inputs) {
   std::vector<dataset_ptr> nodes;
-  for (const auto& input : inputs)
-    nodes.push_back(input.node());
+  for (const auto& input : inputs) nodes.push_back(input.node());
   return checked(make_zip(std::move(nodes)));
 }
 
 dataset dataset::mapped(function f, parallel_calls parallel) const {
   return checked(make_map(node_, shared(std::move(f)), parallel.calls));
 }
-dataset dataset::filtered(function f) const { return checked(make_filter(node_, shared(std::move(f)))); }
-dataset dataset::flat_mapped(function f) const { return checked(make_flat_map(node_, shared(std::move(f)))); }
+dataset dataset::filtered(function f) const {
+  return checked(make_filter(node_, shared(std::move(f))));
+}
+dataset dataset::flat_mapped(function f) const {
+  return checked(make_flat_map(node_, shared(std::move(f))));
+}
 dataset dataset::interleaved(function f, interleave_options options) const {
-  return checked(make_interleave(node_, shared(std::move(f)), options.cycle_length, options.block_length,
-                                 options.parallel_calls));
+  return checked(make_interleave(node_, shared(std::move(f)), options.cycle_length,
+                                 options.block_length, options.parallel_calls));
 }
 dataset dataset::batch(int64_t size, batch_options options) const {
   return checked(make_batch(node_, size, options.drop_remainder));
@@ -81,6 +83,8 @@ dataset dataset::concatenate(const dataset& after) const {
   return checked(make_concatenate(node_, after.node()));
 }
 
-element_cursor dataset::begin() const { return element_cursor{std::make_shared<dataset_iterator>(iterate())}; }
+element_cursor dataset::begin() const {
+  return element_cursor{std::make_shared<dataset_iterator>(iterate())};
+}
 
 } // namespace headrace

@@ -42,9 +42,9 @@ struct list_files_options {
   std::optional<uint64_t> seed;
 };
 
-/// A description of elements: where they come from and what happens to them. Immutable and cheap to copy; nothing
-/// runs until it is iterated, here or (after `distribute`) on workers. Wrong arguments throw `error` naming
-/// operator and argument.
+/// A description of elements: where they come from and what happens to them. Immutable and cheap to
+/// copy; nothing runs until it is iterated, here or (after `distribute`) on workers. Wrong
+/// arguments throw `error` naming operator and argument.
 class dataset {
 public:
   /// From a checked graph.
@@ -69,7 +69,8 @@ public:
   static dataset tfrecord(expr files, file_options options = {});
   static dataset tfrecord(const std::vector<std::string>& files, file_options options = {});
   /// Names of the files that match any of these globs.
-  static dataset list_files(const std::vector<std::string>& patterns, list_files_options options = {});
+  static dataset list_files(const std::vector<std::string>& patterns,
+                            list_files_options options = {});
   /// Elements of all inputs side by side, as a tuple; ends with the shortest.
   static dataset zip(const std::vector<dataset>& inputs);
 

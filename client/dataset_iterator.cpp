@@ -10,15 +10,17 @@
 
 namespace headrace {
 
-/// Elements come either from a local iterator, block after block, or, where the whole graph is a `distribute`, straight
-/// from the service: then each element is claimed when it is given to the trainer, not before.
+/// Elements come either from a local iterator, block after block, or, where the whole graph is a
+/// `distribute`, straight from the service: then each element is claimed when it is given to the
+/// trainer, not before.
 class dataset_iterator::impl {
 public:
   impl(dataset_ptr graph, const iterate_options& options)
     : spec_(std::make_shared<const element_spec>(graph->spec)) {
     context_.stop = stop_.get_token();
     context_.seed = options.seed.value_or(random_id());
-    context_.distribute = [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
+    context_.distribute =
+      [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
       auto opened = service_source::open(node, token);
       if (!opened)
         return opened.status();

@@ -23,11 +23,11 @@ public:
   dataset_iterator& operator=(dataset_iterator&&) noexcept;
   ~dataset_iterator();
 
-  /// The next element, nothing at the end, or why the next element failed: the one after that is still
-  /// to come.
+  /// The next element, nothing at the end, or why the next element failed: the one after that is
+  /// still to come.
   result<std::optional<element>> next();
-  /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end. Failed
-  /// elements are listed in `block::errors`.
+  /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end.
+  /// Failed elements are listed in `block::errors`.
   std::optional<block> next_block();
 
 private:
@@ -45,7 +45,9 @@ public:
   using difference_type = std::ptrdiff_t;
   using iterator_category = std::input_iterator_tag;
 
-  explicit element_cursor(std::shared_ptr<dataset_iterator> from) : from_(std::move(from)) { ++*this; }
+  explicit element_cursor(std::shared_ptr<dataset_iterator> from) : from_(std::move(from)) {
+    ++*this;
+  }
   const element& operator*() const noexcept { return at_; }
   const element* operator->() const noexcept { return &at_; }
   element_cursor& operator++() {
@@ -53,7 +55,9 @@ public:
     return *this;
   }
   void operator++(int) { ++*this; }
-  friend bool operator==(const element_cursor& x, std::default_sentinel_t) noexcept { return !x.more_; }
+  friend bool operator==(const element_cursor& x, std::default_sentinel_t) noexcept {
+    return !x.more_;
+  }
 
 private:
   std::shared_ptr<dataset_iterator> from_;

@@ -16,12 +16,13 @@ service_options to_service_options(const distribute_options& from) {
   if (!where)
     throw error{where.status().with_context("distribute: service")};
   if (from.max_outstanding_requests < 0)
-    throw error{invalid_argument(fmt::format("distribute: max_outstanding_requests is {}; it must be 0 (by bytes "
-                                             "alone) or more",
-                                             from.max_outstanding_requests))};
-  if (from.compression != "auto" && from.compression != "none" && from.compression != "snappy")
     throw error{invalid_argument(
-      fmt::format("distribute: compression is '{}'; it must be auto, none or snappy", from.compression))};
+      fmt::format("distribute: max_outstanding_requests is {}; it must be 0 (by bytes "
+                  "alone) or more",
+                  from.max_outstanding_requests))};
+  if (from.compression != "auto" && from.compression != "none" && from.compression != "snappy")
+    throw error{invalid_argument(fmt::format(
+      "distribute: compression is '{}'; it must be auto, none or snappy", from.compression))};
   if (from.worker_timeout <= duration::zero())
     throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
   out.address = host_and_port(where->host, where->port);
@@ -40,7 +41,8 @@ dataset distribute::operator()(const dataset& input) const {
   return dataset{make_distribute(input.node(), to_service_options(options_)).value()};
 }
 
-std::string register_dataset(const std::string& service, const dataset& what, const std::string& id) {
+std::string register_dataset(const std::string& service, const dataset& what,
+                             const std::string& id) {
   return service::register_graph(service, what.node(), id).value();
 }
 

@@ -17,8 +17,8 @@ struct distribute_options {
   sharding_policy processing_mode = sharding_policy::off;
   /// The dispatcher: `host:port`, with any scheme or none.
   std::string service;
-  /// Consumers with the same job name and dataset share its elements; empty: this iterator reads alone. Each new
-  /// iteration is the next repetition of the job.
+  /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
+  /// alone. Each new iteration is the next repetition of the job.
   std::string job_name;
   /// Elements asked of all workers in advance; 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
@@ -28,8 +28,8 @@ struct distribute_options {
   duration worker_timeout = std::chrono::seconds{60};
 };
 
-/// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what follows
-/// runs in this program. Throws `error` for a wrong option.
+/// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what
+/// follows runs in this program. Throws `error` for a wrong option.
 struct distribute {
   explicit distribute(distribute_options options) : options_(std::move(options)) {}
   dataset operator()(const dataset& input) const;
@@ -38,12 +38,13 @@ private:
   distribute_options options_;
 };
 
-/// Hands a dataset to a service and returns its id. An `id` that is taken by another dataset is an error; without
-/// one the service chooses. Blocks; throws `error`.
-std::string register_dataset(const std::string& service, const dataset& what, const std::string& id = {});
+/// Hands a dataset to a service and returns its id. An `id` that is taken by another dataset is an
+/// error; without one the service chooses. Blocks; throws `error`.
+std::string register_dataset(const std::string& service, const dataset& what,
+                             const std::string& id = {});
 
-/// Reads a dataset that was registered, by somebody, under `id`; its spec is fetched. Blocks; throws `error` (not_found for
-/// an unknown id).
+/// Reads a dataset that was registered, by somebody, under `id`; its spec is fetched. Blocks;
+/// throws `error` (not_found for an unknown id).
 dataset from_dataset_id(distribute_options options, const std::string& id);
 
 } // namespace headrace

@@ -13,7 +13,8 @@ namespace headrace {
 
 namespace {
 
-node_options node_options_of(const endpoint_options& from, node_role role, duration lease, const logger& log) {
+node_options node_options_of(const endpoint_options& from, node_role role, duration lease,
+                             const logger& log) {
   node_options out;
   out.role = role;
   out.host = from.host;
@@ -48,7 +49,8 @@ struct dispatcher_server::impl {
   }
 };
 
-dispatcher_server::dispatcher_server(dispatcher_server_options options) : impl_(std::make_unique<impl>(options)) {}
+dispatcher_server::dispatcher_server(dispatcher_server_options options)
+  : impl_(std::make_unique<impl>(options)) {}
 dispatcher_server::dispatcher_server(dispatcher_server&&) noexcept = default;
 dispatcher_server::~dispatcher_server() = default;
 const std::string& dispatcher_server::target() const noexcept { return impl_->target; }
@@ -65,20 +67,23 @@ struct worker_server::impl {
     auto where = parse_address(from.dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
-    if (auto how = here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); }); !how)
+    if (auto how =
+          here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
+        !how)
       throw error{how};
     data = here.data_address();
     worker_options options;
     options.dispatcher = from.dispatcher;
     options.data_address = data;
     options.tags = from.tags;
-    auto root = port::spawn<worker_state>(system_of(here), std::move(options), *where, connector_of(here), router,
-                                          from.log);
+    auto root = port::spawn<worker_state>(system_of(here), std::move(options), *where,
+                                          connector_of(here), router, from.log);
     adopt(here, caf::actor_cast<caf::actor>(root));
   }
 };
 
-worker_server::worker_server(worker_server_options options) : impl_(std::make_unique<impl>(options)) {}
+worker_server::worker_server(worker_server_options options)
+  : impl_(std::make_unique<impl>(options)) {}
 worker_server::worker_server(worker_server&&) noexcept = default;
 worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
@@ -87,15 +92,15 @@ const std::string& worker_server::address() const noexcept { return impl_->data;
 
 local_cluster::local_cluster(local_cluster_options options) : options_(std::move(options)) {
   if (options_.workers < 0)
-    throw error{invalid_argument(fmt::format("local_cluster: workers is {}; it must be 0 or more", options_.workers))};
+    throw error{invalid_argument(
+      fmt::format("local_cluster: workers is {}; it must be 0 or more", options_.workers))};
   dispatcher_server_options about;
   about.endpoint.port = options_.port;
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
-  for (int i = 0; i < options_.workers; ++i)
-    add_worker();
+  for (int i = 0; i < options_.workers; ++i) add_worker();
   await_workers(workers_.size());
 }
 

@@ -48,8 +48,8 @@ struct worker_server_options {
   logger log;
 };
 
-/// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it was lost;
-/// runs until it is destroyed. Throws `error` if it cannot start.
+/// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it
+/// was lost; runs until it is destroyed. Throws `error` if it cannot start.
 class worker_server {
 public:
   explicit worker_server(worker_server_options options);
@@ -71,8 +71,8 @@ struct local_cluster_options {
   logger log;
 };
 
-/// A dispatcher and workers in this process, for development and tests. Returns from its constructor when all
-/// workers have registered.
+/// A dispatcher and workers in this process, for development and tests. Returns from its
+/// constructor when all workers have registered.
 class local_cluster {
 public:
   explicit local_cluster(local_cluster_options options = {});

@@ -8,7 +8,8 @@
 
 namespace headrace::service {
 
-/// Asks a dispatcher and waits for the answer. Errors name the address, or are the dispatcher's own.
+/// Asks a dispatcher and waits for the answer. Errors name the address, or are the dispatcher's
+/// own.
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
 
 } // namespace headrace::service

@@ -19,7 +19,9 @@ namespace {
 
 constexpr auto call_timeout = std::chrono::seconds{10};
 
-capnp::Data::Reader data(const buffer& in) { return {reinterpret_cast<const kj::byte*>(in.data()), in.size()}; }
+capnp::Data::Reader data(const buffer& in) {
+  return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
+}
 
 } // namespace
 
@@ -57,22 +59,26 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
   return out;
 }
 
-result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph, const std::string& id) {
+result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+                                   const std::string& id) {
   HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
   const auto print = fingerprint(bytes);
   const auto spec = encode_spec(graph->spec);
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-                                      auto out = b.initDispatcher().initRegisterDataset();
-                                      out.setGraph(data(bytes));
-                                      out.setDatasetId(id);
-                                      out.setElementSpec(data(spec));
-                                      out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
-                                    })));
+  HEADRACE_ASSIGN(
+    auto answer,
+    call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+           auto out = b.initDispatcher().initRegisterDataset();
+           out.setGraph(data(bytes));
+           out.setDatasetId(id);
+           out.setElementSpec(data(spec));
+           out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
+         })));
   return std::string{answer->getDispatcher().getDatasetDef().getDatasetId()};
 }
 
 result<element_spec> spec_of(const std::string& dispatcher, const std::string& id) {
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout,
+                                    make_envelope(random_id(), [&](schema::Envelope::Builder b) {
                                       b.initDispatcher().setGetDataset(id);
                                     })));
   auto spec = answer->getDispatcher().getDatasetDef().getElementSpec();

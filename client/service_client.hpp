@@ -23,7 +23,8 @@ struct session {
 result<session> session_of_process();
 
 /// Registers a graph, under `id` or one that the service chooses; returns its dataset id.
-result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph, const std::string& id);
+result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+                                   const std::string& id);
 /// The element spec of a registered dataset.
 result<element_spec> spec_of(const std::string& dispatcher, const std::string& id);
 

@@ -20,18 +20,22 @@ service_source::~service_source() {
   port::tell(impl_->actor, make_local<consumer_event>(trainer_leaves{}));
 }
 
-result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph, std::stop_token stop) {
+result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
+                                                             std::stop_token stop) {
   const auto& about = graph.service;
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   consumer_options options;
   options.dataset_id = about.dataset_id;
   if (options.dataset_id.empty()) {
-    HEADRACE_ASSIGN(options.dataset_id, service::register_graph(about.address, graph.inputs.at(0), {}));
+    HEADRACE_ASSIGN(options.dataset_id,
+                    service::register_graph(about.address, graph.inputs.at(0), {}));
   }
   options.job_name = about.job_name;
-  options.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
-  options.repetition = about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
+  options.mode =
+    about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
+  options.repetition =
+    about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
   options.spec = graph.spec;
   options.compress = about.compression == "snappy";
   options.max_outstanding = about.max_outstanding_requests;
@@ -42,14 +46,16 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   what->stop = std::move(stop);
   what->spec = graph.spec.components;
   std::unique_ptr<service_source> out{new service_source{std::move(what)}};
-  // The handout wakes the actor, and the actor fills the handout: the actor is known a moment later.
+  // The handout wakes the actor, and the actor fills the handout: the actor is known a moment
+  // later.
   auto actor = std::make_shared<consumer_handle>();
   out->out_ = std::make_shared<handout>([actor] {
     if (*actor)
       port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
   });
-  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options), std::move(where),
-                                       connector_of(*session.here), session.links, out->out_, session.here->log());
+  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
+                                       std::move(where), connector_of(*session.here), session.links,
+                                       out->out_, session.here->log());
   out->impl_->actor = *actor;
   adopt(*session.here, caf::actor_cast<caf::actor>(*actor));
   return out;

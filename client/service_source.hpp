@@ -13,14 +13,16 @@ class handout;
 /// A `distribute` node being read: the service's elements in this process.
 class service_source final : public element_source {
 public:
-  /// Registers the graph, opens the next repetition of its job, and returns without waiting for elements.
-  static result<std::unique_ptr<service_source>> open(const dataset_node& node, std::stop_token stop);
+  /// Registers the graph, opens the next repetition of its job, and returns without waiting for
+  /// elements.
+  static result<std::unique_ptr<service_source>> open(const dataset_node& node,
+                                                      std::stop_token stop);
   ~service_source() override;
 
   std::optional<block> next(const limits& wanted) override;
 
-  /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's block that is
-  /// claimed as any other.
+  /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's
+  /// block that is claimed as any other.
   std::shared_ptr<const block> peek();
   /// See handout.
   handout& rows() noexcept { return *out_; }

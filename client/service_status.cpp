@@ -11,16 +11,16 @@ namespace {
 duration ns(uint64_t count) { return duration{static_cast<int64_t>(count)}; }
 
 worker_status read(schema::WorkerStatus::Reader in) {
-  worker_status out{in.getWorkerId(), std::string{in.getDataAddress()}, {}, in.getPid(), in.getAlive(),
-                    ns(in.getSinceHeartbeatNs())};
-  for (auto tag : in.getTags())
-    out.tags.emplace_back(tag);
+  worker_status out{in.getWorkerId(), std::string{in.getDataAddress()}, {}, in.getPid(),
+                    in.getAlive(),    ns(in.getSinceHeartbeatNs())};
+  for (auto tag : in.getTags()) out.tags.emplace_back(tag);
   return out;
 }
 
 task_status read(schema::TaskStatus::Reader in) {
-  return {in.getTaskId(), in.getWorkerId(), std::string{in.getState()}, in.getElements(), in.getElementsPerSecond(),
-          in.getBytes(),  in.getStreams(),  in.getRestarts()};
+  return {in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
+          in.getElements(), in.getElementsPerSecond(), in.getBytes(),
+          in.getStreams(),  in.getRestarts()};
 }
 
 job_status read(schema::JobStatus::Reader in) {
@@ -32,35 +32,36 @@ job_status read(schema::JobStatus::Reader in) {
                  in.getRepetition(),
                  in.getConsumers(),
                  {}};
-  for (auto task : in.getTasks())
-    out.tasks.push_back(read(task));
+  for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   return out;
 }
 
 } // namespace
 
 result<service_status> get_service_status(const std::string& dispatcher, duration limit) {
-  HEADRACE_ASSIGN(auto answer,
-                  service::call(dispatcher, limit, make_envelope(random_id(), [](schema::Envelope::Builder b) {
-                                  b.initDispatcher().setGetStatus();
-                                })));
+  HEADRACE_ASSIGN(
+    auto answer,
+    service::call(dispatcher, limit, make_envelope(random_id(), [](schema::Envelope::Builder b) {
+                    b.initDispatcher().setGetStatus();
+                  })));
   auto in = answer->getDispatcher().getStatus();
   service_status out;
   out.uptime = ns(in.getUptimeNs());
   out.datasets = in.getDatasets();
   out.bad_messages = in.getBadMessages();
-  for (auto worker : in.getWorkers())
-    out.workers.push_back(read(worker));
-  for (auto job : in.getJobs())
-    out.jobs.push_back(read(job));
+  for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
+  for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   out.tree = supervision_tree(out);
   return out;
 }
 
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit) {
-  return service::call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-                         b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
-                       }))
+  return service::call(dispatcher, limit,
+                       make_envelope(random_id(),
+                                     [&](schema::Envelope::Builder b) {
+                                       b.initDispatcher().setAwaitWorkers(
+                                         static_cast<uint32_t>(count));
+                                     }))
     .status();
 }
 

@@ -59,7 +59,8 @@ struct service_status {
 };
 
 /// Asks a dispatcher. Blocks for at most `limit`; errors name the address.
-result<service_status> get_service_status(const std::string& dispatcher, duration limit = std::chrono::seconds{5});
+result<service_status> get_service_status(const std::string& dispatcher,
+                                          duration limit = std::chrono::seconds{5});
 
 /// Waits until at least `count` workers are alive.
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit);

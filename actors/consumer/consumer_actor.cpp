@@ -17,9 +17,10 @@ constexpr auto longest_pause = std::chrono::milliseconds{500};
 
 } // namespace
 
-consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_options options, address dispatcher,
-                               connector_actor connector, std::shared_ptr<link_pool> links,
-                               std::shared_ptr<handout> out, logger log)
+consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_options options,
+                               address dispatcher, connector_actor connector,
+                               std::shared_ptr<link_pool> links, std::shared_ptr<handout> out,
+                               logger log)
   : self_(self),
     options_(std::move(options)),
     links_(std::move(links)),
@@ -35,7 +36,8 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
                   .on_failed =
                     [this](const status& why, duration) {
                       unreachable_ = why;
-                      // A first connection that fails is an error at once; a lost one may come back.
+                      // A first connection that fails is an error at once; a lost one may come
+                      // back.
                       if (!known_)
                         fail(why);
                     },
@@ -46,7 +48,9 @@ consumer_state::~consumer_state() {
     if (s.over) {
       // What the trainer has must not go to others.
       const auto marks = out_->of(id);
-      send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) { b.initGrant().setHandedOut(marks.handed_out); });
+      send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
+        b.initGrant().setHandedOut(marks.handed_out);
+      });
       send_on(*s.over, s.channel, [](schema::StreamMessage::Builder b) { b.setClose(); });
       links_->close_channel(s.over.get(), s.channel);
     }
@@ -95,7 +99,9 @@ void consumer_state::open_iteration(const connection& to) {
     .then(
       [this](const envelope& in) {
         if (auto how = status_of(in); !how)
-          return fail(known_ ? how.with_context("the dispatcher has lost this job (it came back without a store)") : how);
+          return fail(known_ ? how.with_context(
+                        "the dispatcher has lost this job (it came back without a store)")
+                             : how);
         apply(in->getDispatcher().getIteration());
       },
       [this](const caf::error& why) { fail(to_status(why)); });
@@ -144,11 +150,13 @@ void consumer_state::beat() {
   if (served)
     without_worker_since_ = now();
   else if (now() - without_worker_since_ >= options_.worker_timeout)
-    return fail(unavailable(fmt::format(
-      "no worker of the service at {} has served this job for {:.0f} s; start one with `headrace worker "
-      "--dispatcher {}`, or give `worker_timeout` more",
-      to_string(dispatcher_.where()), std::chrono::duration<double>(options_.worker_timeout).count(),
-      to_string(dispatcher_.where()))));
+    return fail(
+      unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
+                              "start one with `headrace worker "
+                              "--dispatcher {}`, or give `worker_timeout` more",
+                              to_string(dispatcher_.where()),
+                              std::chrono::duration<double>(options_.worker_timeout).count(),
+                              to_string(dispatcher_.where()))));
   const auto* to = dispatcher_.get();
   if (to == nullptr || !known_)
     return;
@@ -187,11 +195,12 @@ void consumer_state::open(task_id id, stream& s) {
   s.channel = links_->open_channel(s.over, consumer_handle{self_});
   by_channel_[{s.over.get(), s.channel}] = id;
   if (!s.opened)
-    s.credit = stream_credit{shared_,
-                             options_.max_outstanding == 0
-                               ? 0
-                               : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / streams_.size(), 1),
-                             std::min(options_.stream_bytes, options_.consumer_bytes / streams_.size())};
+    s.credit = stream_credit{
+      shared_,
+      options_.max_outstanding == 0
+        ? 0
+        : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / streams_.size(), 1),
+      std::min(options_.stream_bytes, options_.consumer_bytes / streams_.size())};
   s.opened = true;
   s.pause = std::chrono::milliseconds{10};
   const auto marks = out_->of(id);
@@ -228,44 +237,43 @@ void consumer_state::on(const block_arrived& what) {
     return what.from->close(in.status());
   }
   switch (in->which()) {
-    case schema::StreamMessage::BLOCK: return accept(id, s, what.what, in->getBlock());
-    case schema::StreamMessage::RECALL: {
-      const auto mark = out_->recall(id, in->getRecall().getKeep());
-      send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
-        auto out = b.initRecalled();
-        out.setId(in->getRecall().getId());
-        out.setMark(mark);
-      });
-      return refill(true);
-    }
-    case schema::StreamMessage::END:
-      s.ended = true;
-      return conclude();
-    case schema::StreamMessage::FAILED: {
-      if (s.ended)
-        return;
-      const auto why = in->getFailed();
-      const auto code = static_cast<status_code>(why.getCode());
-      // Gone since its job's last word; the next word will say so, or the lease will.
-      if (code == status_code::not_found || code == status_code::aborted) {
-        log_.debug("stream refused", {{"task", id}, {"why", std::string{why.getText()}}});
-        by_channel_.erase(at);
-        links_->close_channel(s.over.get(), s.channel);
-        s.over.reset();
-        // What is held of a stream that was given up belongs to others by now.
-        if (code == status_code::aborted) {
-          out_->forget(id);
-          s.opened = false;
-        }
-        return reconnect(id, s);
+  case schema::StreamMessage::BLOCK: return accept(id, s, what.what, in->getBlock());
+  case schema::StreamMessage::RECALL: {
+    const auto mark = out_->recall(id, in->getRecall().getKeep());
+    send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
+      auto out = b.initRecalled();
+      out.setId(in->getRecall().getId());
+      out.setMark(mark);
+    });
+    return refill(true);
+  }
+  case schema::StreamMessage::END: s.ended = true; return conclude();
+  case schema::StreamMessage::FAILED: {
+    if (s.ended)
+      return;
+    const auto why = in->getFailed();
+    const auto code = static_cast<status_code>(why.getCode());
+    // Gone since its job's last word; the next word will say so, or the lease will.
+    if (code == status_code::not_found || code == status_code::aborted) {
+      log_.debug("stream refused", {{"task", id}, {"why", std::string{why.getText()}}});
+      by_channel_.erase(at);
+      links_->close_channel(s.over.get(), s.channel);
+      s.over.reset();
+      // What is held of a stream that was given up belongs to others by now.
+      if (code == status_code::aborted) {
+        out_->forget(id);
+        s.opened = false;
       }
-      return fail({code, std::string{why.getText()}});
+      return reconnect(id, s);
     }
-    default: log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}});
+    return fail({code, std::string{why.getText()}});
+  }
+  default: log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}});
   }
 }
 
-void consumer_state::accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in) {
+void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
+                            schema::StreamBlock::Reader in) {
   auto rows = decode_block(in.getBlock(), carrier.payload, options_.spec.components);
   if (!rows) {
     log_.error("bad block", {{"task", id}, {"why", rows.status()}});
@@ -273,15 +281,17 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier, 
   }
   const auto received = out_->of(id).received;
   if (in.getFirst() > received)
-    return s.over->close(data_loss(fmt::format("a block of task {} begins at element {}, but {} were received",
-                                               id.value, in.getFirst(), received)));
+    return s.over->close(
+      data_loss(fmt::format("a block of task {} begins at element {}, but {} were received",
+                            id.value, in.getFirst(), received)));
   // Sent again though it had come: drop what we have.
   if (const auto known = received - in.getFirst(); known != 0) {
     if (known >= rows->rows)
       return;
     *rows = rows->slice(known, rows->rows - known);
   }
-  s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1), options_.consumer_bytes / streams_.size());
+  s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1),
+                     options_.consumer_bytes / streams_.size());
   out_->add(id, *std::move(rows));
 }
 
@@ -334,20 +344,20 @@ void consumer_state::on(const trainer_leaves&) {
   over_ = true;
   if (const auto* to = dispatcher_.get(); to != nullptr && known_)
     port::tell(*to, make_envelope(0, [&](schema::Envelope::Builder b) {
-                 auto out = b.initDispatcher().initLeaveIteration();
-                 out.setConsumerId(id_.value);
-                 out.setJobId(job_.value);
-                 out.setRepetition(options_.repetition);
-               }));
+      auto out = b.initDispatcher().initLeaveIteration();
+      out.setConsumerId(id_.value);
+      out.setJobId(job_.value);
+      out.setRepetition(options_.repetition);
+    }));
   self_->quit();
 }
 
 void consumer_state::conclude() {
   if (over_)
     return;
-  const bool all = !streams_.empty() && std::all_of(streams_.begin(), streams_.end(), [](const auto& entry) {
-    return entry.second.ended;
-  });
+  const bool all = !streams_.empty()
+                   && std::all_of(streams_.begin(), streams_.end(),
+                                  [](const auto& entry) { return entry.second.ended; });
   // Without its dispatcher a consumer believes its tasks.
   if (finished_ || (all && dispatcher_.get() == nullptr && known_))
     out_->finish({});

@@ -15,16 +15,17 @@
 
 namespace headrace {
 
-/// Reads one repetition of a job for a trainer: keeps in touch with the dispatcher, opens a stream to each task, grants
-/// credit as the trainer takes elements, gives back what is recalled. The trainer meets it at the handout.
+/// Reads one repetition of a job for a trainer: keeps in touch with the dispatcher, opens a stream
+/// to each task, grants credit as the trainer takes elements, gives back what is recalled. The
+/// trainer meets it at the handout.
 class consumer_state {
 public:
   using handle_type = consumer_handle;
   static inline const char* name = "headrace.consumer";
 
   consumer_state(port::self_pointer<handle_type> self, consumer_options options, address dispatcher,
-                 connector_actor connector, std::shared_ptr<link_pool> links, std::shared_ptr<handout> out,
-                 logger log);
+                 connector_actor connector, std::shared_ptr<link_pool> links,
+                 std::shared_ptr<handout> out, logger log);
   ~consumer_state();
   port::behavior<handle_type> make_behavior();
 

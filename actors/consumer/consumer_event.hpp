@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link.hpp"
 
 #include <memory>
@@ -32,6 +32,7 @@ struct trainer_moved {};
 struct trainer_leaves {};
 
 /// What a consumer actor hears from its own process.
-using consumer_event = std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
+using consumer_event =
+  std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
 
 } // namespace headrace

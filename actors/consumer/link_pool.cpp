@@ -17,9 +17,10 @@ void link_pool::want(const std::string& address, const consumer_handle& who) {
   if (made)
     return port::tell(who, make_local<consumer_event>(link_made{address, made, {}}));
   if (auto way = way_.lock())
-    way->connect(address, [self = shared_from_this(), address](result<std::shared_ptr<link>> outcome) {
-      self->connected(address, std::move(outcome));
-    });
+    way->connect(address,
+                 [self = shared_from_this(), address](result<std::shared_ptr<link>> outcome) {
+                   self->connected(address, std::move(outcome));
+                 });
 }
 
 void link_pool::connected(const std::string& address, result<std::shared_ptr<link>> outcome) {
@@ -33,8 +34,8 @@ void link_pool::connected(const std::string& address, result<std::shared_ptr<lin
     else
       links_.erase(address);
   }
-  const auto event = make_local<consumer_event>(
-    link_made{address, outcome ? *outcome : nullptr, outcome.status()});
+  const auto event =
+    make_local<consumer_event>(link_made{address, outcome ? *outcome : nullptr, outcome.status()});
   if (outcome) {
     std::weak_ptr<link> weak = *outcome;
     (*outcome)->set_handlers({
@@ -51,8 +52,7 @@ void link_pool::connected(const std::string& address, result<std::shared_ptr<lin
       .on_drained = {},
     });
   }
-  for (const auto& who : waiting)
-    port::tell(who, event);
+  for (const auto& who : waiting) port::tell(who, event);
 }
 
 uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who) {
@@ -92,8 +92,7 @@ void link_pool::closed(const std::shared_ptr<link>& from, const status& why) {
     });
   }
   const auto event = make_local<consumer_event>(link_lost{from, why});
-  for (const auto& who : concerned)
-    port::tell(who, event);
+  for (const auto& who : concerned) port::tell(who, event);
 }
 
 } // namespace headrace

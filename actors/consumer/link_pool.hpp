@@ -12,12 +12,12 @@
 
 namespace headrace {
 
-/// The links of a trainer's node to workers: one an address, shared by all its consumers, each stream on a
-/// channel of its own. Thread-safe.
+/// The links of a trainer's node to workers: one an address, shared by all its consumers, each
+/// stream on a channel of its own. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
-  /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the transport's threads
-  /// from one of them.
+  /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the
+  /// transport's threads from one of them.
   explicit link_pool(const std::shared_ptr<transport>& way) : way_(way) {}
 
   /// Asks for the link to `address`; the consumer hears `link_made`, soon.

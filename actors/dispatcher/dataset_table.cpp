@@ -6,12 +6,12 @@ namespace headrace {
 
 result<std::string> dataset_table::add(std::string id, dataset_record what) {
   if (id.empty()) {
-    do
-      id = std::to_string(++last_);
+    do id = std::to_string(++last_);
     while (ids_.contains(id));
   } else if (auto taken = ids_.find(id); taken != ids_.end() && taken->second != what.fingerprint) {
     return already_exists(fmt::format(
-      "dataset id '{}' is taken by another graph; choose another id, or register the same graph", id));
+      "dataset id '{}' is taken by another graph; choose another id, or register the same graph",
+      id));
   }
   ids_[id] = what.fingerprint;
   auto key = what.fingerprint;
@@ -22,8 +22,8 @@ result<std::string> dataset_table::add(std::string id, dataset_record what) {
 result<const dataset_record*> dataset_table::find(const std::string& id) const {
   auto at = ids_.find(id);
   if (at == ids_.end())
-    return not_found(fmt::format("no dataset has the id '{}'; {} are registered with this dispatcher", id,
-                                 ids_.size()));
+    return not_found(fmt::format(
+      "no dataset has the id '{}'; {} are registered with this dispatcher", id, ids_.size()));
   return &by_fingerprint_.at(at->second);
 }
 

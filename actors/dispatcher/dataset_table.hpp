@@ -18,15 +18,15 @@ struct dataset_record {
 /// Which graph an id means. Ids are aliases: graphs are kept once each, by fingerprint.
 class dataset_table {
 public:
-  /// Registers under `id`, or under a new one if it is empty. The same graph under the same id again is
-  /// fine; another graph under a taken id is already_exists.
+  /// Registers under `id`, or under a new one if it is empty. The same graph under the same id
+  /// again is fine; another graph under a taken id is already_exists.
   result<std::string> add(std::string id, dataset_record what);
   /// not_found names the id and how many there are.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }
 
 private:
-  std::map<std::string, std::string> ids_;               ///< to fingerprint
+  std::map<std::string, std::string> ids_; ///< to fingerprint
   std::map<std::string, dataset_record> by_fingerprint_;
   uint64_t last_ = 1000;
 };

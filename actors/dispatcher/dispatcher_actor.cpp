@@ -16,21 +16,29 @@ schema::DispatcherMessage::Reader message_of(const envelope& in) { return in->ge
 
 template <class Fill>
 envelope make_answer(const envelope& to, Fill&& fill) {
-  return make_envelope(to->getRequestId(), [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
+  return make_envelope(to->getRequestId(),
+                       [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
 }
 
 std::string_view text(capnp::Text::Reader in) { return {in.cStr(), in.size()}; }
 buffer bytes(capnp::Data::Reader in) { return buffer::copy_of(in.begin(), in.size()); }
-capnp::Data::Reader data(const buffer& in) { return {reinterpret_cast<const kj::byte*>(in.data()), in.size()}; }
+capnp::Data::Reader data(const buffer& in) {
+  return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
+}
 
 } // namespace
 
-dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log)
-  : self_(self), options_(options), log_(std::move(log)), watcher_(self), workers_(options.timing), started_(now()) {}
+dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options,
+                                   logger log)
+  : self_(self),
+    options_(options),
+    log_(std::move(log)),
+    watcher_(self),
+    workers_(options.timing),
+    started_(now()) {}
 
 dispatcher_state::~dispatcher_state() {
-  for (const auto& [id, job] : jobs_)
-    port::ask_to_exit(job.actor);
+  for (const auto& [id, job] : jobs_) port::ask_to_exit(job.actor);
 }
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
@@ -43,8 +51,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
     [this](atom::deadline, uint64_t epoch) {
       if (epoch != armed_)
         return;
-      for (const auto& who : workers_.expire(now()))
-        lose(who);
+      for (const auto& who : workers_.expire(now())) lose(who);
       arm();
     },
   };
@@ -54,23 +61,24 @@ caf::result<envelope> dispatcher_state::answer(const envelope& in) {
   using arm = schema::DispatcherMessage;
   const auto id = in->getRequestId();
   switch (in->which()) {
-    case schema::Envelope::DISPATCHER: break;
-    default: return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
+  case schema::Envelope::DISPATCHER: break;
+  default: return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
   }
   const auto request = message_of(in);
   switch (request.which()) {
-    case arm::REGISTER_WORKER: return register_worker(in);
-    case arm::WORKER_HEARTBEAT: return worker_heartbeat(in);
-    case arm::REGISTER_DATASET: return register_dataset(in);
-    case arm::GET_DATASET: return get_dataset(in);
-    case arm::OPEN_ITERATION: return open_iteration(in);
-    case arm::CONSUMER_HEARTBEAT: return to_job(in, job_id{request.getConsumerHeartbeat().getJobId()});
-    case arm::LEAVE_ITERATION: return to_job(in, job_id{request.getLeaveIteration().getJobId()});
-    case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
-    case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
-    case arm::GET_STATUS: return get_status(in);
-    case arm::AWAIT_WORKERS: return await_workers(in);
-    default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
+  case arm::REGISTER_WORKER: return register_worker(in);
+  case arm::WORKER_HEARTBEAT: return worker_heartbeat(in);
+  case arm::REGISTER_DATASET: return register_dataset(in);
+  case arm::GET_DATASET: return get_dataset(in);
+  case arm::OPEN_ITERATION: return open_iteration(in);
+  case arm::CONSUMER_HEARTBEAT:
+    return to_job(in, job_id{request.getConsumerHeartbeat().getJobId()});
+  case arm::LEAVE_ITERATION: return to_job(in, job_id{request.getLeaveIteration().getJobId()});
+  case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
+  case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
+  case arm::GET_STATUS: return get_status(in);
+  case arm::AWAIT_WORKERS: return await_workers(in);
+  default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
   }
 }
 
@@ -78,22 +86,26 @@ caf::result<envelope> dispatcher_state::answer(const envelope& in) {
 
 envelope dispatcher_state::register_worker(const envelope& in) {
   auto wanted = message_of(in).getRegisterWorker();
-  worker_info info{worker_id{wanted.getWorkerId()}, incarnation{wanted.getIncarnation()},
-                   std::string{text(wanted.getDataAddress())}, std::string{text(wanted.getBootId())}, {},
+  worker_info info{worker_id{wanted.getWorkerId()},
+                   incarnation{wanted.getIncarnation()},
+                   std::string{text(wanted.getDataAddress())},
+                   std::string{text(wanted.getBootId())},
+                   {},
                    wanted.getPid()};
-  for (auto tag : wanted.getTags())
-    info.tags.emplace_back(text(tag));
+  for (auto tag : wanted.getTags()) info.tags.emplace_back(text(tag));
   const auto sender = caf::actor_cast<published_actor>(self_->current_sender());
   if (!sender)
-    return make_failure(invalid_argument("a worker registers with a request, not with a plain message"),
-                        in->getRequestId());
+    return make_failure(
+      invalid_argument("a worker registers with a request, not with a plain message"),
+      in->getRequestId());
   const auto outcome = workers_.add(info, now());
   info.id = outcome.id;
   if (outcome.replaced)
     lose(*outcome.replaced);
   worker_handles_[info.id] = sender;
   if (outcome.joined)
-    log_.info("worker joined", {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
+    log_.info("worker joined",
+              {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
   tell_jobs({info, sender, false});
   arm();
   const auto alive = workers_.alive().size();
@@ -128,8 +140,7 @@ void dispatcher_state::lose(const worker_info& who) {
 }
 
 void dispatcher_state::tell_jobs(const worker_change& change) {
-  for (const auto& [id, job] : jobs_)
-    port::tell(job.actor, make_local<worker_change>(change));
+  for (const auto& [id, job] : jobs_) port::tell(job.actor, make_local<worker_change>(change));
 }
 
 void dispatcher_state::arm() {
@@ -144,7 +155,8 @@ time_point dispatcher_state::now() const { return self_->clock().now(); }
 envelope dispatcher_state::register_dataset(const envelope& in) {
   auto wanted = message_of(in).getRegisterDataset();
   auto fingerprint = wanted.getFingerprint();
-  dataset_record record{bytes(wanted.getGraph()), bytes(wanted.getElementSpec()),
+  dataset_record record{bytes(wanted.getGraph()),
+                        bytes(wanted.getElementSpec()),
                         {reinterpret_cast<const char*>(fingerprint.begin()), fingerprint.size()}};
   if (record.graph.empty() || record.fingerprint.empty())
     return make_failure(invalid_argument("a dataset is registered with its graph and fingerprint"),
@@ -152,9 +164,8 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
   auto id = datasets_.add(std::string{text(wanted.getDatasetId())}, std::move(record));
   if (!id)
     return make_failure(id.status(), in->getRequestId());
-  return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
-    b.initDatasetDef().setDatasetId(*id);
-  });
+  return make_answer(
+    in, [&](schema::DispatcherMessage::Builder b) { b.initDatasetDef().setDatasetId(*id); });
 }
 
 envelope dispatcher_state::get_dataset(const envelope& in) {
@@ -167,8 +178,8 @@ envelope dispatcher_state::get_dataset(const envelope& in) {
     out.setDatasetId(id);
     out.setGraph(data((*found)->graph));
     out.setElementSpec(data((*found)->spec));
-    out.setFingerprint(
-      {reinterpret_cast<const kj::byte*>((*found)->fingerprint.data()), (*found)->fingerprint.size()});
+    out.setFingerprint({reinterpret_cast<const kj::byte*>((*found)->fingerprint.data()),
+                        (*found)->fingerprint.size()});
   });
 }
 
@@ -184,17 +195,19 @@ caf::result<envelope> dispatcher_state::open_iteration(const envelope& in) {
 caf::result<envelope> dispatcher_state::to_job(const envelope& in, job_id id) {
   auto at = jobs_.find(id);
   if (at == jobs_.end())
-    return make_failure(not_found(fmt::format("there is no job {} (any more)", id.value)), in->getRequestId());
+    return make_failure(not_found(fmt::format("there is no job {} (any more)", id.value)),
+                        in->getRequestId());
   return port::delegate(self_, at->second.actor, in);
 }
 
-result<dispatcher_state::job*> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
+result<dispatcher_state::job*>
+dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
   const std::string dataset_id{text(wanted.getDatasetId())};
   const std::string name{text(wanted.getJobName())};
   const auto mode = from_schema(wanted.getProcessingMode());
   HEADRACE_ASSIGN(auto dataset, datasets_.find(dataset_id));
-  // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer, whose
-  // repeated request finds it again.
+  // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
+  // whose repeated request finds it again.
   const auto key = name.empty() ? fmt::format("consumer {}", wanted.getConsumerId())
                                 : fmt::format("named {} {}", name, dataset->fingerprint);
   if (auto at = jobs_by_key_.find(key); at != jobs_by_key_.end()) {

@@ -12,11 +12,13 @@
 
 namespace headrace {
 
-/// Owns what a service knows: datasets, workers, jobs. Decides about registration and leases, starts the job
-/// actors and hands on to them what concerns one job. The root that a dispatcher's node publishes.
+/// Owns what a service knows: datasets, workers, jobs. Decides about registration and leases,
+/// starts the job actors and hands on to them what concerns one job. The root that a dispatcher's
+/// node publishes.
 class dispatcher_state {
 public:
-  using handle_type = port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t)>;
+  using handle_type =
+    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t)>;
   static inline const char* name = "headrace.dispatcher";
 
   dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log);

@@ -13,8 +13,7 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
     one.setWorkerId(id.value);
     one.setDataAddress(worker.info.data_address);
     auto tags = one.initTags(static_cast<unsigned>(worker.info.tags.size()));
-    for (unsigned t = 0; t < tags.size(); ++t)
-      tags.set(t, worker.info.tags[t]);
+    for (unsigned t = 0; t < tags.size(); ++t) tags.set(t, worker.info.tags[t]);
     one.setPid(worker.info.pid);
     one.setAlive(worker.alive);
     one.setSinceHeartbeatNs(static_cast<uint64_t>((now - worker.last_heard).count()));
@@ -29,8 +28,8 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
 } // namespace
 
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
-                  const std::map<worker_id, envelope>& heartbeats, const std::vector<envelope>& jobs,
-                  time_point now) {
+                  const std::map<worker_id, envelope>& heartbeats,
+                  const std::vector<envelope>& jobs, time_point now) {
   write_workers(out, workers, heartbeats, now);
   std::map<uint64_t, schema::TaskProgress::Reader> progress;
   for (const auto& [id, beat] : heartbeats)

@@ -8,10 +8,10 @@
 
 namespace headrace {
 
-/// Puts together what `headrace status` shows: the workers, and the jobs as they answered for themselves, completed by
-/// what the workers' last heartbeats say of their tasks.
+/// Puts together what `headrace status` shows: the workers, and the jobs as they answered for
+/// themselves, completed by what the workers' last heartbeats say of their tasks.
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
-                  const std::map<worker_id, envelope>& heartbeats, const std::vector<envelope>& jobs,
-                  time_point now);
+                  const std::map<worker_id, envelope>& heartbeats,
+                  const std::vector<envelope>& jobs, time_point now);
 
 } // namespace headrace

@@ -14,8 +14,8 @@ struct lease_timing {
   duration lease = std::chrono::seconds{5};
 };
 
-/// The workers of a service and their leases. A worker is alive from its registration until a whole lease passes
-/// without a word from it; a lost connection alone changes nothing.
+/// The workers of a service and their leases. A worker is alive from its registration until a whole
+/// lease passes without a word from it; a lost connection alone changes nothing.
 class worker_table {
 public:
   struct record {

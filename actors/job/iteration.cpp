@@ -7,11 +7,11 @@ namespace headrace {
 
 std::string_view to_string(iteration::task_state state) noexcept {
   switch (state) {
-    case iteration::task_state::starting: return "starting";
-    case iteration::task_state::running: return "running";
-    case iteration::task_state::ended: return "ended";
-    case iteration::task_state::failed: return "failed";
-    case iteration::task_state::lost: return "lost";
+  case iteration::task_state::starting: return "starting";
+  case iteration::task_state::running: return "running";
+  case iteration::task_state::ended: return "ended";
+  case iteration::task_state::failed: return "failed";
+  case iteration::task_state::lost: return "lost";
   }
   return "unknown";
 }
@@ -31,15 +31,14 @@ iteration::commands iteration::start_on(const worker_info& who) {
   return out;
 }
 
-iteration::commands iteration::consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
-                                               time_point now) {
+iteration::commands
+iteration::consumer_joined(consumer_id who, const std::vector<worker_info>& alive, time_point now) {
   commands out;
   consumers_[who] = now;
   if (finished_ || opened_)
     return out;
   opened_ = true;
-  for (const auto& worker : alive)
-    out.add(start_on(worker));
+  for (const auto& worker : alive) out.add(start_on(worker));
   return out;
 }
 
@@ -72,8 +71,7 @@ std::optional<time_point> iteration::oldest_renewal() const {
 
 std::vector<consumer_id> iteration::readers() const {
   std::vector<consumer_id> out;
-  for (const auto& [id, heard] : consumers_)
-    out.push_back(id);
+  for (const auto& [id, heard] : consumers_) out.push_back(id);
   return out;
 }
 
@@ -101,7 +99,8 @@ iteration::commands iteration::task_started(task_id id, const status& how) {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return out;
-  if (!how.ok() && how.code() != status_code::unavailable && how.code() != status_code::deadline_exceeded)
+  if (!how.ok() && how.code() != status_code::unavailable
+      && how.code() != status_code::deadline_exceeded)
     return task_ended(id, at->second.life, 0, how);
   // A worker that does not answer is for its lease to judge.
   at->second.state = how.ok() ? task_state::running : task_state::lost;
@@ -112,7 +111,8 @@ iteration::commands iteration::task_started(task_id id, const status& how) {
   return out;
 }
 
-iteration::commands iteration::task_ended(task_id id, incarnation life, uint64_t elements, const status& how) {
+iteration::commands iteration::task_ended(task_id id, incarnation life, uint64_t elements,
+                                          const status& how) {
   commands out;
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
@@ -153,9 +153,10 @@ void iteration::conclude(commands& out) {
                          [&](const auto& entry) { return entry.second.state == state; });
   };
   const bool busy = count(task_state::starting) + count(task_state::running) > 0;
-  // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits left for a
-  // worker to come; under OFF each copy ends with its worker.
-  const bool over = count(task_state::ended) > 0 || (mode_ == processing_mode::off && !tasks_.empty());
+  // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits left
+  // for a worker to come; under OFF each copy ends with its worker.
+  const bool over =
+    count(task_state::ended) > 0 || (mode_ == processing_mode::off && !tasks_.empty());
   if (!busy && over) {
     finished_ = true;
     out.announce = true;

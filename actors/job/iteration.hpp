@@ -12,8 +12,8 @@ namespace headrace {
 
 enum class processing_mode : uint8_t { off, dynamic };
 
-/// One repetition of a job: who works on it, who reads it, and when it is over. Pure: takes events, gives commands.
-/// The splits are the split_assigner's business; it hears of tasks from here.
+/// One repetition of a job: who works on it, who reads it, and when it is over. Pure: takes events,
+/// gives commands. The splits are the split_assigner's business; it hears of tasks from here.
 class iteration {
 public:
   enum class task_state : uint8_t { starting, running, ended, failed, lost };

@@ -25,8 +25,7 @@ envelope make_answer(uint64_t request, Fill&& fill) {
 job_state::job_state(port::self_pointer<handle_type> self, job_description about,
                      std::vector<worker_change> present, logger log)
   : self_(self), about_(std::move(about)), log_(log.with({{"job", about_.id}})) {
-  for (auto& worker : present)
-    workers_.emplace(worker.worker.id, std::move(worker));
+  for (auto& worker : present) workers_.emplace(worker.worker.id, std::move(worker));
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
@@ -44,13 +43,14 @@ caf::result<envelope> job_state::answer(const envelope& in) {
   using arm = schema::DispatcherMessage;
   const auto request = in->getDispatcher();
   switch (request.which()) {
-    case arm::OPEN_ITERATION: return open(in);
-    case arm::CONSUMER_HEARTBEAT: return renew(in);
-    case arm::LEAVE_ITERATION: return leave(in);
-    case arm::LEASE_SPLITS: return lease(in);
-    case arm::TASK_ENDED: return ended(in);
-    case arm::GET_STATUS: return report(in);
-    default: return make_unsupported(static_cast<uint16_t>(request.which()), "job", in->getRequestId());
+  case arm::OPEN_ITERATION: return open(in);
+  case arm::CONSUMER_HEARTBEAT: return renew(in);
+  case arm::LEAVE_ITERATION: return leave(in);
+  case arm::LEASE_SPLITS: return lease(in);
+  case arm::TASK_ENDED: return ended(in);
+  case arm::GET_STATUS: return report(in);
+  default:
+    return make_unsupported(static_cast<uint16_t>(request.which()), "job", in->getRequestId());
   }
 }
 
@@ -60,8 +60,8 @@ job_state::running& job_state::repetition(uint64_t number) {
   auto& slot = repetitions_[number];
   if (!slot)
     slot = std::make_unique<running>(
-      running{iteration{about_.mode, number, first_task_id(about_.id, number)}, split_assigner{about_.splits},
-              random_id()});
+      running{iteration{about_.mode, number, first_task_id(about_.id, number)},
+              split_assigner{about_.splits}, random_id()});
   return *slot;
 }
 
@@ -71,8 +71,7 @@ envelope job_state::open(const envelope& in) {
   const consumer_id who{wanted.getConsumerId()};
   r.readers[who] = caf::actor_cast<published_actor>(self_->current_sender());
   std::vector<worker_info> alive;
-  for (const auto& [id, worker] : workers_)
-    alive.push_back(worker.worker);
+  for (const auto& [id, worker] : workers_) alive.push_back(worker.worker);
   carry_out(r, r.core.consumer_joined(who, alive, now()));
   arm();
   return iteration_answer(r, in->getRequestId());
@@ -81,7 +80,8 @@ envelope job_state::open(const envelope& in) {
 envelope job_state::renew(const envelope& in) {
   const auto beat = in->getDispatcher().getConsumerHeartbeat();
   auto at = repetitions_.find(beat.getRepetition());
-  if (at == repetitions_.end() || !at->second->core.consumer_renewed(consumer_id{beat.getConsumerId()}, now()))
+  if (at == repetitions_.end()
+      || !at->second->core.consumer_renewed(consumer_id{beat.getConsumerId()}, now()))
     return make_failure(not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
                                               beat.getConsumerId(), about_.id.value)),
                         in->getRequestId());
@@ -104,25 +104,27 @@ void job_state::remove(running& r, consumer_id who) {
 }
 
 void job_state::end_if_unused() {
-  const bool read = std::any_of(repetitions_.begin(), repetitions_.end(),
-                                [](const auto& entry) { return entry.second->core.consumers() != 0; });
+  const bool read = std::any_of(repetitions_.begin(), repetitions_.end(), [](const auto& entry) {
+    return entry.second->core.consumers() != 0;
+  });
   if (read)
     return;
-  const bool kept = !about_.name.empty()
-                    && std::any_of(repetitions_.begin(), repetitions_.end(), [&](const auto& entry) {
-                         return entry.second->idle_since + about_.options.idle_job > now();
-                       });
+  const bool kept =
+    !about_.name.empty()
+    && std::any_of(repetitions_.begin(), repetitions_.end(), [&](const auto& entry) {
+         return entry.second->idle_since + about_.options.idle_job > now();
+       });
   if (kept)
     return arm();
   log_.info("job ended", {{"name", about_.name}});
-  for (auto& [number, r] : repetitions_)
-    carry_out(*r, r->core.cancel());
+  for (auto& [number, r] : repetitions_) carry_out(*r, r->core.cancel());
   self_->quit();
 }
 
 envelope job_state::iteration_answer(const running& r, uint64_t request) const {
   return make_answer(request, [&](schema::DispatcherMessage::Builder b) {
-    write_iteration(b.initIteration(), r.core, about_.id, !about_.name.empty(), about_.options.timing);
+    write_iteration(b.initIteration(), r.core, about_.id, !about_.name.empty(),
+                    about_.options.timing);
   });
 }
 
@@ -142,8 +144,7 @@ void job_state::on_worker(const worker_change& change) {
   const auto id = change.worker.id;
   if (change.lost) {
     workers_.erase(id);
-    for (auto& [number, r] : repetitions_)
-      carry_out(*r, r->core.worker_lost(id));
+    for (auto& [number, r] : repetitions_) carry_out(*r, r->core.worker_lost(id));
     return;
   }
   const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
@@ -156,8 +157,7 @@ void job_state::on_worker(const worker_change& change) {
 }
 
 void job_state::carry_out(running& r, iteration::commands todo) {
-  for (const auto& id : todo.forget)
-    r.splits.task_gone(id);
+  for (const auto& id : todo.forget) r.splits.task_gone(id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
       port::tell(at->second.handle, make_envelope(0, [&](schema::Envelope::Builder b) {
@@ -165,8 +165,7 @@ void job_state::carry_out(running& r, iteration::commands todo) {
                    stop.setTaskId(task.id.value);
                    stop.setReason("its job needs it no more");
                  }));
-  for (const auto& task : todo.start)
-    start(r, task);
+  for (const auto& task : todo.start) start(r, task);
   if (todo.announce)
     announce(r);
   settle(r);
@@ -208,8 +207,10 @@ envelope job_state::ended(const envelope& in) {
   const auto what = in->getDispatcher().getTaskEnded();
   const task_id id{what.getTaskId()};
   if (auto* r = of_task(id)) {
-    const auto how = what.getFailure().isFailed() ? read_failure(what.getFailure().getFailed()) : status{};
-    carry_out(*r, r->core.task_ended(id, incarnation{what.getIncarnation()}, what.getElements(), how));
+    const auto how =
+      what.getFailure().isFailed() ? read_failure(what.getFailure().getFailed()) : status{};
+    carry_out(*r,
+              r->core.task_ended(id, incarnation{what.getIncarnation()}, what.getElements(), how));
   }
   return make_ok(in->getRequestId());
 }
@@ -221,9 +222,11 @@ caf::result<envelope> job_state::lease(const envelope& in) {
   const task_id id{wanted.getTaskId()};
   auto* r = of_task(id);
   if (r == nullptr || about_.mode != processing_mode::dynamic)
-    return make_failure(failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
-                        in->getRequestId());
-  running::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}}, in->getRequestId(),
+    return make_failure(
+      failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
+      in->getRequestId());
+  running::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}},
+                         in->getRequestId(),
                          self_->make_response_promise<envelope>()};
   if (wanted.getTotal().isSplits())
     entry.what.total = wanted.getTotal().getSplits();
@@ -236,8 +239,7 @@ caf::result<envelope> job_state::lease(const envelope& in) {
 void job_state::settle(running& r) {
   // One answer can make others possible, so again from the start until nothing changes.
   std::set<task_id> blocked;
-  for (const auto& waiting : r.leases)
-    blocked.insert(waiting.what.task);
+  for (const auto& waiting : r.leases) blocked.insert(waiting.what.task);
   r.splits.set_tasks(r.core.tasks().size());
   for (bool progress = true; progress;) {
     progress = false;

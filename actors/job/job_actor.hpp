@@ -20,19 +20,20 @@ struct job_description {
   std::string name; ///< empty: anonymous, ends with its consumer
   std::string dataset_id;
   processing_mode mode = processing_mode::off;
-  buffer graph; ///< a Graph message
+  buffer graph;      ///< a Graph message
   split_plan splits; ///< of its sources
   dispatcher_options options;
 };
 
-/// Decides for one job: which worker has which task, who gets which splits, when a repetition is over.
+/// Decides for one job: which worker has which task, who gets which splits, when a repetition is
+/// over.
 class job_state {
 public:
   using handle_type = job_handle;
   static inline const char* name = "headrace.job";
 
-  job_state(port::self_pointer<handle_type> self, job_description about, std::vector<worker_change> present,
-            logger log);
+  job_state(port::self_pointer<handle_type> self, job_description about,
+            std::vector<worker_change> present, logger log);
   port::behavior<handle_type> make_behavior();
 
 private:

@@ -3,7 +3,8 @@
 namespace headrace {
 
 schema::ProcessingMode to_schema(processing_mode mode) {
-  return mode == processing_mode::off ? schema::ProcessingMode::OFF : schema::ProcessingMode::DYNAMIC;
+  return mode == processing_mode::off ? schema::ProcessingMode::OFF
+                                      : schema::ProcessingMode::DYNAMIC;
 }
 
 processing_mode from_schema(schema::ProcessingMode mode) {
@@ -16,7 +17,8 @@ void write_timing(schema::Timing::Builder out, const lease_timing& timing) {
 }
 
 lease_timing read_timing(schema::Timing::Reader in) {
-  return {duration{static_cast<int64_t>(in.getHeartbeatNs())}, duration{static_cast<int64_t>(in.getLeaseNs())}};
+  return {duration{static_cast<int64_t>(in.getHeartbeatNs())},
+          duration{static_cast<int64_t>(in.getLeaseNs())}};
 }
 
 void write_failure(schema::FailureText::Builder out, const status& why) {
@@ -31,8 +33,8 @@ status read_failure(schema::FailureText::Reader in) {
   return {static_cast<status_code>(code), std::string{in.getText()}};
 }
 
-void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job, bool shared,
-                     const lease_timing& timing) {
+void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job,
+                     bool shared, const lease_timing& timing) {
   out.setJobId(job.value);
   out.setRepetition(state.repetition());
   out.setVersion(state.version());

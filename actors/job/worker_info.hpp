@@ -19,5 +19,4 @@ struct worker_info {
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };
 
-
 } // namespace headrace

@@ -37,10 +37,12 @@ struct runner::shared {
 
 namespace {
 
-/// The runner's side of the lease protocol: first what an earlier runner was given, then the job's answers.
+/// The runner's side of the lease protocol: first what an earlier runner was given, then the job's
+/// answers.
 class leased_splits final : public split_provider {
 public:
-  using ask = std::function<result<std::optional<split_range>>(uint32_t, uint64_t, std::optional<uint64_t>)>;
+  using ask =
+    std::function<result<std::optional<split_range>>(uint32_t, uint64_t, std::optional<uint64_t>)>;
   leased_splits(split_log replay, ask live) : replay_(std::move(replay)), live_(std::move(live)) {}
 
   result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
@@ -48,9 +50,10 @@ public:
     if (at_ < replay_.size()) {
       const auto& answer = replay_[at_++];
       if (answer.source != source || answer.pass != pass)
-        return data_loss(fmt::format("replaying splits: source {} pass {} was asked for where the first run asked "
-                                     "for source {} pass {}; the pipeline is not deterministic",
-                                     source, pass, answer.source, answer.pass));
+        return data_loss(
+          fmt::format("replaying splits: source {} pass {} was asked for where the first run asked "
+                      "for source {} pass {}; the pipeline is not deterministic",
+                      source, pass, answer.source, answer.pass));
       return answer.splits;
     }
     return live_(source, pass, total);
@@ -70,17 +73,18 @@ runner::runner(options what, callbacks hear) : shared_(std::make_shared<shared>(
   std::thread{[s = shared_] {
     const auto token = s->stop.get_token();
     // Waits for the task's answer to a question put while the lock is not held.
-    leased_splits leases{
-      s->what.replay, [&](uint32_t source, uint64_t pass,
-                          std::optional<uint64_t> total) -> result<std::optional<split_range>> {
-        s->tell([&](callbacks& hear) { hear.wants_splits(source, pass, total); });
-        std::unique_lock lock{s->mutex};
-        if (!s->changed.wait(lock, token, [&] { return s->splits.has_value(); }))
-          return cancelled("the task was stopped");
-        auto answer = *std::move(s->splits);
-        s->splits.reset();
-        return answer;
-      }};
+    leased_splits leases{s->what.replay,
+                         [&](uint32_t source, uint64_t pass,
+                             std::optional<uint64_t> total) -> result<std::optional<split_range>> {
+                           s->tell(
+                             [&](callbacks& hear) { hear.wants_splits(source, pass, total); });
+                           std::unique_lock lock{s->mutex};
+                           if (!s->changed.wait(lock, token, [&] { return s->splits.has_value(); }))
+                             return cancelled("the task was stopped");
+                           auto answer = *std::move(s->splits);
+                           s->splits.reset();
+                           return answer;
+                         }};
     iterator_context context;
     context.stop = token;
     context.splits = s->what.leases_splits ? &leases : nullptr;

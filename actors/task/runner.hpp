@@ -9,19 +9,21 @@
 
 namespace headrace {
 
-/// Pulls one pipeline on a thread of its own and gives the blocks away, never more than it may have outstanding.
+/// Pulls one pipeline on a thread of its own and gives the blocks away, never more than it may have
+/// outstanding.
 ///
-/// Dropping the handle asks the thread to stop and does not wait for it: a thread that is stuck in foreign code is
-/// abandoned, and what it still says is not heard. `stuck()` counts those that have not ended yet.
+/// Dropping the handle asks the thread to stop and does not wait for it: a thread that is stuck in
+/// foreign code is abandoned, and what it still says is not heard. `stuck()` counts those that have
+/// not ended yet.
 class runner {
 public:
   struct options {
     dataset_ptr graph;
     uint64_t seed = 0;
     uint64_t repetition = 0;
-    bool leases_splits = false; ///< DYNAMIC
-    split_log replay;           ///< what an earlier runner of this task was given
-    uint64_t skip_rows = 0;     ///< what it had given away already
+    bool leases_splits = false;        ///< DYNAMIC
+    split_log replay;                  ///< what an earlier runner of this task was given
+    uint64_t skip_rows = 0;            ///< what it had given away already
     size_t most_outstanding = 8 << 20; ///< bytes given and not taken
   };
   /// Called on the runner's thread, in order. They must not block.

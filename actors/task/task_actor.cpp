@@ -18,8 +18,8 @@ constexpr auto patience = std::chrono::milliseconds{5};
 
 } // namespace
 
-task_state::task_state(port::self_pointer<handle_type> self, task_definition about, worker_options options,
-                       worker_handle parent, logger log)
+task_state::task_state(port::self_pointer<handle_type> self, task_definition about,
+                       worker_options options, worker_handle parent, logger log)
   : self_(self),
     about_(std::move(about)),
     options_(std::move(options)),
@@ -29,7 +29,9 @@ task_state::task_state(port::self_pointer<handle_type> self, task_definition abo
 
 port::behavior<task_handle> task_state::make_behavior() {
   return {
-    [this](const local<task_event>& what) { std::visit([this](const auto& event) { on(event); }, *what); },
+    [this](const local<task_event>& what) {
+      std::visit([this](const auto& event) { on(event); }, *what);
+    },
     [this](atom::deadline, uint64_t epoch) {
       if (epoch != armed_)
         return;
@@ -37,8 +39,7 @@ port::behavior<task_handle> task_state::make_behavior() {
       for (const auto& [who, route] : routes_)
         if (route.gone_at && *route.gone_at <= now())
           gone.push_back(who);
-      for (auto who : gone)
-        leave(who);
+      for (auto who : gone) leave(who);
       arm();
       deal();
     },
@@ -50,12 +51,19 @@ port::behavior<task_handle> task_state::make_behavior() {
 void task_state::start_runner() {
   const auto run = ++run_;
   const auto me = task_handle{self_};
-  const auto tell = [me](task_event what) { port::tell(me, make_local<task_event>(std::move(what))); };
+  const auto tell = [me](task_event what) {
+    port::tell(me, make_local<task_event>(std::move(what)));
+  };
   runner_ = std::make_unique<runner>(
-    runner::options{about_.graph, about_.seed, about_.repetition, about_.leases_splits, splits_, numbers_.elements},
+    runner::options{about_.graph, about_.seed, about_.repetition, about_.leases_splits, splits_,
+                    numbers_.elements},
     runner::callbacks{
-      [tell, run](block rows) { tell(rows_produced{run, std::move(rows)}); },
-      [tell, run](status how) { tell(run_ended{run, std::move(how)}); },
+      [tell, run](block rows) {
+        tell(rows_produced{run, std::move(rows)});
+      },
+      [tell, run](status how) {
+        tell(run_ended{run, std::move(how)});
+      },
       [tell, run](uint32_t source, uint64_t pass, std::optional<uint64_t> total) {
         tell(splits_wanted{run, source, pass, total});
       },
@@ -147,16 +155,19 @@ void task_state::on(const stream_arrived& from) {
     return;
   const auto who = at->second;
   switch (in->which()) {
-    case schema::StreamMessage::GRANT: {
-      const auto grant = in->getGrant();
-      output_.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(), grant.getWaiting());
-      break;
-    }
-    case schema::StreamMessage::RECALLED:
-      output_.recalled(who, in->getRecalled().getId(), in->getRecalled().getMark());
-      break;
-    case schema::StreamMessage::CLOSE: leave(who); break;
-    default: log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}}); return;
+  case schema::StreamMessage::GRANT: {
+    const auto grant = in->getGrant();
+    output_.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(),
+                  grant.getWaiting());
+    break;
+  }
+  case schema::StreamMessage::RECALLED:
+    output_.recalled(who, in->getRecalled().getId(), in->getRecalled().getMark());
+    break;
+  case schema::StreamMessage::CLOSE: leave(who); break;
+  default:
+    log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}});
+    return;
   }
   deal();
 }
@@ -164,9 +175,9 @@ void task_state::on(const stream_arrived& from) {
 void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
   const consumer_id who{wanted.getConsumerId()};
   if (incarnation{wanted.getIncarnation()} != about_.life)
-    return void(send_failure(*from.from, from.what.channel,
-                             aborted(fmt::format("task {} is now in its life {}", about_.id.value,
-                                                 about_.life.value))));
+    return void(send_failure(
+      *from.from, from.what.channel,
+      aborted(fmt::format("task {} is now in its life {}", about_.id.value, about_.life.value))));
   if (failed_)
     return void(send_failure(*from.from, from.what.channel, *failed_));
   const bool again = routes_.contains(who);
@@ -175,7 +186,8 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
                              aborted("this stream was given up while its consumer was away")));
   if (again)
     by_channel_.erase({routes_[who].over.get(), routes_[who].channel});
-  routes_[who] = {from.from, from.what.channel, wanted.getCompression() == schema::Compression::SNAPPY, {}};
+  routes_[who] = {
+    from.from, from.what.channel, wanted.getCompression() == schema::Compression::SNAPPY, {}};
   by_channel_[{from.from.get(), from.what.channel}] = who;
   output_.open(who, wanted.getReceived(), wanted.getHandedOut());
   numbers_.streams = static_cast<uint32_t>(routes_.size());
@@ -240,8 +252,8 @@ void task_state::send(const task_output::send_block& what) {
   const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
     auto out = b.initBlock();
     out.setFirst(what.first);
-    encode_block(what.rows, route.compress ? block_encoding::snappy : block_encoding::plain, out.initBlock(),
-                 payload);
+    encode_block(what.rows, route.compress ? block_encoding::snappy : block_encoding::plain,
+                 out.initBlock(), payload);
   });
   route.over->send({route.channel, header.bytes(), std::move(payload)});
 }
@@ -257,13 +269,14 @@ void task_state::send(const task_output::send_recall& what) {
 
 void task_state::send(const task_output::send_end& what) {
   auto& route = routes_.at(what.to);
-  send_on(*route.over, route.channel, [&](schema::StreamMessage::Builder b) { b.setEnd(what.elements); });
+  send_on(*route.over, route.channel,
+          [&](schema::StreamMessage::Builder b) { b.setEnd(what.elements); });
 }
 
 void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
   reported_ = now();
-  port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, numbers_, std::move(wants),
-                                              std::move(ended)));
+  port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, numbers_,
+                                              std::move(wants), std::move(ended)));
 }
 
 void task_state::arm() {

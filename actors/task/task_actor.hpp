@@ -25,8 +25,9 @@ struct task_definition {
   bool shared = false;
 };
 
-/// Runs one pipeline and deals its rows to the streams that consumers opened. Supervises its runner: a crash starts
-/// another, which replays the splits it was given and drops what was produced already.
+/// Runs one pipeline and deals its rows to the streams that consumers opened. Supervises its
+/// runner: a crash starts another, which replays the splits it was given and drops what was
+/// produced already.
 class task_state {
 public:
   using handle_type = task_handle;

@@ -54,8 +54,8 @@ struct splits_answered {
 };
 
 /// What a task actor hears from its own process.
-using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered, stream_arrived,
-                                stream_cut, runner_crash>;
+using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered,
+                                stream_arrived, stream_cut, runner_crash>;
 
 /// What a task is doing, for its worker's heartbeat.
 struct task_numbers {

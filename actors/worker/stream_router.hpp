@@ -9,10 +9,11 @@
 
 namespace headrace {
 
-/// Brings what arrives on a worker's links to the tasks that it is for. Links call it from their I/O threads, the
-/// worker actor adds and removes tasks: all members are thread-safe. A channel belongs to the task named by its
-/// `open`. An `open` for a task that is not here, and bytes that are no message, are answered with a failure on that
-/// channel; other words for nobody came late and are dropped.
+/// Brings what arrives on a worker's links to the tasks that it is for. Links call it from their
+/// I/O threads, the worker actor adds and removes tasks: all members are thread-safe. A channel
+/// belongs to the task named by its `open`. An `open` for a task that is not here, and bytes that
+/// are no message, are answered with a failure on that channel; other words for nobody came late
+/// and are dropped.
 class stream_router : public std::enable_shared_from_this<stream_router> {
 public:
   /// Serves a consumer's link until it is closed.

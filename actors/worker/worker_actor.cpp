@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-worker_state::worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
-                           connector_actor connector, std::shared_ptr<stream_router> router, logger log)
+worker_state::worker_state(port::self_pointer<handle_type> self, worker_options options,
+                           address dispatcher, connector_actor connector,
+                           std::shared_ptr<stream_router> router, logger log)
   : self_(self),
     options_(std::move(options)),
     log_(std::move(log)),
@@ -21,14 +22,18 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
     dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
                 {
                   .on_up = [this](const connection& to) { register_here(to); },
-                  .on_down = [this](const status& why) { log_.warn("dispatcher lost", {{"why", why}}); },
+                  .on_down =
+                    [this](const status& why) {
+                      log_.warn("dispatcher lost", {{"why", why}});
+                    },
                   .on_failed =
-                    [this](const status& why, duration) { log_.debug("dispatcher not reached", {{"why", why}}); },
+                    [this](const status& why, duration) {
+                      log_.debug("dispatcher not reached", {{"why", why}});
+                    },
                 }) {}
 
 worker_state::~worker_state() {
-  for (const auto& [id, task] : tasks_)
-    port::ask_to_exit(task.actor);
+  for (const auto& [id, task] : tasks_) port::ask_to_exit(task.actor);
 }
 
 port::behavior<worker_handle> worker_state::make_behavior() {
@@ -50,9 +55,9 @@ envelope worker_state::answer(const envelope& in) {
     return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
   const auto what = in->getWorker();
   switch (what.which()) {
-    case schema::WorkerMessage::START_TASK: return start_task(what.getStartTask(), id);
-    case schema::WorkerMessage::STOP_TASK: return stop_task(what.getStopTask(), id);
-    default: return make_unsupported(static_cast<uint16_t>(what.which()), "worker", id);
+  case schema::WorkerMessage::START_TASK: return start_task(what.getStartTask(), id);
+  case schema::WorkerMessage::STOP_TASK: return stop_task(what.getStopTask(), id);
+  default: return make_unsupported(static_cast<uint16_t>(what.which()), "worker", id);
   }
 }
 
@@ -74,7 +79,8 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
                         wanted.getRepetition(),
                         from_schema(wanted.getProcessingMode()) == processing_mode::dynamic,
                         wanted.getShared()};
-  auto actor = port::spawn<task_state>(self_->system(), std::move(about), options_, worker_handle{self_}, log_);
+  auto actor = port::spawn<task_state>(self_->system(), std::move(about), options_,
+                                       worker_handle{self_}, log_);
   auto& fresh = tasks_[id];
   fresh.actor = actor;
   fresh.life = incarnation{wanted.getIncarnation()};
@@ -118,7 +124,8 @@ void worker_state::on_report(const task_report& what) {
     auto task = at->second.actor;
     const auto run = what.wants->run;
     if (to == nullptr)
-      return port::tell(task, make_local<task_event>(splits_answered{run, unavailable("the dispatcher is away")}));
+      return port::tell(
+        task, make_local<task_event>(splits_answered{run, unavailable("the dispatcher is away")}));
     auto ask = make_envelope(0, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initLeaseSplits();
       out.setTaskId(what.id.value);
@@ -138,7 +145,8 @@ void worker_state::on_report(const task_report& what) {
           } else {
             auto leased = in->getDispatcher().getSplitsLeased();
             if (leased.isRange())
-              answer = std::optional{split_range{leased.getRange().getFirst(), leased.getRange().getCount()}};
+              answer = std::optional{
+                split_range{leased.getRange().getFirst(), leased.getRange().getCount()}};
           }
           port::tell(task, make_local<task_event>(splits_answered{run, std::move(answer)}));
         },
@@ -175,12 +183,10 @@ void worker_state::register_here(const connection& to) {
     out.setBootId(boot_id());
     out.setPid(static_cast<uint32_t>(getpid()));
     auto tags = out.initTags(static_cast<unsigned>(options_.tags.size()));
-    for (unsigned i = 0; i < tags.size(); ++i)
-      tags.set(i, options_.tags[i]);
+    for (unsigned i = 0; i < tags.size(); ++i) tags.set(i, options_.tags[i]);
     auto tasks = out.initTasks(static_cast<unsigned>(tasks_.size()));
     unsigned i = 0;
-    for (const auto& [id, task] : tasks_)
-      tasks.set(i++, id.value);
+    for (const auto& [id, task] : tasks_) tasks.set(i++, id.value);
   });
   port::request(self_, to.actor, timing_.lease, say)
     .then(
@@ -214,7 +220,8 @@ void worker_state::beat() {
       one.setStreams(task.numbers.streams);
       one.setRestarts(task.numbers.restarts);
       const auto seconds = std::chrono::duration<double>(timing_.heartbeat).count();
-      one.setElementsPerSecond(static_cast<double>(task.numbers.elements - task.elements_before) / seconds);
+      one.setElementsPerSecond(static_cast<double>(task.numbers.elements - task.elements_before)
+                               / seconds);
       task.elements_before = task.numbers.elements;
     }
   });

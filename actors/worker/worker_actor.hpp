@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Runs tasks for a dispatcher: registers with it, says that it lives, starts and stops tasks as it is told, and
-/// passes on what tasks have to say. Parent of its tasks.
+/// Runs tasks for a dispatcher: registers with it, says that it lives, starts and stops tasks as it
+/// is told, and passes on what tasks have to say. Parent of its tasks.
 class worker_state {
 public:
   using handle_type = worker_handle;

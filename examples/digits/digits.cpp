@@ -1,10 +1,11 @@
-/// Trains a classifier of handwritten digits on records that two worker processes read, parse, scale, shuffle and
-/// batch: each epoch once over the training shards, whoever of the workers reads what.
+/// Trains a classifier of handwritten digits on records that two worker processes read, parse,
+/// scale, shuffle and batch: each epoch once over the training shards, whoever of the workers reads
+/// what.
 ///
 ///   digits HEADRACE DATA [EPOCHS]
 ///
-/// HEADRACE is the command line program, which is started as a dispatcher and two workers; DATA is the folder with the
-/// shards. The last shard is held out for the accuracy.
+/// HEADRACE is the command line program, which is started as a dispatcher and two workers; DATA is
+/// the folder with the shards. The last shard is held out for the accuracy.
 
 #include "softmax_classifier.hpp"
 
@@ -44,8 +45,9 @@ hr::dataset digits(const std::vector<std::string>& shards) {
   return hr::dataset::from_tensor_slices(hr::constant(shards))
     .interleave([](hr::expr file) { return hr::dataset::tfrecord(file); }, {.cycle_length = 3})
     .map([](hr::expr record) {
-      auto example = hr::io::parse_example(record, {hr::io::fixed_len_feature("image", {}, hr::dtype::string),
-                                                    hr::io::fixed_len_feature("label", {}, hr::dtype::int64)});
+      auto example =
+        hr::io::parse_example(record, {hr::io::fixed_len_feature("image", {}, hr::dtype::string),
+                                       hr::io::fixed_len_feature("label", {}, hr::dtype::int64)});
       auto pixels = hr::reshape(hr::io::decode_raw<uint8_t>(example["image"]), {64});
       return std::tuple{hr::cast<float>(pixels) / 16.0f, example["label"]};
     });
@@ -88,15 +90,18 @@ public:
     if (!terminal_)
       return;
     const auto filled = of == 0 ? 0 : 30 * records / of;
-    std::printf("\repoch %2d/%d [%-30s] %zu records", epoch, epochs_, std::string(filled, '#').c_str(), records);
+    std::printf("\repoch %2d/%d [%-30s] %zu records", epoch, epochs_,
+                std::string(filled, '#').c_str(), records);
     std::fflush(stdout);
   }
   void after(int epoch, size_t records, float loss) {
     if (terminal_)
-      std::printf("\repoch %2d/%d [%s] %zu records, loss %.3f%s", epoch, epochs_, std::string(30, '#').c_str(),
-                  records, static_cast<double>(loss), epoch == epochs_ ? "\n" : "");
+      std::printf("\repoch %2d/%d [%s] %zu records, loss %.3f%s", epoch, epochs_,
+                  std::string(30, '#').c_str(), records, static_cast<double>(loss),
+                  epoch == epochs_ ? "\n" : "");
     else
-      std::printf("epoch %d/%d: %zu records, loss %.3f\n", epoch, epochs_, records, static_cast<double>(loss));
+      std::printf("epoch %d/%d: %zu records, loss %.3f\n", epoch, epochs_, records,
+                  static_cast<double>(loss));
     std::fflush(stdout);
   }
 
@@ -113,11 +118,13 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
   shards.pop_back();
 
   auto dispatcher = start({headrace, "dispatcher", "--port", "0", "--log-level", "warn"});
-  auto first = start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
-  auto second = start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
+  auto first =
+    start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
+  auto second =
+    start({headrace, "worker", "--dispatcher", dispatcher.address, "--log-level", "warn"});
   hr::await_service_workers(dispatcher.address, 2, std::chrono::seconds{20}).ok();
-  std::printf("dispatcher on %s, workers on %s and %s\n", dispatcher.address.c_str(), first.address.c_str(),
-              second.address.c_str());
+  std::printf("dispatcher on %s, workers on %s and %s\n", dispatcher.address.c_str(),
+              first.address.c_str(), second.address.c_str());
 
   const auto local = read(digits(shards).batch(batch_size), [](auto, auto) {});
   const auto training = digits(shards)
@@ -145,8 +152,7 @@ int run(const std::string& headrace, const std::string& data, int epochs) {
     show.after(epoch, seen, loss / static_cast<float>(std::max<size_t>(batches, 1)));
     const auto status = hr::get_service_status(dispatcher.address).value();
     for (const auto& job : status.jobs)
-      for (const auto& task : job.tasks)
-        produced[task.worker] += task.elements;
+      for (const auto& task : job.tasks) produced[task.worker] += task.elements;
   }
 
   size_t right = 0, tested = 0;

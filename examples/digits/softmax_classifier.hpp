@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <span>
 
-/// Logistic regression over ten classes, trained by gradient descent a batch at a time: the smallest trainer that
-/// learns something real.
+/// Logistic regression over ten classes, trained by gradient descent a batch at a time: the
+/// smallest trainer that learns something real.
 class softmax_classifier {
 public:
   static constexpr size_t pixels = 64;
   static constexpr size_t classes = 10;
 
-  /// One step on `labels.size()` images of `pixels` values each. Returns the mean cross-entropy before it.
+  /// One step on `labels.size()` images of `pixels` values each. Returns the mean cross-entropy
+  /// before it.
   float train(std::span<const float> images, std::span<const int64_t> labels, float rate) {
     std::array<float, classes*(pixels + 1)> gradient{};
     float loss = 0;
@@ -24,14 +25,12 @@ public:
       p[static_cast<size_t>(labels[n])] -= 1;
       for (size_t c = 0; c < classes; ++c) {
         auto* row = &gradient[c * (pixels + 1)];
-        for (size_t i = 0; i < pixels; ++i)
-          row[i] += p[c] * image[i];
+        for (size_t i = 0; i < pixels; ++i) row[i] += p[c] * image[i];
         row[pixels] += p[c];
       }
     }
     const auto step = rate / static_cast<float>(labels.size());
-    for (size_t i = 0; i < gradient.size(); ++i)
-      weights_[i] -= step * gradient[i];
+    for (size_t i = 0; i < gradient.size(); ++i) weights_[i] -= step * gradient[i];
     return loss / static_cast<float>(labels.size());
   }
 
@@ -47,15 +46,12 @@ private:
     for (size_t c = 0; c < classes; ++c) {
       const auto* row = &weights_[c * (pixels + 1)];
       p[c] = row[pixels];
-      for (size_t i = 0; i < pixels; ++i)
-        p[c] += row[i] * image[i];
+      for (size_t i = 0; i < pixels; ++i) p[c] += row[i] * image[i];
       highest = std::max(highest, p[c]);
     }
     float sum = 0;
-    for (auto& x : p)
-      sum += x = std::exp(x - highest);
-    for (auto& x : p)
-      x /= sum;
+    for (auto& x : p) sum += x = std::exp(x - highest);
+    for (auto& x : p) x /= sum;
     return p;
   }
 

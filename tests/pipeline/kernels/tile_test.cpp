@@ -188,9 +188,10 @@ template <class T>
 void check_divisors() {
   constexpr size_t n = 403;
   const auto a = samples<T>(7, n);
-  for (int b = 0; b < static_cast<int>(sizeof(T) * 8); ++b)
+  for (int b = 0; b < static_cast<int>(sizeof(T) * 8); ++b) {
+    const auto power = uint64_t{1} << b;
     for (const T divisor :
-         {static_cast<T>(T{1} << b), static_cast<T>((T{1} << b) - 1), static_cast<T>(-(T{1} << b))})
+         {static_cast<T>(power), static_cast<T>(power - 1), static_cast<T>(0 - power)})
       for (const auto op :
            {expr_op::divide, expr_op::modulo, expr_op::floor_divide, expr_op::floor_modulo}) {
         std::vector<T> out(n);
@@ -201,6 +202,7 @@ void check_divisors() {
             << static_cast<int>(op) << " " << to_string(dtype_of<T>) << " " << +a[i] << " by "
             << +divisor;
       }
+  }
 }
 
 TEST(Tiles, DivideByPowersOfTwoAndTheirNeighbours) {
