@@ -38,7 +38,8 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
                       unreachable_ = why;
                       // A first connection that fails is an error at once; a lost one may come
                       // back.
-                      if (!known_)
+                      // So may one that was accepted and did not greet in time.
+                      if (!known_ && why.code() != status_code::deadline_exceeded)
                         fail(why);
                     },
                 }) {}

@@ -118,14 +118,15 @@ void connector_state::join(const attempt_ptr& x) {
 
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
   auto round = ++x->round;
-  auto known = reached_.contains(to_string(x->to));
   // A request to a node that is lost would only time out.
-  x->watched = watcher_.watch(whom, [this, x, round, known](const caf::error& why) {
+  x->watched = watcher_.watch(whom, [this, x, round](const caf::error& why) {
     if (x->round != round || !under_way_.contains(x))
       return;
     x->watched = 0;
     ++x->round;
-    if (known)
+    // A known node may have been restarted, and the framework now and then loses a connection at
+    // its birth.
+    if (self_->clock().now() < x->deadline)
       probe(x);
     else
       fail(x, to_status(why).with_context("lost " + to_string(x->to) + " while greeting"));
