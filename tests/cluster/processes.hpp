@@ -1,0 +1,84 @@
+#pragma once
+
+#include "headrace/client/headrace.hpp"
+#include "headrace/runtime/process/child_process.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+
+/// For what must happen, on a machine that is busy with other things.
+inline constexpr auto patience = std::chrono::seconds{60};
+
+/// The command line program with these arguments.
+inline child_process headrace_command(std::vector<std::string> arguments,
+                                      bool merge_stderr = false) {
+  arguments.insert(arguments.begin(), HEADRACE_COMMAND);
+  return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
+}
+
+/// A dispatcher or worker in a process of its own. `--no-restart`: the process started is the
+/// server.
+struct server_process {
+  child_process process;
+  std::string address; ///< as on its first line
+
+  server_process(std::string role, std::vector<std::string> more)
+    : process(headrace_command(arguments(std::move(role), std::move(more)))) {
+    const auto line = process.read_until("listening on ", patience).value();
+    address = line.substr(line.rfind(' ') + 1);
+  }
+
+private:
+  static std::vector<std::string> arguments(std::string role, std::vector<std::string> more) {
+    std::vector<std::string> all{std::move(role), "--no-restart", "--log-level", "off"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+inline server_process start_dispatcher(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--port", "0"});
+  return {"dispatcher", std::move(more)};
+}
+inline server_process start_worker(const std::string& dispatcher,
+                                   std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--dispatcher", dispatcher});
+  return {"worker", std::move(more)};
+}
+
+/// Which numbers of a range came, and whether any came twice.
+class once {
+public:
+  explicit once(size_t total) : seen_(total) {}
+  void add(int64_t value) {
+    if (value < 0 || static_cast<size_t>(value) >= seen_.size()
+        || seen_[static_cast<size_t>(value)])
+      ++wrong_;
+    else
+      seen_[static_cast<size_t>(value)] = true, ++count_;
+  }
+  /// All of a block's rows, which are int64 scalars.
+  size_t add(const block& rows) {
+    const auto& values = rows.columns.at(0);
+    for (auto x :
+         values.values<int64_t>().subspan(static_cast<size_t>(values.first_value(0)), rows.rows))
+      add(x);
+    failed_ += rows.errors.size();
+    return rows.rows;
+  }
+  size_t count() const noexcept { return count_; }
+  /// Values that came again, or are none of the range.
+  size_t wrong() const noexcept { return wrong_; }
+  size_t failed() const noexcept { return failed_; }
+
+private:
+  std::vector<bool> seen_;
+  size_t count_ = 0;
+  size_t wrong_ = 0;
+  size_t failed_ = 0;
+};
+
+} // namespace headrace::test

@@ -1,0 +1,73 @@
+#include "tests/cluster/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace headrace::test {
+namespace {
+
+TEST(Servers, StopOnSigtermInUnderASecondWithExitCodeZero) {
+  auto dispatcher = start_dispatcher();
+  auto worker = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  // A job in full course: the worker has much to leave undone.
+  auto reading = dataset::range(1'000'000'000)
+                   .apply(distribute(
+                     {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}))
+                   .iterate();
+  ASSERT_TRUE(reading.next_block());
+  for (auto* server : {&worker, &dispatcher}) {
+    SCOPED_TRACE(server == &worker ? "worker" : "dispatcher");
+    server->process.kill(SIGTERM);
+    auto end = server->process.wait(std::chrono::seconds{1});
+    ASSERT_TRUE(end) << to_string(end.status());
+    EXPECT_EQ(*end, process_end{}) << to_string(*end);
+  }
+}
+
+TEST(Servers, SayWhichPortIsInUse) {
+  auto first = start_dispatcher();
+  const auto port = first.address.substr(first.address.rfind(':') + 1);
+  auto second = headrace_command({"dispatcher", "--no-restart", "--port", port}, true);
+  auto said = second.read_until(port, patience);
+  EXPECT_TRUE(said) << to_string(said.status());
+  auto end = second.wait(patience);
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(end->as_exit_code(), 3) << to_string(*end);
+}
+
+TEST(Servers, WorkersAndJobsAreInTheStatus) {
+  auto dispatcher = start_dispatcher();
+  auto worker = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  auto reading = dataset::range(1'000'000'000)
+                   .apply(distribute({.processing_mode = sharding_policy::dynamic,
+                                      .service = dispatcher.address,
+                                      .job_name = "seen_in_status"}))
+                   .iterate();
+  ASSERT_TRUE(reading.next_block());
+  auto status = headrace_command({"status", "--dispatcher", dispatcher.address});
+  EXPECT_TRUE(status.read_until(worker.address, patience)) << "no worker";
+  EXPECT_TRUE(status.read_until("seen_in_status", patience)) << "no job";
+  auto end = status.wait(patience);
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(*end, process_end{}) << to_string(*end);
+}
+
+TEST(Servers, AWorkerWaitsForItsDispatcher) {
+  // A port that is free now; the worker asks there before anybody listens.
+  auto earlier = start_dispatcher();
+  const auto where = earlier.address;
+  earlier.process.kill(SIGKILL);
+  ASSERT_TRUE(earlier.process.wait(patience));
+  auto worker = start_worker(where);
+  server_process dispatcher{"dispatcher", {"--port", where.substr(where.rfind(':') + 1)}};
+  auto how = await_service_workers(where, 1, patience);
+  EXPECT_TRUE(how) << to_string(how);
+}
+
+} // namespace
+} // namespace headrace::test
