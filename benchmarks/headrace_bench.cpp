@@ -33,10 +33,11 @@ double seconds_of(const std::function<void()>& work) {
 class service {
 public:
   service(const std::string& headrace, size_t workers) {
-    dispatcher_.push_back(start({headrace, "dispatcher", "--port", "0", "--log-level", "warn"}));
+    dispatcher_.push_back(
+      start({headrace, "dispatcher", "--port", "0", "--no-restart", "--log-level", "warn"}));
     for (size_t i = 0; i < workers; ++i)
-      workers_.push_back(
-        start({headrace, "worker", "--dispatcher", target_, "--log-level", "warn"}));
+      workers_.push_back(start(
+        {headrace, "worker", "--dispatcher", target_, "--no-restart", "--log-level", "warn"}));
     if (auto how = await_service_workers(target_, workers, std::chrono::seconds{30}); !how)
       throw error{how};
   }

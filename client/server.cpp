@@ -4,6 +4,7 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,7 @@ struct dispatcher_server::impl {
     : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     dispatcher_options options;
     options.timing = {from.heartbeat, from.lease};
+    system_visit inside;
     auto root = port::spawn<dispatcher_state>(system_of(here), options, from.log);
     adopt(here, caf::actor_cast<caf::actor>(root));
     auto published = listen(here, caf::actor_cast<published_actor>(root));
@@ -76,6 +78,7 @@ struct worker_server::impl {
     options.dispatcher = from.dispatcher;
     options.data_address = data;
     options.tags = from.tags;
+    system_visit inside;
     auto root = port::spawn<worker_state>(system_of(here), std::move(options), *where,
                                           connector_of(here), router, from.log);
     adopt(here, caf::actor_cast<caf::actor>(root));

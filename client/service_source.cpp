@@ -3,6 +3,7 @@
 #include "headrace/actors/consumer/consumer_actor.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
 
 namespace headrace {
 
@@ -53,6 +54,7 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
     if (*actor)
       port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
   });
+  system_visit inside;
   *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
                                        std::move(where), connector_of(*session.here), session.links,
                                        out->out_, session.here->log());
