@@ -14,6 +14,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 constexpr size_t lanes = 16;
 
@@ -212,6 +213,7 @@ reduce_fn FindReduction(expr_op op, dtype type) {
   }
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 /// Letters from `First` on (26 of them) change case: one bit.
 template <char First>
@@ -27,6 +28,7 @@ void change_case(char* out, const char* in, size_t n) {
 ascii_fn FindUpper() { return change_case<'a'>; }
 ascii_fn FindLower() { return change_case<'A'>; }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

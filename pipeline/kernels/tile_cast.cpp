@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 template <class T>
 inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
@@ -87,6 +88,7 @@ tile_fn FindSelect(size_t value_size) {
   }
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

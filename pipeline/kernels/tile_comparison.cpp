@@ -9,6 +9,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 #define HEADRACE_COMPARISON(name, op)                                                              \
   struct name {                                                                                    \
@@ -116,6 +117,7 @@ tile_fn FindComparison(expr_op op, dtype type, tile_form form) {
   }
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -10,6 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 template <class T>
 tile_fn find_float(expr_op op, tile_form form) {
@@ -39,6 +40,7 @@ tile_fn FindFloat(expr_op op, dtype type, tile_form form) {
   return type == dtype::float32 ? find_float<float>(op, form) : find_float<double>(op, form);
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 // Overflow wraps: unsigned arithmetic at least as wide as `unsigned`, so that nothing is promoted
 // to a signed type.
@@ -239,6 +240,7 @@ tile_fn FindInteger(expr_op op, dtype type, tile_form form) {
   }
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

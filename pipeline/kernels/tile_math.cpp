@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 /// Vector code for runs of small angles, else one by one.
 template <class T, int Quarter>
@@ -49,6 +50,7 @@ tile_fn FindMath(expr_op op, dtype type) {
   return type == dtype::float32 ? find_math<float>(op) : find_math<double>(op);
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
+namespace {
 
 /// A function of floats on 16-bit ones: computes in float and rounds.
 template <class F>
@@ -59,6 +60,7 @@ tile_fn FindSmallFloat(expr_op op, dtype type) {
   return type == dtype::float16 ? find_small<float16>(op) : find_small<bfloat16>(op);
 }
 
+} // namespace
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
