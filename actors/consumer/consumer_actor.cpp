@@ -246,6 +246,7 @@ void consumer_state::on(const block_arrived& what) {
       out.setId(in->getRecall().getId());
       out.setMark(mark);
     });
+    s.credit.task_forgot();
     return refill(true);
   }
   case schema::StreamMessage::END: s.ended = true; return conclude();
@@ -293,6 +294,7 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
   }
   s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1),
                      options_.consumer_bytes / streams_.size());
+  s.credit.task_forgot();
   out_->add(id, *std::move(rows));
 }
 

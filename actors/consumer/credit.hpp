@@ -58,6 +58,9 @@ public:
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
+  /// The task sent or recalled something, and no longer counts on the trainer waiting: it is told
+  /// again when that is so, even if the counts of elements are what they were.
+  void task_forgot() { told_waiting_ = false; }
   /// Other streams share the bound on elements. What was granted already may still come.
   void bound(uint64_t most_elements) {
     most_ = std::max<uint64_t>(most_elements, 1);
