@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
   try {
     return run(argv[1], argv[2], argc > 3 ? std::stoi(argv[3]) : 30);
   } catch (const std::exception& why) {
-    std::fprintf(stderr, "\n%s\n", why.what());
+    std::fprintf(stderr, "\n%s\n", interrupted ? "interrupted" : why.what());
     return interrupted ? 130 : 1;
   }
 }
