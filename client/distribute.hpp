@@ -22,7 +22,7 @@ struct distribute_options {
   std::string job_name;
   /// Elements asked of all workers in advance; 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
-  /// `auto`, `none` or `snappy`.
+  /// `snappy`, `none`, or `auto`, which leaves it to headrace: at present that is none.
   std::string compression = "auto";
   /// How long to wait while there is no worker at all, before that is an error.
   duration worker_timeout = std::chrono::seconds{60};

@@ -9,7 +9,7 @@ using Block = import "block.capnp";
 
 enum Compression {
   auto @0;
-  # None on one host, otherwise by sampling.
+  # The task's choice: at present none.
   none @1;
   snappy @2;
 }
