@@ -22,6 +22,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   out.actor_port = from.port;
   out.data_port = from.data_port;
   out.advertise_host = from.advertise_host;
+  out.advertise_data = from.advertise_data;
   out.tls = from.tls;
   out.insecure = from.insecure;
   out.lease = lease;
@@ -56,6 +57,7 @@ dispatcher_server::dispatcher_server(dispatcher_server_options options)
 dispatcher_server::dispatcher_server(dispatcher_server&&) noexcept = default;
 dispatcher_server::~dispatcher_server() = default;
 const std::string& dispatcher_server::target() const noexcept { return impl_->target; }
+uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_port(); }
 
 // -- worker -----------------------------------------------------------------------
 
@@ -90,6 +92,7 @@ worker_server::worker_server(worker_server_options options)
 worker_server::worker_server(worker_server&&) noexcept = default;
 worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
+uint16_t worker_server::data_port() const noexcept { return impl_->here.data_port(); }
 
 // -- both ---------------------------------------------------------------------------
 
@@ -97,12 +100,19 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   if (options_.workers < 0)
     throw error{invalid_argument(
       fmt::format("local_cluster: workers is {}; it must be 0 or more", options_.workers))};
+  here_ = node::process({.role = node_role::consumer, .tls = options_.endpoint.tls}).value();
   dispatcher_server_options about;
-  about.endpoint.port = options_.port;
+  about.endpoint = options_.endpoint;
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
+  // What others are told may not lead back here, through address translation for one.
+  const auto& host = options_.endpoint.host;
+  inside_ = host_and_port(!is_wildcard(host) ? host
+                          : host == "::"     ? "::1"
+                                             : "127.0.0.1",
+                          dispatcher_->port());
   for (int i = 0; i < options_.workers; ++i) add_worker();
   await_workers(workers_.size());
 }
@@ -111,15 +121,24 @@ local_cluster::~local_cluster() = default;
 
 void local_cluster::add_worker() {
   worker_server_options about;
-  about.dispatcher = target();
+  about.dispatcher = inside_;
+  about.endpoint = options_.endpoint;
+  about.endpoint.data_port =
+    workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.log = options_.log;
   workers_.push_back(std::make_unique<worker_server>(about));
+}
+
+std::vector<uint16_t> local_cluster::ports() const {
+  std::vector<uint16_t> out{dispatcher_->port()};
+  for (const auto& worker : workers_) out.push_back(worker ? worker->data_port() : 0);
+  return out;
 }
 
 void local_cluster::stop_worker(size_t index) { workers_.at(index).reset(); }
 
 void local_cluster::await_workers(size_t count, duration limit) {
-  if (auto how = await_service_workers(target(), count, limit); !how)
+  if (auto how = await_service_workers(inside_, count, limit); !how)
     throw error{how};
 }
 

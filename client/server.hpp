@@ -10,12 +10,17 @@
 
 namespace headrace {
 
+class node;
+
 /// Where a server is reached and by whom.
 struct endpoint_options {
   std::string host = "127.0.0.1"; ///< bound; anything but loopback needs `tls` or `insecure`
   uint16_t port = 0;              ///< of the actors; 0: any free one
   uint16_t data_port = 0;         ///< of the data; 0: any free one
   std::string advertise_host;     ///< what others are told; empty: `host`
+  /// `host:port` that trainers are told for data, where they reach it through something else
+  /// (address translation, a relay); empty: the advertised host and the data port.
+  std::string advertise_data;
   tls_options tls;
   bool insecure = false;
 };
@@ -35,6 +40,8 @@ public:
   ~dispatcher_server();
   /// `host:port` for workers and consumers.
   const std::string& target() const noexcept;
+  /// The port itself.
+  uint16_t port() const noexcept;
 
 private:
   struct impl;
@@ -55,8 +62,10 @@ public:
   explicit worker_server(worker_server_options options);
   worker_server(worker_server&&) noexcept;
   ~worker_server();
-  /// `host:port` of its data port.
+  /// `host:port` from which trainers are told to read.
   const std::string& address() const noexcept;
+  /// The data port itself.
+  uint16_t data_port() const noexcept;
 
 private:
   struct impl;
@@ -65,7 +74,11 @@ private:
 
 struct local_cluster_options {
   int workers = 1;
-  uint16_t port = 0; ///< of the dispatcher
+  /// Of the dispatcher; workers use the same host, TLS files and `insecure`. With TLS this process
+  /// presents the same certificate to its own servers, so it must not have used headrace before
+  /// without.
+  endpoint_options endpoint;
+  std::vector<uint16_t> data_ports; ///< of the workers in turn; those beyond: any free one
   duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};
   logger log;
@@ -78,6 +91,8 @@ public:
   explicit local_cluster(local_cluster_options options = {});
   ~local_cluster();
   const std::string& target() const noexcept { return dispatcher_->target(); }
+  /// Of the dispatcher, then the data ports of the workers as they were added (0: stopped).
+  std::vector<uint16_t> ports() const;
   /// One more worker.
   void add_worker();
   /// Stops the worker that was added as number `index`; it does not come back.
@@ -87,7 +102,9 @@ public:
 
 private:
   local_cluster_options options_;
+  std::shared_ptr<node> here_; ///< how this process asks its own servers
   std::unique_ptr<dispatcher_server> dispatcher_;
+  std::string inside_; ///< how this process reaches its dispatcher
   std::vector<std::unique_ptr<worker_server>> workers_;
 };
 

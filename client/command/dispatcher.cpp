@@ -16,7 +16,7 @@ int run(const flags& given) {
     options.log = log;
     options.endpoint.port = lives.port(0, options.endpoint.port);
     auto server = std::make_shared<dispatcher_server>(options);
-    return running{server, server->target()};
+    return running{server, server->target(), {server->port()}};
   });
 }
 
@@ -31,16 +31,10 @@ void add_dispatcher(CLI::App& app, action& chosen) {
   auto& server = given->server;
   add_endpoint_flags(sub, server.endpoint);
   add_port(sub, "--port", server.endpoint.port, "Port for workers and trainers");
-  add_duration(sub, "--heartbeat", server.heartbeat,
-               "How often workers and trainers show that they live");
-  add_duration(sub, "--lease", server.lease, "How long one that is silent still counts as alive");
+  add_timing_flags(sub, server.heartbeat, server.lease);
   add_process_flags(sub, given->process);
   sub.callback([given, &chosen] {
-    if (given->server.lease < 2 * given->server.heartbeat)
-      throw CLI::ValidationError{"--lease must be at least twice --heartbeat: "
-                                 + duration_text(given->server.lease) + " and "
-                                 + duration_text(given->server.heartbeat)
-                                 + " would let workers die of one late message"};
+    check_timing(given->server.heartbeat, given->server.lease);
     chosen = [given] { return run(*given); };
   });
 }

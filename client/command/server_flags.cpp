@@ -1,7 +1,6 @@
 #include "headrace/client/command/server_flags.hpp"
 
 #include "headrace/client/command/option_values.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -48,12 +47,9 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
     return fail(name, log.status());
   try {
     auto up = start(lives, *log);
-    auto where = parse_address(up.address);
-    if (!where)
-      return fail(name, where.status());
-    lives.keep_port(0, where->port);
+    for (size_t slot = 0; slot < up.ports.size(); ++slot) lives.keep_port(slot, up.ports[slot]);
     if (!flags.port_file.empty())
-      if (auto how = write_port_file(flags.port_file, where->port); !how)
+      if (auto how = write_port_file(flags.port_file, up.ports.at(0)); !how)
         return fail(name, how);
     std::printf("%s listening on %s\n", name.c_str(), up.address.c_str());
     std::fflush(stdout);
@@ -148,6 +144,18 @@ void add_tls_flags(CLI::App& app, tls_options& into) {
   add("--tls-key", into.key, "Its private key (PEM, not encrypted)");
   add("--tls-ca", into.ca_file,
       "Authorities whose certificates are accepted (PEM); both sides must present one");
+}
+
+void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease) {
+  add_duration(app, "--heartbeat", heartbeat, "How often workers and trainers show that they live");
+  add_duration(app, "--lease", lease, "How long one that is silent still counts as alive");
+}
+
+void check_timing(duration heartbeat, duration lease) {
+  if (lease < 2 * heartbeat)
+    throw CLI::ValidationError{"--lease must be at least twice --heartbeat: " + duration_text(lease)
+                               + " and " + duration_text(heartbeat)
+                               + " would let workers die of one late message"};
 }
 
 int serve(const std::string& name, const process_flags& flags,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace headrace::command {
 
@@ -26,12 +27,19 @@ void add_endpoint_flags(CLI::App& app, endpoint_options& into);
 /// The three TLS files, for servers and for who talks to them.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
+/// Adds `--heartbeat` and `--lease`.
+void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease);
+/// For when all is parsed: throws `CLI::ValidationError` if the two do not go together.
+void check_timing(duration heartbeat, duration lease);
+
 /// A server that was started.
 struct running {
   /// Keeps it up; it stops when this is destroyed.
   std::shared_ptr<void> server;
   /// `host:port`, for the first line of output.
   std::string address;
+  /// What it listens on, for `--port-file` (the first one) and for its next life.
+  std::vector<uint16_t> ports;
 };
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is

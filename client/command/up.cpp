@@ -6,7 +6,7 @@ namespace headrace::command {
 namespace {
 
 struct flags {
-  local_cluster_options cluster{.workers = 1, .port = 5050};
+  local_cluster_options cluster{.workers = 1, .endpoint = {.port = 5050}};
   process_flags process;
 };
 
@@ -14,9 +14,11 @@ int run(const flags& given) {
   return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.cluster;
     options.log = log;
-    options.port = lives.port(0, options.port);
+    options.endpoint.port = lives.port(0, options.endpoint.port);
+    for (int i = 0; i < options.workers; ++i)
+      options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));
     auto cluster = std::make_shared<local_cluster>(options);
-    return running{cluster, cluster->target()};
+    return running{cluster, cluster->target(), cluster->ports()};
   });
 }
 
@@ -31,12 +33,14 @@ void add_up(CLI::App& app, action& chosen) {
     ->type_name("N")
     ->check(CLI::Range(0, 1024))
     ->capture_default_str();
-  add_port(sub, "--port", cluster.port, "Port of the dispatcher, on loopback");
-  add_duration(sub, "--heartbeat", cluster.heartbeat,
-               "How often workers and trainers show that they live");
-  add_duration(sub, "--lease", cluster.lease, "How long one that is silent still counts as alive");
+  add_endpoint_flags(sub, cluster.endpoint);
+  add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
+  add_timing_flags(sub, cluster.heartbeat, cluster.lease);
   add_process_flags(sub, given->process);
-  sub.callback([given, &chosen] { chosen = [given] { return run(*given); }; });
+  sub.callback([given, &chosen] {
+    check_timing(given->cluster.heartbeat, given->cluster.lease);
+    chosen = [given] { return run(*given); };
+  });
 }
 
 } // namespace headrace::command

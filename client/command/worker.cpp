@@ -17,7 +17,11 @@ int run(const flags& given) {
     options.log = log;
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
-    return running{server, server->address()};
+    // Scripts that put something in front of the port want to know the port itself.
+    auto where = options.endpoint.advertise_data.empty()
+                   ? server->address()
+                   : host_and_port(options.endpoint.host, server->data_port());
+    return running{server, where, {server->data_port()}};
   });
 }
 
@@ -36,6 +40,11 @@ void add_worker(CLI::App& app, action& chosen) {
   add_endpoint_flags(sub, server.endpoint);
   add_port(sub, "--data-port", server.endpoint.data_port, "Port from which trainers read elements");
   sub
+    .add_option("--advertise-data", server.endpoint.advertise_data,
+                "Where trainers are told to read, if not from the advertised host and --data-port: "
+                "behind address translation, or a relay")
+    ->type_name("HOST:PORT");
+  sub
     .add_option("--tag", server.tags, "A label that jobs may ask for; may be given more than once")
     ->type_name("TAG")
     ->allow_extra_args(false);
@@ -43,6 +52,9 @@ void add_worker(CLI::App& app, action& chosen) {
   sub.callback([given, &chosen] {
     if (auto where = parse_address(given->server.dispatcher); !where)
       throw CLI::ValidationError{"--dispatcher: " + where.status().message()};
+    if (const auto& told = given->server.endpoint.advertise_data; !told.empty())
+      if (auto where = parse_address(told); !where)
+        throw CLI::ValidationError{"--advertise-data: " + where.status().message()};
     chosen = [given] { return run(*given); };
   });
 }

@@ -105,12 +105,14 @@ status node::listen_data(link_accepted on_accepted) {
     impl_->data_port = port;
   }
   options.log.info("listening for data",
-                   {{"address", data_address()}, {"tls", options.tls.enabled()}});
+                   {{"port", port}, {"told", data_address()}, {"tls", options.tls.enabled()}});
   return {};
 }
 
 std::string node::data_address() const {
   auto port = data_port();
+  if (port != 0 && !impl_->options.advertise_data.empty())
+    return impl_->options.advertise_data;
   return port == 0 ? std::string{} : host_and_port(impl_->advertised_host(), port);
 }
 

@@ -42,6 +42,8 @@ node_options checked(node_options options) {
     check(invalid_argument("heartbeat must be shorter than the lease, e.g. a quarter of it (0)"));
   if (options.data_threads < 1)
     check(invalid_argument("data_threads must be at least 1"));
+  if (!options.advertise_data.empty())
+    check(parse_address(options.advertise_data).status().with_context("advertise_data"));
   return options;
 }
 

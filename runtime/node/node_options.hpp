@@ -29,6 +29,9 @@ struct node_options {
   /// The host that others are told to connect to. Empty: `host`, or this machine's name if `host`
   /// stands for every address.
   std::string advertise_host;
+  /// `host:port` that others are told to connect to for data, where that is not our data port
+  /// itself: behind address translation, or a relay. Empty: the advertised host and `data_port`.
+  std::string advertise_data;
   /// Both ports serve only who presents a certificate of our authority, and we present ours.
   tls_options tls;
   /// Allows ports off loopback that anybody may use and read along.

@@ -20,7 +20,8 @@ public:
   /// Keeps a port for later lives, so that a restarted server is found where it was.
   virtual void keep_port(size_t slot, uint16_t port) noexcept = 0;
 
-  static constexpr size_t slots = 4;
+  /// Slots beyond are not kept.
+  static constexpr size_t slots = 1025;
 };
 
 struct parent_options {

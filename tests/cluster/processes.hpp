@@ -30,6 +30,10 @@ struct server_process {
     const auto line = process.read_until("listening on ", patience).value();
     address = line.substr(line.rfind(' ') + 1);
   }
+  /// What it listens on.
+  uint16_t port() const {
+    return static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+  }
 
 private:
   static std::vector<std::string> arguments(std::string role, std::vector<std::string> more) {

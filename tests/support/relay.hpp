@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <fcntl.h>
 #include <list>
@@ -29,7 +31,8 @@ public:
   };
   static constexpr uint64_t never = UINT64_MAX;
 
-  explicit relay(uint16_t target_port) : target_(target_port) {
+  /// `target_port`: 0 if it is not known yet; connections are refused until `forward_to`.
+  explicit relay(uint16_t target_port = 0) : target_(target_port) {
     listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     auto at = loopback(0);
     socklen_t size = sizeof(at);
@@ -54,6 +57,14 @@ public:
   /// Where to connect instead of the target's port.
   uint16_t port() const noexcept { return port_; }
 
+  /// New connections go to this port.
+  void forward_to(uint16_t target_port) { target_ = target_port; }
+  /// Blocks until so many connections were accepted in all; false after `limit`.
+  bool await_connections(size_t count, std::chrono::seconds limit) {
+    std::unique_lock hold{mutex_};
+    return accepted_.wait_for(hold, limit, [&] { return connections_ >= count; });
+  }
+
   /// From now on lets exactly `n` more bytes through in that direction, then cuts every connection,
   /// once. The bytes are counted over all connections, also those to come.
   void cut_after(direction which, uint64_t n) {
@@ -61,10 +72,23 @@ public:
     budget_[static_cast<int>(which)] = n;
     wake();
   }
+  /// As `cut_after` (`n` at least 1), but one byte later if need be: where a connection has passed
+  /// an odd number of bytes, which is inside a frame when all frames are of even length.
+  void cut_inside(direction which, uint64_t n) {
+    std::lock_guard hold{mutex_};
+    budget_[static_cast<int>(which)] = n;
+    odd_[static_cast<int>(which)] = true;
+    wake();
+  }
   /// Cuts every connection at once; new ones are forwarded again.
   void cut() {
     std::lock_guard hold{mutex_};
     cut_now_ = true;
+    wake();
+  }
+  /// While true, nothing passes on the connections there are.
+  void hold(bool on) {
+    holding_ = on;
     wake();
   }
   /// While true, connections are closed as soon as they are accepted.
@@ -81,6 +105,7 @@ private:
     int fd[2];                 // who connected, the target
     std::vector<char> held[2]; // read from fd[i], not yet written to the other
     bool ended[2] = {false, false};
+    uint64_t moved[2] = {0, 0};
     void close() {
       for (auto& x : fd) {
         ::shutdown(x, SHUT_RDWR);
@@ -102,8 +127,12 @@ private:
     auto from = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
     if (from < 0)
       return;
-    ++connections_;
-    auto to = refusing_ ? -1 : ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    {
+      std::lock_guard hold{mutex_};
+      ++connections_;
+    }
+    accepted_.notify_all();
+    auto to = refusing_ || target_ == 0 ? -1 : ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     auto at = loopback(target_);
     if (to < 0 || ::connect(to, reinterpret_cast<sockaddr*>(&at), sizeof(at)) != 0) {
       if (to >= 0)
@@ -116,11 +145,13 @@ private:
       ::setsockopt(x, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
       ::fcntl(x, F_SETFL, O_NONBLOCK);
     }
-    pairs_.push_back({{from, to}, {}, {}});
+    pairs_.push_back({{from, to}, {}, {}, {}});
   }
 
   // False if the pair is over.
   bool move(pair& x, int i) {
+    if (holding_)
+      return true;
     auto& held = x.held[i];
     if (held.empty() && !x.ended[i]) {
       held.resize(size_t{64} << 10);
@@ -135,12 +166,15 @@ private:
     if (!held.empty()) {
       std::lock_guard hold{mutex_};
       auto& budget = budget_[i];
+      if (std::exchange(odd_[i], false) && (x.moved[i] + budget) % 2 == 0)
+        ++budget;
       auto n =
         ::send(x.fd[1 - i], held.data(), std::min<uint64_t>(held.size(), budget), MSG_NOSIGNAL);
       if (n < 0 && errno != EAGAIN)
         return false;
       if (n > 0) {
         held.erase(held.begin(), held.begin() + n);
+        x.moved[i] += static_cast<uint64_t>(n);
         forwarded_[i] += static_cast<uint64_t>(n);
         if (budget != never)
           budget -= static_cast<uint64_t>(n);
@@ -161,7 +195,7 @@ private:
           short events = x.held[i].empty() && !x.ended[i] ? POLLIN : 0;
           if (!x.held[1 - i].empty())
             events |= POLLOUT;
-          fds.push_back({events != 0 ? x.fd[i] : -1, events, 0});
+          fds.push_back({events != 0 && !holding_ ? x.fd[i] : -1, events, 0});
         }
       ::poll(fds.data(), fds.size(), -1);
       char ignored[64];
@@ -191,18 +225,21 @@ private:
     }
   }
 
-  uint16_t target_;
+  std::atomic<uint16_t> target_;
   uint16_t port_ = 0;
   int listening_ = -1;
   int wake_[2] = {-1, -1};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> refusing_{false};
+  std::atomic<bool> holding_{false};
   std::atomic<size_t> connections_{0};
   std::atomic<size_t> cuts_{0};
   std::atomic<uint64_t> forwarded_[2] = {0, 0};
   std::list<pair> pairs_; // the thread's
   std::mutex mutex_;
+  std::condition_variable accepted_;
   uint64_t budget_[2] = {never, never};
+  bool odd_[2] = {false, false};
   bool cut_now_ = false;
   std::thread thread_; // last: it uses all of the above
 };

@@ -189,6 +189,14 @@ TEST(NodeTest, AdvertisesWhatItIsTold) {
   ASSERT_TRUE(server.listen_data([](auto) {}));
   EXPECT_EQ(server.data_address(), "data.example.org:" + std::to_string(server.data_port()));
 }
+TEST(NodeTest, AdvertisesAnotherAddressForDataWhereItIsTold) {
+  node server{{.advertise_data = "relay.example.org:4000"}};
+  EXPECT_EQ(server.data_address(), "") << "nobody listens yet";
+  ASSERT_TRUE(server.listen_data([](auto) {}));
+  EXPECT_EQ(server.data_address(), "relay.example.org:4000");
+  const auto wrong = node::make({.advertise_data = "relay.example.org"}).status();
+  EXPECT_THAT(wrong.message(), AllOf(HasSubstr("advertise_data"), HasSubstr("port is missing")));
+}
 TEST(NodeTest, RefusesOptionsThatContradictEachOther) {
   auto lease = node::make({.lease = 0s});
   EXPECT_THAT(lease.status().message(), HasSubstr("lease"));

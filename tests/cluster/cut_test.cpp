@@ -1,0 +1,102 @@
+#include "tests/cluster/processes.hpp"
+#include "tests/support/relay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace headrace::test {
+namespace {
+
+/// A worker whose data port is reached through a relay only.
+struct relayed_worker {
+  std::unique_ptr<relay> network = std::make_unique<relay>();
+  server_process server;
+
+  explicit relayed_worker(const std::string& dispatcher)
+    : server(start_worker(dispatcher,
+                          {"--advertise-data", "127.0.0.1:" + std::to_string(network->port())})) {
+    network->forward_to(server.port());
+  }
+};
+
+/// How often each number of a range came.
+class counts {
+public:
+  explicit counts(size_t total) : times_(total) {}
+  void add(const block& rows) {
+    failed_ += rows.errors.size();
+    rows_ += rows.rows;
+    const auto& column = rows.columns.at(0);
+    for (auto x :
+         column.values<int64_t>().subspan(static_cast<size_t>(column.first_value(0)), rows.rows))
+      ++times_.at(static_cast<size_t>(x));
+  }
+  size_t rows() const noexcept { return rows_; }
+  size_t failed() const noexcept { return failed_; }
+  /// Numbers that did not come exactly so often.
+  size_t unlike(uint8_t times) const {
+    return static_cast<size_t>(
+      std::count_if(times_.begin(), times_.end(), [times](uint8_t x) { return x != times; }));
+  }
+
+private:
+  std::vector<uint8_t> times_;
+  size_t rows_ = 0;
+  size_t failed_ = 0;
+};
+
+class Cut : public testing::TestWithParam<sharding_policy> {};
+
+TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing) {
+  constexpr size_t cuts_of_each = 4; // for each worker and direction
+  const bool off = GetParam() == sharding_policy::off;
+  const size_t total = off ? 10'000'000 : 20'000'000;
+  auto dispatcher = start_dispatcher();
+  relayed_worker workers[2]{relayed_worker{dispatcher.address}, relayed_worker{dispatcher.address}};
+  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
+    FAIL() << to_string(how);
+  auto it = dataset::range(static_cast<int64_t>(total))
+              .apply(distribute{{.processing_mode = GetParam(), .service = dispatcher.address}})
+              .iterate();
+  counts seen{total};
+  const auto read = [&] {
+    auto rows = it.next_block();
+    if (rows)
+      seen.add(*rows);
+    return rows.has_value();
+  };
+  ASSERT_TRUE(read());
+  for (auto& worker : workers) ASSERT_TRUE(worker.network->await_connections(1, patience));
+  // Frames of these streams are multiples of 8 bytes long, so an odd number is inside one: of a
+  // block that comes (beyond the greeting), or of a grant that goes.
+  for (size_t i = 0; i < cuts_of_each; ++i)
+    for (auto direction : {relay::direction::back, relay::direction::forward})
+      for (size_t which : {0, 1}) {
+        auto& network = *workers[which].network;
+        auto& other = *workers[1 - which].network;
+        const auto cuts = network.cuts();
+        const auto connections = network.connections();
+        // Otherwise the other worker might do the rest meanwhile.
+        other.hold(true);
+        network.cut_inside(direction, direction == relay::direction::back ? 10'000 + 1'000 * i : 1);
+        while (network.cuts() == cuts) ASSERT_TRUE(read()) << "the end came before the cut";
+        ASSERT_TRUE(network.await_connections(connections + 1, patience));
+        other.hold(false);
+      }
+  while (read()) {
+  }
+  EXPECT_EQ(seen.unlike(off ? 2 : 1), 0u);
+  EXPECT_EQ(seen.rows(), off ? 2 * total : total);
+  EXPECT_EQ(seen.failed(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Cut,
+                         testing::Values(sharding_policy::off, sharding_policy::dynamic),
+                         [](const auto& of) {
+                           return of.param == sharding_policy::off ? "Off" : "Dynamic";
+                         });
+
+} // namespace
+} // namespace headrace::test
