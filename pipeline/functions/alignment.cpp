@@ -105,7 +105,7 @@ bool same_rows(const column& a, const column& b) {
   const auto n = a.rows();
   if (a.rank() != b.rank())
     return false;
-  const auto x = a.row_dim_buffer(), y = b.row_dim_buffer();
+  const auto &x = a.row_dim_buffer(), &y = b.row_dim_buffer();
   return x.data() == y.data() || std::memcmp(x.data(), y.data(), n * a.rank() * 8) == 0;
 }
 

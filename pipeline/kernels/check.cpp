@@ -49,7 +49,8 @@ struct unfit {
     } else {
       using wide = std::conditional_t<std::is_same_v<From, double>, double, float>;
       const auto value = static_cast<wide>(x);
-      constexpr wide past = static_cast<wide>(std::numeric_limits<To>::max() / 2 + 1) * wide{2};
+      constexpr To half = std::numeric_limits<To>::max() / 2 + 1;
+      constexpr wide past = static_cast<wide>(half) * wide{2};
       if constexpr (std::is_signed_v<To>) {
         constexpr wide lowest = -past;
         // Below the lowest, but cut off to it: representable only if the float has fraction bits

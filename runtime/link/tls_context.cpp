@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/link/tls_check.hpp"
 
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -118,7 +119,7 @@ public:
       SSL_free(ssl_);
       throw std::bad_alloc{};
     }
-    BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(socket)));
+    BIO_set_data(bio, std::bit_cast<void*>(static_cast<intptr_t>(socket)));
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl_, bio, bio);
     if (server)

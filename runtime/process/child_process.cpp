@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -217,11 +218,11 @@ result<std::string> child_process::read_until(const std::string& text, duration 
   for (;;) {
     auto line = read_line(deadline - clock::system().now());
     if (!line)
-      return status{line.status().code(), "no line with \"" + text + "\": "
-                                            + line.status().message() + "; it wrote:" + seen};
+      return status{line.status().code(), fmt::format("no line with \"{}\": {}; it wrote:{}", text,
+                                                      line.status().message(), seen)};
     if (line->find(text) != std::string::npos)
       return line;
-    ((seen += "\n  ") += *line);
+    seen.append("\n  ").append(*line);
   }
 }
 
