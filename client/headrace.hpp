@@ -6,5 +6,8 @@
 #include "headrace/client/distribute.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/pipeline/functions/control.hpp"
+#include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/strings.hpp"

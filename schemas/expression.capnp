@@ -8,6 +8,7 @@ using import "tensor.capnp".ElementSpec;
 using import "tensor.capnp".Shape;
 using import "tensor.capnp".Structure;
 using import "tensor.capnp".Tensor;
+using import "tensor.capnp".TensorSpec;
 
 struct Slice {
   # One part of numpy's basic indexing.
@@ -35,6 +36,22 @@ struct Feature {
   variable @3 :Bool;
   default @4 :Tensor;
   # Absent: the feature must be there.
+  sequence @5 :Bool;
+  # Any number of steps of this shape.
+  inLists @6 :Bool;
+  # Of a tf.train.SequenceExample: one of the feature lists, not of the context.
+  indexName @7 :Text;
+  # The feature with the places of the values, or with their row lengths if `size` is 0.
+  size @8 :Int64;
+}
+
+struct Body {
+  # A function inside of an expression: it reads its arguments only.
+
+  arguments @0 :List(TensorSpec);
+  expressions @1 :List(Expression);
+  # Inputs are numbers in this list; a parameter is one of the arguments.
+  results @2 :List(UInt32);
 }
 
 struct Expression {
@@ -56,6 +73,9 @@ struct Expression {
   features @10 :List(Feature);
   function @11 :UInt32;
   # Of a parameter: whose argument it is a component of. In a function inside that one it is a capture.
+  numbers @12 :List(Float64);
+  texts @13 :List(Data);
+  bodies @14 :List(Body);
 }
 
 struct Function {

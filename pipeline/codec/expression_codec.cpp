@@ -101,6 +101,14 @@ void encode(const expr_node& x, const expression_numbers& numbers,
     out.setText({reinterpret_cast<const kj::byte*>(x.attrs.text.data()), x.attrs.text.size()});
   auto features = out.initFeatures(size(x.attrs.features));
   for (unsigned i = 0; i < features.size(); ++i) encode(x.attrs.features[i], features[i]);
+  if (!x.attrs.numbers.empty())
+    set_all(out.initNumbers(size(x.attrs.numbers)), x.attrs.numbers);
+  if (x.attrs.texts.empty())
+    return;
+  auto texts = out.initTexts(size(x.attrs.texts));
+  for (unsigned i = 0; i < texts.size(); ++i)
+    texts.set(
+      i, {reinterpret_cast<const kj::byte*>(x.attrs.texts[i].data()), x.attrs.texts[i].size()});
 }
 
 result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<expr_ptr> inputs) {
@@ -125,6 +133,9 @@ result<expr_ptr> decode_expression(schema::Expression::Reader in, std::vector<ex
     HEADRACE_ASSIGN(auto feature, decode(part));
     attrs.features.push_back(std::move(feature));
   }
+  for (auto number : in.getNumbers()) attrs.numbers.push_back(number);
+  for (auto text : in.getTexts())
+    attrs.texts.emplace_back(reinterpret_cast<const char*>(text.begin()), text.size());
   return make_expr(op, std::move(inputs), std::move(attrs), type);
 }
 

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/build.hpp"
 
 #include "headrace/pipeline/functions/infer.hpp"
+#include "headrace/pipeline/functions/library.hpp"
 #include "headrace/pipeline/functions/shapes.hpp"
 
 #include <fmt/format.h>
@@ -82,8 +83,13 @@ std::string_view to_string(expr_op op) noexcept {
   case expr_op::string_reduce_join: return "strings.reduce_join";
   case expr_op::decode_raw: return "decode_raw";
   case expr_op::parse_example: return "parse_example";
+  case expr_op::tile: return "tile";
+  case expr_op::pad: return "pad";
+  case expr_op::roll: return "roll";
+  default: break;
   }
-  return "unknown function";
+  const auto* function = detail::find_library_function(op);
+  return function != nullptr ? function->name : "unknown function";
 }
 
 result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs attrs, dtype type) {
@@ -98,6 +104,12 @@ result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs 
   node.inputs = std::move(inputs);
   node.attrs = std::move(attrs);
   node.spec = *std::move(spec);
+  if (const auto* function = detail::find_library_function(op); function && function->prepare) {
+    auto prepared = function->prepare(node);
+    if (!prepared)
+      return prepared.status().with_context(to_string(op));
+    node.prepared = *std::move(prepared);
+  }
   return expr_ptr{std::make_shared<const expr_node>(std::move(node))};
 }
 

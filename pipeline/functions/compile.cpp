@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/compile.hpp"
 
 #include "headrace/pipeline/functions/evaluation.hpp"
+#include "headrace/pipeline/functions/library.hpp"
 
 #include <algorithm>
 #include <map>
@@ -61,6 +62,10 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
     put(key, static_cast<uint8_t>(f.variable * 2 + f.has_default));
     put(key, f.default_value.value_buffer().data());
   }
+  put(key, attrs.numbers.size());
+  for (auto number : attrs.numbers) put(key, number);
+  put(key, attrs.texts.size());
+  for (const auto& text : attrs.texts) put(key, std::string_view{text});
   if (node.op != expr_op::constant)
     return key;
   const auto& value = attrs.value;
@@ -80,6 +85,7 @@ public:
   void add(const std::vector<expr_ptr>& tensors) {
     for (const auto& tensor : tensors) plan_.results.push_back(visit(tensor));
     fold();
+    guard();
     level();
     schedule();
     release();
@@ -98,6 +104,11 @@ private:
         continue;
       }
       bool ready = true;
+      // What decides comes before what it may spare.
+      if (node->op == expr_op::cond && !known_.contains(node->inputs[0].get())) {
+        open.push_back(&node->inputs[0]);
+        continue;
+      }
       for (const auto& in : node->inputs)
         if (!known_.contains(in.get())) {
           open.push_back(&in);
@@ -126,6 +137,7 @@ private:
     if (item.what == kind::op || item.what == kind::fused || item.what == kind::parse) {
       item.uniform = true;
       for (auto i : inputs) item.uniform = item.uniform && plan_.items[i].uniform;
+      item.uniform = item.uniform && node->op != expr_op::row_seed;
     }
     item.inputs = std::move(inputs);
     if (item.what == kind::constant)
@@ -140,7 +152,10 @@ private:
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
     case expr_op::parse_example: return kind::parse;
-    default: return detail::is_fusable(node) ? kind::fused : kind::op;
+    default:
+      if (const auto* f = detail::find_library_function(node.op); f && f->run_all)
+        return kind::parse;
+      return detail::is_fusable(node) ? kind::fused : kind::op;
     }
   }
 
@@ -155,6 +170,37 @@ private:
         continue;
       item.ready = detail::evaluate_constant(item.node, item.inputs, plan_);
       item.what = kind::constant;
+    }
+  }
+
+  /// Finds values that only chosen rows of a `cond` need. A value that is used in several places is
+  /// spared where all of them are.
+  void guard() {
+    using guards = std::vector<std::pair<size_t, bool>>;
+    std::vector<std::optional<guards>> used(plan_.items.size());
+    for (auto i : plan_.results) used[i].emplace();
+    for (auto i = plan_.items.size(); i-- > 0;) {
+      auto& item = plan_.items[i];
+      if (used[i])
+        item.guards = *used[i];
+      for (size_t k = 0; k < item.inputs.size(); ++k) {
+        auto there = item.guards;
+        if (item.node->op == expr_op::cond && k > 0)
+          there.emplace_back(item.inputs[0], k == 1);
+        std::sort(there.begin(), there.end());
+        auto& known = used[item.inputs[k]];
+        if (!known) {
+          known = std::move(there);
+          continue;
+        }
+        guards both;
+        std::set_intersection(known->begin(), known->end(), there.begin(), there.end(),
+                              std::back_inserter(both));
+        known = std::move(both);
+      }
+      // Elementwise functions cost less than finding the rows; one value for all has no rows.
+      if (item.what == kind::constant || item.what == kind::fused || item.uniform)
+        item.guards.clear();
     }
   }
 
@@ -175,6 +221,8 @@ private:
         continue;
       for (auto in : item.inputs)
         levels_[i] = std::max(levels_[i], levels_[in] + (fuses(plan_.items[in], item) ? 0 : 1));
+      for (auto [decides, wanted] : item.guards)
+        levels_[i] = std::max(levels_[i], levels_[decides] + 1);
     }
     for (size_t i = 0; i < plan_.items.size(); ++i)
       for (auto in : plan_.items[i].inputs)
@@ -201,8 +249,16 @@ private:
         whole.spec = {};
         at = parses.emplace(key_of(whole, item.inputs), at).first->second;
       }
-      steps[at].what = item.what;
-      steps[at].nodes.push_back(i);
+      auto& step = steps[at];
+      step.what = item.what;
+      if (step.nodes.empty()) {
+        step.guards = item.guards;
+      } else {
+        std::erase_if(step.guards, [&](const auto& g) {
+          return std::find(item.guards.begin(), item.guards.end(), g) == item.guards.end();
+        });
+      }
+      step.nodes.push_back(i);
     }
     std::vector<bool> read_outside(plan_.items.size());
     for (auto i : plan_.results) read_outside[i] = true;
@@ -260,6 +316,7 @@ private:
     std::vector<size_t> last(plan_.items.size(), plan_.steps.size());
     for (size_t s = 0; s < plan_.steps.size(); ++s)
       for (auto i : plan_.steps[s].inputs) last[i] = s;
+    // What decides about a step is read again by the `cond` itself, which comes later.
     for (auto i : plan_.results) last[i] = plan_.steps.size();
     for (size_t i = 0; i < last.size(); ++i)
       if (last[i] < plan_.steps.size() && plan_.items[i].what != kind::constant)

@@ -17,13 +17,16 @@ struct program::plan {
     kind what = kind::op;
     std::vector<size_t> inputs;
     bool uniform = false; ///< one row for all
-    detail::value ready;  ///< constants, also folded ones
+    /// Bools that decide whether a row of this value is used at all: only where each is as said.
+    std::vector<std::pair<size_t, bool>> guards;
+    detail::value ready; ///< constants, also folded ones
   };
 
   struct step {
     kind what = kind::op;
-    std::vector<size_t> nodes;  ///< computed here, in order
-    std::vector<size_t> inputs; ///< values read here, of other steps
+    std::vector<size_t> nodes;                   ///< computed here, in order
+    std::vector<size_t> inputs;                  ///< values read here, of other steps
+    std::vector<std::pair<size_t, bool>> guards; ///< of all nodes
     std::optional<detail::fused_pass> pass;
     std::vector<size_t> kept;               ///< results of the pass
     bool alike = false;                     ///< static shapes: the pass needs no look at the rows

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/evaluation.hpp"
 
+#include "headrace/pipeline/functions/library.hpp"
 #include "headrace/pipeline/functions/ops.hpp"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ std::vector<row_error> inherited(const expr_node& node, std::span<const value* c
     if (inputs[i]->errors.empty())
       continue;
     auto errors = spread(*inputs[i], rows, uniform);
-    if (node.op == expr_op::where && i > 0)
+    if ((node.op == expr_op::where || node.op == expr_op::cond) && i > 0)
       keep_chosen(errors, *inputs[0], i == 1);
     merge(out, errors);
   }
@@ -223,10 +224,12 @@ void evaluation::run_step(const program::plan::step& step) {
   case plan_kind::fused: run_pass(step); break;
   case plan_kind::parse: {
     const auto& item = plan_.items[step.nodes.front()];
-    const value* in = &at(item.inputs.front());
-    const auto rows = item.uniform ? 1 : in_.rows;
-    auto made = call_with(*item.node, {&in, 1}, rows, item.uniform, failed_before_,
-                          [](const op_call& call) { return run_parse_example(call); });
+    std::vector<const value*> inputs;
+    for (auto in : item.inputs) inputs.push_back(&at(in));
+    const auto* function = find_library_function(item.node->op);
+    std::vector<uint8_t> own;
+    auto made = call_with(*item.node, inputs, item.uniform ? 1 : in_.rows, item.uniform,
+                          skipped(step, own), function ? function->run_all : &run_parse_example);
     ++counter_.calls;
     for (auto i : step.nodes) {
       const auto feature = static_cast<size_t>(plan_.items[i].node->attrs.index);
@@ -238,13 +241,27 @@ void evaluation::run_step(const program::plan::step& step) {
   }
 }
 
+const std::vector<uint8_t>& evaluation::skipped(const program::plan::step& step,
+                                                std::vector<uint8_t>& own) const {
+  if (step.guards.empty())
+    return failed_before_;
+  own = failed_before_;
+  own.resize(in_.rows);
+  for (auto [decides, wanted] : step.guards)
+    for (size_t r = 0; r < in_.rows; ++r)
+      if (own[r] == 0 && !chooses(at(decides), r, wanted))
+        own[r] = 1;
+  return own;
+}
+
 void evaluation::run_single(const program::plan::step& step, size_t node, const fused_pass* pass) {
   const auto i = step.nodes[node];
   const auto& item = plan_.items[i];
   std::vector<const value*> inputs;
   for (auto in : item.inputs) inputs.push_back(&at(in));
-  auto made =
-    run_node(*item.node, inputs, item.uniform ? 1 : in_.rows, item.uniform, failed_before_, pass);
+  std::vector<uint8_t> own;
+  auto made = run_node(*item.node, inputs, item.uniform ? 1 : in_.rows, item.uniform,
+                       skipped(step, own), pass);
   ++counter_.calls;
   values_[i] = {std::move(made.columns.front()), item.uniform, std::move(made.errors)};
 }

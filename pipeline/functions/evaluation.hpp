@@ -23,6 +23,9 @@ private:
   void run_step(const program::plan::step& step);
   void run_pass(const program::plan::step& step);
   void run_single(const program::plan::step& step, size_t node, const fused_pass* pass);
+  /// Rows that are not to be evaluated in a step; `own` is room for the answer.
+  const std::vector<uint8_t>& skipped(const program::plan::step& step,
+                                      std::vector<uint8_t>& own) const;
   bool shapes_alike(const program::plan::step& step) const;
 
   const program::plan& plan_;

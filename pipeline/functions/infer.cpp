@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/infer.hpp"
 
+#include "headrace/pipeline/functions/library.hpp"
 #include "headrace/pipeline/functions/shapes.hpp"
 
 #include <fmt/format.h>
@@ -128,8 +129,10 @@ rule rule_of(expr_op op) {
   case expr_op::parse_example: return {1, text};
   case expr_op::string_join: return {0, text};
   case expr_op::as_string: return {1, printable};
-  case expr_op::parameter:
-  case expr_op::constant: break;
+  case expr_op::tile:
+  case expr_op::roll: return {1, any};
+  case expr_op::pad: return {2, any};
+  default: break;
   }
   return {1, {nullptr, nullptr}};
 }
@@ -256,6 +259,8 @@ result<tensor_spec> infer_parse(const operands& in, const expr_attrs& attrs) {
 } // namespace
 
 result<tensor_spec> infer(expr_op op, const operands& in, const expr_attrs& attrs, dtype type) {
+  if (const auto* function = find_library_function(op))
+    return infer_library(*function, in, attrs, type);
   HEADRACE_TRY(check_operands(op, in));
   HEADRACE_TRY(check_special(op, in, type));
   if (op == expr_op::parse_example)

@@ -10,7 +10,8 @@ bool keeps_order(expr_op op) noexcept {
 
 bool is_movement(expr_op op) noexcept {
   return keeps_order(op) || op == expr_op::index || op == expr_op::stack || op == expr_op::concat
-         || op == expr_op::transpose || op == expr_op::fill;
+         || op == expr_op::transpose || op == expr_op::fill || op == expr_op::tile
+         || op == expr_op::pad || op == expr_op::roll;
 }
 
 namespace {
@@ -99,6 +100,66 @@ void plan_joined(std::vector<move_run>& runs, std::span<const shape> inputs, siz
     }
 }
 
+/// A result whose every axis takes places of the same axis of the input, `-1` being the filler
+/// (input 1). Neighbouring places of the last axis become one run.
+void walk_places(std::vector<move_run>& runs, std::span<const std::vector<int64_t>> places,
+                 std::span<const int64_t> steps, std::span<const int64_t> inner, int64_t base) {
+  const auto& here = places[0];
+  for (size_t i = 0; i < here.size();) {
+    size_t n = 1;
+    if (here[i] < 0) {
+      while (i + n < here.size() && here[i + n] < 0) ++n;
+      append(runs, {1, 0, 0, static_cast<int64_t>(n) * inner[0]});
+    } else if (places.size() == 1) {
+      while (i + n < here.size() && here[i + n] == here[i] + static_cast<int64_t>(n)) ++n;
+      append(runs, {0, base + here[i], 1, static_cast<int64_t>(n)});
+    } else {
+      walk_places(runs, places.subspan(1), steps.subspan(1), inner.subspan(1),
+                  base + here[i] * steps[0]);
+    }
+    i += n;
+  }
+}
+
+/// Where along one axis the result's values come from.
+std::vector<int64_t> places_along(expr_op op, const expr_attrs& attrs, size_t axis, size_t rank,
+                                  int64_t extent) {
+  std::vector<int64_t> out;
+  if (op == expr_op::tile) {
+    for (int64_t t = 0; t < attrs.dims[axis]; ++t)
+      for (int64_t i = 0; i < extent; ++i) out.push_back(i);
+  } else if (op == expr_op::roll) {
+    int64_t shift = 0;
+    for (size_t k = 0; k < attrs.axes.size(); ++k)
+      if (*normal_axis(attrs.axes[k], rank) == axis && extent > 0)
+        shift = (shift + attrs.dims[k] % extent + extent) % extent;
+    for (int64_t i = 0; i < extent; ++i) out.push_back((i - shift + extent) % extent);
+  } else {
+    const auto mirrored = [&](int64_t i) {
+      const int64_t edge = attrs.index == 1 ? 0 : 1; // is the border repeated?
+      if (attrs.index == 0)
+        return int64_t{-1};
+      return i < 0 ? -i - edge : 2 * extent - i - 2 + edge;
+    };
+    for (auto i = -attrs.axes[2 * axis]; i < extent + attrs.axes[2 * axis + 1]; ++i)
+      out.push_back(i >= 0 && i < extent ? i : mirrored(i));
+  }
+  return out;
+}
+
+void plan_places(std::vector<move_run>& runs, expr_op op, const expr_attrs& attrs, const shape& row,
+                 const shape& result) {
+  const auto rank = row.rank();
+  if (rank == 0)
+    return append(runs, {0, 0, 1, 1});
+  if (*result.elements() == 0)
+    return;
+  std::vector<std::vector<int64_t>> places;
+  for (size_t axis = 0; axis < rank; ++axis)
+    places.push_back(places_along(op, attrs, axis, rank, row[axis]));
+  walk_places(runs, places, steps_of(row), steps_of(result), 0);
+}
+
 } // namespace
 
 result<move_plan> plan_moves(expr_op op, const expr_attrs& attrs, std::span<const shape> in) {
@@ -112,6 +173,9 @@ result<move_plan> plan_moves(expr_op op, const expr_attrs& attrs, std::span<cons
     plan_joined(out.runs, in, *normal_axis(attrs.index, in[0].rank() + 1));
     break;
   case expr_op::concat: plan_joined(out.runs, in, *normal_axis(attrs.index, in[0].rank())); break;
+  case expr_op::tile:
+  case expr_op::pad:
+  case expr_op::roll: plan_places(out.runs, op, attrs, in[0], dims); break;
   case expr_op::fill: append(out.runs, {0, 0, 0, values}); break;
   default: append(out.runs, {0, 0, 1, values}); break;
   }

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/ops.hpp"
 
+#include "headrace/pipeline/functions/library.hpp"
 #include "headrace/pipeline/functions/moves.hpp"
 #include "headrace/pipeline/functions/shapes.hpp"
 
@@ -7,6 +8,8 @@ namespace headrace::detail {
 
 column run_op(const op_call& call) {
   const auto op = call.node.op;
+  if (const auto* function = find_library_function(op))
+    return function->run(call);
   if (is_reduction(op) || op == expr_op::argmax || op == expr_op::argmin)
     return run_reduction(call);
   if (is_movement(op))

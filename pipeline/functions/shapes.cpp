@@ -262,6 +262,77 @@ result<shape> fill(const expr_attrs& attrs, const shape& in) {
   return shape{attrs.dims};
 }
 
+result<shape> tile(const expr_attrs& attrs, const shape& in) {
+  for (auto times : attrs.dims)
+    if (times < 0)
+      return invalid_argument(fmt::format("{} times; none is less than 0", times));
+  if (!in.has_rank())
+    return shape{std::vector<int64_t>(attrs.dims.size(), unknown)};
+  if (in.rank() != attrs.dims.size())
+    return invalid_argument(fmt::format("{} numbers of times for an input of shape {}; one an axis",
+                                        attrs.dims.size(), to_string(in)));
+  std::vector<int64_t> dims;
+  int64_t n = 1;
+  for (size_t i = 0; i < in.rank(); ++i) {
+    int64_t dim = unknown;
+    const auto times = attrs.dims[i];
+    if (in[i] != unknown
+        && (__builtin_mul_overflow(in[i], times, &dim) || __builtin_mul_overflow(n, dim, &n)
+            || n > most_filled))
+      return invalid_argument(fmt::format("{} times {} is more than {} values",
+                                          to_string(shape{attrs.dims}), to_string(in),
+                                          most_filled));
+    dims.push_back(dim);
+  }
+  return shape{std::move(dims)};
+}
+
+result<shape> pad(const expr_attrs& attrs, const shape& in, const shape& filler) {
+  if (filler.has_rank() && !filler.is_scalar())
+    return invalid_argument(
+      fmt::format("the filler has shape {}; a scalar is needed", to_string(filler)));
+  if (attrs.axes.size() % 2 != 0 || attrs.index < 0 || attrs.index > 2)
+    return invalid_argument("paddings come in pairs, one an axis");
+  for (auto width : attrs.axes)
+    if (width < 0 || width > most_filled)
+      return invalid_argument(
+        fmt::format("a padding of {}; it must be in [0, {}]", width, most_filled));
+  const auto rank = attrs.axes.size() / 2;
+  if (!in.has_rank())
+    return shape{std::vector<int64_t>(rank, unknown)};
+  if (in.rank() != rank)
+    return invalid_argument(fmt::format(
+      "{} pairs of paddings for an input of shape {}; one an axis", rank, to_string(in)));
+  std::vector<int64_t> dims;
+  int64_t n = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto before = attrs.axes[2 * i], after = attrs.axes[2 * i + 1];
+    if (in[i] == unknown) {
+      dims.push_back(unknown);
+      continue;
+    }
+    const auto most = attrs.index == 1 ? in[i] - 1 : in[i];
+    if (attrs.index != 0 && std::max(before, after) > std::max<int64_t>(most, 0))
+      return invalid_argument(fmt::format("axis {} of {} is mirrored by {} and {}; at most {} is "
+                                          "there",
+                                          i, to_string(in), before, after,
+                                          std::max<int64_t>(most, 0)));
+    dims.push_back(before + in[i] + after);
+    if (__builtin_mul_overflow(n, dims.back(), &n) || n > most_filled)
+      return invalid_argument(fmt::format("the result has more than {} values", most_filled));
+  }
+  return shape{std::move(dims)};
+}
+
+result<shape> roll(const expr_attrs& attrs, const shape& in) {
+  if (attrs.dims.size() != attrs.axes.size())
+    return invalid_argument(fmt::format("{} shifts along {} axes; one each is needed",
+                                        attrs.dims.size(), attrs.axes.size()));
+  if (in.has_rank())
+    for (auto axis : attrs.axes) HEADRACE_TRY(normal_axis(axis, in.rank()).status());
+  return in;
+}
+
 result<shape> gather(const expr_attrs& attrs, const shape& in, const shape& indices) {
   if (in.is_scalar())
     return invalid_argument("a scalar has no parts");
@@ -318,6 +389,9 @@ result<shape> result_shape(expr_op op, const expr_attrs& attrs, std::span<const 
   case expr_op::size: return shape{};
   case expr_op::fill: return fill(attrs, in[0]);
   case expr_op::gather: return gather(attrs, in[0], in[1]);
+  case expr_op::tile: return tile(attrs, in[0]);
+  case expr_op::pad: return pad(attrs, in[0], in[1]);
+  case expr_op::roll: return roll(attrs, in[0]);
   case expr_op::string_split: return split(in[0]);
   case expr_op::string_reduce_join: return reduce_join(in[0]);
   case expr_op::decode_raw: {

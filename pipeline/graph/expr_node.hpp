@@ -14,6 +14,14 @@ struct expr_node;
 struct function_scope;
 using expr_ptr = std::shared_ptr<const expr_node>;
 
+/// A function inside of an expression. It knows nothing but its arguments: what it captured was
+/// made into arguments.
+struct expr_body {
+  std::shared_ptr<const function_scope> scope;
+  std::vector<tensor_spec> arguments;
+  std::vector<expr_ptr> results;
+};
+
 /// One application of a column function. The number of each is what is stored in graphs: append
 /// only.
 enum class expr_op : uint16_t {
@@ -86,6 +94,9 @@ enum class expr_op : uint16_t {
   size,          ///< int64 scalar
   fill,          ///< shape `attrs.dims` of the scalar input
   gather,        ///< input 0 at indices input 1 along axis `attrs.index`
+  tile,          ///< `attrs.dims`: how often along each axis
+  pad,           ///< `attrs.axes`: before and after each axis; input 1 fills; see `pad_mode`
+  roll,          ///< by `attrs.dims` along `attrs.axes`
   // strings
   string_length = 130,
   string_upper,
@@ -99,6 +110,49 @@ enum class expr_op : uint16_t {
   // parsing
   decode_raw = 150, ///< string to vector of `spec.type`; `attrs.flag`: little endian
   parse_example, ///< one string to the features of `attrs.features`; result component `attrs.index`
+  // the library: functions that look at a row at a time (see functions/library.hpp)
+  one_hot = 200, ///< inputs indices, on, off; `attrs.dims[0]` places at axis `attrs.index`
+  sort,          ///< along `attrs.index`; `attrs.flag`: descending; `attrs.dims[0]` kept, -1: all
+  argsort,       ///< the same, int32 places
+  cumsum,        ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
+  cumprod,
+  matmul,         ///< of the last two axes; the others broadcast
+  ensure_shape,   ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
+  check,          ///< input 0 where all of input 1 holds; others are shown; `attrs.text` says what
+  check_numerics, ///< `attrs.text` says what
+  cond,           ///< input 1 or 2 as the bool scalar in input 0 says
+  while_loop, ///< `attrs.bodies` (condition, step) on the first of the inputs, as many as results,
+              ///< at most `attrs.dims[0]` times; result component `attrs.index`
+  slice_at,   ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
+  // strings
+  regex_full_match = 230, ///< `attrs.text`: pattern
+  regex_replace,          ///< `attrs.texts`: pattern, replacement; `attrs.flag`: all
+  substring,              ///< inputs text, position, length; `attrs.flag`: in UTF-8 characters
+  unicode_length,
+  unicode_upper,
+  unicode_lower,
+  to_hash_bucket, ///< below `attrs.dims[0]`
+  ngrams,         ///< `attrs.dims`: widths; `attrs.text`: separator; `attrs.texts`: pads
+  split_padded,   ///< at `attrs.text` to `attrs.dims[0]` parts; `attrs.texts`: the filler
+  // tables
+  lookup = 260, ///< inputs keys, the table's keys and values, default; `attrs.dims`: {out buckets}
+  // random numbers
+  random_bits = 280,  ///< input 0: seed, two integers; shape `attrs.dims`; uint64
+  random_uniform,     ///< the same, floats in [0, 1)
+  random_normal,      ///< the same; `attrs.flag`: none beyond two deviations
+  random_integers,    ///< the same, in [input 1, input 2)
+  random_categorical, ///< input 0: seed, input 1: logits; `attrs.dims[0]` draws each
+  row_seed,           ///< two int64 for each row that no other row of the iteration has
+  // images
+  decode_image = 300, ///< `attrs.dims`: {channels, ratio}; `attrs.text`: jpeg, png or any
+  encode_image,       ///< `attrs.text`: jpeg or png; `attrs.dims`: {quality or compression}
+  resize_image,       ///< to `attrs.dims`; `attrs.text`: method; `attrs.flag`: antialias
+  rgb_to_hsv,
+  hsv_to_rgb,
+  adjust_hue,        ///< inputs image, delta
+  adjust_saturation, ///< inputs image, factor
+  // parsing
+  parse_sequence_example = 340, ///< as `parse_example`
 };
 
 /// One part of numpy's basic indexing.
@@ -119,6 +173,14 @@ struct feature_spec {
   dtype type = dtype::float32; ///< int64, float32 or string
   shape dims;
   bool variable = false;
+  /// Values come as steps of shape `dims`, any number of them: a new first axis.
+  bool sequence = false;
+  /// Of a sequence example: is it one of the lists?
+  bool in_lists = false;
+  /// The feature that holds the places (`size` of them) or row lengths of the values; or empty.
+  std::string index_name;
+  /// Places of a sparse vector; 0: `index_name` (if any) holds row lengths.
+  int64_t size = 0;
   bool has_default = false;
   column default_value; ///< one row of the feature's spec, if `has_default`
 };
@@ -133,6 +195,9 @@ struct expr_attrs {
   std::string text; ///< separators, encodings
   column value;     ///< constants: one row
   std::vector<feature_spec> features;
+  std::vector<double> numbers;    ///< parameters that are no integers
+  std::vector<std::string> texts; ///< patterns, names
+  std::vector<std::shared_ptr<const expr_body>> bodies;
 };
 
 /// A node of a traced function: immutable, shared by all that use its result. Result `spec` is
@@ -144,6 +209,9 @@ struct expr_node {
   tensor_spec spec;
   /// For parameters: the function whose argument this is. Compared by identity only.
   std::shared_ptr<const function_scope> scope;
+  /// What the function made ready from its attributes and constant inputs (a compiled pattern, a
+  /// table); its own business.
+  std::shared_ptr<const void> prepared;
 };
 
 /// Identity of one traced function; parameters of an outer function that appear in an inner one are

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+
+/// Assertions. Each gives its first argument back: an element that does not hold what is asserted
+/// is an error of the row, with `message` and the first values. What is not used of the result
+/// asserts nothing, as with every function. What is known when the function is traced throws there.
+namespace headrace::debugging {
+
+/// `x` if all of the bools in `condition` hold.
+expr Assert(const expr& x, const expr& condition, const std::string& message = "");
+
+/// Element by element; shapes broadcast.
+expr assert_equal(const expr& x, const expr& y, const std::string& message = "");
+expr assert_none_equal(const expr& x, const expr& y, const std::string& message = "");
+expr assert_less(const expr& x, const expr& y, const std::string& message = "");
+expr assert_less_equal(const expr& x, const expr& y, const std::string& message = "");
+expr assert_greater(const expr& x, const expr& y, const std::string& message = "");
+expr assert_greater_equal(const expr& x, const expr& y, const std::string& message = "");
+/// Floats: `|x - y| <= absolute + relative * |y|`.
+expr assert_near(const expr& x, const expr& y, double relative = 1e-5, double absolute = 1e-5,
+                 const std::string& message = "");
+expr assert_positive(const expr& x, const std::string& message = "");
+expr assert_negative(const expr& x, const std::string& message = "");
+expr assert_non_negative(const expr& x, const std::string& message = "");
+expr assert_non_positive(const expr& x, const std::string& message = "");
+
+/// Floats without NaN or infinities; `message` says what was computed.
+expr check_numerics(const expr& x, const std::string& message);
+expr assert_all_finite(const expr& x, const std::string& message = "");
+
+/// Of the traced tensor, at once: throws.
+expr assert_type(const expr& x, dtype type, const std::string& message = "");
+expr assert_integer(const expr& x, const std::string& message = "");
+expr assert_scalar(const expr& x, const std::string& message = "");
+/// Throws if the rank is known and another; sees that the rows have it otherwise.
+expr assert_rank(const expr& x, size_t rank, const std::string& message = "");
+
+} // namespace headrace::debugging

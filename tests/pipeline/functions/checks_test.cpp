@@ -1,0 +1,157 @@
+#include "headrace/pipeline/functions/control.hpp"
+#include "headrace/pipeline/functions/debugging.hpp"
+#include "tests/pipeline/functions/everywhere.hpp"
+
+#include <random>
+
+namespace headrace {
+namespace {
+
+using namespace testing;
+using list = std::vector<std::string>;
+
+TEST(Debugging, AnAssertionFailsTheRowWithTheUsersMessageAndItsValues) {
+  auto out = apply_everywhere(
+    {scalars<int64_t>({1, 5, 3}), tensors<int64_t>({2, 2, 4, 9, 3, 4}, {2})}, [](expr x, expr y) {
+      return std::tuple{debugging::assert_less(x, y, "labels"), debugging::assert_equal(y, y)};
+    });
+  EXPECT_EQ(errors_of(out), (list{"1: debugging.assert_less: labels: x = 5, y = [4, 9]",
+                                  "2: debugging.assert_less: labels: x = 3, y = [3, 4]"}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[0])[0], 1);
+}
+
+TEST(Debugging, EachComparisonIsTheOneItIsNamedFor) {
+  const auto failing = [](auto assertion) {
+    auto out = apply({scalars<int32_t>({-1, 0, 1})}, [&](expr x) { return assertion(x); });
+    std::string rows;
+    for (const auto& e : out.errors) rows += std::to_string(e.row);
+    return rows;
+  };
+  using namespace debugging;
+  EXPECT_EQ(failing([](expr x) { return assert_equal(x, 0); }), "02");
+  EXPECT_EQ(failing([](expr x) { return assert_none_equal(x, 0); }), "1");
+  EXPECT_EQ(failing([](expr x) { return assert_less(x, 0); }), "12");
+  EXPECT_EQ(failing([](expr x) { return assert_less_equal(x, 0); }), "2");
+  EXPECT_EQ(failing([](expr x) { return assert_greater(x, 0); }), "01");
+  EXPECT_EQ(failing([](expr x) { return assert_greater_equal(x, 0); }), "0");
+  EXPECT_EQ(failing([](expr x) { return assert_positive(x); }), "01");
+  EXPECT_EQ(failing([](expr x) { return assert_negative(x); }), "12");
+  EXPECT_EQ(failing([](expr x) { return assert_non_negative(x); }), "0");
+  EXPECT_EQ(failing([](expr x) { return assert_non_positive(x); }), "2");
+  EXPECT_EQ(failing([](expr x) { return Assert(x, stack({x > -1, x < 1})); }), "02");
+}
+
+TEST(Debugging, NearIsRelativeAndAbsolute) {
+  auto out = apply({scalars<float>({100.0005f, 100.01f, 1e-6f}), scalars<float>({100, 100, 0})},
+                   [](expr x, expr y) { return debugging::assert_near(x, y); });
+  EXPECT_EQ(errors_of(out), (list{"1: debugging.assert_near: x is near y: x = 100.01, y = 100"}));
+}
+
+TEST(Debugging, CheckNumericsTellsWhatIsThere) {
+  const float nan = NAN, inf = INFINITY;
+  auto out = apply_everywhere({tensors<float>({1, 2, nan, 1, inf, 1, nan, -inf}, {2})},
+                              [](expr x) { return debugging::check_numerics(x, "loss"); });
+  EXPECT_EQ(errors_of(out),
+            (list{"1: debugging.check_numerics: loss: the tensor has NaN values",
+                  "2: debugging.check_numerics: loss: the tensor has Inf values",
+                  "3: debugging.check_numerics: loss: the tensor has Inf and NaN values"}));
+  EXPECT_EQ(thrown_by([] { debugging::check_numerics(1, "x"); }),
+            "debugging.check_numerics: the values are int32[]; they must be floats");
+}
+
+TEST(Debugging, WhatIsKnownWhenTracedThrowsThere) {
+  EXPECT_EQ(thrown_by([] { debugging::assert_type(1, dtype::float32, "m"); }),
+            "debugging.assert_type: m: the tensor is int32[]; float32 is needed");
+  EXPECT_EQ(thrown_by([] { debugging::assert_integer(1.0); }),
+            "debugging.assert_integer: the tensor is float64[]; integers are needed");
+  EXPECT_EQ(thrown_by([] { debugging::assert_rank(1, 2); }),
+            "debugging.assert_rank: the tensor is int32[]; rank 2 is needed");
+  EXPECT_EQ(thrown_by([] { debugging::assert_scalar(constant(std::vector<int>{1})); }),
+            "debugging.assert_rank: the tensor is int32[1]; rank 0 is needed");
+}
+
+TEST(Cond, TakesTheChosenBranchWithItsShape) {
+  auto out = apply_everywhere({scalars<int64_t>({1, 0, 3})}, [](expr n) {
+    return cond(
+      n > 0,
+      [&] {
+        return std::tuple{stack({n, n}), expr{"some"}};
+      },
+      [&] {
+        return std::tuple{constant(std::vector<int64_t>{}), expr{"none"}};
+      });
+  });
+  EXPECT_TRUE(out.errors.empty());
+  EXPECT_EQ(to_string(out.columns[0].shape_of(0)), "[2]");
+  EXPECT_EQ(to_string(out.columns[0].shape_of(1)), "[0]");
+  EXPECT_EQ(texts_of(out.columns[1]), (list{"some", "none", "some"}));
+}
+
+TEST(Cond, OnlyWhatIsChosenCanFail) {
+  auto out = apply_everywhere(
+    {texts({"1", "x", "3"}), scalars<int32_t>({1, 0, 1})}, [](expr s, expr is_number) {
+      return cond(
+        is_number == 1, [&] { return strings::to_number<int64_t>(s) / 2; },
+        [&] { return cast<int64_t>(strings::length(s)); });
+    });
+  EXPECT_TRUE(out.errors.empty());
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{0, 1, 1}));
+  out = apply_everywhere({texts({"1", "x"})}, [](expr s) {
+    return cond(
+      s == "x", [&] { return strings::to_number<int64_t>(s); },
+      [] { return constant(int64_t{0}); });
+  });
+  EXPECT_EQ(errors_of(out), (list{"1: strings.to_number: 'x' is no int64"}));
+}
+
+TEST(Cond, AFailingConditionFailsTheRow) {
+  auto out = apply_everywhere({scalars<int32_t>({0, 1})}, [](expr n) {
+    return cond(
+      1 / n > 0, [] { return expr{"a"}; }, [] { return expr{"b"}; });
+  });
+  EXPECT_EQ(errors_of(out), (list{"0: divide: integer division by zero"}));
+}
+
+TEST(Cond, AValueThatIsUsedOutsideOfABranchIsThereEverywhere) {
+  auto out = apply_everywhere({texts({"a b", "c", "d e f"})}, [](expr s) {
+    const auto words = strings::split(s);
+    const auto n = size(words);
+    const auto nested = cond(
+      n > 1,
+      [&] {
+        return cond(
+          n > 2, [&] { return strings::reduce_join(words, "-"); },
+          [&] { return strings::upper(strings::reduce_join(words, "+")); });
+      },
+      [&] { return strings::reduce_join(words, "!") + "?"; });
+    return std::tuple{nested, strings::reduce_join(words, "!")};
+  });
+  EXPECT_EQ(texts_of(out.columns[0]), (list{"A+B", "c?", "d-e-f"}));
+  EXPECT_EQ(texts_of(out.columns[1]), (list{"a!b", "c", "d!e!f"}));
+}
+
+TEST(Cond, ChecksItsParts) {
+  EXPECT_EQ(thrown_by([] {
+              cond(
+                expr{1}, [] { return 1; }, [] { return 2; });
+            }),
+            "cond: the condition is int32[]; it must be a bool scalar");
+  EXPECT_EQ(thrown_by([] {
+              cond(
+                expr{true}, [] { return expr{"a"}; }, [] { return expr{2}; });
+            }),
+            "cond: operands are string and int32");
+  EXPECT_EQ(
+    thrown_by([] {
+      cond(
+        expr{true},
+        [] {
+          return std::tuple{1, 2};
+        },
+        [] { return std::tuple{1}; });
+    }),
+    "cond: the branches are (int32[], int32[]) and (int32[]); they must have one structure");
+}
+
+} // namespace
+} // namespace headrace
