@@ -19,6 +19,7 @@ public:
     : spec_(std::make_shared<const element_spec>(graph->spec)) {
     context_.stop = stop_.get_token();
     context_.seed = options.seed.value_or(random_id());
+    context_.find_function = options.find_function;
     context_.distribute =
       [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
       auto opened = service_source::open(node, token);
@@ -67,6 +68,27 @@ public:
     failed = held_->errors.empty() ? nullptr : held_->error_at(row_);
     return true;
   }
+
+  /// As `advance`, if there is a next element in the block that is held.
+  bool take(element& at, const status*& failed) {
+    if (!held_)
+      return false;
+    if (service_) {
+      const auto row = service_->rows().claim();
+      if (row < 0)
+        return false;
+      row_ = static_cast<size_t>(row);
+    } else if (row_ + 1 < rows_) {
+      ++row_;
+    } else {
+      return false;
+    }
+    at = current();
+    failed = held_->errors.empty() ? nullptr : held_->error_at(row_);
+    return true;
+  }
+
+  void stop() noexcept { stop_.request_stop(); }
 
   /// The element given last.
   element current() const { return {held_, spec_, row_}; }
@@ -125,6 +147,9 @@ bool dataset_iterator::advance(element& at) {
     throw error{*failed};
   return true;
 }
+
+bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
+void dataset_iterator::stop() noexcept { impl_->stop(); }
 
 std::optional<block> dataset_iterator::next_block() { return impl_->next_block(); }
 

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/pipeline/types/element.hpp"
 
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace headrace {
 
@@ -13,6 +16,8 @@ namespace headrace {
 struct iterate_options {
   /// For operators that were given no seed; unset: drawn.
   std::optional<uint64_t> seed;
+  /// Finds the functions that the graph calls by name; without it there are none.
+  std::function<named_function(const std::string&)> find_function;
 };
 
 /// One pass over a dataset. Not thread-safe. Destroying it stops what runs for it.
@@ -29,6 +34,12 @@ public:
   /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end.
   /// Failed elements are listed in `block::errors`.
   std::optional<block> next_block();
+  /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
+  /// `failed` is set if that element failed, else null.
+  bool take(element& at, const status*& failed);
+  /// Ends the iteration early: a `next` that waits in another thread returns. Any thread may call
+  /// it while the iterator lives.
+  void stop() noexcept;
 
 private:
   friend class element_cursor;

@@ -1,0 +1,47 @@
+#include "headrace/headrace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace headrace {
+namespace {
+
+TEST(DatasetIterator, TakesWhatIsAtHandAndNothingElse) {
+  auto reading = dataset::range(5).map([](expr x) { return 10 / (x - 3); }).iterate();
+  const status* failed = nullptr;
+  element at;
+  EXPECT_FALSE(reading.take(at, failed)); // nothing was fetched yet
+  std::vector<int64_t> seen;
+  size_t failures = 0;
+  for (;;) {
+    if (!reading.take(at, failed)) {
+      auto next = reading.next();
+      if (!next) {
+        ++failures;
+        continue;
+      }
+      if (!*next)
+        break;
+      at = **next;
+    } else if (failed) {
+      ++failures;
+      continue;
+    }
+    seen.push_back(at[0].scalar<int64_t>());
+  }
+  EXPECT_EQ(seen, (std::vector<int64_t>{-3, -5, -10, 10}));
+  EXPECT_EQ(failures, 1U);
+  EXPECT_FALSE(reading.take(at, failed)); // over
+}
+
+TEST(DatasetIterator, StopEndsAWaitInAnotherThread) {
+  local_cluster nobody{{.workers = 0}};
+  auto reading = dataset::range(5).apply(distribute({.service = nobody.target()})).iterate();
+  std::jthread stopper{[&] { reading.stop(); }};
+  auto next = reading.next();
+  EXPECT_TRUE(!next || !*next);
+}
+
+} // namespace
+} // namespace headrace
