@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headrace {
 
 namespace {
@@ -47,8 +49,10 @@ std::string register_dataset(const std::string& service, const dataset& what,
 }
 
 dataset from_dataset_id(distribute_options options, const std::string& id) {
-  auto spec = service::spec_of(options.service, id).value();
   auto about = to_service_options(options);
+  auto spec =
+    service::spec_of(options.service, id, std::min(options.worker_timeout, service::answer_limit))
+      .value();
   about.dataset_id = id;
   return dataset{make_distribute(std::move(spec), unknown_cardinality, std::move(about)).value()};
 }

@@ -24,7 +24,8 @@ struct distribute_options {
   int64_t max_outstanding_requests = 0;
   /// `snappy`, `none`, or `auto`, which leaves it to headrace: at present that is none.
   std::string compression = "auto";
-  /// How long to wait while there is no worker at all, before that is an error.
+  /// How long to wait while there is no worker at all, before that is an error; and for the first
+  /// answer of the dispatcher, where 10 s are not less.
   duration worker_timeout = std::chrono::seconds{60};
 };
 

@@ -17,8 +17,6 @@ namespace headrace::service {
 
 namespace {
 
-constexpr auto call_timeout = std::chrono::seconds{10};
-
 capnp::Data::Reader data(const buffer& in) {
   return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
 }
@@ -60,13 +58,13 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
 }
 
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id) {
+                                   const std::string& id, duration limit) {
   HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
   const auto print = fingerprint(bytes);
   const auto spec = encode_spec(graph->spec);
   HEADRACE_ASSIGN(
     auto answer,
-    call(dispatcher, call_timeout, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+    call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
            auto out = b.initDispatcher().initRegisterDataset();
            out.setGraph(data(bytes));
            out.setDatasetId(id);
@@ -76,8 +74,8 @@ result<std::string> register_graph(const std::string& dispatcher, const dataset_
   return std::string{answer->getDispatcher().getDatasetDef().getDatasetId()};
 }
 
-result<element_spec> spec_of(const std::string& dispatcher, const std::string& id) {
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, call_timeout,
+result<element_spec> spec_of(const std::string& dispatcher, const std::string& id, duration limit) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit,
                                     make_envelope(random_id(), [&](schema::Envelope::Builder b) {
                                       b.initDispatcher().setGetDataset(id);
                                     })));

@@ -5,6 +5,8 @@
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 
 struct service_source::impl {
@@ -24,13 +26,15 @@ service_source::~service_source() {
 result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
                                                              std::stop_token stop) {
   const auto& about = graph.service;
+  const duration worker_timeout{about.worker_timeout_ns};
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   consumer_options options;
   options.dataset_id = about.dataset_id;
   if (options.dataset_id.empty()) {
     HEADRACE_ASSIGN(options.dataset_id,
-                    service::register_graph(about.address, graph.inputs.at(0), {}));
+                    service::register_graph(about.address, graph.inputs.at(0), {},
+                                            std::min(worker_timeout, service::answer_limit)));
   }
   options.job_name = about.job_name;
   options.mode =
@@ -40,7 +44,7 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   options.spec = graph.spec;
   options.compress = about.compression == "snappy";
   options.max_outstanding = about.max_outstanding_requests;
-  options.worker_timeout = duration{about.worker_timeout_ns};
+  options.worker_timeout = worker_timeout;
 
   auto what = std::make_unique<impl>();
   what->here = session.here;

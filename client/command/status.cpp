@@ -21,9 +21,9 @@ struct flags {
   duration timeout = std::chrono::seconds{5};
 };
 
-int fail(const status& why) {
+int fail(const status& why, exit_code code) {
   std::fprintf(stderr, "headrace status: %s\n", why.message().c_str());
-  return static_cast<int>(exit_code_of(why));
+  return static_cast<int>(code);
 }
 
 void show(const flags& given, const service_status& x) {
@@ -39,11 +39,11 @@ int run(const flags& given) {
   // Requests go through the process's node: who makes it first decides how it connects.
   auto here = node::process({.role = node_role::tool, .tls = given.tls});
   if (!here)
-    return fail(here.status());
+    return fail(here.status(), exit_code_of(here.status()));
   do {
     auto now = get_service_status(given.dispatcher, given.timeout);
     if (!now)
-      return fail(now.status());
+      return fail(now.status(), exit_code_of_connect(now.status()));
     show(given, *now);
   } while (given.watch && !stop.wait(*given.watch));
   return static_cast<int>(exit_code::ok);

@@ -1,24 +1,16 @@
-#include "headrace/headrace.hpp"
+#include "tests/client/support/outcomes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 namespace headrace {
 
 namespace {
 
+using test::thrown_by;
 using testing::HasSubstr;
-
-/// What the call throws; ok if nothing.
-template <class F>
-status thrown_by(F&& call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e.why();
-  }
-  return {};
-}
 
 TEST(BadInput, AnUnknownDatasetIdIsNamed) {
   local_cluster cluster{{.workers = 1}};
@@ -37,13 +29,6 @@ TEST(BadInput, AnIdThatAnotherDatasetHasIsRefused) {
   EXPECT_THAT(why.message(), HasSubstr("'mine'"));
 }
 
-TEST(BadInput, AnAddressWhereNobodyListensIsNamed) {
-  const auto why =
-    thrown_by([] { dataset::range(3).apply(distribute{{.service = "127.0.0.1:1"}}).iterate(); });
-  EXPECT_EQ(why.code(), status_code::unavailable);
-  EXPECT_THAT(why.message(), HasSubstr("127.0.0.1:1"));
-}
-
 TEST(BadInput, NoWorkerWithinItsTimeIsAnErrorThatSaysWhatToStart) {
   local_cluster cluster{{.workers = 0, .heartbeat = std::chrono::milliseconds{50}}};
   auto it = dataset::range(3)
@@ -58,14 +43,66 @@ TEST(BadInput, NoWorkerWithinItsTimeIsAnErrorThatSaysWhatToStart) {
   EXPECT_FALSE(second->has_value());
 }
 
-TEST(BadInput, SizesOfZeroAreRefusedWhereTheyAreWritten) {
-  EXPECT_EQ(thrown_by([] { dataset::range(3).batch(0); }).code(), status_code::invalid_argument);
-  EXPECT_EQ(thrown_by([] { dataset::range(3).shuffle(-1); }).code(), status_code::invalid_argument);
-  EXPECT_EQ(thrown_by([] {
-              dataset::range(3).interleave([](expr n) { return dataset::range(n); },
-                                           {.cycle_length = 0});
-            }).code(),
-            status_code::invalid_argument);
+struct refused {
+  std::function<void(const dataset&)> call;
+  std::vector<std::string> words;
+};
+
+TEST(BadInput, SizesBelowOneAreRefusedWhereTheyAreWritten) {
+  const auto numbers = dataset::range(3);
+  const auto of_three = [](expr n) { return dataset::range(n); };
+  const refused calls[]{
+    {[](const dataset& x) { x.batch(0); }, {"batch", "0"}},
+    {[](const dataset& x) { x.batch(-4); }, {"batch", "-4"}},
+    {[](const dataset& x) { x.shuffle(0); }, {"shuffle", "0"}},
+    {[](const dataset& x) { x.shuffle(-1); }, {"shuffle", "-1"}},
+    {[](const dataset& x) { x.prefetch(-2); }, {"prefetch", "-2"}},
+    {[](const dataset& x) { x.repeat(-2); }, {"repeat", "-2"}},
+    {[](const dataset& x) { x.take(-2); }, {"take", "-2"}},
+    {[&](const dataset& x) { x.interleave(of_three, {.cycle_length = 0}); },
+     {"interleave", "cycle_length", "0"}},
+    {[&](const dataset& x) { x.interleave(of_three, {.block_length = -3}); },
+     {"interleave", "block_length", "-3"}},
+    {[](const dataset& x) {
+       x.apply(distribute{{.service = "127.0.0.1:1", .max_outstanding_requests = -1}});
+     },
+     {"max_outstanding_requests", "-1"}},
+    {[](const dataset&) { dataset::range(0, 10, 0); }, {"range", "step", "0"}},
+    {[](const dataset&) { local_cluster{{.workers = -1}}; }, {"workers", "-1"}},
+  };
+  for (const auto& one : calls) {
+    const auto why = thrown_by([&] { one.call(numbers); });
+    EXPECT_EQ(why.code(), status_code::invalid_argument);
+    for (const auto& word : one.words) EXPECT_THAT(why.message(), HasSubstr(word));
+  }
+}
+
+TEST(BadInput, AFunctionThatDoesNotFitItsElementsIsRefusedWhereItIsWritten) {
+  const auto rows = dataset::from_tensor_slices({constant(std::vector<float>{1, 2, 3, 4, 5, 6})})
+                      .batch(2, {.drop_remainder = true});
+  const refused calls[]{
+    {[](const dataset& x) { x.map([](expr v) { return strings::length(v); }); },
+     {"length", "string", "float32"}},
+    {[](const dataset& x) { x.map([](expr v) { return reshape(v, {3}); }); },
+     {"reshape", "[2]", "[3]"}},
+    {[](const dataset& x) {
+       x.map([](expr v) { return v + constant(std::vector<float>{1, 2, 3}); });
+     },
+     {"[2]", "[3]"}},
+    {[](const dataset& x) { x.map([](expr v) { return v + constant(int64_t{1}); }); },
+     {"float32", "int64"}},
+    {[](const dataset& x) { x.filter([](expr v) { return v > 1.0f; }); }, {"filter", "bool"}},
+    {[](const dataset& x) { x.filter([](expr v) { return v[0]; }); },
+     {"filter", "bool", "float32"}},
+    {[](const dataset& x) { x.concatenate(dataset::range(3)); },
+     {"concatenate", "float32", "int64"}},
+    {[](const dataset& x) { x.map([](expr a, expr b) { return a + b; }); }, {"take 1"}},
+  };
+  for (const auto& one : calls) {
+    const auto why = thrown_by([&] { one.call(rows); });
+    EXPECT_EQ(why.code(), status_code::invalid_argument);
+    for (const auto& word : one.words) EXPECT_THAT(why.message(), HasSubstr(word));
+  }
 }
 
 } // namespace

@@ -142,27 +142,6 @@ TEST(LocalCluster, SeveralSourcesUnderDynamicGiveEachElementOnce) {
   EXPECT_EQ(sorted_values(read), numbers(0, 9'000));
 }
 
-TEST(LocalCluster, AFailedElementComesBetweenItsNeighbours) {
-  local_cluster cluster{{.workers = 1}};
-  auto it = dataset::range(100)
-              .map([](expr x) { return floor_div(constant(int64_t{1'000}), x - 40) * 0 + x; })
-              .apply(over(cluster, sharding_policy::dynamic))
-              .iterate();
-  for (int64_t i = 0; i < 100; ++i) {
-    auto x = it.next();
-    if (i == 40) {
-      EXPECT_FALSE(x) << "element 40 did not fail";
-      continue;
-    }
-    ASSERT_TRUE(x) << i << ": " << to_string(x.status());
-    ASSERT_TRUE(x.value()) << "ended at " << i;
-    EXPECT_EQ(x.value()->operator[](0).scalar<int64_t>(), i);
-  }
-  auto end = it.next();
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(end.value());
-}
-
 TEST(LocalCluster, ReadsARegisteredDatasetByItsId) {
   local_cluster cluster{{.workers = 2}};
   auto what = dataset::range(300).map([](expr x) { return x * 2; });

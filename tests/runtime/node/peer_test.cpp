@@ -1,7 +1,7 @@
 #include "headrace/runtime/node/peer.hpp"
 
 #include "tests/runtime/node/echo_actor.hpp"
-#include "tests/runtime/node/raw_server.hpp"
+#include "tests/support/raw_server.hpp"
 #include "tests/runtime/process/child_body.hpp"
 
 #include <condition_variable>
