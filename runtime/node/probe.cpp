@@ -49,11 +49,11 @@ struct attempt {
   time_point deadline;
 
   std::string where() const { return to_string(to); }
-  status late(const std::string& what) const {
+  status late(const std::string& what, const std::string& question = {}) const {
     using namespace std::chrono;
     return deadline_exceeded(where() + " " + what + " within "
                              + std::to_string(duration_cast<milliseconds>(options.limit).count())
-                             + " ms");
+                             + " ms" + question);
   }
 
   /// Waits until the socket has an event. False: the time is up.
@@ -132,8 +132,8 @@ struct attempt {
     HEADRACE_ASSIGN(bool whole, read(fd, bytes, greeting_header));
     if (!whole && bytes.empty()) {
       if (clock::system().now() >= deadline)
-        return late("accepted the connection and said nothing")
-          .with_context("is it another service's port, a stopped process, or one that wants TLS?");
+        return late("accepted the connection and said nothing",
+                    ": is it another service's port, a stopped process, or one that wants TLS?");
       return unavailable(where()
                          + " closed the connection without a word: is it another service's "
                            "port?");

@@ -1,4 +1,5 @@
-#include "tests/cluster/processes.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "tests/cluster/relayed_worker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,17 @@ dataset read_together(const dataset& what, const std::string& dispatcher, const 
     {.processing_mode = sharding_policy::dynamic, .service = dispatcher, .job_name = job}));
 }
 
+/// Rows of a range that descend from another split than the one of their own index.
+size_t of_other_splits(const block& rows) {
+  const auto& column = rows.columns.at(0);
+  size_t wrong = 0;
+  for (size_t i = 0; i < rows.rows; ++i) {
+    const auto value = column.values<int64_t>()[static_cast<size_t>(column.first_value(i))];
+    wrong += origin_of(rows.origins, i).split != static_cast<uint64_t>(value);
+  }
+  return wrong;
+}
+
 TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
   constexpr int64_t total = 10'000'000;
   auto dispatcher = start_dispatcher();
@@ -24,9 +36,18 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
   auto pausing = read_together(what, dispatcher.address, "both").iterate();
   auto steady = read_together(what, dispatcher.address, "both").iterate();
   once seen{total};
-  const auto read = [&](dataset_iterator& from) {
+  size_t without_origins = 0;
+  size_t looked_at = 0;
+  size_t not_of_their_index = 0;
+  const auto read = [&](dataset_iterator& from) -> size_t {
     auto rows = from.next_block();
-    return rows ? seen.add(*rows) : 0;
+    if (!rows)
+      return 0;
+    if (rows->origins.empty())
+      without_origins += rows->rows;
+    else if (looked_at < total / 100) // all would take longer than the reading
+      looked_at += rows->rows, not_of_their_index += of_other_splits(*rows);
+    return seen.add(*rows);
   };
   // Both read, then one stops until the other has got a third of all; from there on both read
   // again.
@@ -37,9 +58,10 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
     ASSERT_GT(n, 0u) << "the end came after " << alone;
     alone += n;
   }
-  workers.push_back(start_worker(dispatcher.address));
-  if (auto how = await_service_workers(dispatcher.address, 4, patience); !how)
-    FAIL() << to_string(how);
+  relayed_worker fourth{dispatcher.address};
+  // Both consumers reach it before they go on, so that there is something left for it to do.
+  ASSERT_TRUE(fourth.network->await_connections(1, patience));
+  const auto before = fourth.network->forwarded(relay::direction::back);
   bool more = true;
   while (more) {
     const bool a = read(pausing) > 0;
@@ -49,10 +71,16 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
   EXPECT_EQ(seen.count(), static_cast<size_t>(total));
   EXPECT_EQ(seen.wrong(), 0u);
   EXPECT_EQ(seen.failed(), 0u);
+  EXPECT_EQ(without_origins, 0u);
+  EXPECT_GT(looked_at, 0u);
+  EXPECT_EQ(not_of_their_index, 0u) << "a split is more than one index";
+  EXPECT_GT(fourth.network->forwarded(relay::direction::back) - before, 8u * total / 1'000)
+    << "the fourth worker gave hardly anything";
 }
 
 TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {
   constexpr int64_t total = 1'000'000;
+  constexpr duration lease = std::chrono::seconds{1};
   auto dispatcher = start_dispatcher({"--heartbeat", "200ms", "--lease", "1s"});
   std::optional<server_process> victim{start_worker(dispatcher.address)};
   auto other = start_worker(dispatcher.address);
@@ -61,13 +89,17 @@ TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {
   auto it = read_together(dataset::range(total), dispatcher.address, {}).iterate();
   once seen{total};
   bool killed = false;
+  time_point killed_at;
   while (auto rows = it.next_block()) {
     seen.add(*rows);
     if (!killed && seen.count() > total / 10) {
       victim->process.kill(SIGKILL);
       killed = true;
+      killed_at = clock::system().now();
     }
   }
+  // Far more than the lease, and far less than what waits for a worker that never comes back.
+  EXPECT_LT(clock::system().now() - killed_at, lease + patience);
   EXPECT_TRUE(killed);
   EXPECT_EQ(seen.wrong(), 0u);
   EXPECT_EQ(seen.failed(), 0u);
