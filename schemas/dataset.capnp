@@ -10,6 +10,8 @@ using import "expression.capnp".Expression;
 using import "expression.capnp".Function;
 using import "tensor.capnp".ElementSpec;
 using import "tensor.capnp".Structure;
+using import "tensor.capnp".Tensor;
+using import "tensor.capnp".TensorSpec;
 
 struct DatasetGraph {
   expressions @0 :List(Expression);
@@ -32,6 +34,18 @@ struct Files {
   names @0 :UInt32;
   # Expression.
   compression @1 :Text;
+}
+
+struct Field {
+  # A component of the rows that a source reads.
+
+  name @0 :Text;
+  spec @1 :TensorSpec;
+  union {
+    required @2 :Void;
+    missing @3 :Tensor;
+    # Stands in for what is not there.
+  }
 }
 
 struct ServiceOptions {
@@ -143,6 +157,50 @@ struct Dataset {
       # Of the registered dataset otherwise.
       infinite @48 :Bool;
       # The registered dataset never ends.
+    }
+    fixedLength :group {
+      files @49 :Files;
+      recordBytes @50 :Int64;
+      headerBytes @51 :Int64;
+      footerBytes @52 :Int64;
+    }
+    csv :group {
+      files @53 :Files;
+      columns @54 :List(Field);
+      header @55 :Bool;
+      delimiter @56 :UInt8;
+      quotes @57 :Bool;
+      naValue @58 :Text;
+      select @59 :List(Int64);
+    }
+    jsonLines :group {
+      files @60 :Files;
+      fields @61 :List(Field);
+    }
+    sql :group {
+      driver @62 :Text;
+      source @63 :UInt32;
+      query @64 :UInt32;
+      columns @65 :List(Field);
+    }
+    tarSamples :group {
+      files @66 :UInt32;
+      extensions @67 :List(Text);
+      skipIncomplete @68 :Bool;
+    }
+    counter :group {
+      start @69 :Int64;
+      step @70 :Int64;
+    }
+    random :group {
+      seed @71 :Seed;
+      reseed @72 :Bool;
+    }
+    generator :group {
+      name @73 :Text;
+      spec @74 :ElementSpec;
+      count @75 :Int64;
+      # -1: the function tells.
     }
   }
 }

@@ -23,6 +23,19 @@ std::optional<uint64_t> seed_of(schema::Seed::Reader x) {
   return x.isValue() ? std::optional{x.getValue()} : std::nullopt;
 }
 
+result<std::vector<field_format>> fields_of(::capnp::List<schema::Field>::Reader in) {
+  std::vector<field_format> out;
+  for (auto one : in) {
+    auto& made = out.emplace_back();
+    made.name = text_of(one.getName());
+    HEADRACE_ASSIGN(made.spec, decode(one.getSpec()));
+    if (one.isMissing()) {
+      HEADRACE_ASSIGN(made.missing, decode(one.getMissing()));
+    }
+  }
+  return out;
+}
+
 service_options service_of(schema::ServiceOptions::Reader in) {
   return {.address = text_of(in.getAddress()),
           .processing_mode = text_of(in.getProcessingMode()),
@@ -190,6 +203,52 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     auto from = in.getListFiles();
     HEADRACE_ASSIGN(auto patterns, tensor(from.getPatterns(), use));
     return make_list_files(patterns, from.getShuffle(), seed_of(from.getSeed()));
+  }
+  case schema::Dataset::FIXED_LENGTH: {
+    auto from = in.getFixedLength();
+    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
+    return make_fixed_length(names,
+                             {from.getRecordBytes(), from.getHeaderBytes(), from.getFooterBytes()},
+                             text_of(from.getFiles().getCompression()));
+  }
+  case schema::Dataset::CSV: {
+    auto from = in.getCsv();
+    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
+    HEADRACE_ASSIGN(auto columns, fields_of(from.getColumns()));
+    csv_format format{from.getHeader(), static_cast<char>(from.getDelimiter()), from.getQuotes(),
+                      text_of(from.getNaValue())};
+    for (auto column : from.getSelect()) format.select.push_back(column);
+    return make_csv(names, std::move(columns), std::move(format),
+                    text_of(from.getFiles().getCompression()));
+  }
+  case schema::Dataset::JSON_LINES: {
+    auto from = in.getJsonLines();
+    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
+    HEADRACE_ASSIGN(auto fields, fields_of(from.getFields()));
+    return make_json_lines(names, std::move(fields), text_of(from.getFiles().getCompression()));
+  }
+  case schema::Dataset::SQL: {
+    auto from = in.getSql();
+    HEADRACE_ASSIGN(auto source, tensor(from.getSource(), use));
+    HEADRACE_ASSIGN(auto query, tensor(from.getQuery(), use));
+    HEADRACE_ASSIGN(auto columns, fields_of(from.getColumns()));
+    return make_sql(text_of(from.getDriver()), source, query, std::move(columns));
+  }
+  case schema::Dataset::TAR_SAMPLES: {
+    auto from = in.getTarSamples();
+    HEADRACE_ASSIGN(auto names, tensor(from.getFiles(), use));
+    std::vector<std::string> extensions;
+    for (auto one : from.getExtensions()) extensions.push_back(text_of(one));
+    return make_tar_samples(names, std::move(extensions), from.getSkipIncomplete());
+  }
+  case schema::Dataset::COUNTER:
+    return make_counter(in.getCounter().getStart(), in.getCounter().getStep());
+  case schema::Dataset::RANDOM:
+    return make_random(seed_of(in.getRandom().getSeed()), in.getRandom().getReseed());
+  case schema::Dataset::GENERATOR: {
+    auto from = in.getGenerator();
+    HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
+    return make_generator(text_of(from.getName()), std::move(spec), from.getCount());
   }
   case schema::Dataset::MAP: {
     HEADRACE_ASSIGN(auto rows, input(in.getMap().getInput(), use));

@@ -28,6 +28,17 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setWorkerTimeoutNs(x.worker_timeout_ns);
 }
 
+void write(const std::vector<field_format>& fields, ::capnp::List<schema::Field>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    out[i].setName(fields[i].name);
+    encode(fields[i].spec, out[i].initSpec());
+    if (fields[i].missing)
+      encode(*fields[i].missing, out[i].initMissing());
+    else
+      out[i].setRequired();
+  }
+}
+
 } // namespace
 
 void graph_encoder::visit(const expr_ptr& x) {
@@ -58,6 +69,7 @@ void graph_encoder::visit(const dataset_ptr& x) {
     return;
   for (const auto& input : x->inputs) visit(input);
   for (const auto& tensor : x->tensors) visit(tensor);
+  for (const auto& f : x->fields) constant_bytes_ += f.missing ? f.missing->bytes() : 0;
   visit(x->body);
   dataset_numbers_.emplace(x.get(), static_cast<uint32_t>(datasets_.size()));
   datasets_.push_back(x.get());
@@ -118,6 +130,8 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     to.setNames(tensor(0));
     to.setCompression(x.text);
   };
+  const auto fields = [&](auto list) { headrace::write(x.fields, list); };
+  const auto size = static_cast<unsigned>(x.fields.size());
   const auto body = [&](auto to) {
     to.setInput(input());
     to.setFunction(number(x.body));
@@ -144,6 +158,67 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     to.setPatterns(tensor(0));
     to.setShuffle(x.flag);
     headrace::write(x.seed, to.initSeed());
+    return;
+  }
+  case dataset_op::fixed_length: {
+    auto to = out.initFixedLength();
+    files(to.initFiles());
+    to.setRecordBytes(x.layout.record_bytes);
+    to.setHeaderBytes(x.layout.header_bytes);
+    to.setFooterBytes(x.layout.footer_bytes);
+    return;
+  }
+  case dataset_op::csv: {
+    auto to = out.initCsv();
+    files(to.initFiles());
+    fields(to.initColumns(size));
+    to.setHeader(x.csv.header);
+    to.setDelimiter(static_cast<uint8_t>(x.csv.delimiter));
+    to.setQuotes(x.csv.quotes);
+    to.setNaValue(x.csv.na_value);
+    auto select = to.initSelect(static_cast<unsigned>(x.csv.select.size()));
+    for (unsigned i = 0; i < select.size(); ++i) select.set(i, x.csv.select[i]);
+    return;
+  }
+  case dataset_op::json_lines: {
+    auto to = out.initJsonLines();
+    files(to.initFiles());
+    fields(to.initFields(size));
+    return;
+  }
+  case dataset_op::sql: {
+    auto to = out.initSql();
+    to.setDriver(x.text);
+    to.setSource(tensor(0));
+    to.setQuery(tensor(1));
+    fields(to.initColumns(size));
+    return;
+  }
+  case dataset_op::tar_samples: {
+    auto to = out.initTarSamples();
+    to.setFiles(tensor(0));
+    auto extensions = to.initExtensions(size);
+    for (unsigned i = 0; i < size; ++i) extensions.set(i, x.fields[i].name);
+    to.setSkipIncomplete(x.flag);
+    return;
+  }
+  case dataset_op::counter: {
+    auto to = out.initCounter();
+    to.setStart(x.count);
+    to.setStep(x.count2);
+    return;
+  }
+  case dataset_op::random: {
+    auto to = out.initRandom();
+    headrace::write(x.seed, to.initSeed());
+    to.setReseed(x.flag);
+    return;
+  }
+  case dataset_op::generator: {
+    auto to = out.initGenerator();
+    to.setName(x.text);
+    headrace::encode(x.spec, to.initSpec());
+    to.setCount(x.count);
     return;
   }
   case dataset_op::map: body(out.initMap()).setParallel(x.parallel); return;

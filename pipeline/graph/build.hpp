@@ -34,6 +34,40 @@ result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression = {});
 /// who runs it).
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
                                     std::optional<uint64_t> seed = {});
+/// The fixed-length records of these files, as strings. A file whose size does not fit the layout
+/// is an error. Without compression, records are read in any order.
+result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
+                                      std::string compression = {});
+/// The rows of tables in these files: scalars, named if all `columns` have names, else a tuple.
+/// Column i is `format.select[i]`; without a selection the one with its name, if there is a header
+/// and all have names, else column i of as many as there are. A row that does not fit is an error
+/// in its place.
+result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns,
+                             csv_format format = {}, std::string compression = {});
+/// One JSON object a line; `fields` are its keys, the others are passed over. Arrays, of any depth,
+/// are tensors. A line that does not fit is an error in its place.
+result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fields,
+                                    std::string compression = {});
+/// The rows that `query` gives. `driver`: "sqlite", with a file name as `data_source`, which is not
+/// written to. Scalars, named if all `columns` have names, else a tuple.
+result<dataset_ptr> make_sql(std::string driver, expr_ptr data_source, expr_ptr query,
+                             std::vector<field_format> columns);
+/// The samples of tar files in WebDataset's layout: neighbouring members whose names are equal up
+/// to the first dot of the last part are one sample; what follows the dot is the extension. Gives
+/// strings: `__key__`, then the members of `extensions`, each of which may name several
+/// alternatives: "jpg;jpeg". Samples without one are errors, or left out. Compression is
+/// recognised.
+result<dataset_ptr> make_tar_samples(expr_ptr files, std::vector<std::string> extensions,
+                                     bool skip_incomplete = false);
+/// The int64 numbers from `start` in steps of `step`, without end; sums wrap.
+result<dataset_ptr> make_counter(int64_t start = 0, int64_t step = 1);
+/// Random int64 numbers in [0, 2^32), without end.
+result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
+                                bool reseed_each_iteration = false);
+/// The rows that the C++ function registered as `name` makes of row numbers (an int64 column of
+/// ascending numbers from 0): one for each, or fewer, then there are no more. Rows may be asked for
+/// in any order, and again. `count`: how many there are; -1: the function tells.
+result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count = -1);
 
 // -- operators ----------------------------------------------------------------
 

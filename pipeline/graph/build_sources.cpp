@@ -7,24 +7,12 @@ namespace headrace {
 
 namespace {
 
+using detail::check_compression;
 using detail::check_expr;
+using detail::check_strings;
 using detail::finish;
 using detail::node_of;
 using detail::refused;
-
-status check_compression(dataset_op op, std::string_view text) {
-  if (text.empty() || text == "GZIP" || text == "ZLIB")
-    return {};
-  return refused(op, fmt::format("compression is '{}'; it must be '', 'GZIP' or 'ZLIB'", text));
-}
-
-status check_strings(dataset_op op, const expr_ptr& x, std::string_view name) {
-  HEADRACE_TRY(check_expr(op, x, name));
-  if (x->spec.type != dtype::string || (x->spec.dims.has_rank() && x->spec.dims.rank() > 1))
-    return refused(op, fmt::format("{} is {}; it must be a string or a vector of strings", name,
-                                   to_string(x->spec)));
-  return {};
-}
 
 std::optional<int64_t> constant_int(const expr_ptr& x) {
   const auto* value = constant_of(x);

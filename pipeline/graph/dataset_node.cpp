@@ -18,6 +18,14 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::text_lines: return "text_lines";
   case dataset_op::tfrecord: return "tfrecord";
   case dataset_op::list_files: return "list_files";
+  case dataset_op::fixed_length: return "fixed_length";
+  case dataset_op::csv: return "csv";
+  case dataset_op::json_lines: return "json_lines";
+  case dataset_op::sql: return "sql";
+  case dataset_op::tar_samples: return "tar_samples";
+  case dataset_op::counter: return "counter";
+  case dataset_op::random: return "random";
+  case dataset_op::generator: return "generator";
   case dataset_op::map: return "map";
   case dataset_op::filter: return "filter";
   case dataset_op::flat_map: return "flat_map";

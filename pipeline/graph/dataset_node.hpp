@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/graph/expr_node.hpp"
+#include "headrace/pipeline/graph/source_format.hpp"
 
 #include <atomic>
 #include <memory>
@@ -40,6 +41,14 @@ enum class dataset_op : uint16_t {
   text_lines,         ///< tensors file names (string vector); text: compression "" | GZIP | ZLIB
   tfrecord,           ///< tensors file names; text: compression
   list_files,         ///< tensors glob patterns (string vector); flag: shuffle; seed
+  fixed_length,       ///< tensors file names; text: compression; layout
+  csv,                ///< tensors file names; text: compression; fields; csv
+  json_lines,         ///< tensors file names; text: compression; fields
+  sql,                ///< tensors data source, query (string scalars); text: driver; fields
+  tar_samples,        ///< tensors file names; fields: extensions; flag: skip incomplete samples
+  counter,            ///< count = start; count2 = step
+  random,             ///< seed; flag: another sequence in each iteration
+  generator,          ///< text: name of a function of row numbers; count = rows, -1: it tells
   // operators
   map = 100,   ///< function; parallel
   filter,      ///< function giving one bool scalar
@@ -90,6 +99,9 @@ struct dataset_node {
   std::optional<uint64_t> seed;
   std::string text;
   service_options service;
+  std::vector<field_format> fields;
+  record_layout layout;
+  csv_format csv;
   element_spec spec;
   int64_t cardinality = unknown_cardinality;
 };

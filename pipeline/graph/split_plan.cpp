@@ -31,25 +31,47 @@ private:
   }
 
   static std::optional<uint64_t> splits_of(const dataset_node& source) {
-    if (source.op == dataset_op::text_lines || source.op == dataset_op::tfrecord) {
+    if (splits_are_files(source)) {
       const auto* files = constant_of(source.tensors[0]);
       return files ? std::optional{static_cast<uint64_t>(files->total_values())} : std::nullopt;
     }
+    if (source.op == dataset_op::sql)
+      return 1;
     if (source.cardinality < 0)
       return std::nullopt;
     return static_cast<uint64_t>(source.cardinality);
   }
 
-  static bool splits_are_rows(dataset_op op) {
-    return op == dataset_op::range || op == dataset_op::from_tensors
-           || op == dataset_op::from_tensor_slices;
+  static bool splits_are_files(const dataset_node& source) {
+    switch (source.op) {
+    case dataset_op::text_lines:
+    case dataset_op::tfrecord:
+    case dataset_op::csv:
+    case dataset_op::json_lines:
+    case dataset_op::tar_samples: return true;
+    case dataset_op::fixed_length: return !source.text.empty();
+    default: return false;
+    }
+  }
+
+  static bool splits_are_rows(const dataset_node& source) {
+    switch (source.op) {
+    case dataset_op::range:
+    case dataset_op::from_tensors:
+    case dataset_op::from_tensor_slices:
+    case dataset_op::counter:
+    case dataset_op::random:
+    case dataset_op::generator: return true;
+    case dataset_op::fixed_length: return source.text.empty();
+    default: return false;
+    }
   }
 
   uint32_t new_group() { return next_group_++; }
 
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
     // A file has any number of rows, so rows of files side by side are not of one index.
-    const auto group = aligned && splits_are_rows(node.op) ? current_group_ : new_group();
+    const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
     out_.sources.push_back({node.op, splits_of(node), passes, group, zips_ != 0});
   }
 

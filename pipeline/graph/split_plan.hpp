@@ -7,8 +7,9 @@ namespace headrace {
 /// One source of a graph, as the job that leases its splits sees it.
 struct source_splits {
   dataset_op op = dataset_op::range;
-  /// Splits in one pass, where the graph tells. A split is one index (range, slices, from_tensors)
-  /// or one file (text_lines, tfrecord); list_files is known only where it reads.
+  /// Splits in one pass, where the graph tells. A split is one index (range, slices, from_tensors,
+  /// counter, random, generator, fixed-length records), one query or one file (all others);
+  /// list_files and fixed-length records are known only where they are read.
   std::optional<uint64_t> splits;
   /// How often the source is started over: -1 for ever, nullopt where that depends on data.
   std::optional<int64_t> passes;
