@@ -1,0 +1,19 @@
+#pragma once
+
+#include "benchmarks/service.hpp"
+#include "benchmarks/table.hpp"
+
+#include <vector>
+
+namespace headrace::bench {
+
+/// Elements through the service, small and large.
+void add_stream_cases(std::vector<bench_case>& to, services& with);
+/// What a pipeline computes, locally and through the service.
+void add_compute_cases(std::vector<bench_case>& to, services& with);
+/// How long things take, what is shared how, and how much an idle server holds.
+void add_service_cases(std::vector<bench_case>& to, services& with);
+/// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.
+void add_kernel_calls(std::vector<bench_case>& to);
+
+} // namespace headrace::bench

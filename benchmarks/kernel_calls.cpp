@@ -1,0 +1,110 @@
+#include "benchmarks/cases.hpp"
+
+#include <headrace/pipeline/graph/build.hpp>
+#include <headrace/pipeline/iterator/iterator.hpp>
+
+#include <fstream>
+#include <functional>
+
+namespace headrace::bench {
+
+namespace {
+
+constexpr size_t full_block = 1000;
+
+/// An operator over some input. One call for each of `columns` of a block is what it may take, and
+/// one more for each of `inner` datasets that its function makes.
+struct operator_case {
+  std::string name;
+  std::function<dataset()> make;
+  uint64_t columns = 0;
+  uint64_t inner = 0;
+};
+
+struct counts {
+  uint64_t rows = 0;
+  uint64_t calls = 0;
+};
+
+counts run(const dataset& what, size_t block_rows) {
+  op_counters counted;
+  iterator_context context;
+  context.counters = [&](const dataset_node& node) {
+    return &node == what.node().get() ? &counted : nullptr;
+  };
+  auto it = make_iterator(what.node(), context).value();
+  uint64_t rows = 0;
+  while (auto b = it->next({.rows = block_rows, .bytes = SIZE_MAX})) rows += b->rows;
+  return {rows, counted.kernel_calls};
+}
+
+/// A file that many lines can be read from.
+std::string lines_file() { return HEADRACE_DATA_DIR "/digits/digits.csv"; }
+std::string record_file() { return HEADRACE_DATA_DIR "/digits/digits-00000-of-00004.tfrecord"; }
+
+/// Ten numbers from `x` on.
+dataset ten_of(const expr& x) { return dataset::range(x, x + 10); }
+
+std::vector<operator_case> operators() {
+  const auto in = dataset::range(10'000);
+  const auto thousand = dataset::range(1000);
+  const std::vector<std::string> texts{lines_file()}, records{record_file()};
+  const std::vector<int64_t> numbers(10'000, 7);
+  return {
+    {"range", [in] { return in; }, 1},
+    {"from_tensors", [] { return dataset::from_tensors(constant(int64_t{7})); }, 0},
+    {"from_tensor_slices", [numbers] { return dataset::from_tensor_slices(constant(numbers)); }, 0},
+    {"text_lines", [texts] { return dataset::text_lines(texts); }, 1},
+    {"tfrecord", [records] { return dataset::tfrecord(records); }, 1},
+    {"list_files", [] { return dataset::list_files({HEADRACE_DATA_DIR "/digits/*"}); }, 1},
+    {"map", [in] { return in.map([](expr x) { return x * x; }); }, 1},
+    {"parallel_map", [in] { return in.map([](expr x) { return x * x; }, {.calls = 2}); }, 1},
+    // The predicate and the choice.
+    {"filter", [in] { return in.filter([](expr x) { return x < 5000; }); }, 2},
+    {"flat_map", [thousand] { return thousand.flat_map(ten_of); }, 1, 1000},
+    {"interleave", [thousand] { return thousand.interleave(ten_of, {.cycle_length = 4}); }, 1,
+     1000},
+    {"batch", [in] { return in.batch(10); }, 1},
+    {"shuffle", [in] { return in.shuffle(2000, {.seed = 1}); }, 1},
+    {"repeat", [thousand] { return thousand.repeat(10); }, 0},
+    {"take", [in] { return in.take(9000); }, 0},
+    {"skip", [in] { return in.skip(1000); }, 0},
+    {"prefetch", [in] { return in.prefetch(1000); }, 0},
+    {"enumerate", [in] { return in.enumerate(); }, 1},
+    {"zip",
+     [=] {
+       return dataset::zip({in, in});
+     },
+     0},
+    {"concatenate", [in] { return in.concatenate(in); }, 0},
+  };
+}
+
+void add(std::vector<bench_case>& to, const operator_case& what, size_t block_rows) {
+  const auto name = "kernel_calls_" + what.name + (block_rows == 1 ? "_by_one" : "");
+  const auto per_thousand = [what, block_rows](auto calls_of) {
+    return [what, block_rows, calls_of] {
+      const auto taken = run(what.make(), block_rows);
+      return taken.rows == 0 ? 0 : 1000. * calls_of(taken) / static_cast<double>(taken.rows);
+    };
+  };
+  to.push_back(
+    {name, "calls/1000 rows", "one a block and column",
+     per_thousand([](const counts& x) { return static_cast<double>(x.calls); }),
+     per_thousand([columns = what.columns, inner = what.inner, block_rows](const counts& x) {
+       const auto blocks = (x.rows + block_rows - 1) / block_rows;
+       return static_cast<double>(columns * blocks + inner);
+     }),
+     1});
+}
+
+} // namespace
+
+void add_kernel_calls(std::vector<bench_case>& to) {
+  for (const auto& x : operators()) {
+    add(to, x, full_block);
+    add(to, x, 1);
+  }
+}
+
+} // namespace headrace::bench
