@@ -9,5 +9,7 @@
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/strings.hpp"

@@ -48,7 +48,10 @@ result<tensor_spec> infer_library(const library_function& f, const std::vector<e
 std::span<const library_function> ordering_functions(); ///< one_hot, sort, argsort
 std::span<const library_function> numeric_functions();  ///< cumsum, cumprod, matmul, slice_at
 std::span<const library_function> checking_functions(); ///< assertions
-std::span<const library_function> control_functions();  ///< cond, while_loop
+std::span<const library_function> text_functions();     ///< regex_*, substr, unicode, ngrams ...
+std::span<const library_function> lookup_functions();
+std::span<const library_function> random_functions();
+std::span<const library_function> control_functions(); ///< cond, while_loop
 
 // -- for their implementation --------------------------------------------------
 

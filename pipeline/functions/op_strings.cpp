@@ -1,33 +1,12 @@
 #include "headrace/pipeline/functions/alignment.hpp"
 #include "headrace/pipeline/functions/ops.hpp"
+#include "headrace/pipeline/functions/string_columns.hpp"
 #include "headrace/pipeline/functions/text.hpp"
 #include "headrace/pipeline/kernels/text.hpp"
 
 namespace headrace::detail {
 
 namespace {
-
-/// A column with the shapes of `like`.
-column with_shapes_of(const column& like, dtype type, buffer values) {
-  if (like.is_dense())
-    return column::dense(type, like.row_shape(), like.rows(), std::move(values));
-  return column::variable(type, like.rank(), like.rows(), std::move(values),
-                          like.row_start_buffer(), like.row_dim_buffer());
-}
-column strings_with_shapes_of(const column& like, buffer borders, buffer bytes,
-                              int64_t byte_base = 0) {
-  if (like.is_dense())
-    return column::strings(like.row_shape(), like.rows(), std::move(borders), std::move(bytes),
-                           byte_base);
-  return column::variable_strings(like.rank(), like.rows(), std::move(borders), std::move(bytes),
-                                  byte_base, like.row_start_buffer(), like.row_dim_buffer());
-}
-column strings_with_shapes_of(const alignment& to, size_t rows, buffer borders, buffer bytes) {
-  if (to.dense)
-    return column::strings(to.dims, rows, std::move(borders), std::move(bytes));
-  return column::variable_strings(to.rank, rows, std::move(borders), std::move(bytes), 0,
-                                  to.row_starts, to.row_dims);
-}
 
 column run_length(const op_call& call) {
   const auto& in = *call.inputs[0].data;
@@ -55,16 +34,10 @@ column run_case(const op_call& call) {
 }
 
 column run_strip(const op_call& call) {
-  const auto& in = *call.inputs[0].data;
-  buffer_builder borders, bytes;
-  borders.push_back(int64_t{0});
-  const auto n = static_cast<size_t>(in.total_values());
-  for (size_t i = 0; i < n; ++i) {
-    const auto text = text::strip(in.string(i));
+  return change_strings(*call.inputs[0].data, [](std::string_view x, buffer_builder& bytes) {
+    const auto text = text::strip(x);
     bytes.append(text.data(), text.size());
-    borders.push_back(static_cast<int64_t>(bytes.size()));
-  }
-  return strings_with_shapes_of(in, borders.finish(), bytes.finish());
+  });
 }
 
 column run_split(const op_call& call) {

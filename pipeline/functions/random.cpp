@@ -1,0 +1,79 @@
+#include "headrace/pipeline/functions/random.hpp"
+
+#include "headrace/pipeline/functions/literal.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::random {
+
+using detail::apply;
+
+namespace {
+
+expr_attrs of_shape(const shape& dims, bool flag = false) {
+  expr_attrs attrs;
+  attrs.flag = flag;
+  if (dims.has_rank())
+    attrs.dims.assign(dims.dims().begin(), dims.dims().end());
+  else
+    attrs.dims = {shape::unknown};
+  return attrs;
+}
+
+bool is_small(dtype type) { return type == dtype::float16 || type == dtype::bfloat16; }
+
+/// `parameter` as `type`, whatever kind of number it is.
+expr converted(const expr& parameter, dtype type) {
+  return parameter.type() == type ? parameter : cast(parameter, type);
+}
+
+expr floats(expr_op op, const shape& dims, const expr& seed, dtype type, bool flag = false) {
+  return apply(op, {seed.node()}, of_shape(dims, flag), is_small(type) ? dtype::float32 : type);
+}
+
+expr normal(const shape& dims, const expr& seed, const expr& mean, const expr& deviation,
+            dtype type, bool truncated) {
+  const auto drawn = floats(expr_op::random_normal, dims, seed, type, truncated);
+  return converted(drawn * converted(deviation, drawn.type()) + converted(mean, drawn.type()),
+                   type);
+}
+
+} // namespace
+
+expr stateless_uniform(const shape& dims, const expr& seed, const expr& low, const expr& high,
+                       std::optional<dtype> wanted) {
+  const auto bounds = detail::same_type("random.stateless_uniform", {low, high});
+  const auto type = wanted.value_or(bounds[0]->spec.type);
+  const expr from{bounds[0]}, to{bounds[1]};
+  if (is_integer(type))
+    return apply(expr_op::random_integers,
+                 {seed.node(), converted(from, type).node(), converted(to, type).node()},
+                 of_shape(dims), type);
+  const auto drawn = floats(expr_op::random_uniform, dims, seed, type);
+  const auto first = converted(from, drawn.type());
+  return converted(drawn * (converted(to, drawn.type()) - first) + first, type);
+}
+
+expr stateless_normal(const shape& dims, const expr& seed, const expr& mean, const expr& deviation,
+                      dtype type) {
+  return normal(dims, seed, mean, deviation, type, false);
+}
+
+expr stateless_truncated_normal(const shape& dims, const expr& seed, const expr& mean,
+                                const expr& deviation, dtype type) {
+  return normal(dims, seed, mean, deviation, type, true);
+}
+
+expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed) {
+  expr_attrs attrs;
+  attrs.dims = {samples};
+  return apply(expr_op::random_categorical, {seed.node(), logits.node()}, std::move(attrs));
+}
+
+expr fold_in(const expr& seed, int64_t data) {
+  const auto salted = cast<int64_t>(seed) ^ constant(std::vector<int64_t>{data, 0});
+  // As many bits as a seed has; the top one is left out so that an int64 holds them.
+  return cast<int64_t>(apply(expr_op::random_bits, {salted.node()}, of_shape({2})) >> expr{1});
+}
+
+} // namespace headrace::random

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace::kernels {
+
+/// A stream of random words that a seed of two numbers names: Philox4x32-10 over a counter, with a
+/// key made from the seed as TensorFlow's stateless functions make it.
+class seeded_words {
+public:
+  seeded_words(uint64_t seed0, uint64_t seed1) noexcept;
+  /// Words `4 * group` to `4 * group + 3`.
+  std::array<uint32_t, 4> group(uint64_t group) const noexcept;
+  /// Words `first` to `first + n - 1`.
+  void fill(uint32_t* out, uint64_t first, size_t n) const noexcept;
+
+private:
+  std::array<uint32_t, 2> key_;
+  std::array<uint32_t, 4> counter_;
+};
+
+} // namespace headrace::kernels
