@@ -57,21 +57,28 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
   return out;
 }
 
-result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id, duration limit) {
+result<envelope> register_request(const dataset_ptr& graph, const std::string& id) {
   HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
   const auto print = fingerprint(bytes);
   const auto spec = encode_spec(graph->spec);
-  HEADRACE_ASSIGN(
-    auto answer,
-    call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-           auto out = b.initDispatcher().initRegisterDataset();
-           out.setGraph(data(bytes));
-           out.setDatasetId(id);
-           out.setElementSpec(data(spec));
-           out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
-         })));
+  return make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+    auto out = b.initDispatcher().initRegisterDataset();
+    out.setGraph(data(bytes));
+    out.setDatasetId(id);
+    out.setElementSpec(data(spec));
+    out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
+  });
+}
+
+std::string registered_id(const envelope& answer) {
   return std::string{answer->getDispatcher().getDatasetDef().getDatasetId()};
+}
+
+result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+                                   const std::string& id, duration limit) {
+  HEADRACE_ASSIGN(auto ask, register_request(graph, id));
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, ask));
+  return registered_id(answer);
 }
 
 result<element_spec> spec_of(const std::string& dispatcher, const std::string& id, duration limit) {

@@ -1,6 +1,7 @@
 #include "headrace/client/service_source.hpp"
 
 #include "headrace/actors/consumer/consumer_actor.hpp"
+#include "headrace/client/consumer_setup.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -26,25 +27,14 @@ service_source::~service_source() {
 result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
                                                              std::stop_token stop) {
   const auto& about = graph.service;
-  const duration worker_timeout{about.worker_timeout_ns};
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
-  consumer_options options;
-  options.dataset_id = about.dataset_id;
+  auto options = service::consumer_options_of(graph);
   if (options.dataset_id.empty()) {
-    HEADRACE_ASSIGN(options.dataset_id,
-                    service::register_graph(about.address, graph.inputs.at(0), {},
-                                            std::min(worker_timeout, service::answer_limit)));
+    HEADRACE_ASSIGN(options.dataset_id, service::register_graph(
+                                          about.address, graph.inputs.at(0), {},
+                                          std::min(options.worker_timeout, service::answer_limit)));
   }
-  options.job_name = about.job_name;
-  options.mode =
-    about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
-  options.repetition =
-    about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
-  options.spec = graph.spec;
-  options.compress = about.compression == "snappy";
-  options.max_outstanding = about.max_outstanding_requests;
-  options.worker_timeout = worker_timeout;
 
   auto what = std::make_unique<impl>();
   what->here = session.here;

@@ -6,7 +6,7 @@ set(libraries headrace headrace_actors headrace_pipeline headrace_runtime headra
 install(TARGETS ${libraries} ARCHIVE)
 foreach(folder runtime pipeline client)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "command" EXCLUDE PATTERN "caf" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "command" EXCLUDE)
 endforeach()
 install(FILES ${CMAKE_SOURCE_DIR}/client/headrace.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)

@@ -17,12 +17,20 @@ constexpr uint64_t position_of(uint64_t cut) {
 // -- the actor's side -----------------------------------------------------------
 
 void handout::add(task_id from, block rows) {
-  std::lock_guard lock{mutex_};
+  std::unique_lock lock{mutex_};
   auto& q = queues_[from];
   q.received += rows.rows;
   q.waiting_bytes += rows.bytes();
   q.blocks.push_back(std::move(rows));
   changed_.notify_one();
+  const bool waited = waiting_;
+  lock.unlock();
+  tell_of_arrival(waited);
+}
+
+void handout::tell_of_arrival(bool waited) {
+  if (waited && came_)
+    came_();
 }
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
@@ -66,10 +74,13 @@ uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
 }
 
 void handout::finish(status how) {
-  std::lock_guard lock{mutex_};
+  std::unique_lock lock{mutex_};
   if (!end_)
     end_ = std::move(how);
   changed_.notify_one();
+  const bool waited = waiting_;
+  lock.unlock();
+  tell_of_arrival(waited);
 }
 
 handout::marks handout::of(task_id from) {

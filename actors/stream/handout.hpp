@@ -28,6 +28,10 @@ public:
   /// began a block, or waits. Once until `look`.
   explicit handout(std::function<void()> wake) : wake_(std::move(wake)) {}
 
+  /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
+  /// there is something for it after `try_next` had nothing. To be set before anything is added.
+  void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
+
   // -- the actor's side -----------------------------------------------------------
 
   /// Rows of a task, to be handed out after those that came before.
@@ -87,7 +91,10 @@ private:
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);
   void tell();
 
+  void tell_of_arrival(bool waited);
+
   const std::function<void()> wake_;
+  std::function<void()> came_; ///< empty: the trainer blocks
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<task_id, queue> queues_;

@@ -17,7 +17,7 @@ std::string_view framework_name() noexcept {
 #endif
 }
 
-void configure(caf::actor_system_config& config, const node_options& options) {
+void configure_network(caf::actor_system_config& config, const node_options& options) {
   using port::option;
   port::register_types<caf::id_block::headrace_runtime>(config);
   config.load<caf::io::middleman>();
@@ -33,18 +33,23 @@ void configure(caf::actor_system_config& config, const node_options& options) {
     config.openssl_cafile(options.tls.ca_file);
 #endif
   }
-  auto cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
-  auto threads = options.threads != 0 ? options.threads : std::min<size_t>(cores, 4);
-  config.set(option("scheduler.max-threads"), threads);
-  config.set(option("scheduler.policy"), options.policy == scheduler_policy::sharing
-                                           ? port::word("sharing")
-                                           : port::word("stealing"));
   // Off by default, and then a stopped or cut-off peer is never noticed.
   auto heartbeat = options.heartbeat > duration::zero() ? options.heartbeat : options.lease / 4;
   config.set(option("middleman.heartbeat-interval"), caf::timespan{heartbeat});
   config.set(option("middleman.connection-timeout"), caf::timespan{options.lease});
   config.set(option("middleman.app-identifiers"),
              std::vector<std::string>{std::string{framework_name()}});
+}
+
+void configure(caf::actor_system_config& config, const node_options& options) {
+  using port::option;
+  configure_network(config, options);
+  auto cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
+  auto threads = options.threads != 0 ? options.threads : std::min<size_t>(cores, 4);
+  config.set(option("scheduler.max-threads"), threads);
+  config.set(option("scheduler.policy"), options.policy == scheduler_policy::sharing
+                                           ? port::word("sharing")
+                                           : port::word("stealing"));
 }
 
 } // namespace headrace

@@ -8,9 +8,10 @@ namespace headrace {
 /// What two programs must have in common to connect: the framework's release line.
 std::string_view framework_name() noexcept;
 
-/// Sets up an actor system as a node needs it: message types, networking, heartbeats, the
-/// scheduler, TLS. For a node's own system, and for programs that lend theirs to a node.
-/// @pre the TLS files passed `check_tls`.
+/// Sets up what a node needs of an actor system: message types, networking, heartbeats, TLS. For
+/// programs that lend theirs to a node. @pre the TLS files passed `check_tls`.
+void configure_network(caf::actor_system_config& config, const node_options& options);
+/// The same and the scheduler: for a node's own system.
 void configure(caf::actor_system_config& config, const node_options& options);
 
 } // namespace headrace

@@ -1,0 +1,65 @@
+#include "headrace/client/consumer_actor.hpp"
+
+#include "headrace/actors/consumer/consumer_actor.hpp"
+#include "headrace/client/reader_actor.hpp"
+#include "headrace/runtime/link/tls_check.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/node_config.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
+
+namespace headrace {
+
+namespace {
+
+node_options options_of(const tls_options& tls, logger log = {}) {
+  node_options out;
+  out.role = node_role::consumer;
+  out.tls = tls;
+  out.log = std::move(log);
+  return out;
+}
+
+} // namespace
+
+void configure_consumers(caf::actor_system_config& config, const tls_options& tls) {
+  if (auto how = check_tls(tls); !how)
+    throw error{how};
+  configure_network(config, options_of(tls));
+}
+
+struct consumer_host::impl {
+  std::unique_ptr<node> here;
+  std::shared_ptr<link_pool> links;
+
+  impl(caf::actor_system& system, consumer_host_options&& options)
+    : here(make_node_in(system, options_of(options.tls, std::move(options.log)))),
+      links(std::make_shared<link_pool>(here->transports().find("link").value())) {}
+};
+
+consumer_host::consumer_host(caf::actor_system& system, consumer_host_options options)
+  : impl_(std::make_unique<impl>(system, std::move(options))) {}
+
+consumer_host::~consumer_host() = default;
+
+consumer_actor consumer_host::spawn(const dataset& what) {
+  const auto& graph = what.node();
+  if (graph->op != dataset_op::distribute)
+    throw error{invalid_argument("a consumer actor reads a dataset whose last operator is "
+                                 "distribute, not "
+                                 + std::string{to_string(graph->op)}
+                                 + ": what follows distribute is for the actor that asks")};
+  auto where = parse_address(graph->service.address).value();
+  system_visit inside;
+  auto& system = system_of(*impl_->here);
+  auto connector = connector_of(*impl_->here);
+  auto start = [&system, where, connector, links = impl_->links,
+                log = impl_->here->log()](consumer_options options, std::shared_ptr<handout> out) {
+    return port::spawn<consumer_state>(system, std::move(options), where, connector, links,
+                                       std::move(out), log);
+  };
+  auto reader = port::spawn<reader_state>(system, graph, where, connector, std::move(start));
+  adopt(*impl_->here, caf::actor_cast<caf::actor>(reader));
+  return reader;
+}
+
+} // namespace headrace

@@ -1,0 +1,19 @@
+#include "headrace/client/consumer_setup.hpp"
+
+namespace headrace::service {
+
+consumer_options consumer_options_of(const dataset_node& distribute) {
+  const auto& about = distribute.service;
+  consumer_options out;
+  out.dataset_id = about.dataset_id;
+  out.job_name = about.job_name;
+  out.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
+  out.repetition = about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
+  out.spec = distribute.spec;
+  out.compress = about.compression == "snappy";
+  out.max_outstanding = about.max_outstanding_requests;
+  out.worker_timeout = duration{about.worker_timeout_ns};
+  return out;
+}
+
+} // namespace headrace::service
