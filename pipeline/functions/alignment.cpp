@@ -37,6 +37,17 @@ void append_index(const shape& from, const shape& to, int64_t base, std::vector<
   }
 }
 
+/// Does a row of shape `to` hold the values of a row of shape `from` in their order, again and
+/// again?
+bool repeats_whole(const shape& from, const shape& to) {
+  size_t first = 0;
+  while (first < from.rank() && from[first] == 1) ++first;
+  for (size_t i = 1; i <= from.rank() - first; ++i)
+    if (from[from.rank() - i] != to[to.rank() - i])
+      return false;
+  return true;
+}
+
 result<shape> broadcast_rows(const op_call& call, size_t row) {
   auto out = call.inputs[0].shape_of(row);
   for (const auto& in : call.inputs.subspan(1)) {
@@ -64,8 +75,8 @@ alignment all_failed(const op_call& call) {
   out.total = out.row_values * static_cast<int64_t>(call.rows);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     // Nobody reads these values: any place that exists will do, or none.
-    out.operands.push_back(
-      {aligned_operand::mode::mapped, 0, std::vector<int64_t>(static_cast<size_t>(out.total), -1)});
+    out.operands.push_back({aligned_operand::mode::mapped, 0, 0,
+                            std::vector<int64_t>(static_cast<size_t>(out.total), -1)});
   }
   return out;
 }
@@ -91,9 +102,12 @@ alignment align_dense(const op_call& call) {
       how.how = aligned_operand::mode::flat;
     else if (values == 1)
       how.how = aligned_operand::mode::per_row;
-    else {
+    else if (how.row_stride = in.uniform ? 0 : values;
+             values != 0 && repeats_whole(in.data->row_shape(), out.dims)) {
+      how.how = aligned_operand::mode::cycled;
+      how.period = values;
+    } else {
       how.how = aligned_operand::mode::pattern;
-      how.row_stride = in.uniform ? 0 : values;
       append_index(in.data->row_shape(), out.dims, 0, how.index);
     }
     out.operands.push_back(std::move(how));
@@ -185,21 +199,64 @@ int64_t operand_reader::row_of(int64_t i) {
   return static_cast<int64_t>(row_);
 }
 
+int64_t operand_reader::period() const noexcept {
+  if (how_.how == aligned_operand::mode::single)
+    return 1;
+  return how_.how == aligned_operand::mode::cycled && how_.row_stride == 0 ? how_.period : 0;
+}
+
+namespace {
+
+/// Fills `out` with `values` of period `period`, beginning at `at` of them.
+template <class T>
+void repeat_values(T* out, size_t n, const T* values, size_t period, size_t at) {
+  auto done = std::min(n, period - at);
+  std::memcpy(out, values + at, done * sizeof(T));
+  if (done == n)
+    return;
+  const auto whole = std::min(n - done, period);
+  std::memcpy(out + done, values, whole * sizeof(T));
+  auto* const from = out + done;
+  // What stands there already is copied on, ever more of it: a period may be of few values.
+  for (done += whole; done < n;) {
+    const auto ready = static_cast<size_t>(out + done - from);
+    const auto more = std::min(n - done, ready);
+    std::memcpy(out + done, from, more * sizeof(T));
+    done += more;
+  }
+}
+
+} // namespace
+
 template <class T>
 void operand_reader::load_as(T* out, int64_t first, size_t n) {
   const auto* values = reinterpret_cast<const T*>(data_.value_buffer().data());
   const auto end = first + static_cast<int64_t>(n);
   switch (how_.how) {
   case aligned_operand::mode::flat: std::memcpy(out, values + first, n * sizeof(T)); return;
-  case aligned_operand::mode::single: std::fill_n(out, n, values[0]); return;
+  case aligned_operand::mode::single: fill_(out, values, n); return;
   case aligned_operand::mode::per_row:
     for (auto i = first; i < end;) {
       const auto row = row_of(i);
       const auto stop = std::min(end, all_.first_value(static_cast<size_t>(row) + 1));
-      std::fill_n(out + (i - first), static_cast<size_t>(stop - i), values[row]);
+      fill_(out + (i - first), values + row, static_cast<size_t>(stop - i));
       i = stop;
     }
     return;
+  case aligned_operand::mode::cycled: {
+    const auto period = static_cast<size_t>(how_.period);
+    if (how_.row_stride == 0)
+      return repeat_values(out, n, values, period, static_cast<size_t>(first) % period);
+    for (auto i = first; i < end;) {
+      const auto row = i / all_.row_values;
+      const auto stop = std::min(end, (row + 1) * all_.row_values);
+      repeat_values(out + (i - first), static_cast<size_t>(stop - i),
+                    values + row * how_.row_stride, period,
+                    static_cast<size_t>(i - row * all_.row_values) % period);
+      i = stop;
+    }
+    return;
+  }
   case aligned_operand::mode::pattern:
     for (auto i = first; i < end;) {
       const auto row = i / all_.row_values;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/value.hpp"
+#include "headrace/pipeline/kernels/tile.hpp"
 
 namespace headrace::detail {
 
@@ -10,11 +11,13 @@ struct aligned_operand {
     flat,    ///< value for value
     single,  ///< one value for all rows
     per_row, ///< one value a row
+    cycled,  ///< the `period` values of each row, over and over
     pattern, ///< `index[i % row]` of each row, `row` values a result row
     mapped,  ///< `index[i]` over all rows
   };
   mode how = mode::flat;
-  int64_t row_stride = 0;     ///< `pattern`: values from one row to the next, 0 if uniform
+  int64_t row_stride = 0;     ///< `cycled`, `pattern`: values from row to row, 0 if uniform
+  int64_t period = 0;         ///< `cycled`
   std::vector<int64_t> index; ///< `pattern` and `mapped`
 };
 
@@ -46,7 +49,10 @@ alignment align(const op_call& call);
 class operand_reader {
 public:
   operand_reader(const alignment& all, size_t operand, const column& data) noexcept
-    : all_(all), how_(all.operands[operand]), data_(data) {}
+    : all_(all),
+      how_(all.operands[operand]),
+      data_(data),
+      fill_(kernels::find_fill(size_of(data.type()))) {}
   /// Where in `data` (as a value number over all rows) value `i` of the result comes from. `i` must
   /// not go back by more than a row.
   int64_t source(int64_t i) {
@@ -54,6 +60,8 @@ public:
     case aligned_operand::mode::flat: return i;
     case aligned_operand::mode::single: return 0;
     case aligned_operand::mode::per_row: return row_of(i);
+    case aligned_operand::mode::cycled:
+      return i / all_.row_values * how_.row_stride + i % how_.period;
     case aligned_operand::mode::pattern: {
       const auto row = i / all_.row_values;
       return row * how_.row_stride + how_.index[static_cast<size_t>(i - row * all_.row_values)];
@@ -64,6 +72,9 @@ public:
   }
   /// Is the input read in place?
   bool in_place() const noexcept { return how_.how == aligned_operand::mode::flat; }
+  /// How many values the result takes before the input's come again, from the first row on; 0:
+  /// never.
+  int64_t period() const noexcept;
   /// Copies what belongs to the result's values `[first, first + n)` to `out`; numbers only.
   void load(std::byte* out, int64_t first, size_t n);
 
@@ -75,6 +86,7 @@ private:
   const alignment& all_;
   const aligned_operand& how_;
   const column& data_;
+  kernels::fill_fn fill_;
   size_t row_ = 0;
 };
 

@@ -77,16 +77,19 @@ bool is_checked(const expr_node& node) noexcept { return check_of(node).first !=
 
 fused_pass::fused_pass(std::vector<step> steps, size_t inputs)
   : steps_(std::move(steps)), inputs_(inputs) {
-  std::vector<size_t> last_use(steps_.size());
+  std::vector<size_t> last_use(steps_.size()), uses(steps_.size());
   for (size_t i = 0; i < steps_.size(); ++i)
     for (auto from : steps_[i].operands)
-      if (from < 0)
+      if (from < 0) {
         last_use[static_cast<size_t>(-1 - from)] = i;
+        ++uses[static_cast<size_t>(-1 - from)];
+      }
   std::vector<int> free_registers;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const auto& node = *steps_[i].node;
     kernel k;
     k.type = node.spec.type;
+    k.uses = uses[i];
     for (const auto form : {tile_form::vectors, tile_form::right_scalar, tile_form::left_scalar})
       k.forms[static_cast<size_t>(form)] =
         kernels::find_tile(node.op, operand_type(node), form, node.spec.type);
@@ -122,9 +125,11 @@ fused_pass::fused_pass(std::vector<step> steps, size_t inputs)
 }
 
 struct fused_pass::tile_state {
+  std::vector<planned> plan;
   size_t tile = 0;
   std::vector<operand_reader> readers;
   std::vector<std::byte*> staged; ///< a tile for inputs that are not read in place; or null
+  std::vector<bool> steady;       ///< the staged tile serves all tiles
   std::vector<std::byte*> registers;
   std::vector<std::byte*> outputs;
   std::vector<const void*> inputs; ///< of this tile
@@ -132,18 +137,69 @@ struct fused_pass::tile_state {
   mutable_buffer scratch;
 };
 
+std::vector<fused_pass::planned> fused_pass::plan(const alignment& to) const {
+  const auto is_scalar = [&](int operand) {
+    return operand >= 0
+           && to.operands[static_cast<size_t>(operand)].how == aligned_operand::mode::single;
+  };
+  const auto has_scalar_right = [&](const step& s) {
+    return s.operands.size() == 2 && is_scalar(s.operands[1]);
+  };
+  std::vector<planned> out;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto& s = steps_[i];
+    const auto& k = kernels_[i];
+    planned p;
+    p.step = i;
+    p.count = static_cast<int>(s.operands.size());
+    std::copy(s.operands.begin(), s.operands.end(), p.operands);
+    const auto form = [&](tile_form f) { return k.forms[static_cast<size_t>(f)]; };
+    p.fn = form(tile_form::vectors);
+    if (p.count == 2 && is_scalar(p.operands[1]) && form(tile_form::right_scalar) != nullptr)
+      p.fn = form(tile_form::right_scalar);
+    else if (p.count == 2 && is_scalar(p.operands[0]) && form(tile_form::left_scalar) != nullptr)
+      p.fn = form(tile_form::left_scalar);
+    // `x * 2 + 1`: half the loads and stores if the two kernels are one.
+    if (!out.empty() && out.back().step == i - 1 && out.back().count == 2
+        && p.operands[0] == -static_cast<int>(i) && !steps_[i - 1].kept && kernels_[i - 1].uses == 1
+        && has_scalar_right(steps_[i - 1]) && has_scalar_right(s)) {
+      const auto& before = *steps_[i - 1].node;
+      if (const auto both = operand_type(before) == operand_type(*s.node)
+                              ? kernels::find_pair_tile(before.op, s.node->op, k.type)
+                              : nullptr) {
+        p.fn = both;
+        p.count = 3;
+        p.operands[2] = p.operands[1];
+        p.operands[1] = out.back().operands[1];
+        p.operands[0] = out.back().operands[0];
+        out.pop_back();
+      }
+    }
+    out.push_back(p);
+  }
+  return out;
+}
+
 std::vector<column> fused_pass::run(const op_call& call) const {
   const auto to = align(call);
   const auto total = static_cast<size_t>(to.total);
   tile_state state;
+  state.plan = plan(to);
   state.tile = std::max<size_t>(1, std::min(tile_bytes / widest_, total));
+  for (size_t i = 0; i < inputs_; ++i) {
+    state.readers.emplace_back(to, i, *call.inputs[i].data);
+    // Tiles of whole periods are all the same.
+    if (const auto period = static_cast<size_t>(state.readers[i].period());
+        period > 1 && period <= state.tile && state.tile < total)
+      state.tile -= state.tile % period;
+  }
   const auto padded = [&](size_t value_size) {
     return (state.tile * value_size + 63) & ~size_t{63};
   };
   size_t bytes = 0;
   for (auto size : register_sizes_) bytes += padded(size);
   for (size_t i = 0; i < inputs_; ++i)
-    if (to.operands[i].how != aligned_operand::mode::flat)
+    if (!state.readers[i].in_place())
       bytes += padded(size_of(call.inputs[i].data->type()));
   state.scratch = mutable_buffer{bytes};
   auto* next = state.scratch.data();
@@ -153,13 +209,13 @@ std::vector<column> fused_pass::run(const op_call& call) const {
   for (auto size : register_sizes_) state.registers.push_back(take(size));
   for (size_t i = 0; i < inputs_; ++i) {
     const auto& data = *call.inputs[i].data;
-    state.readers.emplace_back(to, i, data);
-    const bool in_place = to.operands[i].how == aligned_operand::mode::flat;
+    const bool in_place = state.readers[i].in_place();
     state.staged.push_back(in_place ? nullptr : take(size_of(data.type())));
     state.inputs.push_back(nullptr);
-    // One value for all rows: a tile of it serves every tile.
-    if (to.operands[i].how == aligned_operand::mode::single)
-      state.readers.back().load(state.staged.back(), 0, state.tile);
+    const auto period = static_cast<size_t>(state.readers[i].period());
+    state.steady.push_back(period != 0 && state.tile % period == 0);
+    if (state.steady[i])
+      state.readers[i].load(state.staged[i], 0, state.tile);
   }
   std::vector<mutable_buffer> results;
   for (const auto& k : kernels_)
@@ -186,7 +242,7 @@ void fused_pass::run_tile(const op_call& call, const alignment& to, tile_state& 
         data.value_buffer().data() + static_cast<size_t>(first) * size_of(data.type());
       continue;
     }
-    if (to.operands[i].how != aligned_operand::mode::single)
+    if (!state.steady[i])
       state.readers[i].load(state.staged[i], first, n);
     state.inputs[i] = state.staged[i];
   }
@@ -195,33 +251,22 @@ void fused_pass::run_tile(const op_call& call, const alignment& to, tile_state& 
                       : state.outputs[static_cast<size_t>(k.output)]
                           + static_cast<size_t>(first) * size_of(k.type);
   };
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const auto& operands = steps_[i].operands;
-    const auto& k = kernels_[i];
+  for (const auto& p : state.plan) {
+    const auto& k = kernels_[p.step];
     const void* from[3] = {};
-    bool scalar[3] = {};
-    for (size_t j = 0; j < operands.size(); ++j) {
-      const auto at = operands[j];
-      if (at >= 0) {
-        from[j] = state.inputs[static_cast<size_t>(at)];
-        scalar[j] = to.operands[static_cast<size_t>(at)].how == aligned_operand::mode::single;
-      } else {
-        from[j] = place(kernels_[static_cast<size_t>(-1 - at)]);
-      }
+    for (int j = 0; j < p.count; ++j) {
+      const auto at = p.operands[j];
+      from[j] = at >= 0 ? state.inputs[static_cast<size_t>(at)]
+                        : place(kernels_[static_cast<size_t>(-1 - at)]);
     }
     if (k.check != nullptr) {
-      check_tile(call, to, state, k, *steps_[i].node, from[k.checked], first, n);
+      check_tile(call, to, state, k, *steps_[p.step].node, from[k.checked], first, n);
       if (!state.repaired.empty())
         from[k.checked] = state.repaired.data();
     }
-    auto fn = k.forms[static_cast<size_t>(tile_form::vectors)];
-    if (scalar[1] && k.forms[static_cast<size_t>(tile_form::right_scalar)] && operands.size() == 2)
-      fn = k.forms[static_cast<size_t>(tile_form::right_scalar)];
-    else if (scalar[0] && k.forms[static_cast<size_t>(tile_form::left_scalar)]
-             && operands.size() == 2)
-      fn = k.forms[static_cast<size_t>(tile_form::left_scalar)];
-    fn(place(k), from[0], from[1], from[2], n);
-    state.repaired.clear();
+    p.fn(place(k), from[0], from[1], from[2], n);
+    if (k.check != nullptr)
+      state.repaired.clear();
   }
 }
 

@@ -42,8 +42,17 @@ private:
     int output = -1; ///< which output it is
     kernels::find_bad_fn check = nullptr;
     int checked = 0; ///< which operand is looked at
+    size_t uses = 0; ///< by steps of this pass
+  };
+  /// A kernel as it runs in one call, where it is known which operands are one value for all rows.
+  struct planned {
+    kernels::tile_fn fn = nullptr;
+    size_t step = 0;      ///< whose result it gives
+    int operands[3] = {}; ///< as of a step
+    int count = 0;
   };
   struct tile_state;
+  std::vector<planned> plan(const alignment& to) const;
   void run_tile(const op_call& call, const alignment& to, tile_state& state, int64_t first,
                 size_t n) const;
   void check_tile(const op_call& call, const alignment& to, tile_state& state, const kernel& k,

@@ -23,6 +23,15 @@ enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 
+/// Two functions of floats at once: `second(first(a, b), c)`, where `b` and `c` are one value each.
+/// The result is rounded twice, as by two kernels. Null if there is none for these two.
+tile_fn find_pair_tile(expr_op first, expr_op second, dtype type) noexcept;
+
+/// Writes the value at `value` to all `n` places at `out`.
+using fill_fn = void (*)(void* out, const void* value, size_t n);
+/// For values of 1, 2, 4, 8 or 16 bytes.
+fill_fn find_fill(size_t value_size) noexcept;
+
 // -- the parts of find_tile, a file each --------------------------------------
 
 tile_fn find_integer_tile(expr_op op, dtype type, tile_form form) noexcept;

@@ -89,6 +89,36 @@ TEST(Program, EvaluatesExpressionsWithoutRows) {
   EXPECT_EQ(failed.status().message(), "divide: integer division by zero");
 }
 
+/// `rows` of shape [outer, inner] plus `other`, of shape [inner] or [outer, 1], of each row or the
+/// same for all, against one addition a value.
+TEST(Program, RepeatsShorterOperandsForAnySizeOfThem) {
+  for (const size_t outer : {1, 3, 70})
+    for (const size_t inner : {1, 2, 7, 256, 5000})
+      for (const size_t rows : {1, 2, 9}) {
+        std::vector<float> xs(rows * outer * inner), last(rows * inner), first(rows * outer);
+        for (size_t i = 0; i < xs.size(); ++i) xs[i] = static_cast<float>(i);
+        for (size_t i = 0; i < last.size(); ++i) last[i] = static_cast<float>(1000 * i);
+        for (size_t i = 0; i < first.size(); ++i) first[i] = static_cast<float>(2000 * i);
+        const auto extent = [](size_t n) { return static_cast<int64_t>(n); };
+        const std::vector<float> one(last.begin(), last.begin() + extent(inner));
+        auto out =
+          apply({tensors<float>(xs, {extent(outer), extent(inner)}),
+                 tensors<float>(last, {extent(inner)}), tensors<float>(first, {extent(outer), 1})},
+                [&](expr x, expr y, expr z) {
+                  return std::tuple{x + y, x + z, x + constant(one), y + z};
+                });
+        for (size_t r = 0, at = 0; r < rows; ++r)
+          for (size_t i = 0; i < outer; ++i)
+            for (size_t j = 0; j < inner; ++j, ++at) {
+              const auto y = last[r * inner + j], z = first[r * outer + i];
+              ASSERT_EQ(out.columns[0].values<float>()[at], xs[at] + y);
+              ASSERT_EQ(out.columns[1].values<float>()[at], xs[at] + z);
+              ASSERT_EQ(out.columns[2].values<float>()[at], xs[at] + one[j]);
+              ASSERT_EQ(out.columns[3].values<float>()[at], y + z);
+            }
+      }
+}
+
 TEST(Program, BroadcastsRowsAgainstRowsAndConstants) {
   const auto matrix = tensors<int32_t>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 3});
   const auto line = tensors<int32_t>({10, 20, 30, 40, 50, 60}, {3});
