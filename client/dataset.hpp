@@ -124,6 +124,13 @@ public:
   int64_t cardinality() const noexcept { return node_->cardinality; }
   /// Starts an iteration. Throws `error` if it cannot start.
   dataset_iterator iterate(iterate_options options = {}) const { return {node_, options}; }
+  /// Goes on where an iterator of an equal dataset stood when it gave `record` (see
+  /// `dataset_iterator::save`), in this process or another: the elements that were still to come,
+  /// in the same order. `options.seed` is not read: the record holds it. Throws `error` if the
+  /// record is damaged or belongs to another dataset, or if what it read is not there any more.
+  dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
+    return {node_, record, options};
+  }
   /// For range-for, which throws `error` at the first failed element.
   element_cursor begin() const;
   std::default_sentinel_t end() const noexcept { return {}; }

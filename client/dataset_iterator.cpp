@@ -2,10 +2,13 @@
 
 #include "headrace/actors/stream/handout.hpp"
 #include "headrace/client/service_source.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/position_codec.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <fmt/format.h>
 #include <stop_token>
 
 namespace headrace {
@@ -15,8 +18,8 @@ namespace headrace {
 /// trainer, not before.
 class dataset_iterator::impl {
 public:
-  impl(dataset_ptr graph, const iterate_options& options)
-    : spec_(std::make_shared<const element_spec>(graph->spec)) {
+  impl(const dataset_ptr& graph, const iterate_options& options)
+    : graph_(graph), spec_(std::make_shared<const element_spec>(graph->spec)) {
     context_.stop = stop_.get_token();
     context_.seed = options.seed.value_or(random_id());
     context_.find_function = options.find_function;
@@ -33,7 +36,33 @@ public:
     }
     local_ = make_iterator(graph, context_).value();
   }
+  impl(const dataset_ptr& graph, const buffer& record, const iterate_options& options)
+    : impl(graph, options) {
+    if (service_)
+      throw error{cannot_save()};
+    const auto from = decode_iteration(record, fingerprint(graph).value()).value();
+    context_.seed = from.seed;
+    context_.repetition = from.repetition;
+    local_ = make_iterator(graph, context_).value();
+    if (auto failed = local_->restore(*from.point.at); !failed.ok())
+      throw error{failed.with_context("restore")};
+    if (auto failed = drop_rows(from.point.skip); !failed.ok())
+      throw error{failed.with_context("restore")};
+  }
   ~impl() { stop_.request_stop(); }
+
+  result<buffer> save() const {
+    if (service_)
+      return cannot_save();
+    // Rows that were fetched and not given yet are read again.
+    const bool holds = row_ + 1 < rows_;
+    auto point = holds ? resume_point{before_, row_ + 1} : resume_point{local_->save(), 0};
+    HEADRACE_ASSIGN(auto graph, fingerprint(graph_));
+    return encode_iteration({.graph = std::move(graph),
+                             .seed = context_.seed,
+                             .repetition = context_.repetition,
+                             .point = std::move(point)});
+  }
 
   std::optional<block> next_block() {
     if (service_) {
@@ -94,7 +123,24 @@ public:
   element current() const { return {held_, spec_, row_}; }
 
 private:
+  static status cannot_save() {
+    return unimplemented(
+      "distribute: what a service gives has no positions that can be saved; save "
+      "those of datasets that are read without it");
+  }
+
+  status drop_rows(uint64_t rows) {
+    while (rows != 0) {
+      const auto dropped = local_->next({.rows = rows});
+      if (!dropped)
+        return data_loss(fmt::format("the data ended {} elements before the saved position", rows));
+      rows -= dropped->rows;
+    }
+    return {};
+  }
+
   std::optional<block> fetch() {
+    before_ = local_->save();
     const auto begin = clock::system().now();
     auto out = local_->next(ramp_.next());
     if (out)
@@ -112,11 +158,13 @@ private:
     return true;
   }
 
+  dataset_ptr graph_;
   std::shared_ptr<const element_spec> spec_;
   std::stop_source stop_;
   iterator_context context_;
   std::unique_ptr<iterator> local_;
   std::unique_ptr<service_source> service_;
+  position_ptr before_; ///< `held_`, of `local_`
   block_ramp ramp_;
   std::shared_ptr<const block> held_;
   size_t row_ = 0;  ///< the element given last
@@ -125,6 +173,8 @@ private:
 
 dataset_iterator::dataset_iterator(dataset_ptr graph, iterate_options options)
   : impl_(std::make_unique<impl>(std::move(graph), options)) {}
+dataset_iterator::dataset_iterator(dataset_ptr graph, const buffer& record, iterate_options options)
+  : impl_(std::make_unique<impl>(std::move(graph), record, options)) {}
 dataset_iterator::dataset_iterator(dataset_iterator&&) noexcept = default;
 dataset_iterator& dataset_iterator::operator=(dataset_iterator&&) noexcept = default;
 dataset_iterator::~dataset_iterator() = default;
@@ -150,6 +200,8 @@ bool dataset_iterator::advance(element& at) {
 
 bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
 void dataset_iterator::stop() noexcept { impl_->stop(); }
+
+result<buffer> dataset_iterator::save() const { return impl_->save(); }
 
 std::optional<block> dataset_iterator::next_block() { return impl_->next_block(); }
 

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/pipeline/types/element.hpp"
+#include "headrace/runtime/base/buffer.hpp"
 
 #include <functional>
 #include <iterator>
@@ -24,6 +25,8 @@ struct iterate_options {
 class dataset_iterator {
 public:
   dataset_iterator(dataset_ptr graph, iterate_options options);
+  /// Goes on where the iterator stood that gave `record`; see `dataset::restore`.
+  dataset_iterator(dataset_ptr graph, const buffer& record, iterate_options options);
   dataset_iterator(dataset_iterator&&) noexcept;
   dataset_iterator& operator=(dataset_iterator&&) noexcept;
   ~dataset_iterator();
@@ -34,6 +37,10 @@ public:
   /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end.
   /// Failed elements are listed in `block::errors`.
   std::optional<block> next_block();
+  /// Where it stands, after the elements that were given: a small record for `dataset::restore`, to
+  /// be kept in a file, beside a model's weights for example. `unimplemented` if elements come from
+  /// a service.
+  result<buffer> save() const;
   /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
   /// `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);

@@ -1,50 +1,16 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 
+#include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/pipeline/codec/graph_decoder.hpp"
 #include "headrace/pipeline/codec/graph_encoder.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
 
-#include <capnp/any.h>
-#include <capnp/message.h>
-#include <capnp/serialize.h>
-#include <fmt/format.h>
-#include <kj/exception.h>
 #include <openssl/evp.h>
 
 namespace headrace {
 
-namespace {
-
-template <class Schema>
-buffer canonical_bytes(::capnp::MallocMessageBuilder& message) {
-  auto words = ::capnp::canonicalize(message.getRoot<Schema>().asReader());
-  return buffer::copy_of(words.begin(), words.size() * sizeof(::capnp::word));
-}
-
-// Calls `read(root)` on a message of one segment.
-template <class Schema, class Read>
-auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Schema::Reader{})) {
-  if (encoded.empty() || encoded.size() % sizeof(::capnp::word) != 0)
-    return data_loss(fmt::format("{} bytes are no message: it comes in words of {}", encoded.size(),
-                                 sizeof(::capnp::word)));
-  auto bytes = encoded;
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % sizeof(::capnp::word) != 0)
-    bytes = buffer::copy_of(bytes.data(), bytes.size());
-  const kj::ArrayPtr<const ::capnp::word> segments[] = {
-    {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
-  ::capnp::ReaderOptions options;
-  // Every pointer is followed a few times at most.
-  options.traversalLimitInWords = segments[0].size() * 8 + 1024;
-  options.nestingLimit = 64;
-  try {
-    ::capnp::SegmentArrayMessageReader message{kj::arrayPtr(segments, 1), options};
-    return read(message.template getRoot<Schema>());
-  } catch (const kj::Exception& e) {
-    return data_loss(fmt::format("no whole message: {}", e.getDescription().cStr()));
-  }
-}
-
-} // namespace
+using detail::canonical_bytes;
+using detail::read_message;
 
 result<buffer> encode_graph(const dataset_ptr& graph) {
   if (!graph)

@@ -155,6 +155,11 @@ uint64_t engine::start_pass(uint32_t source) {
   return passes_[source]++;
 }
 
+void engine::set_pass(uint32_t source, uint64_t pass) {
+  std::lock_guard lock{mutex_};
+  passes_[source] = pass + 1;
+}
+
 size_t engine::sources_below(const dataset_node& node) {
   std::lock_guard lock{mutex_};
   auto known = sources_.find(&node);
@@ -201,6 +206,29 @@ std::optional<block> operator_iterator::next(const limits& wanted) {
   return out;
 }
 
+position_ptr operator_iterator::save() const {
+  auto out = std::make_shared<position>();
+  out->op = node_.op;
+  out->ended = ended_;
+  if (!ended_)
+    save_to(*out);
+  return out;
+}
+
+status operator_iterator::restore(const position& from) try {
+  if (from.op != node_.op)
+    return data_loss(fmt::format("the position is that of a {} where the dataset has a {}",
+                                 to_string(from.op), to_string(node_.op)));
+  ended_ = from.ended;
+  position_reader reader{from};
+  if (!ended_)
+    if (auto failed = restore_from(reader); !failed.ok())
+      return failed.with_context(to_string(node_.op));
+  return reader.finish();
+} catch (const std::exception& e) {
+  return from_exception(e).with_context(to_string(node_.op));
+}
+
 block operator_iterator::failure(const status& why) const {
   return block::failed_row(node_.spec.components, why);
 }
@@ -216,6 +244,8 @@ public:
                 std::unique_ptr<iterator> top)
     : graph_(std::move(graph)), engine_(std::move(shared)), top_(std::move(top)) {}
   std::optional<block> next(const limits& wanted) override { return top_->next(wanted); }
+  position_ptr save() const override { return top_->save(); }
+  status restore(const position& from) override { return top_->restore(from); }
 
 private:
   dataset_ptr graph_;

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/program.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include <mutex>
 #include <unordered_map>
@@ -75,6 +76,8 @@ public:
 
   /// How often this source was started before; counts this time.
   uint64_t start_pass(uint32_t source);
+  /// The source is in this pass.
+  void set_pass(uint32_t source, uint64_t pass);
   size_t sources_below(const dataset_node& node);
   /// Asks the context's split provider, one thread at a time. @pre there is one
   result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass, uint64_t total);
@@ -96,10 +99,18 @@ class operator_iterator : public iterator {
 public:
   operator_iterator(engine& shared, const dataset_node& node);
   std::optional<block> next(const limits& wanted) final;
+  position_ptr save() const final;
+  status restore(const position& from) final;
 
 protected:
   /// 1 to `wanted.rows` rows (at least 1 is wanted), or nullopt at the end.
   virtual std::optional<block> produce(const limits& wanted) = 0;
+  /// Appends numbers and parts that say where it stands. Not called after the end.
+  virtual void save_to(position& to) const = 0;
+  /// Takes over what `save_to` of an equal operator wrote, reading the same numbers and parts. Must
+  /// bear any others: whether all fitted is checked by the caller, but what is used as an index or
+  /// a size must be bounded here.
+  virtual status restore_from(position_reader& from) = 0;
 
   /// A row that failed, of this operator's spec.
   block failure(const status& why) const;

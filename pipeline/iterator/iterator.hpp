@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/pipeline/iterator/position.hpp"
 
 #include <chrono>
 
@@ -18,6 +19,14 @@ public:
   /// 1 to `wanted.rows` rows, or nullopt: the end (and nullopt again afterwards). Failures are rows
   /// with errors; a source's failure is its last row.
   virtual std::optional<block> next(const limits& wanted) = 0;
+  /// Where it stands after the rows that it gave: small, whatever it holds. Cheap enough to be
+  /// taken once a block.
+  virtual position_ptr save() const = 0;
+  /// Goes on where an iterator of an equal graph stood, with the same seed, in this or another
+  /// process: its rows are those that the saved one had still to give. Reads again what was held.
+  /// `data_loss` if the position does not fit, other errors if the data is not there any more; this
+  /// iterator is of no use then. @pre `next` was not called
+  virtual status restore(const position& from) = 0;
 };
 
 /// Makes the iterator of a checked graph. Fails if the context lacks what the graph needs (a named

@@ -3,8 +3,10 @@
 namespace headrace::detail {
 
 void read_ahead::start() {
-  if (!thread_.joinable())
-    thread_ = std::jthread{[this](std::stop_token done) { run(done); }};
+  if (thread_.joinable())
+    return;
+  after_ = input_->save();
+  thread_ = std::jthread{[this](std::stop_token done) { run(done); }};
 }
 
 void read_ahead::run(const std::stop_token& done) {
@@ -21,10 +23,12 @@ void read_ahead::run(const std::stop_token& done) {
     const auto took = std::chrono::steady_clock::now() - begin;
     if (options_.turns)
       options_.turns->release();
+    auto after = input_->save();
     const auto bytes = more ? more->bytes() : 0;
     if (more)
       ramp.record(more->rows, bytes, took);
     lock.lock();
+    const auto at = std::exchange(after_, std::move(after));
     if (!more) {
       ended_ = true;
       changed_.notify_all();
@@ -32,7 +36,7 @@ void read_ahead::run(const std::stop_token& done) {
     }
     rows_ += more->rows;
     bytes_ += bytes;
-    blocks_.push_back(*std::move(more));
+    pieces_.push_back({*std::move(more), {at, 0}});
     changed_.notify_all();
   }
 }
@@ -40,23 +44,31 @@ void read_ahead::run(const std::stop_token& done) {
 std::optional<block> read_ahead::next(const limits& wanted) {
   start();
   std::unique_lock lock{mutex_};
-  if (!changed_.wait(lock, stop_, [this] { return !blocks_.empty() || ended_; }) || blocks_.empty())
+  if (!changed_.wait(lock, stop_, [this] { return !pieces_.empty() || ended_; }) || pieces_.empty())
     return std::nullopt;
-  auto& front = blocks_.front();
+  auto& [front, at] = pieces_.front();
   const auto before = front.bytes();
   block out;
   if (front.rows <= wanted.rows) {
     out = std::move(front);
-    blocks_.pop_front();
+    pieces_.pop_front();
     bytes_ -= before;
   } else {
     out = front.slice(0, wanted.rows);
     front = front.slice(wanted.rows, front.rows - wanted.rows);
+    at.skip += wanted.rows;
     bytes_ -= before - front.bytes();
   }
   rows_ -= out.rows;
   changed_.notify_all();
   return out;
+}
+
+resume_point read_ahead::point() const {
+  if (!thread_.joinable())
+    return {input_->save(), 0};
+  std::lock_guard lock{mutex_};
+  return pieces_.empty() ? resume_point{after_, 0} : pieces_.front().at;
 }
 
 } // namespace headrace::detail

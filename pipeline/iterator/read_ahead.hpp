@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -28,17 +28,26 @@ public:
   void start();
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted);
+  /// Where to begin again after the rows that `next` gave. Never waits for the thread.
+  resume_point point() const;
+  /// Begins at a point. @pre neither `start` nor `next` was called
+  status restore(position_reader& from) { return from.resume(*input_); }
 
 private:
+  struct piece {
+    block rows;
+    resume_point at; ///< of the first of them
+  };
   void run(const std::stop_token& done);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < options_.bytes); }
 
   std::unique_ptr<iterator> input_; ///< the thread's
   const options options_;
   const std::stop_token stop_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<block> blocks_;
+  std::deque<piece> pieces_;
+  position_ptr after_; ///< what is in `pieces_`; null before the thread started
   size_t rows_ = 0;
   size_t bytes_ = 0;
   bool ended_ = false;

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/operators/batch_columns.hpp"
 
 #include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/iterator/held_input.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 #include <deque>
@@ -29,6 +30,9 @@ protected:
       batches = front_rows() * 4 < size_ ? held_ / size_ : 1;
     return batch_rows(take(std::min(batches, wanted.rows) * size_), size_);
   }
+  // A point of the input: the first row that is held.
+  void save_to(position& to) const override { put(to, input_.point(input_.rows() - held_)); }
+  status restore_from(position_reader& from) override { return input_.restore(from); }
 
 private:
   size_t front_rows() const { return pieces_.front().rows; }
@@ -44,7 +48,7 @@ private:
   void fill(size_t batches) {
     const auto most = batches > SIZE_MAX / size_ ? SIZE_MAX : batches * size_;
     while (held_ < size_ && !ended_) {
-      auto more = input_->next({most - held_, most_bytes});
+      auto more = input_.next({most - held_, most_bytes});
       if (!more) {
         ended_ = true;
         return;
@@ -69,6 +73,7 @@ private:
     }
     auto out = gather_rows(pieces, runs, kernel_calls_);
     held_ -= rows;
+    input_.release_before(input_.rows() - held_);
     while (rows != 0 && rows >= pieces_.front().rows) {
       rows -= pieces_.front().rows;
       pieces_.pop_front();
@@ -78,7 +83,7 @@ private:
     return out;
   }
 
-  std::unique_ptr<iterator> input_;
+  held_input input_;
   const size_t size_;
   std::deque<block> pieces_;
   size_t held_ = 0;      ///< rows in pieces

@@ -26,6 +26,19 @@ protected:
       input_.reset();
     }
   }
+  // Numbers: the input to open next; parts: the one before it, if it is open.
+  void save_to(position& to) const override {
+    to.numbers = {next_};
+    to.parts = {input_ ? input_->save() : nullptr};
+  }
+  status restore_from(position_reader& from) override {
+    next_ = from.number(node_.inputs.size());
+    const auto open = from.part();
+    if (!open || next_ == 0)
+      return {};
+    HEADRACE_ASSIGN(input_, engine_.make_input(self_, at_, next_ - 1));
+    return input_->restore(*open);
+  }
 
 private:
   dataset_ptr self_;

@@ -12,6 +12,14 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override { return elements_->next(wanted); }
+  void save_to(position& to) const override {
+    to.refused =
+      unimplemented("distribute: what a service gives has no positions that can be saved; "
+                    "save those of datasets that are read without it");
+  }
+  status restore_from(position_reader&) override {
+    return unimplemented("what a service gives has no positions to begin at");
+  }
 
 private:
   std::unique_ptr<element_source> elements_;

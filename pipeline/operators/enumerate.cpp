@@ -26,6 +26,15 @@ protected:
                         column::dense(dtype::int64, {}, out->rows, std::move(numbers).freeze()));
     return out;
   }
+  // Numbers: the next one; parts: the input.
+  void save_to(position& to) const override {
+    to.numbers = {next_};
+    put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    next_ = from.number();
+    return from.restore(*input_);
+  }
 
 private:
   std::unique_ptr<iterator> input_;

@@ -28,6 +28,9 @@ protected:
     }
     return std::nullopt;
   }
+  // Parts: the input. Nothing is held.
+  void save_to(position& to) const override { put(to, *input_); }
+  status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
   // Rows that failed are kept: their errors are for the reader.

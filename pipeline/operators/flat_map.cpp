@@ -42,6 +42,19 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
+  // The row whose dataset is open, or comes next; parts: the open dataset.
+  void save_to(position& to) const override {
+    datasets_.save_to(to, open_.rows ? open_.row : datasets_.row());
+    to.parts.push_back(open_.rows ? open_.rows->save() : nullptr);
+  }
+  status restore_from(position_reader& from) override {
+    HEADRACE_TRY(datasets_.restore(from));
+    const auto at = from.part();
+    if (!at)
+      return {};
+    HEADRACE_ASSIGN(open_, datasets_.next_of(datasets_.row(), kernel_calls_));
+    return open_.rows ? open_.rows->restore(*at) : open_.failed;
+  }
 
 private:
   // Rows of the open dataset; none if it ended; nullopt if there is no other one.
@@ -49,6 +62,7 @@ private:
     if (!open_.rows) {
       if (!datasets_.fill(outer_rows(wanted.rows), kernel_calls_))
         return std::nullopt;
+      datasets_.release_before(datasets_.row());
       open_ = datasets_.next();
       ++opened_;
       if (!open_.rows) {

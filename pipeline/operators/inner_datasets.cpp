@@ -4,6 +4,7 @@
 #include "headrace/pipeline/iterator/random.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace headrace::detail {
 
@@ -26,13 +27,13 @@ void inner_datasets::find_sources(const dataset_node& graph) {
 bool inner_datasets::fill(size_t rows, uint64_t& kernel_calls) {
   if (next_ < rows_.rows)
     return true;
-  if (!input_)
+  if (ended_)
     return false;
-  auto more = input_->next({rows, limits{}.bytes});
+  auto more = input_.next({rows, limits{}.bytes});
   next_ = 0;
   if (!more) {
     rows_ = {};
-    input_.reset();
+    ended_ = true;
     return false;
   }
   rows_ = *std::move(more);
@@ -47,6 +48,7 @@ bool inner_datasets::fill(size_t rows, uint64_t& kernel_calls) {
 inner_dataset inner_datasets::next() {
   const auto row = next_++;
   inner_dataset out;
+  out.row = row_++;
   if (!rows_.origins.empty())
     append_origins(out.from, rows_.origins, row, 1);
   if (const auto* why = rows_.error_at(row)) {
@@ -66,7 +68,7 @@ inner_dataset inner_datasets::next() {
     for (const auto& c : source.values.columns) arguments.push_back(c.slice(row, 1));
   }
   place inside;
-  inside.path = mix(mix(at_.path, 0xf17), count_++);
+  inside.path = mix(mix(at_.path, 0xf17), out.row);
   inside.iteration = at_.iteration;
   inside.row = std::move(values);
   auto made = engine_.make(node_.body->dataset, inside);
@@ -75,6 +77,37 @@ inner_dataset inner_datasets::next() {
   else
     out.failed = made.status();
   return out;
+}
+
+void inner_datasets::save_to(position& to, uint64_t row) const {
+  to.numbers.push_back(row);
+  put(to, input_.point(row - first_));
+}
+
+status inner_datasets::restore(position_reader& from) {
+  first_ = row_ = from.number();
+  return input_.restore(from);
+}
+
+status inner_datasets::skip_to(uint64_t row, uint64_t& kernel_calls) {
+  constexpr uint64_t most = 1024;
+  while (row > row_ && fill(static_cast<size_t>(std::min(most, row - row_)), kernel_calls)) {
+    const auto passed = std::min<uint64_t>(rows_.rows - next_, row - row_);
+    next_ += passed;
+    row_ += passed;
+  }
+  if (row == row_)
+    return {};
+  return data_loss(fmt::format("row {} is not there any more: the data is not what it was when the "
+                               "position was saved",
+                               row));
+}
+
+result<inner_dataset> inner_datasets::next_of(uint64_t row, uint64_t& kernel_calls) {
+  HEADRACE_TRY(skip_to(row, kernel_calls));
+  if (!fill(1, kernel_calls))
+    return data_loss("there are fewer rows than when the position was saved");
+  return next();
 }
 
 void set_origin(block& rows, const std::vector<origin>& from) {

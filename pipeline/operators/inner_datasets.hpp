@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/held_input.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
 namespace headrace::detail {
@@ -9,6 +10,7 @@ struct inner_dataset {
   std::unique_ptr<iterator> rows; ///< null: `failed` says why
   status failed;
   std::vector<origin> from; ///< of the row; empty or one
+  uint64_t row = 0;         ///< its number
 };
 
 /// Gives the datasets that a function makes of the rows of an input. The arguments of their sources
@@ -23,6 +25,18 @@ public:
   /// The next row's dataset. @pre `fill` said true
   inner_dataset next();
 
+  /// The number of the row whose dataset comes next.
+  uint64_t row() const noexcept { return row_; }
+  /// Rows before `row` need not be read again.
+  void release_before(uint64_t row) noexcept { input_.release_before(row - first_); }
+  /// Appends where to begin again to make the datasets from `row` on. @pre it was not released
+  void save_to(position& to, uint64_t row) const;
+  status restore(position_reader& from);
+  /// Passes over rows, so that `row` comes next. `data_loss` if there are not so many.
+  status skip_to(uint64_t row, uint64_t& kernel_calls);
+  /// The dataset of a later row; those before it are not made. `data_loss` if there is none.
+  result<inner_dataset> next_of(uint64_t row, uint64_t& kernel_calls);
+
 private:
   struct source {
     const dataset_node* node;
@@ -35,11 +49,13 @@ private:
   engine& engine_;
   const dataset_node& node_;
   place at_;
-  std::unique_ptr<iterator> input_;
+  held_input input_;
+  bool ended_ = false;
   std::vector<source> sources_;
   block rows_;
   size_t next_ = 0;
-  uint64_t count_ = 0; ///< rows so far
+  uint64_t row_ = 0;   ///< number of row `next_`
+  uint64_t first_ = 0; ///< number of the first row that `input_` gave
 };
 
 /// Gives every row of `rows` the origin `from` (or none).

@@ -2,6 +2,8 @@
 #include "headrace/pipeline/iterator/read_ahead.hpp"
 #include "headrace/pipeline/operators/inner_datasets.hpp"
 
+#include <map>
+
 namespace headrace::detail {
 
 namespace {
@@ -76,9 +78,53 @@ protected:
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
   }
+  // The first row whose dataset is open, or the next one. Numbers: the next one, the place whose
+  // turn it is, rows of its turn that were given, whether the input ended, places; for each place
+  // its state, then, unless it is closed, the number of its row, and for an open one a point of its
+  // dataset.
+  void save_to(position& to) const override {
+    datasets_.save_to(to, first_row());
+    to.numbers.insert(to.numbers.end(),
+                      {datasets_.row(), at_, given_here_, input_ended_, slots_.size()});
+    for (const auto& slot : slots_) {
+      to.numbers.push_back(static_cast<uint64_t>(slot.what()));
+      if (!slot.open())
+        continue;
+      to.numbers.push_back(slot.dataset.row);
+      if (slot.what() == state::open)
+        put(to, slot.point());
+    }
+  }
+  status restore_from(position_reader& from) override {
+    HEADRACE_TRY(datasets_.restore(from));
+    const auto next = from.number();
+    at_ = from.number(cycle_);
+    given_here_ = from.number(length_);
+    input_ended_ = from.flag();
+    const auto places = from.number(cycle_);
+    // Datasets are made in the order of their rows, not of their places.
+    std::multimap<uint64_t, saved_place> open;
+    for (uint64_t i = 0; i < places && from.fits(); ++i) {
+      slots_.emplace_back();
+      const auto what =
+        static_cast<state>(from.number(static_cast<uint64_t>(state::failure_given)));
+      if (what == state::closed)
+        continue;
+      auto& place = open.emplace(from.number(), saved_place{i, what})->second;
+      if (what == state::open) {
+        place.skip = from.number();
+        place.at = from.part();
+      }
+    }
+    HEADRACE_TRY(from.finish());
+    for (const auto& [row, place] : open) HEADRACE_TRY(reopen(row, place));
+    return datasets_.skip_to(next, kernel_calls_);
+  }
 
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
+
+  enum class state : uint8_t { closed, open, failed, failure_given };
 
   struct slot {
     inner_dataset dataset;
@@ -87,9 +133,56 @@ private:
     size_t at = 0; ///< rows before it were given
     uint32_t piece = no_piece;
     bool failed = false; ///< `rows` is an error in place of the dataset
+    resume_point before; ///< `rows`
 
+    /// After the rows that were given. @pre it is open and did not fail
+    resume_point point() const {
+      if (at != rows->rows)
+        return {before.at, before.skip + at};
+      return after();
+    }
+    resume_point after() const {
+      return ahead ? ahead->point() : resume_point{dataset.rows->save(), 0};
+    }
+    state what() const {
+      if (failed)
+        return at == 0 ? state::failed : state::failure_given;
+      return open() ? state::open : state::closed;
+    }
     bool open() const { return dataset.rows || ahead || failed; }
   };
+
+  struct saved_place {
+    uint64_t place;
+    state what;
+    uint64_t skip = 0;
+    position_ptr at;
+  };
+
+  status reopen(uint64_t row, const saved_place& from) {
+    auto& to = slots_[from.place];
+    HEADRACE_ASSIGN(auto dataset, datasets_.next_of(row, kernel_calls_));
+    if ((dataset.rows != nullptr) != (from.what == state::open))
+      return data_loss("a dataset that could be made cannot be made now, or the other way round");
+    if (dataset.rows) {
+      if (!from.at)
+        return data_loss("an open dataset has no position");
+      HEADRACE_TRY(dataset.rows->restore(*from.at));
+      HEADRACE_TRY(drop_rows(*dataset.rows, from.skip));
+    }
+    place(to, std::move(dataset));
+    to.at = from.what == state::failure_given;
+    return {};
+  }
+
+  // The first row whose dataset is open, or that comes next.
+  uint64_t first_row() const {
+    auto out = datasets_.row();
+    for (const auto& slot : slots_)
+      if (slot.open())
+        out = std::min(out, slot.dataset.row);
+    return out;
+  }
 
   void advance() {
     given_here_ = 0;
@@ -102,7 +195,12 @@ private:
       input_ended_ = true;
       return false;
     }
-    to.dataset = datasets_.next();
+    place(to, datasets_.next());
+    return true;
+  }
+
+  void place(slot& to, inner_dataset dataset) {
+    to.dataset = std::move(dataset);
     to.at = 0;
     to.piece = no_piece;
     ++open_;
@@ -112,7 +210,7 @@ private:
       set_origin(failed, to.dataset.from);
       to.rows = std::make_shared<const block>(std::move(failed));
       to.failed = true;
-      return true;
+      return;
     }
     to.rows = std::make_shared<const block>();
     if (turns_) {
@@ -122,7 +220,6 @@ private:
         engine_.context().stop);
       to.ahead->start();
     }
-    return true;
   }
 
   // As many as places are free, or as it should take by the datasets so far.
@@ -141,11 +238,13 @@ private:
     const auto share = (left + round - 1) / round * length_;
     const limits asked{
       std::max<size_t>(1, std::min(left, share - std::min(given_here_, share - 1))), wanted.bytes};
+    auto before = from.after();
     auto more = from.ahead ? from.ahead->next(asked) : from.dataset.rows->next(asked);
     if (!more)
       return false;
     set_origin(*more, from.dataset.from);
     from.rows = std::make_shared<const block>(*std::move(more));
+    from.before = std::move(before);
     from.at = 0;
     from.piece = no_piece;
     return true;
@@ -154,6 +253,7 @@ private:
   void close(slot& x) {
     x = slot{};
     --open_;
+    datasets_.release_before(first_row());
     advance();
   }
 

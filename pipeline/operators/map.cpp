@@ -1,4 +1,4 @@
-#include "headrace/pipeline/operators/parallel_map.hpp"
+#include "headrace/pipeline/operators/parallel_operator.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -21,6 +21,9 @@ protected:
       return in;
     return body_->run(*in, row_ ? &row_->names : nullptr, kernel_calls_);
   }
+  // Parts: the input. Nothing is held.
+  void save_to(position& to) const override { put(to, *input_); }
+  status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
   std::shared_ptr<const function_row> row_;
@@ -35,7 +38,10 @@ opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   // A named function may keep state and block: it stays with its caller.
   if (node->parallel != 0 && node->body->named.empty())
-    return open_parallel_map(shared, *node, at, std::move(body), std::move(input));
+    return open_parallel(shared, *node, std::move(input),
+                         [body, row = at.row](const block& in, uint64_t& kernel_calls) {
+                           return body->run(in, row ? &row->names : nullptr, kernel_calls);
+                         });
   return std::unique_ptr<iterator>{
     std::make_unique<map_iterator>(shared, *node, at, std::move(body), std::move(input))};
 }

@@ -18,6 +18,9 @@ protected:
       return last_failure(cancelled("the iteration was stopped"));
     return out;
   }
+  // A point of the input.
+  void save_to(position& to) const override { put(to, ahead_.point()); }
+  status restore_from(position_reader& from) override { return ahead_.restore(from); }
 
 private:
   static read_ahead::options bounds(int64_t elements) {

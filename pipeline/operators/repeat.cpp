@@ -16,10 +16,7 @@ protected:
       if (!input_) {
         if (node_.count >= 0 && passes_ == node_.count)
           return std::nullopt;
-        auto inside = at_;
-        if (passes_ != 0) // the first pass is as without a repeat
-          inside.iteration = mix(at_.iteration, static_cast<uint64_t>(passes_));
-        auto opened = engine_.make_input(self_, inside);
+        auto opened = open();
         if (!opened)
           return last_failure(opened.status());
         input_ = *std::move(opened);
@@ -38,8 +35,32 @@ protected:
         return last_failure(cancelled("the iteration was stopped"));
     }
   }
+  // Numbers: passes begun, whether the last one gave nothing so far; parts: its input, if open.
+  void save_to(position& to) const override {
+    to.numbers = {static_cast<uint64_t>(passes_), empty_};
+    to.parts = {input_ ? input_->save() : nullptr};
+  }
+  status restore_from(position_reader& from) override {
+    passes_ = static_cast<int64_t>(
+      from.number(static_cast<uint64_t>(node_.count < 0 ? INT64_MAX : node_.count)));
+    empty_ = from.flag();
+    const auto at = from.part();
+    if (!at || passes_ == 0)
+      return {};
+    --passes_; // it is begun again
+    HEADRACE_ASSIGN(input_, open());
+    ++passes_;
+    return input_->restore(*at);
+  }
 
 private:
+  opened open() {
+    auto inside = at_;
+    if (passes_ != 0) // the first pass is as without a repeat
+      inside.iteration = mix(at_.iteration, static_cast<uint64_t>(passes_));
+    return engine_.make_input(self_, inside);
+  }
+
   dataset_ptr self_;
   place at_;
   std::unique_ptr<iterator> input_;

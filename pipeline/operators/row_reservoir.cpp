@@ -35,6 +35,13 @@ public:
     at(slot) = at(last);
   }
   std::vector<origin> finish() { return std::exchange(out_, {}); }
+  void arrange(const std::vector<uint32_t>& from) {
+    if (!known_)
+      return;
+    std::vector<origin> moved;
+    for (auto slot : from) moved.push_back(at(slot));
+    slots_ = std::move(moved);
+  }
 
 private:
   origin& at(size_t slot) {
@@ -99,6 +106,15 @@ public:
     }
     ++given_;
     origins_.give(slot, last);
+  }
+  void arrange(const std::vector<uint32_t>& from) override {
+    for (auto& lane : lanes_) {
+      std::vector<std::byte> moved(lane.slots.size());
+      for (size_t i = 0; i < from.size(); ++i)
+        copy(moved.data() + i * lane.width, lane.slots.data() + from[i] * lane.width, lane.width);
+      lane.slots = std::move(moved);
+    }
+    origins_.arrange(from);
   }
   block finish(uint64_t& kernel_calls) override {
     block out;
@@ -171,6 +187,11 @@ public:
       slots_[slot] = std::move(slots_.back());
     slots_.pop_back();
     --held_;
+  }
+  void arrange(const std::vector<uint32_t>& from) override {
+    std::vector<reference> moved;
+    for (auto slot : from) moved.push_back(slots_[slot]);
+    slots_ = std::move(moved);
   }
   block finish(uint64_t& kernel_calls) override {
     auto out = gather(given_, kernel_calls);

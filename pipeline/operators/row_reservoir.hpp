@@ -24,6 +24,9 @@ public:
   /// The block of what was given since `start`.
   virtual block finish(uint64_t& kernel_calls) = 0;
 
+  /// Puts the rows in other places: into place i the one in place `from[i]`. @pre a permutation
+  virtual void arrange(const std::vector<uint32_t>& from) = 0;
+
   size_t held() const noexcept { return held_; }
 
 protected:

@@ -1,6 +1,11 @@
 #include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/operators/held_rows.hpp"
 #include "headrace/pipeline/operators/row_reservoir.hpp"
+#include "headrace/pipeline/operators/shuffle_history.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
+
+#include <algorithm>
+#include <numeric>
 
 namespace headrace::detail {
 
@@ -16,7 +21,8 @@ public:
       input_(std::move(input)),
       size_(static_cast<size_t>(node.count)),
       random_(key(shared, node, at)),
-      rows_(make_row_reservoir(node.spec.components)) {}
+      rows_(make_row_reservoir(node.spec.components)),
+      held_(size_) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -24,18 +30,13 @@ protected:
     size_t given = 0;
     while (given < wanted.rows) {
       if (rows_->held() == size_) {
-        rows_->give(random_.below(drawn_++, rows_->held()));
+        give();
         ++given;
         continue;
       }
       if (at_ == in_.rows && !ended_) {
         // Each row that is given makes room for one: as many as can be needed, and no more.
-        auto more = input_->next({size_ - rows_->held() + (wanted.rows - given - 1), wanted.bytes});
-        at_ = 0;
-        in_ = more ? *std::move(more) : block{};
-        ended_ = !more;
-        if (!ended_)
-          rows_->set_input(in_);
+        read({size_ - rows_->held() + (wanted.rows - given - 1), wanted.bytes});
       }
       if (!ended_) {
         given += accept(wanted.rows - given);
@@ -43,15 +44,93 @@ protected:
       }
       if (rows_->held() == 0)
         break;
-      rows_->give(random_.below(drawn_++, rows_->held()));
+      give();
       ++given;
     }
     if (given == 0)
       return std::nullopt;
     return rows_->finish(kernel_calls_);
   }
+  // Numbers: rows that left the buffer, rows that entered it, rows of the input that were used
+  // since the input was at the part's position, rows that had entered there. Which rows the buffer
+  // holds follows from the choices, and they are read again.
+  void save_to(position& to) const override {
+    if (rows_->held() == 0 && at_ == in_.rows) {
+      to.numbers = {drawn_, entered_, 0, entered_};
+      put(to, *input_);
+      return;
+    }
+    const auto& from = held_.oldest();
+    to.numbers = {drawn_, entered_, read_ - (in_.rows - at_) - from.row, from.entered};
+    to.parts = {from.at};
+  }
+  status restore_from(position_reader& from) override {
+    drawn_ = from.number();
+    const auto entered = from.number();
+    const auto used = from.number();
+    entered_ = from.number(entered);
+    HEADRACE_TRY(from.restore(*input_));
+    if (drawn_ > entered || entered - drawn_ > size_) {
+      from.refuse();
+      return {};
+    }
+    const auto numbers = shuffle_history{size_, entered, drawn_}.places(random_);
+    // The places in the order in which their rows entered.
+    std::vector<uint32_t> order(numbers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return numbers[a] < numbers[b]; });
+    if (!read_again(used, numbers, order) || entered_ != entered)
+      return data_loss("the data is not what it was when the position was saved");
+    std::vector<uint32_t> rank(order.size());
+    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    rows_->arrange(rank);
+    held_.arrange(rank);
+    return {};
+  }
 
 private:
+  // Reads `rows` rows and keeps those of the given numbers; false if they are not all there.
+  bool read_again(uint64_t rows, const std::vector<uint64_t>& numbers,
+                  const std::vector<uint32_t>& order) {
+    constexpr uint64_t most = 4096;
+    auto next = order.begin();
+    for (; rows != 0; rows -= in_.rows) {
+      if (!read({static_cast<size_t>(std::min(rows, most)), limits{}.bytes}))
+        return false;
+      for (; at_ < in_.rows; ++at_) {
+        if (in_.error_at(at_))
+          continue;
+        if (next != order.end() && numbers[*next] == entered_) {
+          ++next;
+          rows_->put(at_);
+          held_.put();
+        }
+        ++entered_;
+      }
+    }
+    return next == order.end();
+  }
+
+  bool read(const limits& wanted) {
+    if (held_.wants_mark(read_))
+      held_.add_mark({input_->save(), read_, entered_});
+    auto more = input_->next(wanted);
+    at_ = 0;
+    in_ = more ? *std::move(more) : block{};
+    ended_ = !more;
+    if (ended_)
+      return false;
+    read_ += in_.rows;
+    rows_->set_input(in_);
+    return true;
+  }
+
+  void give() {
+    const auto place = random_.below(drawn_++, rows_->held());
+    rows_->give(place);
+    held_.give(place);
+  }
+
   static uint64_t key(engine& shared, const dataset_node& node, const place& at) {
     const auto once = shared.random_key(node, at);
     if (!node.flag)
@@ -68,6 +147,8 @@ private:
         ++given;
       } else {
         rows_->put(at_++);
+        held_.put();
+        ++entered_;
       }
     }
     return given;
@@ -78,7 +159,10 @@ private:
   counter_random random_;
   uint64_t drawn_ = 0;
   std::unique_ptr<row_reservoir> rows_;
-  block in_; ///< rows from `at_` on are not in the buffer yet
+  held_rows held_;
+  uint64_t entered_ = 0; ///< rows that went into the buffer
+  uint64_t read_ = 0;    ///< rows of the input
+  block in_;             ///< rows from `at_` on are not in the buffer yet
   size_t at_ = 0;
   bool ended_ = false;
 };

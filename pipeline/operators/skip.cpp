@@ -26,6 +26,15 @@ protected:
     }
     return input_->next(wanted);
   }
+  // Numbers: rows to leave out yet; parts: the input.
+  void save_to(position& to) const override {
+    to.numbers = {left_};
+    put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    left_ = from.number(left_);
+    return from.restore(*input_);
+  }
 
 private:
   std::unique_ptr<iterator> input_;

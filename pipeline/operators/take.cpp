@@ -22,6 +22,19 @@ protected:
       input_.reset(); // lets go of files and threads before the last rows are used
     return out;
   }
+  // Numbers: rows left; parts: the input, while there are any.
+  void save_to(position& to) const override {
+    to.numbers = {left_};
+    if (left_ != 0)
+      put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    left_ = from.number(left_);
+    if (left_ != 0)
+      return from.restore(*input_);
+    input_.reset();
+    return {};
+  }
 
 private:
   std::unique_ptr<iterator> input_;

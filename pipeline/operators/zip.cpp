@@ -1,3 +1,4 @@
+#include "headrace/pipeline/iterator/held_input.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
 #include <algorithm>
@@ -22,14 +23,16 @@ class zip_iterator final : public operator_iterator {
 public:
   zip_iterator(engine& shared, const dataset_node& node,
                std::vector<std::unique_ptr<iterator>> inputs)
-    : operator_iterator(shared, node), inputs_(std::move(inputs)), held_(inputs_.size()) {}
+    : operator_iterator(shared, node),
+      inputs_(std::make_move_iterator(inputs.begin()), std::make_move_iterator(inputs.end())),
+      held_(inputs_.size()) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
     auto rows = wanted.rows;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (held_[i].rows == 0) {
-        auto more = inputs_[i]->next({rows, wanted.bytes});
+        auto more = inputs_[i].next({rows, wanted.bytes});
         if (!more)
           return std::nullopt;
         held_[i] = *std::move(more);
@@ -38,9 +41,11 @@ protected:
     }
     block out;
     out.rows = rows;
-    for (auto& rest : held_) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      auto& rest = held_[i];
       auto part = rest.slice(0, rows);
       rest = part.rows == rest.rows ? block{} : rest.slice(rows, rest.rows - rows);
+      inputs_[i].release_before(inputs_[i].rows() - rest.rows);
       out.columns.insert(out.columns.end(), part.columns.begin(), part.columns.end());
       if (!part.errors.empty())
         out.errors = merge_errors(out.errors, part.errors);
@@ -49,9 +54,18 @@ protected:
     }
     return out;
   }
+  // Of each input the point of the first row that is held.
+  void save_to(position& to) const override {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      put(to, inputs_[i].point(inputs_[i].rows() - held_[i].rows));
+  }
+  status restore_from(position_reader& from) override {
+    for (auto& input : inputs_) HEADRACE_TRY(input.restore(from));
+    return {};
+  }
 
 private:
-  std::vector<std::unique_ptr<iterator>> inputs_;
+  std::vector<held_input> inputs_;
   std::vector<block> held_; ///< rows that the other inputs have none for yet
 };
 

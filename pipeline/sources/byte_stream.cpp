@@ -45,6 +45,16 @@ public:
     }
   }
 
+  result<bool> skip(uint64_t size) override {
+    struct stat info {};
+    if (::fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode))
+      return byte_stream::skip(size);
+    const auto to = ::lseek(fd_, static_cast<off_t>(std::min<uint64_t>(size, INT64_MAX)), SEEK_CUR);
+    if (to < 0)
+      return from_errno(path_, "seek in", errno);
+    return to <= info.st_size;
+  }
+
 private:
   std::string path_;
   int fd_;
@@ -115,6 +125,18 @@ private:
 };
 
 } // namespace
+
+result<bool> byte_stream::skip(uint64_t size) {
+  std::vector<std::byte> unused(std::min<uint64_t>(size, uint64_t{1} << 18));
+  while (size != 0) {
+    HEADRACE_ASSIGN(const auto n,
+                    read(std::span{unused}.first(std::min<uint64_t>(size, unused.size()))));
+    if (n == 0)
+      return false;
+    size -= n;
+  }
+  return true;
+}
 
 result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
                                                 const std::string& compression) {

@@ -17,6 +17,8 @@ public:
   virtual ~byte_stream() = default;
   /// Fills some of `to`; 0 is the end. Errors name the file.
   virtual result<size_t> read(std::span<std::byte> to) = 0;
+  /// Passes over `size` bytes; false if the stream ends before. Reads them unless it can do better.
+  virtual result<bool> skip(uint64_t size);
 };
 
 /// Opens a file. `compression`: "", "GZIP" or "ZLIB", unpacked on the way. `not_found` names the
@@ -27,7 +29,9 @@ result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
 /// A stretch of a stream in memory, moved forward as it is used.
 class byte_window {
 public:
-  explicit byte_window(std::unique_ptr<byte_stream> from) : from_(std::move(from)) {}
+  /// `offset`: where `from` stands in the stream.
+  explicit byte_window(std::unique_ptr<byte_stream> from, uint64_t offset = 0)
+    : from_(std::move(from)), offset_(offset) {}
 
   /// What is there and was not used. Valid until the next `more`.
   std::span<const std::byte> bytes() const noexcept {
@@ -48,7 +52,7 @@ private:
   std::unique_ptr<byte_stream> from_;
   std::vector<std::byte> storage_;
   size_t begin_ = 0, end_ = 0;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
 };
 
 } // namespace headrace::detail

@@ -10,18 +10,50 @@ file_reader::file_reader(engine& shared, const dataset_node& node, const place& 
     splits_(shared, at, static_cast<uint64_t>(files_.total_values())) {}
 
 result<bool> file_reader::open_next() {
-  if (now_.count == 0) {
-    HEADRACE_ASSIGN(auto more, splits_.next());
-    if (!more)
-      return false;
-    now_ = *more;
-  }
-  file_ = now_.first++;
-  --now_.count;
+  HEADRACE_ASSIGN(const auto more, splits_.here());
+  if (!more)
+    return false;
+  file_ = more->first;
+  splits_.pass(1);
+  HEADRACE_TRY(open(0));
+  return true;
+}
+
+status file_reader::open(uint64_t offset) {
   path_ = files_.string(file_);
   HEADRACE_ASSIGN(auto bytes, open_bytes(path_, node_.text));
-  window_.emplace(std::move(bytes));
-  return true;
+  if (offset != 0) {
+    HEADRACE_ASSIGN(const bool there, bytes->skip(offset));
+    if (!there)
+      return data_loss(fmt::format(
+        "'{}' ends before offset {}, where the saved position is: it is not what it was", path_,
+        offset));
+  }
+  window_.emplace(std::move(bytes), offset);
+  return {};
+}
+
+// Numbers: those of the splits, whether a file is open, which, and how much of it (unpacked) was
+// used.
+void file_reader::save_to(position& to) const {
+  splits_.save_to(to, window_.has_value());
+  to.numbers.push_back(window_.has_value());
+  to.numbers.push_back(file_);
+  to.numbers.push_back(window_ ? window_->offset() : 0);
+}
+
+status file_reader::restore_from(position_reader& from) {
+  splits_.restore_from(from);
+  const bool opened = from.flag();
+  file_ = from.number(static_cast<uint64_t>(files_.total_values()));
+  const auto offset = from.number();
+  if (!opened || !from.fits())
+    return {};
+  if (file_ == static_cast<uint64_t>(files_.total_values())) {
+    from.refuse();
+    return {};
+  }
+  return open(offset);
 }
 
 std::optional<block> file_reader::produce(const limits& wanted) {

@@ -41,16 +41,18 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) final;
+  void save_to(position& to) const final;
+  status restore_from(position_reader& from) final;
   /// Appends rows of the open file until `to` is full or the file ends (false). Rows that were
   /// appended before an error are given first.
   virtual result<bool> read(byte_window& from, const std::string& path, string_rows& to) = 0;
 
 private:
   result<bool> open_next();
+  status open(uint64_t offset);
 
   column files_;
   split_cursor splits_;
-  split_range now_;   ///< files not opened yet
   uint64_t file_ = 0; ///< the open one
   std::string path_;
   std::optional<byte_window> window_; ///< of the open file

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
 #include <algorithm>
@@ -32,33 +33,42 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    if (!splits_) {
+    if (!splits_)
       if (auto listed = list(); !listed.ok())
         return last_failure(listed);
-      splits_.emplace(engine_, at_, names_.size());
-      if (node_.flag)
-        shuffle();
-    }
-    if (now_.count == 0) {
-      auto more = splits_->next();
-      if (!more)
-        return last_failure(more.status());
-      if (!*more)
-        return std::nullopt;
-      now_ = **more;
-    }
-    const auto rows = static_cast<size_t>(std::min<uint64_t>(wanted.rows, now_.count));
+    auto more = splits_->here();
+    if (!more)
+      return last_failure(more.status());
+    if (!*more)
+      return std::nullopt;
+    const auto now = **more;
+    const auto rows = static_cast<size_t>(std::min<uint64_t>(wanted.rows, now.count));
     std::vector<std::string_view> views;
-    for (size_t i = 0; i < rows; ++i) views.push_back(names_[now_.first + i]);
+    for (size_t i = 0; i < rows; ++i) views.push_back(names_[now.first + i]);
     ++kernel_calls_;
     block out;
     out.rows = rows;
     out.columns.push_back(column::of_strings(views));
     if (splits_->provided())
-      out.origins = {splits_->from(now_.first, rows, rows == 1 ? 0 : 1)};
-    now_.first += rows;
-    now_.count -= rows;
+      out.origins = {splits_->from(now.first, rows, rows == 1 ? 0 : 1)};
+    splits_->pass(rows);
     return out;
+  }
+  // Numbers: those of the splits, then a digest of the names; none before the files were listed.
+  void save_to(position& to) const override {
+    if (!splits_)
+      return;
+    splits_->save_to(to);
+    to.numbers.push_back(digest());
+  }
+  status restore_from(position_reader& from) override {
+    if (from.empty())
+      return {};
+    HEADRACE_TRY(list());
+    splits_->restore_from(from);
+    if (from.number() != digest())
+      return failed_precondition("the patterns match other files than when the position was saved");
+    return {};
   }
 
 private:
@@ -71,7 +81,17 @@ private:
     // Bytewise, so that every host lists alike; a file that two patterns match is there once.
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    splits_.emplace(engine_, at_, names_.size());
+    if (node_.flag)
+      shuffle();
     return {};
+  }
+
+  uint64_t digest() const {
+    uint64_t out = names_.size();
+    for (const auto& name : names_)
+      out = mix(out, crc32c(reinterpret_cast<const std::byte*>(name.data()), name.size()));
+    return out;
   }
 
   // Another order in each pass, the same on every host.
@@ -86,7 +106,6 @@ private:
   column patterns_;
   std::vector<std::string> names_;
   std::optional<split_cursor> splits_;
-  split_range now_;
 };
 
 } // namespace

@@ -17,36 +17,37 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    if (now_.count == 0) {
-      auto more = splits_.next();
-      if (!more)
-        return last_failure(more.status());
-      if (!*more)
-        return std::nullopt;
-      now_ = **more;
-    }
+    auto more = splits_.here();
+    if (!more)
+      return last_failure(more.status());
+    if (!*more)
+      return std::nullopt;
+    const auto now = **more;
     const auto most = std::max<size_t>(1, wanted.bytes / sizeof(int64_t));
     const auto rows =
-      static_cast<size_t>(std::min<uint64_t>({wanted.rows, most, now_.count, UINT32_MAX}));
+      static_cast<size_t>(std::min<uint64_t>({wanted.rows, most, now.count, UINT32_MAX}));
     mutable_buffer values{rows * sizeof(uint64_t)};
     auto* to = values.as<uint64_t>().data();
-    const auto first = start_ + now_.first * step_;
+    const auto first = start_ + now.first * step_;
     for (size_t i = 0; i < rows; ++i) to[i] = first + i * step_;
     ++kernel_calls_;
     block out;
     out.rows = rows;
     out.columns.push_back(column::dense(dtype::int64, {}, rows, std::move(values).freeze()));
     if (splits_.provided())
-      out.origins.push_back(splits_.from(now_.first, rows, rows == 1 ? 0 : 1));
-    now_.first += rows;
-    now_.count -= rows;
+      out.origins.push_back(splits_.from(now.first, rows, rows == 1 ? 0 : 1));
+    splits_.pass(rows);
     return out;
+  }
+  void save_to(position& to) const override { splits_.save_to(to); }
+  status restore_from(position_reader& from) override {
+    splits_.restore_from(from);
+    return {};
   }
 
 private:
   uint64_t start_, step_; ///< unsigned: sums wrap
   split_cursor splits_;
-  split_range now_; ///< not read yet
 };
 
 uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) {

@@ -18,29 +18,30 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    if (now_.count == 0) {
-      auto more = splits_.next();
-      if (!more)
-        return last_failure(more.status());
-      if (!*more)
-        return std::nullopt;
-      now_ = **more;
-    }
+    auto more = splits_.here();
+    if (!more)
+      return last_failure(more.status());
+    if (!*more)
+      return std::nullopt;
+    const auto now = **more;
     const auto most = std::max<size_t>(1, wanted.bytes / row_bytes_);
-    const auto rows = std::min<size_t>({wanted.rows, most, now_.count});
-    auto out = rows_.slice(now_.first, rows);
+    const auto rows = std::min<size_t>({wanted.rows, most, now.count});
+    auto out = rows_.slice(now.first, rows);
     if (splits_.provided())
-      out.origins = {splits_.from(now_.first, rows, rows == 1 ? 0 : 1)};
-    now_.first += rows;
-    now_.count -= rows;
+      out.origins = {splits_.from(now.first, rows, rows == 1 ? 0 : 1)};
+    splits_.pass(rows);
     return out;
+  }
+  void save_to(position& to) const override { splits_.save_to(to); }
+  status restore_from(position_reader& from) override {
+    splits_.restore_from(from);
+    return {};
   }
 
 private:
   block rows_;
   size_t row_bytes_;
   split_cursor splits_;
-  split_range now_; ///< not read yet
 };
 
 // One tensor as its rows along axis 0.

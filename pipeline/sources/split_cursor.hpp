@@ -10,8 +10,15 @@ public:
   /// `total`: splits in a pass.
   split_cursor(engine& shared, const place& at, uint64_t total);
 
-  /// The next splits; nullopt: this pass is over. Splits past the end are left out.
-  result<std::optional<split_range>> next();
+  /// The splits to read next: at least one; nullopt: this pass is over. Splits past the end are
+  /// left out.
+  result<std::optional<split_range>> here();
+  /// The first `count` of them are being read. @pre `here` said that there are so many
+  void pass(uint64_t count) noexcept {
+    now_.first += count;
+    now_.count -= count;
+  }
+
   /// Do rows carry origins?
   bool provided() const noexcept { return provided_; }
   /// The origin of `rows` rows from `split` on, each `step` splits from the one before.
@@ -19,13 +26,24 @@ public:
     return {static_cast<uint32_t>(rows), source_, pass_, split, step};
   }
 
+  /// Writes down the splits not passed yet. `reading`: the last one that was passed is not read to
+  /// its end.
+  void save_to(position& to, bool reading = false) const;
+  /// A provider is asked from the beginning of the pass again, and answers as it did.
+  void restore_from(position_reader& from);
+
 private:
+  result<std::optional<split_range>> ask();
+
   engine& engine_;
   bool provided_ = false;
+  bool counted_ = false; ///< a source of the graph, not of a function
   uint32_t source_ = 0;
   uint64_t pass_ = 0;
   uint64_t total_;
-  bool given_ = false;
+  split_range now_;     ///< not passed yet
+  uint64_t asked_ = 0;  ///< answers that were had
+  uint64_t repeat_ = 0; ///< of them, those to be had again and passed over
 };
 
 } // namespace headrace::detail

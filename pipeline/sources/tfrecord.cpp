@@ -1,9 +1,9 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/file_reader.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
-#include <isa-l/crc.h>
 
 namespace headrace::detail {
 
@@ -11,18 +11,6 @@ namespace {
 
 constexpr size_t header_size = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t footer_size = sizeof(uint32_t);
-
-uint32_t crc32c(const std::byte* data, size_t size) {
-  uint32_t crc = 0xffffffff;
-  while (size != 0) { // the library counts in int
-    const auto part = std::min<size_t>(size, size_t{1} << 30);
-    auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(data));
-    crc = crc32_iscsi(bytes, static_cast<int>(part), crc);
-    data += part;
-    size -= part;
-  }
-  return ~crc;
-}
 
 // TensorFlow's way to store a checksum of data that may itself hold checksums.
 uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }

@@ -1,0 +1,149 @@
+#include "headrace/pipeline/codec/position_codec.hpp"
+
+#include "headrace/pipeline/codec/canonical_message.hpp"
+#include "headrace/pipeline/sources/crc32c.hpp"
+
+#include <headrace/schemas/position.capnp.h>
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+constexpr uint16_t current_version = 1;
+// Positions are followed recursively.
+constexpr size_t most_depth = 1024;
+
+/// Lists positions so that parts come before their users; shared ones once.
+class position_writer {
+public:
+  status visit(const position& x) {
+    HEADRACE_TRY(x.refused);
+    if (numbers_.contains(&x))
+      return {};
+    for (const auto& part : x.parts)
+      if (part)
+        HEADRACE_TRY(visit(*part));
+    numbers_.emplace(&x, static_cast<uint32_t>(all_.size() + 1));
+    all_.push_back(&x);
+    return {};
+  }
+
+  void write(schema::SavedIteration::Builder out) const {
+    auto list = out.initPositions(static_cast<unsigned>(all_.size()));
+    for (unsigned i = 0; i < list.size(); ++i) write(*all_[i], list[i]);
+  }
+
+private:
+  void write(const position& x, schema::Position::Builder out) const {
+    out.setOp(static_cast<uint16_t>(x.op));
+    out.setEnded(x.ended);
+    auto numbers = out.initNumbers(static_cast<unsigned>(x.numbers.size()));
+    for (unsigned i = 0; i < numbers.size(); ++i) numbers.set(i, x.numbers[i]);
+    auto parts = out.initParts(static_cast<unsigned>(x.parts.size()));
+    for (unsigned i = 0; i < parts.size(); ++i)
+      parts.set(i, x.parts[i] ? numbers_.at(x.parts[i].get()) : 0);
+    if (!x.reads)
+      return;
+    out.setReads(true);
+    out.setSource(x.reads->source);
+    out.setPass(x.reads->pass);
+    out.setSplit(x.reads->split);
+  }
+
+  std::vector<const position*> all_;
+  std::unordered_map<const position*, uint32_t> numbers_;
+};
+
+result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) {
+  struct made {
+    position_ptr value;
+    size_t depth = 0;
+  };
+  std::vector<made> all;
+  for (auto from : in) {
+    auto x = std::make_shared<position>();
+    size_t depth = 0;
+    x->op = static_cast<dataset_op>(from.getOp());
+    x->ended = from.getEnded();
+    for (auto number : from.getNumbers()) x->numbers.push_back(number);
+    for (auto part : from.getParts()) {
+      if (part > all.size())
+        return data_loss("a part comes after its user");
+      x->parts.push_back(part == 0 ? nullptr : all[part - 1].value);
+      depth = std::max(depth, part == 0 ? 0 : all[part - 1].depth + 1);
+    }
+    if (depth > most_depth)
+      return data_loss("positions are nested too deep");
+    if (from.getReads())
+      x->reads = split_place{from.getSource(), from.getPass(), from.getSplit()};
+    all.push_back({std::move(x), depth});
+  }
+  if (all.empty())
+    return data_loss("there is none");
+  return all.back().value;
+}
+
+result<saved_iteration> read_body(const buffer& body) {
+  return detail::read_message<schema::SavedIteration>(
+    body, [](schema::SavedIteration::Reader in) -> result<saved_iteration> {
+      saved_iteration out{.graph = {in.getGraph().begin(), in.getGraph().size()},
+                          .seed = in.getSeed(),
+                          .repetition = in.getRepetition()};
+      out.point.skip = in.getSkip();
+      HEADRACE_ASSIGN(out.point.at, read_positions(in.getPositions()));
+      return out;
+    });
+}
+
+} // namespace
+
+result<buffer> encode_iteration(const saved_iteration& x) {
+  position_writer positions;
+  HEADRACE_TRY(positions.visit(*x.point.at));
+  ::capnp::MallocMessageBuilder body;
+  auto out = body.initRoot<schema::SavedIteration>();
+  out.setGraph(x.graph);
+  out.setSeed(x.seed);
+  out.setRepetition(x.repetition);
+  out.setSkip(x.point.skip);
+  positions.write(out);
+  const auto bytes = detail::canonical_bytes<schema::SavedIteration>(body);
+  ::capnp::MallocMessageBuilder whole;
+  auto record = whole.initRoot<schema::PositionRecord>();
+  record.setVersion(current_version);
+  record.setChecksum(detail::crc32c(bytes.data(), bytes.size()));
+  record.setBody(kj::arrayPtr(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()));
+  return detail::canonical_bytes<schema::PositionRecord>(whole);
+}
+
+result<saved_iteration> decode_iteration(const buffer& record) {
+  auto out = detail::read_message<schema::PositionRecord>(
+    record, [](schema::PositionRecord::Reader in) -> result<saved_iteration> {
+      if (in.getVersion() != current_version)
+        return failed_precondition(
+          fmt::format("it is of version {}, and this build reads version {}", in.getVersion(),
+                      current_version));
+      const auto bytes = in.getBody();
+      const auto body = buffer::copy_of(bytes.begin(), bytes.size());
+      if (detail::crc32c(body.data(), body.size()) != in.getChecksum())
+        return data_loss("it does not match its checksum");
+      return read_body(body);
+    });
+  if (!out)
+    return out.status().with_context("saved position");
+  return out;
+}
+
+result<saved_iteration> decode_iteration(const buffer& record, const std::string& graph) {
+  HEADRACE_ASSIGN(auto out, decode_iteration(record));
+  if (out.graph != graph)
+    return failed_precondition(
+      fmt::format("saved position: it belongs to another dataset, of fingerprint {}; this one's is "
+                  "{}. Build the dataset as it was when the position was saved, files and seeds "
+                  "included",
+                  out.graph.substr(0, 12), graph.substr(0, 12)));
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/iterator.hpp"
+
+namespace headrace::detail {
+
+/// Reads a position's numbers and parts in the order in which they were written. What is not there,
+/// or larger than it may be, is remembered: `finish` tells.
+class position_reader {
+public:
+  explicit position_reader(const position& from) : from_(from) {}
+
+  /// The next number, at most `most`; 0 if there is none such.
+  uint64_t number(uint64_t most = UINT64_MAX) noexcept;
+  /// There is nothing left.
+  bool empty() const noexcept {
+    return numbers_ == from_.numbers.size() && parts_ == from_.parts.size();
+  }
+  bool flag() noexcept { return number(1) == 1; }
+  /// The next part; null if it is not open or missing.
+  position_ptr part() noexcept;
+  /// Restores `it` from the next part.
+  status restore(iterator& it);
+  /// Restores `it` from a `resume_point`, and drops what was done with.
+  status resume(iterator& it);
+  /// Ok if all that was asked for was there, and nothing is left.
+  status finish() const;
+  /// What was read so far makes no sense.
+  void refuse() noexcept { fits_ = false; }
+  bool fits() const noexcept { return fits_; }
+
+private:
+  const position& from_;
+  size_t numbers_ = 0, parts_ = 0;
+  bool fits_ = true;
+};
+
+/// Appends `point`, for `position_reader::resume`.
+void put(position& to, resume_point point);
+/// Appends the position of an input.
+inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }
+
+/// Reads `rows` rows and forgets them. `data_loss` if there are not so many.
+status drop_rows(iterator& from, uint64_t rows);
+
+} // namespace headrace::detail

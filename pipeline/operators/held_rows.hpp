@@ -1,0 +1,67 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/position.hpp"
+
+#include <deque>
+
+namespace headrace::detail {
+
+/// Remembers for the rows in a buffer, which leave it in any order, where the input must be read
+/// again to have them back. Rows of neighbouring blocks share a mark, so that there are few marks.
+class held_rows {
+public:
+  struct mark {
+    position_ptr at;      ///< of the input
+    uint64_t row = 0;     ///< of the input: rows read before
+    uint64_t entered = 0; ///< rows that had entered the buffer before
+    uint32_t held = 0;    ///< rows that entered since, up to the next mark, and did not leave
+  };
+
+  /// `size`: rows the buffer may hold.
+  explicit held_rows(uint64_t size) : gap_(std::max<uint64_t>(1, size / 64)) {}
+
+  /// Is it time for a mark before the input's row number `row`?
+  bool wants_mark(uint64_t row) const noexcept {
+    return marks_.empty() || (row - marks_.back().row >= gap_ && marks_.size() < UINT16_MAX);
+  }
+  void add_mark(mark m) {
+    marks_.push_back(std::move(m));
+    drop_unused();
+  }
+  /// A row entered, in the last place. @pre there is a mark
+  void put() {
+    ++marks_.back().held;
+    of_.push_back(static_cast<uint16_t>(base_ + marks_.size() - 1));
+  }
+  /// The row in a place left; that in the last one takes its place.
+  void give(size_t place) {
+    const auto which = static_cast<uint16_t>(of_[place] - base_);
+    of_[place] = of_.back();
+    of_.pop_back();
+    if (--marks_[which].held == 0 && which == 0)
+      drop_unused();
+  }
+  /// As `row_reservoir::arrange`.
+  void arrange(const std::vector<uint32_t>& from) {
+    std::vector<uint16_t> moved;
+    for (auto place : from) moved.push_back(of_[place]);
+    of_ = std::move(moved);
+  }
+  /// Where to read again from. @pre there is a mark
+  const mark& oldest() const noexcept { return marks_.front(); }
+
+private:
+  void drop_unused() {
+    while (marks_.size() > 1 && marks_.front().held == 0) {
+      marks_.pop_front();
+      ++base_;
+    }
+  }
+
+  uint64_t gap_; ///< rows between marks, at least
+  std::deque<mark> marks_;
+  uint16_t base_ = 0;        ///< number of the first mark, modulo 2^16
+  std::vector<uint16_t> of_; ///< the number of the mark of the row in each place
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,201 @@
+#include "headrace/pipeline/operators/parallel_blocks.hpp"
+
+#include "headrace/pipeline/iterator/gather.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <oneapi/tbb/info.h>
+
+namespace headrace::detail {
+
+struct parallel_blocks::shared {
+  function run;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+};
+
+/// One block on its way through the function. Whoever claims it evaluates it.
+struct parallel_blocks::job {
+  job(block in, position_ptr at) : before(std::move(at)), read(in.rows), rows(std::move(in)) {}
+
+  void run_if_unclaimed(shared& with) {
+    if (claimed.exchange(true))
+      return;
+    uint64_t calls = 0;
+    auto out = with.run(rows, calls);
+    std::lock_guard lock{with.mutex};
+    rows = std::move(out);
+    kernel_calls = calls;
+    done = true;
+    with.changed.notify_all();
+  }
+  bool finished() const { return done && given >= rows.rows; }
+
+  const position_ptr before; ///< of the input
+  const uint64_t read;       ///< rows of the input
+  std::atomic<bool> claimed{false};
+  block rows;         ///< of the input until it is done, then of the result
+  uint64_t given = 0; ///< rows of the result that are done with
+  uint64_t kernel_calls = 0;
+  bool done = false;
+};
+
+namespace {
+
+// More blocks that were given out of turn would help little, and the position names each.
+constexpr size_t most_jobs_a_call = 64;
+constexpr uint64_t all = UINT64_MAX;
+
+} // namespace
+
+parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, options how,
+                                 std::stop_token stop)
+  : input_(std::move(input)),
+    options_(how),
+    stop_(std::move(stop)),
+    arena_(static_cast<int>(
+      std::min<size_t>(how.calls, static_cast<size_t>(oneapi::tbb::info::default_concurrency())))),
+    shared_(std::make_shared<shared>()) {
+  shared_->run = std::move(f);
+}
+
+std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
+  std::unique_lock lock{shared_->mutex};
+  wanted_ = wanted;
+  if (!puller_.joinable()) {
+    if (!after_)
+      after_ = input_->save();
+    puller_ = std::jthread{[this](std::stop_token stop) { pull(stop); }};
+  }
+  while (true) {
+    if (!shared_->changed.wait(lock, stop_, [this] { return chosen() || (ended_ && open_ == 0); }))
+      return std::nullopt;
+    const auto from = chosen();
+    if (!from)
+      return std::nullopt;
+    if (!from->done) { // in order, this is the one: better to evaluate it than to wait
+      lock.unlock();
+      from->run_if_unclaimed(*shared_);
+      lock.lock();
+      if (!shared_->changed.wait(lock, stop_, [&] { return from->done; }))
+        return std::nullopt;
+    }
+    kernel_calls += std::exchange(from->kernel_calls, 0);
+    const auto left = from->rows.rows - std::min<uint64_t>(from->given, from->rows.rows);
+    auto out = from->rows.slice(from->rows.rows - left, std::min<uint64_t>(wanted.rows, left));
+    from->given += out.rows;
+    if (from->finished()) {
+      from->rows = {};
+      from->given = all;
+      --open_;
+      drop_finished();
+      shared_->changed.notify_all();
+    }
+    if (out.rows != 0)
+      return out;
+  }
+}
+
+// The job whose rows come next: in order the first, else the one that is begun, or is done.
+parallel_blocks::job_ptr parallel_blocks::chosen() const {
+  if (options_.ordered)
+    return jobs_.empty() ? nullptr : jobs_.front();
+  job_ptr out;
+  for (const auto& x : jobs_) {
+    if (!x->done || x->given == all)
+      continue;
+    if (x->given != 0)
+      return x;
+    if (!out)
+      out = x;
+  }
+  return out;
+}
+
+void parallel_blocks::drop_finished() {
+  while (!jobs_.empty() && jobs_.front()->given == all) jobs_.pop_front();
+}
+
+void parallel_blocks::start(job_ptr work) {
+  jobs_.push_back(work);
+  ++open_;
+  arena_.enqueue([work = std::move(work), with = shared_] { work->run_if_unclaimed(*with); });
+}
+
+void parallel_blocks::pull(const std::stop_token& stop) {
+  std::unique_lock lock{shared_->mutex};
+  while (shared_->changed.wait(lock, stop, [this] {
+    return open_ < options_.calls && jobs_.size() < options_.calls * most_jobs_a_call;
+  })) {
+    const auto wanted = wanted_;
+    lock.unlock();
+    auto in = input_->next(wanted);
+    auto after = input_->save();
+    lock.lock();
+    auto before = std::exchange(after_, std::move(after));
+    if (in)
+      start(std::make_shared<job>(*std::move(in), std::move(before)));
+    else
+      ended_ = true;
+    shared_->changed.notify_all();
+    if (ended_)
+      return;
+  }
+}
+
+// Numbers: blocks from the point on some rows of which were done with, and for each its rows, and
+// rows of its result that were done with.
+void parallel_blocks::save_to(position& to) const {
+  std::lock_guard lock{shared_->mutex};
+  auto last = jobs_.end();
+  while (last != jobs_.begin() && (*std::prev(last))->given == 0) --last;
+  to.numbers.push_back(static_cast<uint64_t>(last - jobs_.begin()));
+  for (auto x = jobs_.begin(); x != last; ++x) {
+    to.numbers.push_back((*x)->read);
+    to.numbers.push_back((*x)->given);
+  }
+  to.parts.push_back(!jobs_.empty() ? jobs_.front()->before : after_ ? after_ : input_->save());
+}
+
+status parallel_blocks::restore(position_reader& from) {
+  HEADRACE_TRY(from.restore(*input_));
+  std::lock_guard lock{shared_->mutex};
+  for (auto begun = from.number(); begun != 0 && from.fits(); --begun) {
+    const auto rows = from.number(UINT32_MAX);
+    const auto given = from.number();
+    auto before = input_->save();
+    HEADRACE_ASSIGN(auto in, read_exactly(rows));
+    auto work = std::make_shared<job>(std::move(in), std::move(before));
+    work->given = given;
+    if (given != all) {
+      start(std::move(work));
+      continue;
+    }
+    work->rows = {};
+    work->claimed = work->done = true;
+    jobs_.push_back(std::move(work));
+  }
+  drop_finished();
+  after_ = input_->save();
+  return {};
+}
+
+result<block> parallel_blocks::read_exactly(uint64_t rows) {
+  std::deque<block> pieces;
+  std::vector<const block*> views;
+  std::vector<row_run> runs;
+  for (auto left = rows; left != 0;) {
+    auto more = input_->next({static_cast<size_t>(left), limits{}.bytes});
+    if (!more)
+      return data_loss("the data is not what it was when the position was saved");
+    left -= more->rows;
+    runs.push_back({static_cast<uint32_t>(views.size()), 0, static_cast<uint32_t>(more->rows)});
+    pieces.push_back(*std::move(more));
+    views.push_back(&pieces.back());
+  }
+  uint64_t unused = 0;
+  return runs.empty() ? block{} : gather_rows(views, runs, unused);
+}
+
+} // namespace headrace::detail

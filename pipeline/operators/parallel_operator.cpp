@@ -1,0 +1,42 @@
+#include "headrace/pipeline/operators/parallel_operator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class parallel_iterator final : public operator_iterator {
+public:
+  parallel_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
+                    parallel_blocks::function f)
+    : operator_iterator(shared, node),
+      blocks_(std::move(input), std::move(f), {.calls = calls(node.parallel)},
+              shared.context().stop) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    auto out = blocks_.next(wanted, kernel_calls_);
+    if (!out && engine_.stopped())
+      return last_failure(cancelled("the iteration was stopped"));
+    return out;
+  }
+  void save_to(position& to) const override { blocks_.save_to(to); }
+  status restore_from(position_reader& from) override { return blocks_.restore(from); }
+
+private:
+  static size_t calls(int64_t parallel) {
+    return parallel > 0 ? static_cast<size_t>(parallel)
+                        : std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  parallel_blocks blocks_;
+};
+
+} // namespace
+
+opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
+                     parallel_blocks::function f) {
+  return std::unique_ptr<iterator>{
+    std::make_unique<parallel_iterator>(shared, node, std::move(input), std::move(f))};
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,225 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/position_codec.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+using test::always;
+using test::range;
+using test::read_all;
+using test::traced;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Reads `rows` rows, saves, goes on from the record in a new iterator, and checks that it gives
+/// what was still to come. At every row, in blocks of 1, 3 and 1000.
+void expect_resumes(const dataset_ptr& graph) {
+  const auto whole = read_all(graph);
+  for (size_t most : {1, 3, 1000})
+    for (size_t rows = 0; rows <= whole.size(); ++rows) {
+      iterator_context context;
+      auto first = make_iterator(graph, context).value();
+      read_all(*first, always(most), rows);
+      const auto record = encode_iteration({.graph = "x", .point = {first->save(), 0}}).value();
+      auto from = decode_iteration(record, "x").value();
+      auto second = make_iterator(graph, context).value();
+      ASSERT_EQ(second->restore(*from.point.at), status{}) << rows;
+      const std::vector<std::string> rest{whole.begin() + static_cast<std::ptrdiff_t>(rows),
+                                          whole.end()};
+      ASSERT_EQ(read_all(*second, always(most)), rest) << rows << " rows in blocks of " << most;
+    }
+}
+
+dataset_ptr counted() { return make_enumerate(range(0, 23, 2), 5).value(); }
+
+function_ptr up_to(const dataset_ptr& in) {
+  return traced(in, [](expr x) {
+    return make_range((x * 0).node(), (x % 4).node(), scalar_constant(1)).value();
+  });
+}
+
+TEST(Positions, OfSourcesAndSimpleOperators) {
+  expect_resumes(range(5, -5, -3));
+  expect_resumes(counted());
+  expect_resumes(make_take(counted(), 7).value());
+  expect_resumes(make_skip(counted(), 7).value());
+  expect_resumes(make_repeat(counted(), 3).value());
+  expect_resumes(make_repeat(make_take(range(0, 9), 0).value()).value());
+  expect_resumes(make_concatenate(counted(), counted()).value());
+  expect_resumes(make_zip({counted(), make_batch(range(0, 50), 3).value()}).value());
+  expect_resumes(make_batch(counted(), 5).value());
+  expect_resumes(make_batch(counted(), 5, true).value());
+}
+
+TEST(Positions, OfFunctions) {
+  const auto in = range(0, 30);
+  expect_resumes(make_map(in, traced(in, [](expr x) { return 60 / (x % 3); })).value());
+  expect_resumes(make_map(in, traced(in, [](expr x) { return 60 / (x % 3); }), 2).value());
+  expect_resumes(make_filter(in, traced(in, [](expr x) { return x % 3 == 1; })).value());
+  expect_resumes(make_flat_map(in, up_to(in)).value());
+  for (int64_t length : {1, 2}) {
+    expect_resumes(make_interleave(in, up_to(in), 3, length).value());
+    expect_resumes(make_interleave(in, up_to(in), 3, length, 2).value());
+  }
+}
+
+TEST(Positions, OfPrefetch) {
+  expect_resumes(make_prefetch(make_batch(counted(), 2).value()).value());
+  expect_resumes(make_prefetch(make_prefetch(counted(), 1).value(), 2).value());
+}
+
+TEST(Positions, OfShuffles) {
+  for (int64_t size : {1, 2, 7, 40}) {
+    expect_resumes(make_shuffle(range(0, 30), size, 3).value());
+    expect_resumes(make_repeat(make_shuffle(range(0, 10), size).value(), 3).value());
+    expect_resumes(make_shuffle(make_shuffle(range(0, 30), size, 1).value(), size, 2).value());
+  }
+  // Failed rows pass the buffer by; rows of unknown size are kept in their blocks.
+  auto in = range(0, 30);
+  auto failing = make_map(in, traced(in, [](expr x) { return 60 / (x % 3); })).value();
+  expect_resumes(make_shuffle(failing, 5, 1).value());
+  expect_resumes(make_shuffle(make_batch(in, 4).value(), 3, 1).value());
+}
+
+TEST(Positions, OfFiles) {
+  test::scratch_folder folder;
+  std::vector<std::string> files;
+  for (int i = 0; i < 3; ++i)
+    files.push_back(folder.write(std::to_string(i) + ".txt", i == 1 ? "" : "one\ntwo\n\nthree"));
+  expect_resumes(make_text_lines(string_constant(files)).value());
+  const std::vector<std::string> patterns{folder.path() + "/*.txt"};
+  expect_resumes(make_list_files(string_constant(patterns)).value());
+  auto names = make_list_files(string_constant(patterns), true).value();
+  expect_resumes(names);
+  auto lines = traced(names, [](expr x) { return make_text_lines(x.node()).value(); });
+  expect_resumes(make_interleave(names, lines, 2).value());
+}
+
+TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
+  const auto graph = range(0, 10);
+  iterator_context context;
+  const auto it = make_iterator(graph, context).value();
+  const auto name = fingerprint(graph).value();
+  const auto record = encode_iteration({.graph = name, .point = {it->save(), 0}}).value();
+  EXPECT_TRUE(decode_iteration(record, name).ok());
+  const auto other = decode_iteration(record, fingerprint(range(0, 11)).value());
+  EXPECT_EQ(other.status().code(), status_code::failed_precondition);
+  EXPECT_THAT(other.status().message(), HasSubstr("it belongs to another dataset"));
+
+  for (size_t i = 0; i < record.size(); ++i) {
+    auto bytes = std::vector<std::byte>{record.data(), record.data() + record.size()};
+    bytes[i] ^= std::byte{0x41};
+    // Some bytes are padding.
+    if (const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()), name);
+        read.ok())
+      EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>())) << i;
+    EXPECT_FALSE(decode_iteration(record.slice(0, i), name).ok()) << i;
+  }
+}
+
+TEST(Positions, ThatFitNoOperatorAreRefused) {
+  iterator_context context;
+  auto saved = make_iterator(make_batch(range(0, 10), 2).value(), context).value()->save();
+  auto it = make_iterator(make_shuffle(range(0, 10), 2).value(), context).value();
+  EXPECT_EQ(it->restore(*saved).code(), status_code::data_loss);
+  // Numbers that no iterator wrote must not be believed.
+  const auto graph = make_zip({make_shuffle(range(0, 10), 4).value(),
+                               make_batch(make_prefetch(range(0, 9)).value(), 2).value()})
+                       .value();
+  for (uint64_t bad : {uint64_t{3}, uint64_t{11}, UINT64_MAX / 2, UINT64_MAX})
+    for (size_t which = 0; which < 2; ++which) {
+      const auto good = make_iterator(graph, context).value()->save();
+      auto changed = *good;
+      auto part = *changed.parts[which];
+      for (size_t n = 0; n < part.numbers.size(); ++n) {
+        auto one = part;
+        one.numbers[n] = bad;
+        changed.parts[which] = std::make_shared<const position>(one);
+        auto fresh = make_iterator(graph, context).value();
+        if (fresh->restore(changed).ok())
+          read_all(*fresh, always(3), 20);
+      }
+    }
+}
+
+TEST(Positions, OfAServiceCannotBeSaved) {
+  struct nothing : element_source {
+    std::optional<block> next(const limits&) override { return std::nullopt; }
+  };
+  iterator_context context;
+  context.distribute = [](const dataset_node&) -> result<std::unique_ptr<element_source>> {
+    return std::unique_ptr<element_source>{std::make_unique<nothing>()};
+  };
+  auto graph =
+    make_batch(make_distribute(range(0, 9), {.address = "a:1", .processing_mode = "off"}).value(),
+               2)
+      .value();
+  auto it = make_iterator(graph, context).value();
+  const auto record = encode_iteration({.graph = "", .point = {it->save(), 0}});
+  EXPECT_EQ(record.status().code(), status_code::unimplemented);
+  EXPECT_THAT(record.status().message(), HasSubstr("distribute: "));
+}
+
+TEST(Positions, AreRefusedWhenOtherFilesMatch) {
+  test::scratch_folder folder;
+  folder.write("a.txt", "1\n");
+  const std::vector<std::string> patterns{folder.path() + "/*.txt"};
+  const auto graph = make_list_files(string_constant(patterns)).value();
+  iterator_context context;
+  auto it = make_iterator(graph, context).value();
+  read_all(*it, always(1), 1);
+  const auto saved = it->save();
+  folder.write("b.txt", "1\n");
+  auto fresh = make_iterator(graph, context).value();
+  EXPECT_EQ(fresh->restore(*saved).code(), status_code::failed_precondition);
+}
+
+TEST(Positions, AreRefusedWhenAFileBecameShorterOrWent) {
+  test::scratch_folder folder;
+  const std::vector<std::string> files{folder.write("a.txt", "one\ntwo\nthree\n")};
+  const auto graph = make_text_lines(string_constant(files)).value();
+  iterator_context context;
+  auto it = make_iterator(graph, context).value();
+  read_all(*it, always(1), 2);
+  const auto saved = it->save();
+  folder.write("a.txt", "one\n");
+  EXPECT_EQ(make_iterator(graph, context).value()->restore(*saved).code(), status_code::data_loss);
+  ASSERT_EQ(std::remove(files[0].c_str()), 0);
+  EXPECT_EQ(make_iterator(graph, context).value()->restore(*saved).code(), status_code::not_found);
+}
+
+TEST(Positions, StaySmallHoweverMuchAShuffleHolds) {
+  const auto graph =
+    make_shuffle(make_batch(make_repeat(range(0, 1000)).value(), 2).value(), 1000000, 1).value();
+  iterator_context context;
+  auto it = make_iterator(graph, context).value();
+  ASSERT_TRUE(it->next({.rows = 1 << 16}));
+  const auto record = encode_iteration({.graph = "x", .point = {it->save(), 0}}).value();
+  EXPECT_LT(record.size(), 4096u);
+}
+
+TEST(Positions, OfALargeShuffleResume) {
+  const auto graph = make_shuffle(range(0, 3000000), 1000000, 1).value();
+  iterator_context context;
+  auto it = make_iterator(graph, context).value();
+  for (int64_t left = 1500000; left > 0;)
+    left -= static_cast<int64_t>(it->next({.rows = 10000})->rows);
+  const auto record = encode_iteration({.graph = "x", .point = {it->save(), 0}}).value();
+  auto second = make_iterator(graph, context).value();
+  ASSERT_EQ(second->restore(*decode_iteration(record)->point.at), status{});
+  while (auto more = it->next({.rows = 1000})) {
+    const auto same = second->next({.rows = more->rows});
+    ASSERT_TRUE(same);
+    ASSERT_EQ(more->rows, same->rows);
+    ASSERT_TRUE(
+      std::ranges::equal(more->columns[0].values<int64_t>(), same->columns[0].values<int64_t>()));
+  }
+  EXPECT_FALSE(second->next({.rows = 1}));
+}
+
+} // namespace
+} // namespace headrace

@@ -1,0 +1,136 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/position_codec.hpp"
+#include "tests/pipeline/random/generator.hpp"
+
+#include <fcntl.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+// Random graphs are read to a random element; what comes after it must be the same for an iterator
+// that is restored from the saved position, and for one restored from a position of that one.
+
+extern char** environ;
+
+namespace headrace {
+namespace {
+
+using namespace test::random;
+using words = std::vector<std::string>;
+
+uint64_t test_seed() {
+  const char* given = std::getenv("HEADRACE_TEST_SEED");
+  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  fmt::print("HEADRACE_TEST_SEED={}\n", seed);
+  return seed;
+}
+
+/// A random graph with shuffles, and all that it gives.
+struct run {
+  explicit run(uint64_t seed) : make(seed, true) {
+    context.seed = seed;
+    context.repetition = seed % 3;
+    auto x = make.make(static_cast<int>(1 + make.below(6)));
+    if (make.below(3) == 0)
+      x = make.batch(x);
+    graph = x.graph;
+    encoded = encode_graph(graph).value();
+    whole = test::read_all(*make_iterator(graph, context).value());
+  }
+
+  test::asking sizes(size_t most) {
+    return [this, most] { return 1 + make.below(most); };
+  }
+  size_t some_of(size_t rows) { return make.below(rows + 1); }
+  words slice(size_t first, size_t rows) const {
+    return {whole.begin() + static_cast<std::ptrdiff_t>(first),
+            whole.begin() + static_cast<std::ptrdiff_t>(std::min(whole.size(), first + rows))};
+  }
+  buffer record(const iterator& at) const {
+    return encode_iteration({.graph = fingerprint(encoded),
+                             .seed = context.seed,
+                             .repetition = context.repetition,
+                             .point = {at.save(), 0}})
+      .value();
+  }
+
+  generator make;
+  iterator_context context;
+  dataset_ptr graph;
+  buffer encoded;
+  words whole;
+};
+
+TEST(RandomPositions, ResumeTwiceInARow) {
+  const auto seed = test_seed();
+  for (uint64_t i = 0; i < 200; ++i) {
+    SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
+    run x{seed + i * 1000003};
+    const auto most = std::vector<size_t>{1, 3, 17, 1000}[x.make.below(4)];
+    auto at = make_iterator(x.graph, x.context).value();
+    size_t read = 0;
+    for (int stop = 0; stop < 3; ++stop) {
+      const auto rows = stop < 2 ? x.some_of(x.whole.size() - read) : x.whole.size() + 1;
+      ASSERT_EQ(test::read_all(*at, x.sizes(most), rows), x.slice(read, rows)) << "part " << stop;
+      read += std::min(rows, x.whole.size() - read);
+      const auto from = decode_iteration(x.record(*at)).value();
+      at = make_iterator(x.graph, x.context).value();
+      ASSERT_EQ(at->restore(*from.point.at), status{}) << "part " << stop;
+    }
+    ASSERT_FALSE(at->next({.rows = 1}));
+  }
+}
+
+/// Starts a program and returns what it printed, a line a word; throws if it did not end with 0.
+words output_of(std::vector<std::string> command, const std::string& file) {
+  std::vector<char*> arguments;
+  for (auto& part : command) arguments.push_back(part.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  pid_t child = 0;
+  const int failed =
+    posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int how = -1;
+  if (failed == 0)
+    ::waitpid(child, &how, 0);
+  std::ifstream in{file};
+  words out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  if (how != 0)
+    throw std::runtime_error(
+      fmt::format("{} ended with {}: {}", command[0], how, out.empty() ? "" : out.back()));
+  return out;
+}
+
+TEST(RandomPositions, ResumeInNewProcessesTwiceInARow) {
+  const auto seed = test_seed();
+  test::scratch_folder folder;
+  for (uint64_t i = 0; i < 25; ++i) {
+    SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
+    run x{seed + 500 * 1000003 + i};
+    const auto graph =
+      folder.write("graph", {reinterpret_cast<const char*>(x.encoded.data()), x.encoded.size()});
+    auto at = make_iterator(x.graph, x.context).value();
+    auto read = x.some_of(x.whole.size());
+    test::read_all(*at, x.sizes(20), read);
+    const auto first = x.record(*at);
+    auto record =
+      folder.write("record", {reinterpret_cast<const char*>(first.data()), first.size()});
+    for (int stop = 0; stop < 2; ++stop) {
+      const auto rows = stop == 0 ? x.some_of(x.whole.size() - read) : x.whole.size() + 1;
+      const auto next = folder.path() + "/" + std::to_string(stop);
+      ASSERT_EQ(output_of({HEADRACE_RESUME_PROGRAM, graph, record, std::to_string(rows), next},
+                          folder.path() + "/out"),
+                x.slice(read, rows));
+      read += std::min(rows, x.whole.size() - read);
+      record = next;
+    }
+  }
+}
+
+} // namespace
+} // namespace headrace

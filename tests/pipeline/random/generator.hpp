@@ -1,0 +1,253 @@
+#pragma once
+
+#include "tests/pipeline/support/rows.hpp"
+
+#include <fmt/format.h>
+#include <random>
+
+/// Random graphs, and what they give computed element by element, without anything of the engine.
+namespace headrace::test::random {
+
+/// An element: one number, or a vector of them, or a failure.
+struct element_value {
+  bool failed = false;
+  bool vector = false;
+  std::vector<int64_t> numbers;
+
+  std::string text() const {
+    if (failed)
+      return "!";
+    if (!vector)
+      return std::to_string(numbers[0]);
+    std::string out = fmt::format("[{}]{{", numbers.size());
+    for (size_t i = 0; i < numbers.size(); ++i) out += (i ? " " : "") + std::to_string(numbers[i]);
+    return out + "}";
+  }
+};
+using elements = std::vector<element_value>;
+
+inline element_value number(int64_t x) { return {false, false, {x}}; }
+inline element_value failure() { return {true, false, {}}; }
+
+/// A graph of int64 scalars and what it gives.
+struct sample {
+  dataset_ptr graph;
+  elements want;
+};
+
+class generator {
+public:
+  /// `shuffles`: among the operators are some that give elements in another order than is computed.
+  explicit generator(uint64_t seed, bool shuffles = false) : random_(seed), shuffles_(shuffles) {}
+
+  size_t below(size_t n) { return random_() % n; }
+  int64_t between(int64_t a, int64_t b) {
+    return a + static_cast<int64_t>(below(static_cast<size_t>(b - a + 1)));
+  }
+
+  sample make(int depth) {
+    if (depth == 0)
+      return source();
+    auto in = make(depth - 1);
+    if (in.want.size() > 3000)
+      return take(in, 500);
+    if (shuffles_ && below(4) == 0)
+      return shuffle(in);
+    switch (below(13)) {
+    case 0: return map(in);
+    case 1: return divide(in);
+    case 2: return filter(in);
+    case 3: return flat_map(in);
+    case 4:
+    case 5: return interleave(in);
+    case 6: return unbatch(in);
+    case 7: return repeat(in);
+    case 8: return take(in, between(0, 60));
+    case 9: return skip(in);
+    case 10: return concatenate(in, make(depth / 2));
+    case 11: return {make_prefetch(in.graph, between(-1, 5)).value(), in.want};
+    default: return sum_zip(in, make(depth / 2));
+    }
+  }
+
+  sample batch(const sample& in) {
+    const auto n = static_cast<size_t>(between(1, 12));
+    const bool drop = below(2) == 0;
+    sample out{make_batch(in.graph, static_cast<int64_t>(n), drop).value(), {}};
+    for (size_t i = 0; i < in.want.size(); i += n) {
+      const auto end = std::min(in.want.size(), i + n);
+      if (drop && end - i < n)
+        break;
+      element_value row{false, true, {}};
+      for (auto j = i; j < end; ++j) {
+        row.failed = row.failed || in.want[j].failed;
+        if (!in.want[j].failed)
+          row.numbers.push_back(in.want[j].numbers[0]);
+      }
+      out.want.push_back(row);
+    }
+    return out;
+  }
+
+private:
+  sample source() {
+    const auto start = between(-20, 20), step = between(1, 5) * (below(2) ? 1 : -1);
+    const auto count = between(0, 80);
+    sample out{range(start, start + step * count, step), {}};
+    for (int64_t i = 0; i < count; ++i) out.want.push_back(number(start + i * step));
+    return out;
+  }
+
+  template <class F>
+  static elements each(const elements& in, F f) {
+    elements out;
+    for (const auto& x : in) out.push_back(x.failed ? x : f(x.numbers[0]));
+    return out;
+  }
+
+  sample map(const sample& in) {
+    const auto k = between(-3, 3);
+    auto f = traced(in.graph, [k](expr x) { return x * k + 7; });
+    return {make_map(in.graph, f, below(2) ? 0 : between(-1, 3)).value(),
+            each(in.want, [k](int64_t x) { return number(x * k + 7); })};
+  }
+
+  // Fails for zeros.
+  sample divide(const sample& in) {
+    auto f = traced(in.graph, [](expr x) { return 840 / (x % 5); });
+    return {make_map(in.graph, f, below(2) ? 0 : 2).value(), each(in.want, [](int64_t x) {
+              return x % 5 == 0 ? failure() : number(840 / (x % 5));
+            })};
+  }
+
+  sample filter(const sample& in) {
+    const auto k = between(2, 4);
+    sample out{make_filter(in.graph, traced(in.graph, [k](expr x) { return x % k == 0; })).value(),
+               {}};
+    for (const auto& x : in.want)
+      if (x.failed || x.numbers[0] % k == 0)
+        out.want.push_back(x);
+    return out;
+  }
+
+  // The numbers from x to x + x % 4 (none for negative remainders); zero divided fails.
+  static elements inner(int64_t x) {
+    elements out;
+    for (auto i = x; i < x + x % 4; ++i) out.push_back(number(i));
+    return out;
+  }
+  static function_ptr inner_function(const dataset_ptr& in) {
+    return traced(in, [](expr x) {
+      return make_range(x.node(), (x + x % 4).node(), scalar_constant(1)).value();
+    });
+  }
+
+  sample flat_map(const sample& in) {
+    sample out{make_flat_map(in.graph, inner_function(in.graph)).value(), {}};
+    for (const auto& x : in.want) {
+      auto rows = x.failed ? elements{x} : inner(x.numbers[0]);
+      out.want.insert(out.want.end(), rows.begin(), rows.end());
+    }
+    return out;
+  }
+
+  sample interleave(const sample& in) {
+    const auto cycle = static_cast<size_t>(between(1, 5));
+    const auto length = static_cast<size_t>(between(1, 3));
+    sample out{make_interleave(in.graph, inner_function(in.graph), static_cast<int64_t>(cycle),
+                               static_cast<int64_t>(length), below(3) ? 0 : between(-1, 2))
+                 .value(),
+               {}};
+    struct slot {
+      bool open = false;
+      elements rows;
+      size_t at = 0;
+    };
+    std::vector<slot> slots(cycle);
+    size_t next = 0, place = 0, given = 0, open = 0;
+    const auto advance = [&] {
+      place = (place + 1) % cycle;
+      given = 0;
+    };
+    while (next < in.want.size() || open != 0) {
+      auto& s = slots[place];
+      if (s.open && s.at < s.rows.size()) {
+        out.want.push_back(s.rows[s.at++]);
+        if (++given == length)
+          advance();
+      } else if (s.open) {
+        s.open = false;
+        --open;
+        advance();
+      } else if (next < in.want.size()) {
+        const auto& x = in.want[next++];
+        s = {true, x.failed ? elements{x} : inner(x.numbers[0]), 0};
+        ++open;
+      } else {
+        advance();
+      }
+    }
+    return out;
+  }
+
+  // In batches and out of them again.
+  sample unbatch(const sample& in) {
+    auto rows = batch(in);
+    auto f = traced(rows.graph, [](expr x) { return make_from_tensor_slices({x.node()}).value(); });
+    sample out{make_flat_map(rows.graph, f).value(), {}};
+    for (const auto& row : rows.want)
+      if (row.failed)
+        out.want.push_back(failure());
+      else
+        for (auto x : row.numbers) out.want.push_back(number(x));
+    return out;
+  }
+
+  sample repeat(const sample& in) {
+    const auto n = between(0, 3);
+    sample out{make_repeat(in.graph, n).value(), {}};
+    for (int64_t i = 0; i < n; ++i) out.want.insert(out.want.end(), in.want.begin(), in.want.end());
+    return out;
+  }
+
+  sample shuffle(const sample& in) {
+    const auto seed = below(2) ? std::optional{uint64_t{below(100)}} : std::nullopt;
+    return {make_shuffle(in.graph, between(1, 40), seed, below(2) == 0).value(), in.want};
+  }
+
+  sample take(const sample& in, int64_t n) {
+    auto want = in.want;
+    want.resize(std::min(want.size(), static_cast<size_t>(n)));
+    return {make_take(in.graph, n).value(), want};
+  }
+
+  sample skip(const sample& in) {
+    const auto n = static_cast<size_t>(between(0, 20));
+    return {
+      make_skip(in.graph, static_cast<int64_t>(n)).value(),
+      {in.want.begin() + static_cast<std::ptrdiff_t>(std::min(n, in.want.size())), in.want.end()}};
+  }
+
+  sample concatenate(const sample& a, const sample& b) {
+    auto want = a.want;
+    want.insert(want.end(), b.want.begin(), b.want.end());
+    return {make_concatenate(a.graph, b.graph).value(), want};
+  }
+
+  sample sum_zip(const sample& a, const sample& b) {
+    auto pairs = make_enumerate(make_zip({a.graph, b.graph}).value(), 3).value();
+    auto f = traced(pairs, [](expr i, expr_structure both) { return i + both[0] - both[1]; });
+    sample out{make_map(pairs, f).value(), {}};
+    for (size_t i = 0; i < std::min(a.want.size(), b.want.size()); ++i)
+      out.want.push_back(
+        a.want[i].failed || b.want[i].failed
+          ? failure()
+          : number(static_cast<int64_t>(i) + 3 + a.want[i].numbers[0] - b.want[i].numbers[0]));
+    return out;
+  }
+
+  std::mt19937_64 random_;
+  bool shuffles_;
+};
+
+} // namespace headrace::test::random
