@@ -25,6 +25,14 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::text_lines: return open_text_lines(shared, node, at);
   case dataset_op::tfrecord: return open_tfrecord(shared, node, at);
   case dataset_op::list_files: return open_list_files(shared, node, at);
+  case dataset_op::fixed_length: return open_fixed_length(shared, node, at);
+  case dataset_op::csv: return open_csv(shared, node, at);
+  case dataset_op::json_lines: return open_json_lines(shared, node, at);
+  case dataset_op::sql: return open_sql(shared, node, at);
+  case dataset_op::tar_samples: return open_tar_samples(shared, node, at);
+  case dataset_op::counter: return open_counter(shared, node, at);
+  case dataset_op::random: return open_random(shared, node, at);
+  case dataset_op::generator: return open_generator(shared, node, at);
   case dataset_op::map: return open_map(shared, node, at);
   case dataset_op::filter: return open_filter(shared, node, at);
   case dataset_op::flat_map: return open_flat_map(shared, node, at);

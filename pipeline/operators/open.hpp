@@ -12,6 +12,14 @@ opened open_slices(engine& shared, const dataset_ptr& node, const place& at); //
 opened open_text_lines(engine& shared, const dataset_ptr& node, const place& at);
 opened open_tfrecord(engine& shared, const dataset_ptr& node, const place& at);
 opened open_list_files(engine& shared, const dataset_ptr& node, const place& at);
+opened open_fixed_length(engine& shared, const dataset_ptr& node, const place& at);
+opened open_csv(engine& shared, const dataset_ptr& node, const place& at);
+opened open_json_lines(engine& shared, const dataset_ptr& node, const place& at);
+opened open_sql(engine& shared, const dataset_ptr& node, const place& at);
+opened open_tar_samples(engine& shared, const dataset_ptr& node, const place& at);
+opened open_counter(engine& shared, const dataset_ptr& node, const place& at);
+opened open_random(engine& shared, const dataset_ptr& node, const place& at);
+opened open_generator(engine& shared, const dataset_ptr& node, const place& at);
 opened open_map(engine& shared, const dataset_ptr& node, const place& at);
 opened open_filter(engine& shared, const dataset_ptr& node, const place& at);
 opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at);

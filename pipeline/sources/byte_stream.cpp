@@ -11,9 +11,7 @@
 
 namespace headrace::detail {
 
-namespace {
-
-status from_errno(const std::string& path, const char* what, int number) {
+status file_error(const std::string& path, const char* what, int number) {
   const auto text = fmt::format("cannot {} '{}': {}", what, path, std::strerror(number));
   switch (number) {
   case ENOENT:
@@ -23,10 +21,15 @@ status from_errno(const std::string& path, const char* what, int number) {
   case EISDIR: return failed_precondition(text);
   case EMFILE:
   case ENFILE:
-  case ENOMEM: return resource_exhausted(text);
+  case ENOMEM:
+  case ENOSPC:
+  case EDQUOT:
+  case EFBIG: return resource_exhausted(text);
   default: return {status_code::unknown, text};
   }
 }
+
+namespace {
 
 class plain_file final : public byte_stream {
 public:
@@ -41,7 +44,7 @@ public:
       if (n >= 0)
         return static_cast<size_t>(n);
       if (errno != EINTR)
-        return from_errno(path_, "read", errno);
+        return file_error(path_, "read", errno);
     }
   }
 
@@ -51,7 +54,7 @@ public:
       return byte_stream::skip(size);
     const auto to = ::lseek(fd_, static_cast<off_t>(std::min<uint64_t>(size, INT64_MAX)), SEEK_CUR);
     if (to < 0)
-      return from_errno(path_, "seek in", errno);
+      return file_error(path_, "seek in", errno);
     return to <= info.st_size;
   }
 
@@ -73,18 +76,16 @@ public:
     state_.avail_out =
       static_cast<uint32_t>(std::min<size_t>(to.size(), std::numeric_limits<int32_t>::max()));
     const auto room = state_.avail_out;
+    bool over = false;
     while (state_.avail_out == room) {
       if (state_.avail_in == 0) {
         HEADRACE_ASSIGN(const auto n, from_->read(packed_));
         state_.next_in = reinterpret_cast<uint8_t*>(packed_.data());
         state_.avail_in = static_cast<uint32_t>(n);
         read_ += n;
-        if (n == 0) {
-          if (between_)
-            return size_t{0};
-          return data_loss(fmt::format(
-            "'{}' ends in the middle of its compressed data, at offset {}", path_, read_));
-        }
+        if (n == 0 && between_)
+          return size_t{0};
+        over = n == 0; // the library may hold what did not fit before
       }
       if (state_.block_state == ISAL_BLOCK_FINISH)
         restart();
@@ -95,6 +96,9 @@ public:
                                      read_ - state_.avail_in,
                                      failed == ISAL_INCORRECT_CHECKSUM ? " (wrong checksum)" : ""));
       between_ = state_.block_state == ISAL_BLOCK_FINISH;
+      if (over && !between_ && state_.avail_out == room)
+        return data_loss(fmt::format("'{}' ends in the middle of its compressed data, at offset {}",
+                                     path_, read_));
       if (between_ && format_ != ISAL_GZIP && state_.avail_out == room)
         return size_t{0};
     }
@@ -142,11 +146,11 @@ result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
                                                 const std::string& compression) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return from_errno(path, "open", errno);
+    return file_error(path, "open", errno);
   std::unique_ptr<byte_stream> out = std::make_unique<plain_file>(path, fd);
   struct stat info {};
   if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
-    return from_errno(path, "read", EISDIR);
+    return file_error(path, "read", EISDIR);
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   if (!compression.empty())
     out = std::make_unique<inflated>(path, std::move(out),

@@ -11,6 +11,9 @@
 
 namespace headrace::detail {
 
+/// `cannot WHAT 'PATH': reason` for an errno, with the code that tells its kind.
+status file_error(const std::string& path, const char* what, int number);
+
 /// Bytes that are read one after the other; reading may block.
 class byte_stream {
 public:

@@ -19,6 +19,15 @@ public:
     now_.count -= count;
   }
 
+  /// Splits in a pass, as far as is known.
+  uint64_t total() const noexcept { return total_; }
+  /// There turned out to be no more than `total` splits.
+  void end_at(uint64_t total) noexcept {
+    total_ = std::min(total_, total);
+    now_.first = std::min(now_.first, total_);
+    now_.count = std::min(now_.count, total_ - now_.first);
+  }
+
   /// Do rows carry origins?
   bool provided() const noexcept { return provided_; }
   /// The origin of `rows` rows from `split` on, each `step` splits from the one before.

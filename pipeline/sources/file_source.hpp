@@ -1,0 +1,47 @@
+#pragma once
+
+#include "headrace/pipeline/sources/split_cursor.hpp"
+
+namespace headrace::detail {
+
+/// Rows read from a file.
+struct file_portion {
+  block rows;        ///< none: nothing before `why` or the end of the file
+  bool over = false; ///< there is no more in the file
+  status why;        ///< not ok: the source ends with this error, after the rows
+};
+
+/// Where the rows not given yet begin.
+struct file_place {
+  uint64_t offset = 0; ///< in units of the reader
+  uint64_t line = 0;   ///< whatever helps error messages
+};
+
+/// A source whose splits are files and whose rows have any components.
+class file_source : public operator_iterator {
+public:
+  file_source(engine& shared, const dataset_node& node, const place& at, column files);
+
+protected:
+  /// Begins to read a file.
+  virtual status open(const std::string& path, file_place from) = 0;
+  /// The next rows of the open file.
+  virtual file_portion read(const limits& wanted) = 0;
+  /// @pre a file is open
+  virtual file_place here() const = 0;
+
+private:
+  std::optional<block> produce(const limits& wanted) final;
+  void save_to(position& to) const final;
+  status restore_from(position_reader& from) final;
+  result<bool> open_next();
+  block fail(const status& why);
+
+  column files_;
+  split_cursor splits_;
+  uint64_t file_ = 0; ///< the open one
+  bool open_ = false;
+  status pending_; ///< an error to be given after the rows before it
+};
+
+} // namespace headrace::detail

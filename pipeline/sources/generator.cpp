@@ -1,0 +1,111 @@
+#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/endless.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// A split is one row.
+class generator_iterator final : public operator_iterator {
+public:
+  generator_iterator(engine& shared, const dataset_node& node, const place& at, named_function f)
+    : operator_iterator(shared, node),
+      f_(std::move(f)),
+      splits_(shared, at, node.count < 0 ? endless_rows : static_cast<uint64_t>(node.count)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (true) {
+      auto more = splits_.here();
+      if (!more)
+        return last_failure(more.status());
+      if (!*more)
+        return std::nullopt;
+      const auto now = **more;
+      auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
+      auto out = call(now.first, rows);
+      if (!out)
+        return last_failure(out.status().with_context(fmt::format("generator '{}'", node_.text)));
+      if (out->rows < rows) {
+        rows = out->rows;
+        splits_.end_at(now.first + rows);
+      }
+      splits_.pass(rows);
+      if (rows == 0)
+        continue;
+      out->origins.clear();
+      if (splits_.provided())
+        out->origins.push_back(splits_.from(now.first, rows, rows == 1 ? 0 : 1));
+      return *std::move(out);
+    }
+  }
+  // Numbers: those of the splits, and where the rows end.
+  void save_to(position& to) const override {
+    splits_.save_to(to);
+    to.numbers.push_back(splits_.total());
+  }
+  status restore_from(position_reader& from) override {
+    splits_.restore_from(from);
+    splits_.end_at(from.number(splits_.total()));
+    return {};
+  }
+
+private:
+  // A function does not see how many bytes are wanted.
+  static constexpr size_t most_rows = 4096;
+
+  result<block> call(uint64_t first, size_t rows) {
+    mutable_buffer numbers{rows * sizeof(int64_t)};
+    for (size_t i = 0; i < rows; ++i) numbers.as<int64_t>()[i] = static_cast<int64_t>(first + i);
+    block in;
+    in.rows = rows;
+    in.columns.push_back(column::dense(dtype::int64, {}, rows, std::move(numbers).freeze()));
+    HEADRACE_ASSIGN(auto out, f_(in));
+    ++kernel_calls_;
+    HEADRACE_TRY(check(out, first, rows));
+    return out;
+  }
+
+  status check(const block& out, uint64_t first, size_t rows) const {
+    const auto& specs = node_.spec.components;
+    if (out.columns.size() != specs.size() || out.rows > rows)
+      return internal_error(
+        fmt::format("it gave {} rows of {} components for rows {} to {}; it must give at most {} "
+                    "of {}",
+                    out.rows, out.columns.size(), first, first + rows - 1, rows, specs.size()));
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto& c = out.columns[i];
+      const bool fits =
+        c.type() == specs[i].type && c.rows() == out.rows
+        && (out.rows == 0 || !c.is_dense() || specs[i].dims.accepts(c.row_shape()))
+        && (c.is_dense() || !specs[i].dims.has_rank() || c.rank() == specs[i].dims.rank());
+      if (!fits)
+        return internal_error(
+          fmt::format("its component {} has {} rows of {}; it must have {} of {}", i, c.rows(),
+                      to_string(c.type()), out.rows, to_string(specs[i])));
+    }
+    if (out.rows < rows && node_.count >= 0)
+      return out_of_range(fmt::format("it gave {} rows from row {} on; there must be {} in all",
+                                      out.rows, first, node_.count));
+    return {};
+  }
+
+  named_function f_;
+  split_cursor splits_;
+};
+
+} // namespace
+
+opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
+  const auto& find = shared.context().find_function;
+  auto f = find ? find(node->text) : named_function{};
+  if (!f)
+    return not_found(
+      fmt::format("generator: no function is registered as '{}' in this process", node->text));
+  return std::unique_ptr<iterator>{
+    std::make_unique<generator_iterator>(shared, *node, at, std::move(f))};
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headrace/pipeline/graph/source_format.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace headrace::detail {
+
+/// The records of files of fixed-length records, numbered over all files.
+class record_files {
+public:
+  /// Looks how large the files are. A file that is missing or does not fit the layout counts as one
+  /// record, which cannot be read, and as the last one.
+  record_files(const column& names, const record_layout& layout);
+  ~record_files();
+  record_files(const record_files&) = delete;
+  record_files& operator=(const record_files&) = delete;
+
+  uint64_t size() const noexcept { return size_; }
+  /// How many of the `count` records from `first` on lie in one file. @pre `first < size()`
+  uint64_t run(uint64_t first, uint64_t count) const noexcept;
+  /// Reads `run`'s records, one after the other. Errors name the file.
+  result<buffer> read(uint64_t first, uint64_t count);
+
+private:
+  struct file {
+    std::string path;
+    uint64_t first = 0; ///< its first record
+    uint64_t records = 0;
+  };
+  status add(std::string path);
+  size_t find(uint64_t record) const noexcept;
+  status open(size_t index);
+
+  record_layout layout_;
+  std::vector<file> files_; ///< those that have records
+  uint64_t size_ = 0;
+  status bad_; ///< why the last record cannot be read
+  size_t open_ = SIZE_MAX;
+  int fd_ = -1;
+};
+
+/// Why a file of `bytes` bytes cannot be one of this layout; ok if it can.
+status check_size(const std::string& path, uint64_t bytes, const record_layout& layout,
+                  const char* unpacked = "");
+
+} // namespace headrace::detail

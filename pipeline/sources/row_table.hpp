@@ -1,0 +1,78 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+
+namespace headrace::detail {
+
+/// One component of rows that are being made: values go in one after the other.
+class field_column {
+public:
+  explicit field_column(const tensor_spec& spec);
+
+  template <plain_value T>
+  void append(T x) {
+    values_.push_back(x);
+    ++count_;
+  }
+  void append(std::string_view x) {
+    values_.append(x.data(), x.size());
+    borders_.push_back(static_cast<int64_t>(values_.size()));
+    ++count_;
+  }
+  /// All values of a constant of one row, as this row.
+  void append_row(const column& constant);
+  /// The shape of this row, if its extents are not all known beforehand.
+  void set_shape(shape dims) { dims_ = std::move(dims); }
+  /// The row is complete. @pre there are as many values as its shape holds
+  void end_row() {
+    row_ends_at_ = count_;
+    if (!dense_)
+      end_shape();
+  }
+  /// Leaves out what was appended since the last row.
+  void drop_row();
+  /// A row of no meaning. @pre nothing was appended since the last row
+  void append_nothing();
+
+  const tensor_spec& spec() const noexcept { return spec_; }
+  size_t bytes() const noexcept { return values_.size() + borders_.size(); }
+  column finish(size_t rows);
+
+private:
+  void end_shape();
+
+  const tensor_spec& spec_;
+  bool dense_;
+  shape dims_;             ///< of this row, unless dense
+  size_t count_ = 0;       ///< values
+  size_t row_ends_at_ = 0; ///< values in whole rows
+  buffer_builder values_, borders_, row_starts_, row_dims_;
+};
+
+/// Rows in the making, for sources that read them from text and files.
+class row_table {
+public:
+  /// @pre `specs` outlive this
+  row_table(const std::vector<tensor_spec>& specs, const limits& wanted);
+
+  field_column& operator[](size_t i) noexcept { return columns_[i]; }
+  size_t rows() const noexcept { return rows_; }
+  bool full() const noexcept { return rows_ >= wanted_.rows || bytes_ >= wanted_.bytes; }
+
+  /// The row is complete.
+  void end_row();
+  /// The row is an error instead.
+  void fail_row(status why);
+  /// There is no such row.
+  void drop_row();
+  block finish();
+
+private:
+  std::vector<field_column> columns_;
+  limits wanted_;
+  size_t rows_ = 0;
+  size_t bytes_ = 0;
+  std::vector<row_error> errors_;
+};
+
+} // namespace headrace::detail

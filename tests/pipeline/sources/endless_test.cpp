@@ -1,0 +1,130 @@
+#include "tests/pipeline/sources/source_rows.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <set>
+
+namespace headrace {
+namespace {
+
+using test::always;
+using test::read_all;
+using test::rows_of;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+dataset_ptr first(const dataset_ptr& in, int64_t count) { return make_take(in, count).value(); }
+
+/// A function that gives `2 * i` and its text for each row number, of `count` rows.
+iterator_context doubling(int64_t count) {
+  iterator_context out;
+  out.find_function = [count](const std::string& name) -> named_function {
+    if (name != "doubled")
+      return {};
+    return [count](const block& in) -> result<block> {
+      std::vector<int64_t> numbers;
+      std::vector<std::string> words;
+      for (auto i : in.columns[0].values<int64_t>())
+        if (i < count) {
+          numbers.push_back(2 * i);
+          words.push_back(std::to_string(i));
+        }
+      std::vector<std::string_view> views{words.begin(), words.end()};
+      block rows;
+      rows.rows = numbers.size();
+      rows.columns = {column::of_scalars(std::span<const int64_t>{numbers}),
+                      column::of_strings(views)};
+      return rows;
+    };
+  };
+  return out;
+}
+
+element_spec number_and_word() {
+  return element_spec::tuple({tensor_spec{dtype::int64, {}}, tensor_spec{dtype::string, {}}});
+}
+
+TEST(Counter, CountsFromItsStartWithoutEnd) {
+  auto graph = make_counter(5, -3).value();
+  EXPECT_EQ(graph->cardinality, infinite_cardinality);
+  EXPECT_THAT(rows_of(first(graph, 4)), ElementsAre("5", "2", "-1", "-4"));
+  EXPECT_THAT(rows_of(graph, {}, 3), ElementsAre("5", "2", "-1"));
+  EXPECT_THAT(rows_of(first(make_counter(INT64_MAX, 1).value(), 2)),
+              ElementsAre("9223372036854775807", "-9223372036854775808"));
+}
+
+TEST(Counter, GivesTheRowsThatAreLeased) {
+  test::scripted_splits splits;
+  splits.script = {{0, 0, split_range{100, 2}}, {0, 0, split_range{7, 1}}};
+  iterator_context context;
+  context.splits = &splits;
+  auto from = make_iterator(make_counter(0, 2).value(), context).value();
+  EXPECT_THAT(read_all(*from), ElementsAre("200", "202", "14"));
+}
+
+TEST(Random, IsTheSameForASeedAndDiffersBetweenSeeds) {
+  const auto numbers = [](uint64_t seed) {
+    return rows_of(first(make_random(seed).value(), 1000));
+  };
+  const auto a = numbers(1);
+  EXPECT_EQ(a, numbers(1));
+  EXPECT_NE(a, numbers(2));
+  EXPECT_GT(std::set<std::string>(a.begin(), a.end()).size(), 990u);
+  for (const auto& x : a) ASSERT_LT(std::stoull(x), uint64_t{1} << 32);
+}
+
+TEST(Random, BeginsAnewInEachRepetitionOnlyIfAsked) {
+  const auto halves = [](bool reseed) {
+    auto in = first(make_random(3, reseed).value(), 20);
+    auto rows = rows_of(make_repeat(in, 2).value());
+    return std::pair{std::vector(rows.begin(), rows.begin() + 20),
+                     std::vector(rows.begin() + 20, rows.end())};
+  };
+  auto [a, b] = halves(false);
+  EXPECT_EQ(a, b);
+  auto [c, d] = halves(true);
+  EXPECT_NE(c, d);
+}
+
+TEST(Generator, GivesWhatItsFunctionMakesOfRowNumbers) {
+  const auto context = doubling(1'000'000);
+  EXPECT_THAT(rows_of(make_generator("doubled", number_and_word(), 3).value(), context),
+              ElementsAre("0|'0'", "2|'1'", "4|'2'"));
+}
+
+TEST(Generator, EndsWhereItsFunctionDoes) {
+  for (int64_t count : {0, 1, 20}) {
+    const auto rows =
+      rows_of(make_generator("doubled", number_and_word()).value(), doubling(count));
+    EXPECT_EQ(static_cast<int64_t>(rows.size()), count);
+  }
+  auto twice = make_repeat(make_generator("doubled", number_and_word()).value(), 2).value();
+  EXPECT_EQ(rows_of(twice, doubling(5)).size(), 10u);
+}
+
+TEST(Generator, TellsItsEndToWhoLeasesSplits) {
+  test::scripted_splits splits;
+  splits.script = {{0, 0, split_range{0, 4}}, {0, 0, split_range{4, 4}}};
+  auto context = doubling(6);
+  context.splits = &splits;
+  auto from = make_iterator(make_generator("doubled", number_and_word()).value(), context).value();
+  EXPECT_EQ(read_all(*from).size(), 6u);
+  EXPECT_EQ(splits.log.back().total, 6u);
+}
+
+TEST(Generator, SaysWhatItsFunctionDidWrong) {
+  auto graph = make_generator("doubled", number_and_word(), 10).value();
+  EXPECT_THAT(read_all(*make_iterator(graph, doubling(6)).value(), always(100)),
+              ElementsAre(AllOf(HasSubstr("out_of_range: generator 'doubled'"),
+                                HasSubstr("there must be 10 in all"))));
+  auto other = make_generator("doubled", tensor_spec{dtype::int64, {}}, 3).value();
+  EXPECT_THAT(read_all(*make_iterator(other, doubling(6)).value()),
+              ElementsAre(HasSubstr("it gave 3 rows of 2 components")));
+  iterator_context nothing;
+  EXPECT_THAT(to_string(make_iterator(graph, nothing).status()),
+              HasSubstr("no function is registered as 'doubled'"));
+}
+
+} // namespace
+} // namespace headrace
