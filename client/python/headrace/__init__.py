@@ -1,0 +1,43 @@
+"""headrace: input pipelines for training, on as many hosts as the trainers need.
+
+What tf.data calls X, headrace calls X.
+
+>>> import headrace as hr
+>>> for x in hr.Dataset.range(10).map(lambda x: x * x).batch(4):
+...     print(x)
+[0 1 4 9]
+[16 25 36 49]
+[64 81]
+"""
+
+from . import _core  # isort: skip
+from . import debugging, errors, io, math, strings
+from ._array_ops import slice_ as slice
+from ._array_ops import (
+    argsort, cast, clip_by_value, concat, cond, constant, convert_to_tensor, ensure_shape, expand_dims, fill, gather,
+    identity, matmul, one_hot, ones, pad, rank, reshape, reverse, roll, shape, size, sort, squeeze, stack, tile,
+    transpose, unstack, where, zeros,
+)
+from ._dataset import (
+    AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
+    TextLineDataset,
+)
+from ._lifetime import _register
+from ._options import Options
+from ._python import PyFunction, py_function
+from ._specs import TensorShape, TensorSpec
+from ._tensor import Tensor
+from .dtypes import (
+    DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64, half, int8, int16,
+    int32, int64, string, uint8, uint16, uint32, uint64,
+)
+from .math import (
+    abs, add, argmax, argmin, cumsum, divide, equal, exp, floor, greater, greater_equal, less, less_equal, logical_and,
+    logical_not, logical_or, maximum, minimum, multiply, negative, not_equal, pow, reduce_all, reduce_any, reduce_max,
+    reduce_mean, reduce_min, reduce_prod, reduce_sum, round, sign, sin, cos, sqrt, square, subtract, tanh, truediv,
+)
+from . import data, experimental, service  # isort: skip
+
+__version__ = "0.1.0"
+
+_register()

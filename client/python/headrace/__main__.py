@@ -1,0 +1,33 @@
+"""``python -m headrace``, and the script ``headrace``: the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def binary() -> str | None:
+    """The command's program: the one beside this package, or the build's."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for path in (os.path.join(here, "bin", "headrace"), os.environ.get("HEADRACE_COMMAND", "")):
+        if path and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def main() -> int:
+    """Runs the command with this process's arguments."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["worker"] and "--python" in arguments:
+        from ._worker_command import run
+
+        return run([a for a in arguments[1:] if a != "--python"])
+    program = binary()
+    if program is None:
+        print("headrace: the command's program is not in this installation", file=sys.stderr)
+        return 1
+    os.execv(program, ["headrace", *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""How a dataset runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import UnimplementedError
+
+
+class _Group:
+    _fields: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        for name, default in self._fields.items():
+            object.__setattr__(self, name, default() if isinstance(default, type) else default)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._fields:
+            raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+    def _given(self, prefix: str = "") -> dict[str, Any]:
+        """The options that are set, by dotted name."""
+        out: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, _Group):
+                out.update(value._given(f"{prefix}{name}."))
+            elif value is not None:
+                out[prefix + name] = value
+        return out
+
+
+class AutotuneOptions(_Group):
+    """``Options().autotune``."""
+
+    _fields = {"enabled": None, "cpu_budget": None, "ram_budget": None, "autotune_algorithm": None,
+               "initial_parallelism": None, "min_parallelism": None}
+
+
+class ThreadingOptions(_Group):
+    """``Options().threading``."""
+
+    _fields = {"max_intra_op_parallelism": None, "private_threadpool_size": None}
+
+
+class OptimizationOptions(_Group):
+    """``Options().experimental_optimization``."""
+
+    _fields = {name: None for name in (
+        "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
+        "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination",
+        "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion")}
+
+
+class DistributeOptions(_Group):
+    """``Options().experimental_distribute``."""
+
+    _fields = {"auto_shard_policy": None, "num_devices": None}
+
+
+class Options(_Group):
+    """How a dataset runs, for ``Dataset.with_options``. What is None is not set.
+
+    ``deterministic=True`` is how headrace always runs; ``False`` allows another order, which is not made use of.
+
+    >>> import headrace as hr
+    >>> options = hr.Options()
+    >>> options.deterministic = True
+    >>> hr.Dataset.range(3).with_options(options).options().deterministic
+    True
+    """
+
+    deterministic: bool | None
+    autotune: AutotuneOptions
+    threading: ThreadingOptions
+    experimental_optimization: OptimizationOptions
+    experimental_distribute: DistributeOptions
+    _fields = {
+        "deterministic": None, "autotune": AutotuneOptions, "threading": ThreadingOptions,
+        "experimental_optimization": OptimizationOptions, "experimental_distribute": DistributeOptions,
+        "dataset_name": None, "framework_type": None, "experimental_slack": None,
+        "experimental_symbolic_checkpoint": None, "experimental_warm_start": None,
+        "experimental_external_state_policy": None,
+    }
+
+    def merge(self, options: Options) -> Options:
+        """These options with those of ``options`` over them."""
+        return Options.of({**self._given(), **options._given()})
+
+    @staticmethod
+    def of(given: dict[str, Any]) -> Options:
+        """Options by dotted name, as ``_given`` tells them."""
+        out = Options()
+        for name, value in given.items():
+            *groups, last = name.split(".")
+            at: Any = out
+            for group in groups:
+                at = getattr(at, group)
+            setattr(at, last, value)
+        return out
+
+
+#: Options that change nothing, or that are how headrace runs anyhow.
+_ALWAYS_SO = {"deterministic", "dataset_name", "framework_type"}
+
+
+def check(options: Any) -> Options:
+    """Raises for what is no Options, and for options that this release does not have."""
+    if not isinstance(options, Options):
+        raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
+    for name in options._given():
+        if name not in _ALWAYS_SO:
+            raise UnimplementedError(f"with_options: this release has no option '{name}'")
+    return options

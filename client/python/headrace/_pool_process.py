@@ -1,0 +1,135 @@
+"""What a process of the pool does: reads functions and rows, runs the ones over the others, writes what came of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._pool import receive, send
+from ._specs import flatten, map_structure
+from .dtypes import as_dtype
+
+
+def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: str) -> Any:
+    dtype = as_dtype(kind)
+    array = np.asarray(value)
+    if kind == "string":
+        array = array.astype(object)
+        if not all(isinstance(x, (str, bytes)) for x in array.flat):
+            raise TypeError(f"{where} must be str or bytes, as declared")
+    elif array.dtype != dtype.as_numpy_dtype:
+        if isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf":
+            array = array.astype(dtype.as_numpy_dtype, casting="same_kind" if array.dtype.kind == "f" else "unsafe")
+        else:
+            raise TypeError(f"{where} is {array.dtype}, but declared is {kind}")
+    if dims is not None and (len(dims) != array.ndim or any(d is not None and d != n for d, n in zip(dims, array.shape))):
+        raise ValueError(f"{where} has the shape {array.shape}, but declared is {tuple(dims)}")
+    return np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _checked(declared: Any) -> Callable[[Any], list[Any]]:
+    """Of what Python gave, an array for each leaf of ``declared``. Raises what does not fit."""
+    leaves = flatten(declared)
+    layout = map_structure(lambda _: None, declared)
+
+    def check(given: Any) -> list[Any]:
+        if map_structure(lambda _: None, given) != layout:
+            raise TypeError(f"it gave {given!r}, which is not arranged as it was declared")
+        return [_as_declared(value, kind, dims, "what it gave" if len(leaves) == 1 else f"component {i}")
+                for i, (value, (kind, dims)) in enumerate(zip(flatten(given), leaves))]
+
+    return check
+
+
+def _why(name: str, e: Exception) -> str:
+    return f"{name}: {type(e).__name__}: {e}\n{traceback.format_exc()}"
+
+
+def function_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any]]:
+    """For each row a list of arrays, or a str that says why not."""
+    name = f"py_function {getattr(made, '__qualname__', repr(made))}"
+    f = made() if isinstance(made, type) else made
+    check = _checked(declared)
+
+    def run(row: Any) -> Any:
+        try:
+            return check(f(*row) if isinstance(row, tuple) else f(row))
+        except Exception as e:
+            return _why(name, e)
+
+    return lambda rows: [run(row) for row in rows]
+
+
+def generator_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any]]:
+    """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given."""
+    generator, args = made
+    name = f"from_generator {getattr(generator, '__qualname__', repr(generator))}"
+    check = _checked(declared)
+    at: Any = None
+    next_number = 0
+
+    def run(rows: list[Any]) -> list[Any]:
+        nonlocal at, next_number
+        out: list[Any] = []
+        for number in rows:
+            try:
+                if at is None or number < next_number:
+                    at, next_number = iter(generator(*args)), 0
+                while next_number < number:
+                    next(at)
+                    next_number += 1
+                given = next(at)
+                next_number += 1
+            except StopIteration:
+                return out
+            except Exception as e:
+                # A generator that raised has ended.
+                at, next_number = iter(()), int(number) + 1
+                out.append(_why(name, e))
+                continue
+            try:
+                out.append(check(given))
+            except Exception as e:
+                out.append(_why(name, e))
+        return out
+
+    return run
+
+
+def runner(shipped: bytes) -> Callable[[list[Any]], list[Any]]:
+    """What runs that function or generator."""
+    import cloudpickle
+
+    kind, made, _, declared = cloudpickle.loads(shipped)
+    return generator_runner(made, declared) if kind == "generator" else function_runner(made, declared)
+
+
+def main() -> None:
+    """Serves until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What functions print goes to standard error: standard output is ours.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    known: dict[bytes, Callable[[list[Any]], list[Any]]] = {}
+    while True:
+        try:
+            name, shipped, rows = receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        if shipped is not None:
+            try:
+                known[name] = runner(shipped)
+            except Exception as e:
+                why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
+                known[name] = lambda rows, why=why: [why] * len(rows)  # type: ignore[misc]
+        send(answers, known[name](rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Python functions that run as they are, in processes of their own, for each element."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _core, _pool
+from ._specs import TensorSpec, map_structure
+from .dtypes import as_dtype
+
+if TYPE_CHECKING:
+    from ._dataset import Dataset
+
+_PREFIX = "python:"
+
+
+def _spec(leaf: Any) -> TensorSpec:
+    return leaf if isinstance(leaf, TensorSpec) else TensorSpec(None, as_dtype(leaf))
+
+
+def _plain(spec: TensorSpec) -> list[Any]:
+    dims = spec.shape.dims
+    return [spec.dtype.name, None if dims is None else list(dims)]
+
+
+class PyFunction:
+    """What ``py_function`` gives: for ``Dataset.map``."""
+
+    def __init__(self, f: Callable[..., Any], Tout: Any, deterministic: bool) -> None:
+        self._f = f
+        self._declared = map_structure(_spec, Tout)
+        self.deterministic = deterministic
+
+    def _map(self, dataset: Dataset, parallel: int) -> Dataset:
+        import cloudpickle
+
+        argument = map_structure(_plain, dataset.element_spec)
+        declared = map_structure(_plain, self._declared)
+        shipped = cloudpickle.dumps(("function", self._f, argument, declared))
+        f = _core.python_function(dataset._graph, _PREFIX + base64.b85encode(shipped).decode(), declared)
+        return dataset._with(_core.map(dataset._graph, f, parallel))
+
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError("what py_function gives is itself the argument of map: ds.map(headrace.py_function(f, Tout))")
+
+
+def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = False) -> PyFunction:
+    """``func`` as it is, for ``Dataset.map``: run by Python for each element, with numpy arrays and scalars.
+
+    func: a function of an element (of its parts, if elements are tuples), or a class: one object of it is made in
+    each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
+    processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
+    Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open.
+    deterministic: your word that it gives the same for the same element wherever it runs.
+
+    An exception is that element's error, with the traceback of where it ran.
+
+    >>> import headrace as hr
+    >>> def name_of(n):
+    ...     return ["none", "one", "many"][min(int(n), 2)]
+    >>> list(hr.Dataset.range(3).map(hr.py_function(name_of, hr.TensorSpec([], hr.string))))
+    [b'none', b'one', b'many']
+    """
+    if not callable(func):
+        raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
+    return PyFunction(func, Tout, deterministic)
+
+
+def _find(name: str) -> tuple[Any, Any, Any, bool]:
+    """For the extension: how to run the function of that name over rows, the specs of what it takes and gives, and
+    whether it is a generator, which may give fewer rows than it is asked for.
+    """
+    import cloudpickle
+
+    shipped = base64.b85decode(name[len(_PREFIX):])
+    # Only the specs are needed here; the function itself is made in the processes of the pool.
+    kind, _, argument, declared = cloudpickle.loads(shipped)
+    if kind == "generator":
+        return _pool.Generator(shipped).run, argument, declared, True
+    return (lambda rows: _pool.shared().run(shipped, rows)), argument, declared, False

@@ -1,0 +1,181 @@
+"""What is known of elements before they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Union
+
+from . import dtypes
+
+ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
+
+
+class TensorShape:
+    """Extents of a tensor, ``None`` where one is not known; ``TensorShape(None)`` has an unknown rank.
+
+    >>> s = TensorShape([None, 3])
+    >>> s, s.rank, s[1], s == (None, 3)
+    (TensorShape([None, 3]), 2, 3, True)
+    """
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims: ShapeLike) -> None:
+        self._dims: tuple[int | None, ...] | None
+        if isinstance(dims, TensorShape):
+            self._dims = dims._dims
+        elif dims is None:
+            self._dims = None
+        elif isinstance(dims, int):
+            self._dims = (dims,)
+        else:
+            self._dims = tuple(None if d is None or d == -1 else int(d) for d in dims)
+        if self._dims is not None and any(d is not None and d < 0 for d in self._dims):
+            raise ValueError(f"shape: extents must be 0 or more, or None: {list(self._dims)}")
+
+    @property
+    def rank(self) -> int | None:
+        """How many axes there are, or None."""
+        return None if self._dims is None else len(self._dims)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> tuple[int | None, ...] | None:
+        """The extents, or None without a rank."""
+        return self._dims
+
+    def as_list(self) -> list[int | None]:
+        """The extents. Raises ``ValueError`` without a rank."""
+        return list(self._known())
+
+    def is_fully_defined(self) -> bool:
+        """Are rank and all extents known?"""
+        return self._dims is not None and None not in self._dims
+
+    def num_elements(self) -> int | None:
+        """How many values there are, or None."""
+        if self._dims is None:
+            return None
+        out = 1
+        for d in self._dims:
+            if d is None:
+                return None
+            out *= d
+        return out
+
+    def _known(self) -> tuple[int | None, ...]:
+        if self._dims is None:
+            raise ValueError("the rank of this shape is not known")
+        return self._dims
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self._known()[index]
+        return TensorShape(part) if isinstance(index, slice) else part
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __iter__(self) -> Iterator[int | None]:
+        return iter(self._known())
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self._dims == TensorShape(other)._dims  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self._dims is None else list(self._dims)})"
+
+    def __str__(self) -> str:
+        if self._dims is None:
+            return "<unknown>"
+        inner = ", ".join(map(str, self._dims))
+        return f"({inner},)" if len(self._dims) == 1 else f"({inner})"
+
+
+class TensorSpec:
+    """A tensor's shape and dtype.
+
+    >>> import headrace as hr
+    >>> hr.TensorSpec([None, 2], hr.float32)
+    TensorSpec(shape=(None, 2), dtype=headrace.float32, name=None)
+    """
+
+    __slots__ = ("_dtype", "_name", "_shape")
+
+    def __init__(self, shape: ShapeLike, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape."""
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """The dtype."""
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        """A name for people; nothing depends on it."""
+        return self._name
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Could a tensor of that spec (or that value) be one of this?"""
+        other = spec_or_value
+        if not isinstance(other, TensorSpec):
+            import numpy as np
+
+            array = np.asarray(other)
+            other = TensorSpec(array.shape, array.dtype)
+        if self._dtype != other._dtype:
+            return False
+        mine, theirs = self._shape.dims, other._shape.dims
+        if mine is None or theirs is None:
+            return True
+        return len(mine) == len(theirs) and all(
+            a is None or b is None or a == b for a, b in zip(mine, theirs))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and self._shape == other._shape and self._dtype == other._dtype
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        dims = self._shape.dims
+        return TensorSpec, (None if dims is None else list(dims), self._dtype.name, self._name)
+
+
+def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None) -> TensorSpec:
+    return TensorSpec(dims, dtype)
+
+
+def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
+    """``f`` of every leaf of nested tuples and dicts."""
+    if isinstance(value, tuple):
+        return tuple(map_structure(f, part) for part in value)
+    if isinstance(value, dict):
+        return {key: map_structure(f, part) for key, part in value.items()}
+    return f(value)
+
+
+def flatten(value: Any) -> list[Any]:
+    """The leaves of nested tuples and dicts, depth first."""
+    out: list[Any] = []
+    map_structure(out.append, value)
+    return out

@@ -1,0 +1,249 @@
+"""The tensor of a traced function, as Python and numpy see it."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from . import _core, _values
+from ._specs import TensorShape
+from .errors import OperatorNotAllowedInGraphError
+
+Tensor = _core.Tensor
+Tensor.__module__ = "headrace"
+Tensor.__doc__ = """A tensor in a traced function: what a function given to ``Dataset.map`` computes with.
+
+It has a dtype and a shape, and no value: operators, indexing and functions of numpy and headrace on it are recorded,
+and run over whole columns of elements when the dataset is read.
+
+>>> import headrace as hr
+>>> ds = hr.Dataset.range(4).map(lambda x: (x * x + 1, x % 2 == 0))
+>>> list(ds.as_numpy_iterator())[3]
+(np.int64(10), np.False_)
+"""
+
+_OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__))
+
+
+def users_line() -> str:
+    """``file:line: `text` `` of the innermost caller outside of this package and numpy."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, line).strip()
+    return f"{file}:{line}: `{text}`" if text else f"{file}:{line}"
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    """Raises the error that says what a traced function cannot do, and where it was tried."""
+    raise OperatorNotAllowedInGraphError(
+        f"{users_line()}: {what}. A function given to a dataset is called once, with tensors that stand for all "
+        f"elements. {instead}, or give headrace.py_function(f, Tout), which runs Python for each element")
+
+
+def _bool(self: Tensor) -> NoReturn:
+    refuse("Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained comparison)",
+           "Use headrace.where, headrace.cond, & | ~")
+
+
+def _number(kind: str) -> Any:
+    def convert(self: Tensor) -> NoReturn:
+        refuse(f"a tensor's value is needed as a Python {kind}", "Use headrace.cast and the functions of headrace.math")
+    return convert
+
+
+def _array(self: Tensor, dtype: Any = None, copy: Any = None) -> NoReturn:
+    refuse("a tensor's value is needed as a numpy array", "Use the functions of headrace")
+
+
+def _len(self: Tensor) -> int:
+    dims = self.shape.dims
+    if not dims:
+        raise TypeError("a scalar tensor has no len()" if dims == () else "the rank of this tensor is not known")
+    if dims[0] is None:
+        refuse("the length of this tensor differs from element to element", "Use headrace.shape(x)[0]")
+    return dims[0]
+
+
+def _iter(self: Tensor) -> Iterator[Tensor]:
+    dims = self.shape.dims
+    if not dims or dims[0] is None:
+        refuse("Python needs to know here how many parts a tensor has", "Use indexing and the functions of headrace")
+    return iter([self[i] for i in range(dims[0])])
+
+
+def _contains(self: Tensor, item: Any) -> NoReturn:
+    refuse("Python needs to know here whether a tensor has this value", "Use headrace.reduce_any(x == value)")
+
+
+def _repr(self: Tensor) -> str:
+    return f"<headrace.Tensor shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _numpy(self: Tensor) -> NoReturn:
+    refuse("a tensor's value is needed as a numpy array", "Use the functions of headrace")
+
+
+def _float_first(f: Any) -> Any:
+    """numpy's functions of floats take integers too."""
+    def call(x: Any) -> Tensor:
+        t = _values.constant(x)
+        return f(t if t.dtype.is_floating or t.dtype.is_complex else _core.cast(t, "float64"))
+    return call
+
+
+_UFUNCS: dict[Any, Any] = {
+    np.add: lambda a, b: a + b,
+    np.subtract: lambda a, b: a - b,
+    np.multiply: lambda a, b: a * b,
+    np.true_divide: lambda a, b: a / b,
+    np.floor_divide: lambda a, b: a // b,
+    np.remainder: lambda a, b: a % b,
+    np.fmod: lambda a, b: _core.truncate_mod(_t(a), _t(b)),
+    np.power: lambda a, b: a**b,
+    np.float_power: lambda a, b: _core.cast(_t(a), "float64") ** b,
+    np.matmul: lambda a, b: _core.matmul(_values.constant(a), _values.constant(b), False, False),
+    np.negative: lambda x: -x,
+    np.positive: lambda x: x,
+    np.absolute: abs,
+    np.fabs: abs,
+    np.square: lambda x: _core.square(x),
+    np.sign: lambda x: _core.sign(x),
+    np.sqrt: _float_first(_core.sqrt),
+    np.exp: _float_first(_core.exp),
+    np.log: _float_first(_core.log),
+    np.tanh: _float_first(_core.tanh),
+    np.sin: _float_first(_core.sin),
+    np.cos: _float_first(_core.cos),
+    np.reciprocal: lambda x: 1 / x,
+    np.floor: lambda x: _core.floor(x),
+    np.ceil: lambda x: _core.ceil(x),
+    np.rint: lambda x: _core.round(x),
+    np.isnan: lambda x: _core.is_nan(x),
+    np.minimum: lambda a, b: _core.minimum(_t(a), _t(b)),
+    np.maximum: lambda a, b: _core.maximum(_t(a), _t(b)),
+    np.equal: lambda a, b: a == b,
+    np.not_equal: lambda a, b: a != b,
+    np.less: lambda a, b: a < b,
+    np.less_equal: lambda a, b: a <= b,
+    np.greater: lambda a, b: a > b,
+    np.greater_equal: lambda a, b: a >= b,
+    np.logical_and: lambda a, b: _truth(a) & _truth(b),
+    np.logical_or: lambda a, b: _truth(a) | _truth(b),
+    np.logical_xor: lambda a, b: _truth(a) ^ _truth(b),
+    np.logical_not: lambda x: ~_truth(x),
+    np.bitwise_and: lambda a, b: a & b,
+    np.bitwise_or: lambda a, b: a | b,
+    np.bitwise_xor: lambda a, b: a ^ b,
+    np.invert: lambda x: ~x,
+    np.left_shift: lambda a, b: a << b,
+    np.right_shift: lambda a, b: a >> b,
+}
+
+
+def _t(x: Any) -> Tensor:
+    return _values.tensor(x, "operand")
+
+
+def _truth(x: Any) -> Tensor:
+    t = _values.constant(x)
+    return t if t.dtype.is_bool else _core.cast(t, "bool")
+
+
+def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    known = _UFUNCS.get(ufunc)
+    if method != "__call__" or known is None or kwargs:
+        name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        with_arguments = f" with {', '.join(kwargs)}" if kwargs else ""
+        refuse(f"{name}{with_arguments} cannot be traced", "Use the functions of headrace.math")
+    operands = [x if isinstance(x, (Tensor, bool, int, float, str, bytes)) and not isinstance(x, np.generic)
+                else _values.constant(x) for x in inputs]
+    return known(*operands)
+
+
+def _axes(axis: Any) -> list[int]:
+    return _values.integers(axis, "axis")
+
+
+def _reduction(f: Any) -> Any:
+    def call(a: Any, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+        return f(_values.constant(a), _axes(axis), keepdims)
+    return call
+
+
+_FUNCTIONS: dict[Any, Any] = {
+    np.sum: _reduction(_core.reduce_sum),
+    np.prod: _reduction(_core.reduce_prod),
+    np.max: _reduction(_core.reduce_max),
+    np.min: _reduction(_core.reduce_min),
+    np.all: _reduction(_core.reduce_all),
+    np.any: _reduction(_core.reduce_any),
+    np.mean: lambda a, axis=None, *, keepdims=False: _core.reduce_mean(
+        a if a.dtype.is_floating else _core.cast(a, "float64"), _axes(axis), keepdims),
+    np.where: lambda c, x, y: _core.where(_values.constant(c), _t(x), _t(y)),
+    np.reshape: lambda a, shape: _core.reshape(a, _values.integers(shape, "shape")),
+    np.transpose: lambda a, axes=None: _core.transpose(a, _axes(axes)),
+    np.expand_dims: lambda a, axis: _core.expand_dims(a, _values.integer(axis, "axis")),
+    np.squeeze: lambda a, axis=None: _core.squeeze(a, _axes(axis)),
+    np.stack: lambda arrays, axis=0: _core.stack([_t(x) for x in arrays], axis),
+    np.concatenate: lambda arrays, axis=0: _core.concat([_t(x) for x in arrays], axis),
+    np.clip: lambda a, a_min, a_max: _core.minimum(_core.maximum(a, _t(a_min)), _t(a_max)),
+    np.tile: lambda a, reps: _core.tile(a, _values.integers(reps, "reps")),
+    np.sort: lambda a, axis=-1: _core.sort(a, axis, False),
+    np.argsort: lambda a, axis=-1: _core.cast(_core.argsort(a, axis, False), "int64"),
+    np.cumsum: lambda a, axis=0: _core.cumsum(a, axis, False, False),
+    np.argmax: lambda a, axis=0: _core.argmax(a, axis),
+    np.argmin: lambda a, axis=0: _core.argmin(a, axis),
+    np.size: lambda a: _core.size(a),
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.round: lambda a: _core.round(a),
+}
+
+
+def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    known = _FUNCTIONS.get(function)
+    if known is None:
+        refuse(f"numpy.{function.__name__} cannot be traced", "Use the functions of headrace")
+    try:
+        return known(*args, **kwargs)
+    except TypeError as e:
+        if "argument" not in str(e):
+            raise
+        refuse(f"numpy.{function.__name__} with these arguments cannot be traced ({e})",
+               "Use the functions of headrace")
+
+
+def _get_shape(self: Tensor) -> TensorShape:
+    return self.shape
+
+
+def _set_shape(self: Tensor, shape: Any) -> None:
+    if self.shape != TensorShape(shape):
+        refuse("set_shape changes what is known of a tensor in place", "Use headrace.ensure_shape")
+
+
+for _name, _value in {
+    "__bool__": _bool,
+    "__float__": _number("float"),
+    "__int__": _number("int"),
+    "__index__": _number("index"),
+    "__complex__": _number("complex"),
+    "__array__": _array,
+    "__len__": _len,
+    "__iter__": _iter,
+    "__contains__": _contains,
+    "__repr__": _repr,
+    "__array_ufunc__": _array_ufunc,
+    "__array_function__": _array_function,
+    "numpy": _numpy,
+    "get_shape": _get_shape,
+    "set_shape": _set_shape,
+}.items():
+    setattr(Tensor, _name, _value)

@@ -1,0 +1,73 @@
+"""Python functions become functions of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _core, _values
+from ._specs import map_structure
+
+
+def _leaf(value: Any) -> Any:
+    from ._dataset import Dataset
+
+    if value is None:
+        raise TypeError("it gives None; is there a `return`?")
+    if isinstance(value, Dataset):
+        raise TypeError("it gives a dataset among tensors; a dataset is given alone")
+    if callable(value):
+        raise TypeError(f"it gives {value!r}, which is no tensor")
+    return _values.constant(value)
+
+
+
+
+def describe(f: Any) -> str:
+    """A function's name and place, for errors."""
+    code = getattr(f, "__code__", None)
+    name = getattr(f, "__qualname__", None) or repr(f)
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+
+
+def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:
+    """Calls ``f`` once with tensors that stand for the graph's elements, and keeps what it computed.
+
+    Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
+    """
+    from ._dataset import Dataset
+
+    if not callable(f):
+        raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
+    call = _core.open_function(graph)
+    given = call.argument
+    result = f(*given) if isinstance(given, tuple) else f(given)
+    if isinstance(result, Dataset):
+        if not dataset:
+            raise TypeError(f"{operator}: {argument} {describe(f)} must give tensors, not a dataset; use flat_map")
+        return call.finish_dataset(result._graph)
+    if dataset:
+        raise TypeError(f"{operator}: {argument} {describe(f)} must give a Dataset, not {type(result).__name__}")
+    try:
+        return call.finish(map_structure(_leaf, result))
+    except (TypeError, ValueError) as e:
+        if isinstance(e, _errors()):
+            raise
+        raise type(e)(f"{operator}: {argument} {describe(f)}: {e}") from None
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from .errors import OperatorNotAllowedInGraphError, OpError
+
+    return (OperatorNotAllowedInGraphError, OpError)
+
+
+def tensors(value: Any) -> Any:
+    """Nested tuples and dicts of anything that is a tensor, as constants."""
+    def leaf(part: Any) -> Any:
+        if part is None or callable(part) and not isinstance(part, (np.ndarray, np.generic)):
+            raise TypeError(f"{part!r} is no tensor")
+        return _values.constant(part)
+    return map_structure(leaf, value)

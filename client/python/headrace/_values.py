@@ -1,0 +1,82 @@
+"""Python values as tensors of a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core, dtypes
+
+
+def _first_leaf(value: Any) -> Any:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return value
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensors(part) for part in value)
+    return isinstance(value, _core.Tensor)
+
+
+def as_array(value: Any, dtype: Any = None) -> Any:
+    """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow.
+
+    Raises ``TypeError`` or ``ValueError`` for what is no tensor.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    try:
+        # As objects, strings keep their bytes: numpy's own would lose NULs at their ends.
+        array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
+    except ValueError:
+        raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}") from None
+    if array.dtype == np.object_ and any(isinstance(x, (list, tuple)) for x in array.flat):
+        raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}")
+    if array.dtype == np.object_ and not all(isinstance(x, (str, bytes)) for x in array.flat):
+        raise TypeError(f"a tensor cannot hold {type(_first_leaf(value)).__name__}: {value!r}")
+    if wanted is not None:
+        return array if wanted == dtypes.string else array.astype(wanted.as_numpy_dtype)
+    if not isinstance(_first_leaf(value), (np.ndarray, np.generic)) and not hasattr(value, "__array__"):
+        if array.dtype == np.float64:
+            return array.astype(np.float32)
+        if array.dtype == np.int64 and (array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)):
+            return array.astype(np.float32 if array.size == 0 and not isinstance(value, int) else np.int32)
+    return array
+
+
+def constant(value: Any, dtype: Any = None) -> _core.Tensor:
+    """A tensor with this value."""
+    if isinstance(value, _core.Tensor):
+        return value if dtype is None else _core.cast(value, dtypes.as_dtype(dtype).name)
+    if _holds_tensors(value):
+        return _core.stack([constant(part, dtype) for part in value], 0)
+    return _core.constant(as_array(value, dtype))
+
+
+def tensor(value: Any, argument: str) -> _core.Tensor:
+    """An argument of a function: a tensor, a literal whose dtype follows its neighbours', or a constant."""
+    if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
+        return _core.literal(value)
+    try:
+        return constant(value)
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"{argument}: {e}") from None
+
+
+def integers(value: Any, argument: str) -> list[int]:
+    """One int or several as a list."""
+    if value is None:
+        return []
+    parts = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
+    return [integer(part, argument) for part in parts]
+
+
+def integer(value: Any, argument: str) -> int:
+    """An int, or ``TypeError`` that names the argument."""
+    if isinstance(value, _core.Tensor):
+        raise TypeError(f"{argument} must be a Python int: it is part of the graph, and no tensor")
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} must be an int, not {type(value).__name__}: {value!r}")
+    return int(value.__index__())

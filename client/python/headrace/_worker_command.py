@@ -1,0 +1,45 @@
+"""``headrace worker --python``: a worker that runs Python functions too."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+
+from .errors import OpError
+
+
+def run(arguments: list[str]) -> int:
+    """Serves until SIGTERM or Ctrl-C; returns the exit code."""
+    from . import service
+
+    parser = argparse.ArgumentParser(
+        prog="headrace worker --python",
+        description="Run input pipelines, with the Python functions in them, for a dispatcher.")
+    parser.add_argument("--dispatcher", default="127.0.0.1:5050", metavar="HOST:PORT", help="address of the dispatcher")
+    parser.add_argument("--host", default="127.0.0.1", help="address to bind")
+    parser.add_argument("--advertise", default="", metavar="HOST", help="what trainers are told; default: --host")
+    parser.add_argument("--data-port", type=int, default=0, help="port from which trainers read; 0: any free one")
+    parser.add_argument("--tag", action="append", default=[], help="a label that jobs may ask for")
+    parser.add_argument("--tls-cert", default="", metavar="FILE")
+    parser.add_argument("--tls-key", default="", metavar="FILE")
+    parser.add_argument("--tls-ca", default="", metavar="FILE")
+    parser.add_argument("--insecure", action="store_true", help="listen off loopback without TLS")
+    given = parser.parse_args(arguments)
+    try:
+        server = service.WorkerServer(service.WorkerConfig(
+            dispatcher_address=given.dispatcher, worker_address=given.advertise or None, port=given.data_port,
+            worker_tags=given.tag, host=given.host, tls_cert=given.tls_cert, tls_key=given.tls_key,
+            tls_ca=given.tls_ca, insecure=given.insecure))
+    except (OpError, ValueError) as e:
+        print(f"headrace: worker: {e}", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    print(f"worker listening on {server.address}", flush=True)
+    try:
+        server.join()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.stop()
+    return 0

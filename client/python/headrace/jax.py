@@ -1,0 +1,32 @@
+"""headrace for JAX: the extra ``headrace[jax]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._dataset import Dataset
+from ._dlpack import Shared
+from ._specs import map_structure
+
+
+def as_array(value: Any) -> Any:
+    """An element's leaf as a JAX array: without a copy where JAX can (on CPU, of memory aligned to 64 bytes).
+
+    ``bytes`` stay as they are: JAX has no strings.
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == np.object_ else jax.dlpack.from_dlpack(Shared(value))
+    return jnp.asarray(value) if isinstance(value, np.generic) else value
+
+
+def iterate(dataset: Dataset) -> Iterator[Any]:
+    """The elements of a dataset with JAX arrays in the same nest."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")
+    for element in dataset:
+        yield map_structure(as_array, element)

@@ -1,0 +1,123 @@
+#include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "nested.hpp"
+#include "reading.hpp"
+#include "values.hpp"
+
+#include <algorithm>
+
+namespace headrace::python {
+
+namespace {
+
+using graph = const dataset&;
+using e = const expr&;
+
+dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
+
+function_ptr shared(const function& f) { return std::make_shared<const function>(f); }
+
+std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
+  std::vector<expr_ptr> out;
+  for (const auto& leaf : tensors.leaves()) out.push_back(leaf.node());
+  return out;
+}
+
+/// Is every element read from a job that has a name, which others may read from too?
+bool reads_shared_job(const dataset_node& x) {
+  if (x.op == dataset_op::distribute)
+    return !x.service.job_name.empty();
+  return !x.inputs.empty() && std::all_of(x.inputs.begin(), x.inputs.end(), [](const auto& input) {
+    return reads_shared_job(*input);
+  });
+}
+
+} // namespace
+
+/// One line an operator: headrace/_dataset.py gives them their public names and arguments.
+void bind_datasets(nb::module_& m) {
+  using seed = std::optional<uint64_t>;
+  nb::class_<dataset>(m, "Graph")
+    .def("spec", [](graph x, const nb::callable& leaf) { return to_python(x.spec(), leaf); })
+    .def("spec_text", [](graph x) { return to_string(x.spec()); })
+    .def("cardinality", &dataset::cardinality)
+    .def("reads_shared_job", [](graph x) { return reads_shared_job(*x.node()); })
+    .def("fingerprint", [](graph x) { return fingerprint(x.node()).value(); })
+    .def("encode",
+         [](graph x) {
+           auto bytes = encode_graph(x.node()).value();
+           return nb::bytes(bytes.data(), bytes.size());
+         })
+    .def(
+      "read",
+      [](graph x, seed s) {
+        return new reading{x.node(), s};
+      },
+      nb::arg("seed").none());
+
+  m.def("decode_graph", [](nb::bytes encoded) {
+    return checked(decode_graph(buffer::copy_of(encoded.data(), encoded.size())));
+  });
+
+  // sources
+  m.def("range", [](e start, e stop, e step) {
+    return checked(make_range(start.node(), stop.node(), step.node()));
+  });
+  m.def("from_tensors", [](nb::handle x) {
+    auto all = structure_of(x);
+    return checked(make_from_tensors(nodes_of(all), all.layout()));
+  });
+  m.def("from_tensor_slices", [](nb::handle x) {
+    auto all = structure_of(x);
+    return checked(make_from_tensor_slices(nodes_of(all), all.layout()));
+  });
+  m.def("text_lines", [](e files, std::string compression) {
+    return checked(make_text_lines(files.node(), std::move(compression)));
+  });
+  m.def("tfrecord", [](e files, std::string compression) {
+    return checked(make_tfrecord(files.node(), std::move(compression)));
+  });
+  m.def(
+    "list_files",
+    [](e patterns, bool shuffle, seed s) {
+      return checked(make_list_files(patterns.node(), shuffle, s));
+    },
+    nb::arg("patterns"), nb::arg("shuffle"), nb::arg("seed").none());
+
+  // operators
+  m.def("map", [](graph in, const function& f, int64_t parallel) {
+    return checked(make_map(in.node(), shared(f), parallel));
+  });
+  m.def("filter",
+        [](graph in, const function& f) { return checked(make_filter(in.node(), shared(f))); });
+  m.def("flat_map",
+        [](graph in, const function& f) { return checked(make_flat_map(in.node(), shared(f))); });
+  m.def("interleave",
+        [](graph in, const function& f, int64_t cycle, int64_t length, int64_t parallel) {
+          return checked(make_interleave(in.node(), shared(f), cycle, length, parallel));
+        });
+  m.def("batch", [](graph in, int64_t size, bool drop_remainder) {
+    return checked(make_batch(in.node(), size, drop_remainder));
+  });
+  m.def(
+    "shuffle",
+    [](graph in, int64_t size, seed s, bool reshuffle) {
+      return checked(make_shuffle(in.node(), size, s, reshuffle));
+    },
+    nb::arg("input"), nb::arg("size"), nb::arg("seed").none(), nb::arg("reshuffle"));
+  m.def("repeat", [](graph in, int64_t n) { return checked(make_repeat(in.node(), n)); });
+  m.def("take", [](graph in, int64_t n) { return checked(make_take(in.node(), n)); });
+  m.def("skip", [](graph in, int64_t n) { return checked(make_skip(in.node(), n)); });
+  m.def("prefetch", [](graph in, int64_t n) { return checked(make_prefetch(in.node(), n)); });
+  m.def("enumerate", [](graph in, int64_t n) { return checked(make_enumerate(in.node(), n)); });
+  m.def("concatenate",
+        [](graph a, graph b) { return checked(make_concatenate(a.node(), b.node())); });
+  m.def("zip", [](const std::vector<dataset>& inputs) {
+    std::vector<dataset_ptr> nodes;
+    for (const auto& input : inputs) nodes.push_back(input.node());
+    return checked(make_zip(std::move(nodes)));
+  });
+}
+
+} // namespace headrace::python

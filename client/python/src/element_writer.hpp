@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/pipeline/types/element.hpp"
+
+#include "python.hpp"
+
+namespace headrace::python {
+
+/// Makes rows of blocks into Python objects: numpy scalars, bytes, and arrays that share the
+/// block's memory (and keep it), in tuples and dicts.
+class element_writer {
+public:
+  /// Throws UnimplementedError if numpy has no such dtype.
+  explicit element_writer(element_spec spec);
+
+  /// Rows come from this element's block from now on.
+  void hold(element any);
+  /// A row of the block that is held. @pre there is one
+  nb::object row(size_t index);
+
+private:
+  struct leaf {
+    const column* from = nullptr;
+    PyArray_Descr* type = nullptr; ///< borrowed from `types_`
+    const char* values = nullptr;
+    size_t row_bytes = 0;
+    std::vector<npy_intp> dims; ///< of every row, if dense
+  };
+  nb::object write(const structure& layout, size_t& at, size_t row);
+  nb::object write_leaf(leaf& x, size_t row);
+  nb::object write_strings(const leaf& x, size_t row, const std::vector<npy_intp>& dims) const;
+  nb::handle owner();
+
+  element_spec spec_;
+  std::vector<nb::object> types_;
+  std::vector<nb::object> names_; ///< of dict keys, in order of their first use
+  std::vector<leaf> leaves_;
+  element held_;
+  nb::object owner_; ///< a capsule that keeps the block, when an array asked for it
+  size_t name_ = 0;
+};
+
+/// The numpy dtype of that name; bfloat16 needs the package ml_dtypes.
+nb::object numpy_dtype(dtype type);
+
+} // namespace headrace::python

@@ -1,0 +1,154 @@
+#include "headrace/pipeline/functions/control.hpp"
+#include "headrace/pipeline/functions/debugging.hpp"
+#include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/strings.hpp"
+#include "nested.hpp"
+#include "values.hpp"
+
+#include <nanobind/stl/pair.h>
+
+namespace headrace::python {
+
+namespace {
+
+using e = const expr&;
+
+dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
+
+nb::object to_python(const expr_structure& x) {
+  return arranged(x.layout(), [&](size_t i) { return nb::cast(x.leaves()[i]); });
+}
+
+} // namespace
+
+/// One line a function: headrace/math.py and its neighbours give them their public names,
+/// arguments and documentation.
+void bind_functions(nb::module_& m) {
+  // elementwise
+  m.def("square", &square);
+  m.def("sign", &sign);
+  m.def("sqrt", &headrace::sqrt);
+  m.def("exp", &headrace::exp);
+  m.def("log", &headrace::log);
+  m.def("tanh", &headrace::tanh);
+  m.def("sin", &headrace::sin);
+  m.def("cos", &headrace::cos);
+  m.def("floor", &headrace::floor);
+  m.def("ceil", &headrace::ceil);
+  m.def("round", &headrace::round);
+  m.def("is_nan", &is_nan);
+  m.def("minimum", &minimum);
+  m.def("maximum", &maximum);
+  m.def("truncate_mod", [](e a, e b) { return a % b; });
+  m.def("truncate_div", [](e a, e b) { return a / b; });
+  m.def("where", &where);
+  m.def("cond", [](e condition, nb::handle x, nb::handle y) {
+    const auto yes = structure_of(x);
+    const auto no = structure_of(y);
+    return to_python(cond(
+      condition, [&] { return yes; }, [&] { return no; }));
+  });
+  m.def("clip_by_value", &clip_by_value);
+  m.def("cast", [](e x, const std::string& type) { return cast(x, type_of(type)); });
+
+  // reductions
+  m.def("reduce_sum", &reduce_sum);
+  m.def("reduce_mean", &reduce_mean);
+  m.def("reduce_max", &reduce_max);
+  m.def("reduce_min", &reduce_min);
+  m.def("reduce_prod", &reduce_prod);
+  m.def("reduce_all", &reduce_all);
+  m.def("reduce_any", &reduce_any);
+  m.def("argmax", &argmax);
+  m.def("argmin", &argmin);
+
+  // shapes
+  m.def("reshape", &reshape);
+  m.def("stack", &stack);
+  m.def("concat", &concat);
+  m.def("transpose", &transpose);
+  m.def("expand_dims", &expand_dims);
+  m.def("squeeze", &squeeze);
+  m.def("shape_of", &shape_of);
+  m.def("size", &headrace::size);
+  m.def("fill", &fill);
+  m.def("gather", &gather);
+  m.def("tile", &tile);
+  m.def("pad",
+        [](e x, const std::vector<std::pair<int64_t, int64_t>>& paddings, const std::string& mode) {
+          return pad(x, paddings, mode == "REFLECT" ? pad_mode::reflect : pad_mode::symmetric);
+        });
+  m.def("pad_with", [](e x, const std::vector<std::pair<int64_t, int64_t>>& paddings, e fill) {
+    return pad(x, paddings, fill);
+  });
+  m.def("reverse", &headrace::reverse);
+  m.def("roll", &roll);
+  m.def("slice", &slice);
+  m.def(
+    "ensure_shape", [](e x, nb::handle dims) { return ensure_shape(x, shape_from_python(dims)); },
+    nb::arg("x"), nb::arg("dims").none());
+  m.def("one_hot", &one_hot);
+
+  // order and algebra
+  m.def("sort", &sort);
+  m.def("argsort", &argsort);
+  m.def("top_k", [](e x, int64_t k) {
+    auto out = math::top_k(x, k);
+    return nb::make_tuple(out.values, out.indices);
+  });
+  m.def("matmul", &matmul);
+  m.def("cumsum", &math::cumsum);
+  m.def("cumprod", &math::cumprod);
+
+  // assertions: each gives its first argument back
+  m.def("assert_true", &debugging::Assert);
+  m.def("assert_equal", &debugging::assert_equal);
+  m.def("assert_none_equal", &debugging::assert_none_equal);
+  m.def("assert_less", &debugging::assert_less);
+  m.def("assert_less_equal", &debugging::assert_less_equal);
+  m.def("assert_greater", &debugging::assert_greater);
+  m.def("assert_greater_equal", &debugging::assert_greater_equal);
+  m.def("assert_near", &debugging::assert_near);
+  m.def("assert_positive", &debugging::assert_positive);
+  m.def("assert_negative", &debugging::assert_negative);
+  m.def("assert_non_negative", &debugging::assert_non_negative);
+  m.def("assert_non_positive", &debugging::assert_non_positive);
+  m.def("assert_all_finite", &debugging::assert_all_finite);
+  m.def("check_numerics", &debugging::check_numerics);
+  m.def("assert_rank", &debugging::assert_rank);
+
+  // strings
+
+  m.def("string_length", [](e x) { return strings::length(x); });
+  m.def("string_upper", [](e x) { return strings::upper(x); });
+  m.def("string_lower", [](e x) { return strings::lower(x); });
+  m.def("string_strip", &strings::strip);
+  m.def("string_split", &strings::split);
+  m.def("string_join", &strings::join);
+  m.def("string_reduce_join", &strings::reduce_join);
+  m.def("string_to_number",
+        [](e x, const std::string& type) { return strings::to_number(x, type_of(type)); });
+  m.def("as_string", &strings::as_string);
+
+  // parsing
+  m.def("decode_raw", [](e x, const std::string& type, bool little_endian) {
+    return io::decode_raw(x, type_of(type), little_endian);
+  });
+  nb::class_<feature_spec>(m, "FeatureSpec");
+  m.def("fixed_len_feature", [](std::string name, nb::handle dims, const std::string& type) {
+    return io::fixed_len_feature(std::move(name), shape_from_python(dims), type_of(type));
+  });
+  m.def("fixed_len_feature_with_default", [](std::string name, nb::handle dims,
+                                             const std::string& type, e value) {
+    return io::fixed_len_feature(std::move(name), shape_from_python(dims), type_of(type), value);
+  });
+  m.def("var_len_feature", [](std::string name, const std::string& type) {
+    return io::var_len_feature(std::move(name), type_of(type));
+  });
+  m.def("parse_example", [](e serialized, std::vector<feature_spec> features) {
+    return to_python(io::parse_example(serialized, std::move(features)));
+  });
+}
+
+} // namespace headrace::python

@@ -1,0 +1,29 @@
+#define HEADRACE_IMPORTS_NUMPY
+#include "python.hpp"
+
+namespace headrace::python {
+namespace {
+
+void import_numpy() {
+  if (_import_array() < 0)
+    throw nb::python_error();
+}
+
+} // namespace
+} // namespace headrace::python
+
+NB_MODULE(_core, m) {
+  using namespace headrace::python;
+  import_numpy();
+  // What still lives when the interpreter exits (an exception's traceback) is no mistake of ours.
+  nanobind::set_leak_warnings(false);
+  m.doc() = "What the package headrace is made of; programs use the package.";
+  bind_errors(m);
+  bind_tensors(m);
+  bind_functions(m);
+  bind_reading(m);
+  bind_datasets(m);
+  bind_service(m);
+  bind_dlpack(m);
+  bind_python_functions(m);
+}

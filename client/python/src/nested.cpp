@@ -1,0 +1,93 @@
+#include "nested.hpp"
+
+namespace headrace::python {
+
+namespace {
+
+nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf,
+                    size_t& at) {
+  const auto& children = layout.children();
+  switch (layout.what()) {
+  case structure::kind::leaf: return leaf(at++);
+  case structure::kind::tuple: {
+    auto out = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(children.size())));
+    for (size_t i = 0; i < children.size(); ++i)
+      PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i),
+                       arranged(children[i], leaf, at).release().ptr());
+    return out;
+  }
+  case structure::kind::named: {
+    nb::dict out;
+    for (size_t i = 0; i < children.size(); ++i)
+      out[layout.names()[i].c_str()] = arranged(children[i], leaf, at);
+    return out;
+  }
+  }
+  return nb::none();
+}
+
+} // namespace
+
+nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf) {
+  size_t at = 0;
+  return arranged(layout, leaf, at);
+}
+
+structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {
+  std::vector<structure> children;
+  if (PyTuple_Check(value.ptr())) {
+    for (auto part : nb::borrow<nb::tuple>(value)) children.push_back(layout_of(part, leaves));
+    return structure::tuple(std::move(children));
+  }
+  if (PyDict_Check(value.ptr())) {
+    std::vector<std::string> names;
+    for (auto [key, part] : nb::borrow<nb::dict>(value)) {
+      if (!PyUnicode_Check(key.ptr()))
+        throw nb::type_error("the keys of a dict in an element must be strings");
+      names.push_back(nb::cast<std::string>(key));
+      children.push_back(layout_of(part, leaves));
+    }
+    return structure::named(std::move(names), std::move(children));
+  }
+  leaves.push_back(nb::borrow(value));
+  return {};
+}
+
+nb::object to_python(const shape& dims) {
+  if (!dims.has_rank())
+    return nb::none();
+  nb::list out;
+  for (auto extent : dims.dims())
+    if (extent < 0)
+      out.append(nb::none());
+    else
+      out.append(extent);
+  return nb::tuple(out);
+}
+
+shape shape_from_python(nb::handle dims) {
+  if (dims.is_none())
+    return shape::unknown_rank();
+  std::vector<int64_t> out;
+  for (auto extent : nb::borrow<nb::sequence>(dims))
+    out.push_back(extent.is_none() ? shape::unknown : nb::cast<int64_t>(extent));
+  return shape{std::move(out)};
+}
+
+nb::object to_python(const tensor_spec& spec) {
+  return nb::make_tuple(std::string{to_string(spec.type)}, to_python(spec.dims));
+}
+
+tensor_spec tensor_spec_from_python(nb::handle spec) {
+  auto pair = nb::borrow<nb::sequence>(spec);
+  return {parse_dtype(nb::cast<std::string>(pair[0])).value(), shape_from_python(pair[1])};
+}
+
+nb::object to_python(const element_spec& spec, const nb::callable& leaf) {
+  return arranged(spec.layout, [&](size_t i) -> nb::object {
+    const auto& one = spec.components[i];
+    return leaf(std::string{to_string(one.type)}, to_python(one.dims));
+  });
+}
+
+} // namespace headrace::python

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL headrace_numpy
+#ifndef HEADRACE_IMPORTS_NUMPY
+#  define NO_IMPORT_ARRAY
+#endif
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <numpy/arrayobject.h>
+#pragma GCC diagnostic pop
+
+/// What every file of the extension module needs. Python objects are touched only while the GIL is
+/// held.
+namespace headrace::python {
+
+namespace nb = nanobind;
+
+/// Each adds its part to the module.
+void bind_errors(nb::module_& m);
+void bind_tensors(nb::module_& m);
+void bind_functions(nb::module_& m);
+void bind_datasets(nb::module_& m);
+void bind_reading(nb::module_& m);
+void bind_service(nb::module_& m);
+void bind_dlpack(nb::module_& m);
+void bind_python_functions(nb::module_& m);
+
+} // namespace headrace::python

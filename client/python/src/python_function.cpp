@@ -1,0 +1,123 @@
+#include "python_function.hpp"
+
+#include "element_writer.hpp"
+#include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/functions/value.hpp"
+#include "nested.hpp"
+#include "values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace::python {
+
+namespace {
+
+/// A nest of `[dtype name, dims]`.
+element_spec spec_from_python(nb::handle nest) {
+  std::vector<nb::object> leaves;
+  element_spec out;
+  out.layout = layout_of(nest, leaves);
+  for (const auto& leaf : leaves) out.components.push_back(tensor_spec_from_python(leaf));
+  return out;
+}
+
+/// Threads of the engine drop functions when they like.
+std::shared_ptr<nb::object> kept(nb::object x) {
+  return {new nb::object{std::move(x)}, [](nb::object* p) {
+            if (!Py_IsInitialized() || nb::is_alive() == false)
+              return; // the interpreter is gone, and took it along
+            nb::gil_scoped_acquire lock;
+            delete p;
+          }};
+}
+
+struct function_of_rows {
+  std::shared_ptr<nb::object> run; ///< rows -> for each an array a component, or a str: why not
+  element_spec argument;
+  std::vector<tensor_spec> declared;
+  bool generates = false; ///< may give fewer rows: then there are no more
+
+  block operator()(const block& in) const;
+};
+
+void append(detail::column_builder& to, const column& one) {
+  const auto values = static_cast<size_t>(one.total_values());
+  if (one.is_string())
+    for (size_t i = 0; i < values; ++i) to.add_string(one.string(i));
+  else if (values != 0)
+    std::memcpy(to.extend(values), one.value_buffer().data(), values * size_of(one.type()));
+  to.end_row(one.row_shape());
+}
+
+block function_of_rows::operator()(const block& in) const {
+  nb::gil_scoped_acquire lock;
+  element_writer writer{argument};
+  writer.hold({std::make_shared<const block>(in), nullptr, 0});
+  nb::list rows;
+  for (size_t i = 0; i < in.rows; ++i)
+    if (!in.error_at(i))
+      rows.append(writer.row(i));
+  auto results = nb::borrow<nb::list>((*run)(rows));
+
+  block out;
+  out.rows = generates ? std::min(in.rows, nb::len(results)) : in.rows;
+  std::vector<detail::column_builder> columns;
+  for (const auto& spec : declared) columns.emplace_back(spec.type, in.rows);
+  size_t next = 0;
+  for (size_t i = 0; i < out.rows; ++i) {
+    status why;
+    nb::object values;
+    if (const auto* before = in.error_at(i)) {
+      why = *before;
+    } else {
+      values = nb::borrow(results[next++]);
+      if (PyUnicode_Check(values.ptr()))
+        why = status{status_code::unknown, nb::cast<std::string>(values)};
+    }
+    if (!why) {
+      out.errors.push_back({static_cast<uint32_t>(i), std::move(why)});
+      for (size_t c = 0; c < columns.size(); ++c)
+        columns[c].end_row_of_nothing(detail::shape_of_nothing(declared[c], 0));
+      continue;
+    }
+    auto arrays = nb::borrow<nb::list>(values);
+    for (size_t c = 0; c < columns.size(); ++c) append(columns[c], column_of(arrays[c]));
+  }
+  for (auto& c : columns) out.columns.push_back(std::move(c).finish());
+  return out;
+}
+
+} // namespace
+
+named_function find_python_function(const std::string& name) {
+  if (!name.starts_with("python:"))
+    return {};
+  nb::gil_scoped_acquire lock;
+  auto found = nb::cast<nb::tuple>(nb::module_::import_("headrace._python").attr("_find")(name));
+  function_of_rows f{kept(nb::borrow(found[0])), spec_from_python(found[1]),
+                     spec_from_python(found[2]).components, nb::cast<bool>(found[3])};
+  return [f = std::move(f)](const block& in) -> result<block> {
+    try {
+      return f(in);
+    } catch (const std::exception& e) {
+      return status{status_code::unknown, e.what()};
+    }
+  };
+}
+
+void bind_python_functions(nb::module_& m) {
+  m.def("python_function", [](const dataset& input, const std::string& name, nb::handle declared) {
+    function out;
+    out.scope = std::make_shared<const function_scope>();
+    out.argument = input.spec();
+    out.named = name;
+    out.declared = spec_from_python(declared);
+    out.layout = out.declared.layout;
+    return out;
+  });
+}
+
+} // namespace headrace::python

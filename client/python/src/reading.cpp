@@ -1,0 +1,266 @@
+#include "reading.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <set>
+#include <thread>
+
+namespace headrace::python {
+
+/// Between the trainer's thread and the one that runs the iterator. While `asked`, the iterator is
+/// the thread's; otherwise the trainer's.
+struct reading::shared {
+  dataset_ptr graph;
+  iterate_options options;
+  std::optional<dataset_iterator> from; ///< opened at the first element
+  announcement fetched;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool started = false;
+  bool asked = false;
+  std::atomic<bool> closed{false}; ///< set while the GIL is held
+  bool ended = false;              ///< the thread is gone
+
+  // What the thread fetched.
+  std::optional<element> at;
+  status failed;
+  std::exception_ptr thrown;
+
+  std::mutex turn; ///< one caller at a time
+};
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// All that are open, so that the interpreter's exit can end them.
+struct open_readings {
+  std::mutex mutex;
+  std::set<reading*> all;
+};
+open_readings& readings() {
+  static auto* the = new open_readings; // outlives every thread
+  return *the;
+}
+
+} // namespace
+
+reading::reading(dataset_ptr graph, std::optional<uint64_t> seed)
+  : shared_(std::make_shared<shared>()), writer_(graph->spec) {
+  enter_threads();
+  shared_->graph = std::move(graph);
+  shared_->options.seed = seed;
+  shared_->options.find_function = find_python_function;
+  std::lock_guard lock{readings().mutex};
+  readings().all.insert(this);
+}
+
+reading::~reading() {
+  if (is_orphan()) {
+    // Its thread exists in the parent only: nothing here can be ended in order.
+    new std::shared_ptr<shared>{std::move(shared_)};
+    new element{std::move(at_)};
+    return;
+  }
+  {
+    std::lock_guard lock{readings().mutex};
+    readings().all.erase(this);
+  }
+  at_ = {};
+  close();
+}
+
+void reading::close() noexcept {
+  std::lock_guard lock{shared_->mutex};
+  if (shared_->closed)
+    return;
+  shared_->closed = true;
+  if (shared_->from)
+    shared_->from->stop();
+  shared_->changed.notify_all();
+}
+
+void reading::close_all() noexcept {
+  if (is_orphan())
+    return;
+  std::vector<std::shared_ptr<shared>> open;
+  {
+    std::lock_guard lock{readings().mutex};
+    for (auto* one : readings().all) {
+      one->close();
+      open.push_back(one->shared_);
+    }
+  }
+  nb::gil_scoped_release others;
+  const auto limit = std::chrono::steady_clock::now() + 500ms;
+  for (const auto& one : open) {
+    std::unique_lock lock{one->mutex};
+    one->changed.wait_until(lock, limit, [&] { return !one->started || one->ended; });
+  }
+}
+
+void reading::work(const std::shared_ptr<shared>& s) {
+  std::unique_lock lock{s->mutex};
+  for (;;) {
+    s->changed.wait(lock, [&] { return s->closed || s->asked; });
+    if (s->closed)
+      break;
+    lock.unlock();
+    std::optional<element> at;
+    status failed;
+    std::exception_ptr thrown;
+    try {
+      if (!s->from) {
+        dataset_iterator opened{s->graph, s->options};
+        lock.lock();
+        s->from.emplace(std::move(opened));
+        if (s->closed)
+          break;
+        lock.unlock();
+      }
+      auto next = s->from->next();
+      if (next)
+        at = *std::move(next);
+      else
+        failed = next.status();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    s->at = std::move(at);
+    s->failed = std::move(failed);
+    s->thrown = thrown;
+    s->asked = false;
+    s->fetched.announce();
+  }
+  if (!lock.owns_lock())
+    lock.lock();
+  s->at.reset();
+  auto from = std::move(s->from);
+  s->from.reset();
+  if (s->asked)
+    s->fetched.announce();
+  lock.unlock();
+  from.reset();
+  lock.lock();
+  s->ended = true;
+  s->changed.notify_all();
+}
+
+/// Lets the thread fetch one element and waits for it; false at the end.
+bool reading::fetch() {
+  if (!asked_) {
+    {
+      std::lock_guard lock{shared_->mutex};
+      if (shared_->closed)
+        return false;
+      shared_->asked = true;
+      if (!shared_->started) {
+        shared_->started = true;
+        std::thread{[s = shared_] { work(s); }}.detach();
+      }
+    }
+    asked_ = true;
+    shared_->changed.notify_all();
+  }
+  shared_->fetched.wait();
+  asked_ = false;
+  std::lock_guard lock{shared_->mutex};
+  if (shared_->closed)
+    return false;
+  if (shared_->thrown)
+    std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
+  return shared_->at.has_value() || !shared_->failed.ok();
+}
+
+nb::object reading::give(const element& at, const status* failed) {
+  if (failed)
+    throw error{*failed};
+  if (&at.rows() != held_) {
+    writer_.hold(at);
+    held_ = &at.rows();
+  }
+  return writer_.row(at.row());
+}
+
+nb::object reading::next() {
+  enter_threads();
+  std::unique_lock turn{shared_->turn, std::try_to_lock};
+  if (!turn) {
+    nb::gil_scoped_release others;
+    turn.lock();
+  }
+  if (over_)
+    return {};
+  const status* failed = nullptr;
+  // Only whoever holds the GIL closes, so the iterator stays here meanwhile.
+  if (!asked_ && !shared_->closed && shared_->from && shared_->from->take(at_, failed))
+    return give(at_, failed);
+  if (!fetch()) {
+    over_ = true;
+    at_ = {};
+    close();
+    return {};
+  }
+  if (!shared_->failed.ok())
+    throw error{std::exchange(shared_->failed, status{})};
+  at_ = *std::exchange(shared_->at, std::nullopt);
+  return give(at_, nullptr);
+}
+
+namespace {
+
+PyObject* next_of(PyObject* self) noexcept {
+  try {
+    auto out = nb::inst_ptr<reading>(self)->next();
+    return out.release().ptr();
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const error& e) {
+    auto make = nb::module_::import_("headrace.errors").attr("_make");
+    try {
+      auto made = make(std::string{to_string(e.why().code())}, e.why().message());
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+    } catch (nb::python_error& other) {
+      other.restore();
+    }
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return nullptr;
+}
+
+PyObject* self_of(PyObject* self) noexcept {
+  Py_INCREF(self);
+  return self;
+}
+
+PyType_Slot slots[] = {
+  {Py_tp_iter, reinterpret_cast<void*>(self_of)},
+  {Py_tp_iternext, reinterpret_cast<void*>(next_of)},
+  {0, nullptr},
+};
+
+} // namespace
+
+void bind_reading(nb::module_& m) {
+  nb::class_<reading>(m, "Iterator", nb::type_slots(slots),
+                      "One pass over a dataset: gives its elements, one after another.")
+    .def(
+      "get_next",
+      [](reading& self) {
+        auto out = self.next();
+        if (!out)
+          throw error{out_of_range("get_next: the dataset has no more elements")};
+        return out;
+      },
+      "The next element. Raises OutOfRangeError at the end.")
+    .def("close", &reading::close, "Ends the pass and all that runs for it.");
+  m.def("close_all", &reading::close_all);
+  m.def("is_orphan", &is_orphan);
+}
+
+} // namespace headrace::python

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/client/dataset_iterator.hpp"
+
+#include "element_writer.hpp"
+#include "python_function.hpp"
+#include "waiting.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace headrace::python {
+
+/// One pass over a dataset. Elements at hand are handed out at once; for others the dataset's
+/// iterator runs on a thread of its own, while the caller waits without the GIL.
+class reading {
+public:
+  reading(dataset_ptr graph, std::optional<uint64_t> seed);
+  reading(const reading&) = delete;
+  reading& operator=(const reading&) = delete;
+  ~reading();
+
+  /// The next element; a null object at the end. Throws `error` for an element that failed, and
+  /// nb::python_error when a signal ended the wait: the element is not lost then.
+  nb::object next();
+  /// Ends the pass and what runs for it. What is read afterwards is its end.
+  void close() noexcept;
+  /// Closes all that are open, waiting a moment for their threads to end.
+  static void close_all() noexcept;
+
+private:
+  struct shared;
+  static void work(const std::shared_ptr<shared>& s);
+  nb::object give(const element& at, const status* failed);
+  bool fetch();
+
+  std::shared_ptr<shared> shared_;
+  element_writer writer_;
+  const block* held_ = nullptr;
+  element at_;
+  bool asked_ = false; ///< the thread was asked for an element that nobody took yet
+  bool over_ = false;
+};
+
+} // namespace headrace::python

@@ -1,0 +1,174 @@
+#include "headrace/client/distribute.hpp"
+#include "headrace/client/server.hpp"
+#include "headrace/client/service_status.hpp"
+#include "python.hpp"
+#include "waiting.hpp"
+
+namespace headrace::python {
+
+namespace {
+
+using milliseconds = std::chrono::milliseconds;
+
+/// A value that a thread makes, and the caller waits for.
+template <class F>
+auto interruptibly(F make) {
+  using value = decltype(make());
+  auto out = std::make_shared<std::optional<value>>();
+  run_interruptibly([out, make = std::move(make)] { *out = make(); });
+  return std::move(**out);
+}
+
+distribute_options options_of(const std::string& mode, const std::string& service,
+                              const std::string& job_name, int64_t max_outstanding_requests,
+                              const std::string& compression, double worker_timeout) {
+  distribute_options out;
+  out.processing_mode = mode == "dynamic" ? sharding_policy::dynamic : sharding_policy::off;
+  out.service = service;
+  out.job_name = job_name;
+  out.max_outstanding_requests = max_outstanding_requests;
+  out.compression = compression;
+  out.worker_timeout =
+    std::chrono::duration_cast<duration>(std::chrono::duration<double>{worker_timeout});
+  return out;
+}
+
+/// A server that Python starts and stops. It outlives a forked child's copy of it.
+template <class Server>
+class held_server {
+public:
+  explicit held_server(std::shared_ptr<Server> server) : server_(std::move(server)) {}
+  held_server(held_server&&) noexcept = default;
+  ~held_server() {
+    if (is_orphan())
+      new std::shared_ptr<Server>{std::move(server_)};
+    else
+      stop();
+  }
+  void stop() {
+    if (!server_)
+      return;
+    nb::gil_scoped_release others;
+    server_.reset();
+  }
+  const Server& get() const { return *server_; }
+
+private:
+  std::shared_ptr<Server> server_;
+};
+
+endpoint_options endpoint_of(nb::handle options) {
+  endpoint_options out;
+  auto given = nb::cast<nb::dict>(options);
+  out.host = nb::cast<std::string>(given["host"]);
+  out.port = nb::cast<uint16_t>(given["port"]);
+  out.data_port = nb::cast<uint16_t>(given["data_port"]);
+  out.advertise_host = nb::cast<std::string>(given["advertise_host"]);
+  out.advertise_data = nb::cast<std::string>(given["advertise_data"]);
+  out.insecure = nb::cast<bool>(given["insecure"]);
+  out.tls.certificate = nb::cast<std::string>(given["tls_cert"]);
+  out.tls.key = nb::cast<std::string>(given["tls_key"]);
+  out.tls.ca_file = nb::cast<std::string>(given["tls_ca"]);
+  return out;
+}
+
+nb::dict to_python(const service_status& x) {
+  nb::dict out;
+  out["uptime"] = std::chrono::duration<double>(x.uptime).count();
+  out["datasets"] = x.datasets;
+  out["bad_messages"] = x.bad_messages;
+  nb::list workers;
+  for (const auto& w : x.workers) {
+    nb::dict one;
+    one["worker"] = w.worker;
+    one["address"] = w.address;
+    one["tags"] = w.tags;
+    one["pid"] = w.pid;
+    one["alive"] = w.alive;
+    workers.append(one);
+  }
+  out["workers"] = workers;
+  nb::list jobs;
+  for (const auto& j : x.jobs) {
+    nb::dict one;
+    one["job"] = j.job;
+    one["name"] = j.name;
+    one["dataset"] = j.dataset;
+    one["processing_mode"] = j.processing_mode;
+    one["state"] = j.state;
+    one["repetition"] = j.repetition;
+    one["consumers"] = j.consumers;
+    nb::list tasks;
+    for (const auto& t : j.tasks) {
+      nb::dict task;
+      task["task"] = t.task;
+      task["worker"] = t.worker;
+      task["state"] = t.state;
+      task["elements"] = t.elements;
+      task["elements_per_second"] = t.elements_per_second;
+      task["bytes"] = t.bytes;
+      task["restarts"] = t.restarts;
+      tasks.append(task);
+    }
+    one["tasks"] = tasks;
+    jobs.append(one);
+  }
+  out["jobs"] = jobs;
+  return out;
+}
+
+} // namespace
+
+void bind_service(nb::module_& m) {
+  m.def("distribute", [](const dataset& input, const std::string& mode, const std::string& service,
+                         const std::string& job_name, int64_t max_outstanding_requests,
+                         const std::string& compression, double worker_timeout) {
+    return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
+                                 worker_timeout)}(input);
+  });
+  m.def("register_dataset",
+        [](const std::string& service, const dataset& what, const std::string& id) {
+          return interruptibly([=] { return register_dataset(service, what, id); });
+        });
+  m.def("from_dataset_id", [](const std::string& mode, const std::string& service,
+                              const std::string& job_name, int64_t max_outstanding_requests,
+                              const std::string& compression, double worker_timeout,
+                              const std::string& id) {
+    auto options =
+      options_of(mode, service, job_name, max_outstanding_requests, compression, worker_timeout);
+    return interruptibly([=] { return from_dataset_id(options, id); });
+  });
+  m.def("service_status", [](const std::string& dispatcher, double limit) {
+    auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
+    return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));
+  });
+
+  using dispatcher = held_server<dispatcher_server>;
+  nb::class_<dispatcher>(m, "Dispatcher")
+    .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
+    .def("stop", &dispatcher::stop);
+  m.def("start_dispatcher", [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms) {
+    dispatcher_server_options options;
+    options.endpoint = endpoint_of(endpoint);
+    if (heartbeat_ms > 0)
+      options.heartbeat = milliseconds{heartbeat_ms};
+    if (lease_ms > 0)
+      options.lease = milliseconds{lease_ms};
+    return dispatcher{interruptibly([=] { return std::make_shared<dispatcher_server>(options); })};
+  });
+
+  using worker = held_server<worker_server>;
+  nb::class_<worker>(m, "Worker")
+    .def_prop_ro("address", [](const worker& x) { return x.get().address(); })
+    .def("stop", &worker::stop);
+  m.def("start_worker",
+        [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags) {
+          worker_server_options options;
+          options.endpoint = endpoint_of(endpoint);
+          options.dispatcher = of;
+          options.tags = tags;
+          return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
+        });
+}
+
+} // namespace headrace::python

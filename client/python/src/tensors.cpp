@@ -1,0 +1,141 @@
+#include "nested.hpp"
+#include "values.hpp"
+
+#include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+
+namespace headrace::python {
+
+namespace {
+
+/// As `/` in Python: of integers, the exact quotient as a float.
+expr true_divide(const expr& a, const expr& b) {
+  const auto type = a.is_literal() ? b.type() : a.type();
+  if (!is_integer(type))
+    return a / b;
+  const auto wide = size_of(type) > 2 ? dtype::float64 : dtype::float32;
+  return cast(a, wide) / cast(b, wide);
+}
+
+slice_spec slice_of(nb::handle part) {
+  if (part.is_none())
+    return at::new_axis();
+  if (part.ptr() == Py_Ellipsis)
+    return at::ellipsis();
+  if (PySlice_Check(part.ptr())) {
+    slice_spec out;
+    auto number = [&](const char* name, int64_t& to) {
+      auto x = part.attr(name);
+      if (x.is_none())
+        return false;
+      to = nb::cast<int64_t>(nb::int_(x));
+      return true;
+    };
+    out.has_start = number("start", out.start);
+    out.has_stop = number("stop", out.stop);
+    number("step", out.step);
+    return out;
+  }
+  if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr()))
+    return at::index(nb::cast<int64_t>(nb::steal(PyNumber_Index(part.ptr()))));
+  throw nb::type_error("a tensor is indexed by integers, slices, None and ..., or by one tensor of "
+                       "integers; for more use headrace.gather");
+}
+
+expr item_of(const expr& x, nb::handle index) {
+  if (nb::isinstance<expr>(index))
+    return x[nb::cast<expr>(index)];
+  std::vector<slice_spec> parts;
+  if (PyTuple_Check(index.ptr()))
+    for (auto part : nb::borrow<nb::tuple>(index)) parts.push_back(slice_of(part));
+  else
+    parts.push_back(slice_of(index));
+  return x.slice(std::move(parts));
+}
+
+/// A function that is being traced.
+class open_function {
+public:
+  explicit open_function(const element_spec& argument) : call_(argument) {}
+  nb::object argument() const {
+    const auto& given = call_.argument();
+    return arranged(given.layout(), [&](size_t i) { return nb::cast(given.leaves()[i]); });
+  }
+  detail::tracing call_;
+};
+
+} // namespace
+
+void bind_tensors(nb::module_& m) {
+  auto tensor = nb::class_<expr>(m, "Tensor");
+  const auto binary = [&](const char* name, const char* reflected, auto f) {
+    tensor.def(
+      name, [f](const expr& a, operand b) { return f(a, b.value); }, nb::is_operator());
+    if (reflected)
+      tensor.def(
+        reflected, [f](const expr& a, operand b) { return f(b.value, a); }, nb::is_operator());
+  };
+  using e = const expr&;
+  binary("__add__", "__radd__", [](e a, e b) { return a + b; });
+  binary("__sub__", "__rsub__", [](e a, e b) { return a - b; });
+  binary("__mul__", "__rmul__", [](e a, e b) { return a * b; });
+  binary("__truediv__", "__rtruediv__", true_divide);
+  binary("__floordiv__", "__rfloordiv__", floor_div);
+  binary("__mod__", "__rmod__", floor_mod);
+  binary("__pow__", "__rpow__", [](e a, e b) { return pow(a, b); });
+  binary("__matmul__", "__rmatmul__", [](e a, e b) { return matmul(a, b); });
+  binary("__and__", "__rand__", [](e a, e b) { return a & b; });
+  binary("__or__", "__ror__", [](e a, e b) { return a | b; });
+  binary("__xor__", "__rxor__", [](e a, e b) { return a ^ b; });
+  binary("__lshift__", "__rlshift__", [](e a, e b) { return a << b; });
+  binary("__rshift__", "__rrshift__", [](e a, e b) { return a >> b; });
+  binary("__eq__", nullptr, [](e a, e b) { return a == b; });
+  binary("__ne__", nullptr, [](e a, e b) { return a != b; });
+  binary("__lt__", nullptr, [](e a, e b) { return a < b; });
+  binary("__le__", nullptr, [](e a, e b) { return a <= b; });
+  binary("__gt__", nullptr, [](e a, e b) { return a > b; });
+  binary("__ge__", nullptr, [](e a, e b) { return a >= b; });
+  tensor.def("__neg__", [](e x) { return -x; });
+  tensor.def("__pos__", [](e x) { return x; });
+  tensor.def("__abs__", [](e x) { return abs(x); });
+  tensor.def("__invert__", [](e x) { return x.type() == dtype::boolean ? !x : x ^ expr { -1 }; });
+  tensor.def("__getitem__", &item_of, nb::arg("index").none());
+  tensor.def("__hash__", [](e x) { return std::hash<const void*>{}(x.node().get()); });
+  tensor.def_prop_ro(
+    "dtype",
+    [](e x) {
+      auto as_dtype = nb::module_::import_("headrace.dtypes").attr("as_dtype");
+      return nb::object{as_dtype(std::string{to_string(x.type())})};
+    },
+    nb::sig("def dtype(self) -> headrace.dtypes.DType"), "What kind of values it holds.");
+  tensor.def_prop_ro(
+    "shape",
+    [](e x) {
+      auto made = nb::module_::import_("headrace._specs").attr("TensorShape");
+      return nb::object{made(to_python(x.dims()))};
+    },
+    nb::sig("def shape(self) -> headrace._specs.TensorShape"),
+    "Its extents; None where one is not known.");
+  tensor.def_prop_ro(
+    "ndim",
+    [](e x) { return x.dims().has_rank() ? std::optional<size_t>{x.dims().rank()} : std::nullopt; },
+    "How many axes it has, or None.");
+
+  m.def("constant", [](nb::handle array) { return constant(column_of(array)); });
+  m.def("literal", &expr_of);
+
+  nb::class_<function>(m, "Function").def_prop_ro("gives_dataset", [](const function& f) {
+    return f.dataset != nullptr;
+  });
+  nb::class_<open_function>(m, "OpenFunction")
+    .def_prop_ro("argument", &open_function::argument)
+    .def("finish",
+         [](open_function& f, nb::handle result) {
+           return std::move(f.call_).finish(structure_of(result));
+         })
+    .def("finish_dataset",
+         [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
+  m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
+}
+
+} // namespace headrace::python

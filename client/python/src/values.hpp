@@ -1,0 +1,45 @@
+#pragma once
+
+#include "headrace/pipeline/functions/structure.hpp"
+
+#include "python.hpp"
+
+namespace headrace::python {
+
+/// A constant of what numpy.asarray made of a value: numbers are copied; arrays of bytes and str
+/// become strings.
+column column_of(nb::handle array);
+
+/// What a Python value is in a function: a tensor itself, a literal (bool, int, float, str, bytes),
+/// or a constant. Throws TypeError or ValueError that names the value's type.
+expr expr_of(nb::handle value);
+
+/// Tuples and dicts of such values.
+expr_structure structure_of(nb::handle value);
+
+/// An operand of an operator: convertible from all that `expr_of` takes.
+struct operand {
+  expr value{int64_t{0}};
+};
+
+} // namespace headrace::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<headrace::python::operand> {
+  NB_TYPE_CASTER(headrace::python::operand, const_name("object"))
+
+  bool from_python(handle from, uint8_t, cleanup_list*) noexcept {
+    try {
+      value.value = headrace::python::expr_of(from);
+      return true;
+    } catch (python_error&) {
+      return false;
+    } catch (std::exception&) {
+      return false;
+    }
+  }
+};
+
+} // namespace nanobind::detail

@@ -1,0 +1,81 @@
+#include "waiting.hpp"
+
+#include "headrace/runtime/base/status.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <memory>
+#include <thread>
+
+namespace headrace::python {
+
+namespace {
+
+/// The process in which threads were first started.
+std::atomic<pid_t> home{0};
+
+/// A signal that arrives just before the wait begins does not cut it short; this bounds the delay.
+constexpr long look_every_ns = 50'000'000;
+
+} // namespace
+
+void announcement::wait() {
+  for (;;) {
+    bool announced = false;
+    {
+      nb::gil_scoped_release others;
+      timespec until{};
+      clock_gettime(CLOCK_MONOTONIC, &until);
+      until.tv_nsec += look_every_ns;
+      if (until.tv_nsec >= 1'000'000'000) {
+        until.tv_nsec -= 1'000'000'000;
+        ++until.tv_sec;
+      }
+      announced = sem_clockwait(&done_, CLOCK_MONOTONIC, &until) == 0;
+    }
+    if (announced)
+      return;
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
+  }
+}
+
+void run_interruptibly(std::function<void()> work) {
+  struct shared {
+    announcement done;
+    std::exception_ptr thrown;
+  };
+  enter_threads();
+  auto both = std::make_shared<shared>();
+  std::thread{[both, work = std::move(work)] {
+    try {
+      work();
+    } catch (...) {
+      both->thrown = std::current_exception();
+    }
+    both->done.announce();
+  }}.detach();
+  both->done.wait();
+  if (both->thrown)
+    std::rethrow_exception(both->thrown);
+}
+
+bool is_orphan() noexcept {
+  const auto first = home.load();
+  return first != 0 && first != getpid();
+}
+
+void enter_threads() {
+  pid_t nobody = 0;
+  home.compare_exchange_strong(nobody, getpid());
+  if (is_orphan())
+    throw error{failed_precondition(
+      "this process was forked from one that uses headrace already, whose threads do not exist "
+      "here: start it by spawn (multiprocessing.get_context(\"spawn\"), DataLoader(..., "
+      "multiprocessing_context=\"spawn\")), or use headrace only after the fork")};
+}
+
+} // namespace headrace::python

@@ -1,0 +1,39 @@
+"""What the tests of the Python package share."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import headrace as hr
+
+
+@pytest.fixture
+def cluster() -> Iterator[Callable[[int], hr.service.DispatchServer]]:
+    """Makes a dispatcher with that many workers, registered."""
+    servers: list[Any] = []
+
+    def make(workers: int = 1, **config: Any) -> hr.service.DispatchServer:
+        dispatcher = hr.service.DispatchServer()
+        servers.append(dispatcher)
+        for _ in range(workers):
+            servers.append(hr.service.WorkerServer(
+                hr.service.WorkerConfig(dispatcher_address=dispatcher.target, **config)))
+        while dispatcher.num_workers() < workers:
+            pass
+        return dispatcher
+
+    yield make
+    for server in reversed(servers):
+        server.stop()
+
+
+@pytest.fixture
+def digits() -> list[str]:
+    """The real digits, as TFRecord files."""
+    folder = pathlib.Path(os.environ.get("HEADRACE_DATA_DIR", pathlib.Path(__file__).parents[2] / "examples" / "data"))
+    return sorted(map(str, (folder / "digits").glob("digits-0*.tfrecord")))

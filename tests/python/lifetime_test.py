@@ -1,0 +1,132 @@
+"""Waits that signals end, forks, and the interpreter's exit: each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import headrace as hr
+
+NOBODY = """
+import headrace as hr
+dispatcher = hr.service.DispatchServer()
+ds = hr.Dataset.range(5).apply(hr.service.distribute("off", dispatcher.target))
+"""
+
+
+def start(program: str) -> subprocess.Popen:
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
+
+
+def finish(child: subprocess.Popen) -> tuple[int, str, str]:
+    out, err = child.communicate(timeout=60)
+    return child.returncode, out, err
+
+
+def test_CtrlCEndsAWaitAndTheIteratorGoesOn():
+    child = start(NOBODY + textwrap.dedent("""
+        it = iter(ds)
+        print("waiting", flush=True)
+        try:
+            next(it)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
+        print([int(x) for x in it])
+    """))
+    assert child.stdout.readline() == "waiting\n"
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "interrupted\n"
+    assert finish(child)[:2] == (0, "[0, 1, 2, 3, 4]\n")
+
+
+def test_OtherThreadsRunWhileOneWaits():
+    child = start(NOBODY + textwrap.dedent("""
+        import threading
+        got = []
+        reader = threading.Thread(target=lambda: got.extend(int(x) for x in ds))
+        reader.start()
+        worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
+        reader.join()
+        print(got)
+    """))
+    assert finish(child)[:2] == (0, "[0, 1, 2, 3, 4]\n")
+
+
+def test_ExitWithOpenIteratorsAndServersEndsAtOnce():
+    child = start(NOBODY + textwrap.dedent("""
+        import sys, threading, time
+        worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
+        endless = iter(hr.Dataset.range(3).repeat().prefetch(2).apply(
+            hr.service.distribute("off", dispatcher.target)))
+        next(endless)
+        local = iter(hr.Dataset.range(3).repeat().map(lambda x: x * x, num_parallel_calls=2).prefetch(2))
+        next(local)
+        python = iter(hr.Dataset.range(3).repeat().map(hr.py_function(lambda x: x, hr.TensorSpec([], hr.int64))))
+        next(python)
+        waiting = iter(hr.Dataset.range(5).apply(hr.service.distribute("off", hr.service.DispatchServer().target)))
+        threading.Thread(target=lambda: list(waiting), daemon=True).start()
+        print(time.time(), flush=True)
+    """))
+    code, out, err = finish(child)
+    assert (code, err) == (0, "")
+    assert time.time() - float(out) < 30  # a hang, not a speed
+
+
+def test_AForkedChildIsToldToSpawn():
+    child = start("""
+        import os
+        import headrace as hr
+        it = iter(hr.Dataset.range(3))
+        next(it)
+        pid = os.fork()
+        if pid == 0:
+            for use in (lambda: next(it), lambda: list(hr.Dataset.range(3)), hr.service.DispatchServer):
+                try:
+                    use()
+                    print("worked")
+                except hr.errors.FailedPreconditionError as e:
+                    print("spawn" in str(e))
+            del it
+            raise SystemExit(0)
+        print(os.waitpid(pid, 0)[1], [int(x) for x in it])
+    """)
+    code, out, err = finish(child)
+    assert (code, out.splitlines(), err) == (0, ["True", "True", "True", "0 [1, 2]"], "")
+
+
+def test_AForkBeforeTheFirstUseWorks():
+    child = start("""
+        import os
+        import headrace as hr
+        ds = hr.Dataset.range(3).map(lambda x: x + 1)
+        pid = os.fork()
+        print([int(x) for x in ds], flush=True)
+        if pid:
+            print(os.waitpid(pid, 0)[1])
+    """)
+    assert finish(child)[:2] == (0, "[1, 2, 3]\n[1, 2, 3]\n0\n")
+
+
+def test_SeveralThreadsMayShareAnIterator():
+    it = iter(hr.Dataset.range(2000).map(lambda x: x))
+    got: list[list[int]] = [[], [], []]
+
+    def read(into):
+        for x in it:
+            into.append(int(x))
+
+    threads = [threading.Thread(target=read, args=(g,)) for g in got]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(sum(got, [])) == list(range(2000))
+    assert all(g == sorted(g) for g in got)

@@ -1,0 +1,149 @@
+"""Python functions that run as they are, in processes beside this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+SCALAR = hr.TensorSpec([], hr.int64)
+
+
+def ints(ds):
+    return [int(x) for x in ds]
+
+
+def test_RunsPythonForEachElementInItsOrder():
+    def collatz(n):
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    ds = hr.Dataset.range(1, 40).map(hr.py_function(collatz, SCALAR))
+    assert ds.element_spec == SCALAR
+    assert ints(ds)[:7] == [0, 1, 7, 2, 5, 8, 16]
+    assert ints(ds.batch(39).flat_map(lambda b: hr.Dataset.from_tensor_slices(b))) == ints(ds)
+
+
+def test_RunsInOtherProcesses():
+    pids = set(ints(hr.Dataset.range(200).map(hr.py_function(lambda x: os.getpid(), SCALAR))))
+    assert os.getpid() not in pids and 1 <= len(pids) <= len(os.sched_getaffinity(0))
+
+
+def test_NestsShapesAndStringsComeBack():
+    def f(e):
+        assert isinstance(e["s"], bytes) and isinstance(e["v"], np.ndarray)
+        return {"n": (len(e["s"]), e["v"].sum()), "w": np.full(len(e["s"]), 0.5), "t": e["s"].decode() + "!"}
+
+    tout = {"n": (hr.TensorSpec([], hr.int32), hr.TensorSpec([], hr.float32)), "w": hr.TensorSpec([None], hr.float64),
+            "t": hr.TensorSpec([], hr.string)}
+    given = {"s": ["a", "bcd", ""], "v": np.arange(6, dtype=np.float32).reshape(3, 2)}
+    got = list(hr.Dataset.from_tensor_slices(given).map(hr.py_function(f, tout)))
+    assert [e["n"] for e in got] == [(1, 1.0), (3, 5.0), (0, 9.0)]
+    assert [e["w"].tolist() for e in got] == [[0.5], [0.5] * 3, []]
+    assert [e["t"] for e in got] == [b"a!", b"bcd!", b"!"]
+
+
+def test_PartsOfATupleAreArguments():
+    ds = hr.Dataset.from_tensor_slices(([1, 2], [10, 20])).map(
+        hr.py_function(lambda a, b: (b, a), (hr.int32, hr.int32)))
+    assert [(int(a), int(b)) for a, b in ds] == [(10, 1), (20, 2)]
+
+
+def test_AnExceptionIsThatElementsErrorWithTheRemoteTraceback():
+    def picky(x):
+        if x == 2:
+            raise RuntimeError("not two")
+        return x
+
+    it = iter(hr.Dataset.range(4).map(hr.py_function(picky, SCALAR)))
+    assert [int(next(it)), int(next(it))] == [0, 1]
+    with pytest.raises(hr.errors.UnknownError) as e:
+        next(it)
+    assert "RuntimeError: not two" in str(e.value) and 'raise RuntimeError("not two")' in str(e.value) \
+        or "py_function_test.py" in str(e.value)
+    assert ints(it) == [3]
+
+
+def test_AProcessThatDiesTakesOneElementWithIt():
+    def deadly(x):
+        if x == 5:
+            os.kill(os.getpid(), 9)
+        return x
+
+    it = iter(hr.Dataset.range(10).map(hr.py_function(deadly, SCALAR)))
+    got, failed = [], []
+    while True:
+        try:
+            got.append(int(next(it)))
+        except hr.errors.UnknownError as e:
+            failed.append(str(e))
+        except StopIteration:
+            break
+    assert got == [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    assert len(failed) == 1 and "signal 9" in failed[0]
+
+
+def test_AClassIsSetUpOnceAProcess():
+    class Counter:
+        def __init__(self):
+            self.calls = 0
+
+        def __call__(self, x):
+            self.calls += 1
+            return self.calls
+
+    counts = ints(hr.Dataset.range(300).map(hr.py_function(Counter, SCALAR)))
+    assert max(counts) >= 300 // len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("f, tout, text", [
+    (lambda x: "s", SCALAR, "declared is int64"),
+    (lambda x: np.float32(1), SCALAR, "float32, but declared is int64"),
+    (lambda x: [1, 2], SCALAR, "shape"),
+    (lambda x: (1, 2), SCALAR, "not arranged"),
+    (lambda x: 3, hr.TensorSpec([], hr.string), "str or bytes"),
+])
+def test_WhatIsNotAsDeclaredIsAnErrorOfTheElement(f, tout, text):
+    with pytest.raises(hr.errors.UnknownError, match=text):
+        list(hr.Dataset.range(1).map(hr.py_function(f, tout)))
+
+
+def test_WhatFailedBeforeKeepsItsError():
+    ds = hr.Dataset.range(3).map(lambda x: 6 // (x - 1)).map(hr.py_function(lambda x: x + 1, SCALAR))
+    it = iter(ds)
+    assert int(next(it)) == -5
+    with pytest.raises(hr.errors.InvalidArgumentError, match="zero"):
+        next(it)
+    assert ints(it) == [7]
+
+
+def test_WrongArgumentsNameThemselves():
+    with pytest.raises(TypeError, match="func must be callable"):
+        hr.py_function(3, hr.int64)
+    with pytest.raises(TypeError, match="no dtype"):
+        hr.py_function(lambda x: x, "int65")
+    with pytest.raises(TypeError, match="argument of map"):
+        hr.Dataset.range(3).map(lambda x: hr.py_function(lambda y: y, hr.int64)(x))
+
+
+def test_PrintingDoesNotDisturb(capfd):
+    def talks(x):
+        print("hello")
+        return x
+
+    assert ints(hr.Dataset.range(3).map(hr.py_function(talks, SCALAR))) == [0, 1, 2]
+
+
+def test_TheCommandRuns():
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-m", "headrace", "version"], capture_output=True, text=True, env=env,
+                          timeout=60)
+    assert done.returncode == 0 and "headrace" in done.stdout

@@ -1,0 +1,179 @@
+"""Python functions become functions of a graph, or say why not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+def run(f, *columns):
+    """What ``f`` gives for each row of these columns."""
+    slices = tuple(np.asarray(c) for c in columns)
+    ds = hr.Dataset.from_tensor_slices(slices if len(slices) > 1 else slices[0])
+    return list(ds.map(f))
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x + 1, lambda x: 1 - x, lambda x: x * x, lambda x: x / 2, lambda x: 7 // x, lambda x: -x % 3,
+    lambda x: x**2, lambda x: -x, lambda x: abs(-x), lambda x: x == 2, lambda x: x != 2, lambda x: x < 2,
+    lambda x: x >= 2, lambda x: (x > 1) & (x < 3), lambda x: (x > 1) | ~(x < 3), lambda x: x & 1, lambda x: ~x,
+    lambda x: x ^ 3, lambda x: x << 2, lambda x: x >> 1, lambda x: 2 <= x,
+])
+def test_OperatorsOfIntegersGiveWhatNumpyGives(f):
+    given = np.array([1, 2, 3], np.int64)
+    got = run(f, given)
+    np.testing.assert_array_equal(np.array(got), f(given))
+    assert got[0].dtype == f(given).dtype
+
+
+@pytest.mark.parametrize("f", [
+    np.sqrt, np.exp, np.log, np.tanh, np.sin, np.cos, np.square, np.floor, np.ceil, np.rint, np.sign, np.abs,
+    np.negative, np.isnan, lambda x: np.add(x, 1.5), lambda x: np.maximum(x, 0.5), lambda x: np.minimum(0.5, x),
+    lambda x: np.power(x, 2.0), lambda x: np.where(x > 0.5, x, 0.0), lambda x: np.array([1, 2], np.float32) * x,
+    lambda x: np.float32(2) * x, lambda x: np.clip(x, 0.25, 0.75), lambda x: np.logical_and(x > 0.2, x < 0.9),
+])
+def test_UfuncsGiveWhatNumpyGives(f):
+    given = np.array([0.1, 0.4, 0.75], np.float32)
+    for row, x in zip(run(f, given), given):
+        np.testing.assert_allclose(row, f(x), rtol=1e-6)
+        assert row.dtype == np.asarray(f(x)).dtype
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x[0], lambda x: x[-1], lambda x: x[:, 1], lambda x: x[..., ::2], lambda x: x[None, 1], lambda x: x.T
+    if isinstance(x, np.ndarray) else np.transpose(x), lambda x: np.sum(x), lambda x: np.sum(x, axis=1),
+    lambda x: np.mean(x, axis=0, keepdims=True), lambda x: np.max(x), lambda x: np.reshape(x, (4, 3)),
+    lambda x: np.stack([x, x], axis=1), lambda x: np.concatenate([x, x], axis=1), lambda x: np.expand_dims(x, 1),
+    lambda x: x[1:, ::-1],
+])
+def test_IndexingAndFunctionsOfArraysGiveWhatNumpyGives(f):
+    given = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for row, x in zip(run(f, given), given):
+        np.testing.assert_allclose(row, f(x))
+
+
+def test_PartsAreArgumentsAndDictsAreOne():
+    pairs = hr.Dataset.from_tensor_slices(([1, 2], [10, 20]))
+    assert [int(x) for x in pairs.map(lambda a, b: a + b)] == [11, 22]
+    named = hr.Dataset.from_tensor_slices({"a": [1, 2], "b": [10, 20]})
+    assert list(named.map(lambda r: {"sum": r["a"] + r["b"], **r}))[1] == {"sum": 22, "a": 2, "b": 20}
+    assert list(pairs.map(lambda *parts: parts[::-1]))[0] == (10, 1)
+
+
+def test_CapturedValuesBecomeConstants():
+    table = np.arange(5, dtype=np.float64) ** 2
+    scale = 2
+    got = list(hr.Dataset.range(3).map(lambda i: hr.constant(table)[i] * scale))
+    assert got == [0.0, 2.0, 8.0]
+    table[:] = 0  # a copy was captured
+    assert list(hr.Dataset.range(2).map(lambda i: (i, [1, 2], "s", 1.5)))[0][3].dtype == np.float32
+
+
+def test_LiteralsTakeTheirNeighboursDtype():
+    ds = hr.Dataset.from_tensors(np.float32(1))
+    assert next(iter(ds.map(lambda x: x * 2 + 0.5))).dtype == np.float32
+    with pytest.raises(ValueError, match="float32"):
+        ds.map(lambda x: x + np.float64(1))
+    with pytest.raises(ValueError, match="does not fit"):
+        hr.Dataset.range(1).map(lambda x: x + 0.5)
+
+
+def test_ATensorTellsShapeAndDtype():
+    seen = []
+    hr.Dataset.from_tensors(np.zeros((2, 3), np.uint8)).batch(4).map(lambda x: seen.append(
+        (x.shape.as_list(), x.dtype, x.ndim, x.shape.rank, repr(x))) or x)
+    assert seen == [([None, 2, 3], hr.uint8, 3, 3, "<headrace.Tensor shape=(None, 2, 3) dtype=uint8>")]
+
+
+def test_FunctionsAreNamedAsInTensorFlow():
+    ds = hr.Dataset.from_tensors(b" a,b ")
+    assert [x.tolist() for x in ds.map(lambda s: hr.strings.split(hr.strings.strip(s), ","))] == [[b"a", b"b"]]
+    assert list(ds.map(lambda s: (hr.strings.length(s), hr.strings.upper(s)))) == [(5, b" A,B ")]
+    assert list(hr.Dataset.from_tensors("12").map(lambda s: hr.strings.to_number(s, hr.int64))) == [12]
+    raw = hr.Dataset.from_tensors(b"\x01\x00\x02\x00").map(lambda s: hr.io.decode_raw(s, hr.uint16))
+    assert [x.tolist() for x in raw] == [[1, 2]]
+    x = hr.Dataset.from_tensors(np.arange(6, dtype=np.float32))
+    (r,) = x.map(lambda v: hr.reshape(v, [2, 3]))
+    assert r.shape == (2, 3)
+    assert list(x.map(lambda v: (hr.math.reduce_sum(v), hr.reduce_max(v), hr.shape(v)[0], hr.size(v)))) == \
+        [(15.0, 5.0, 6, 6)]
+    assert [y.tolist() for y in x.map(lambda v: hr.concat([v[:2], hr.zeros([1])], 0))] == [[0, 1, 0]]
+    assert [y.tolist() for y in x.map(lambda v: hr.gather(v, [1, 1]))] == [[1, 1]]
+
+
+def test_CondTakesOneBranchForEachElement():
+    f = lambda x: hr.cond(x > 0, lambda: {"q": 12 // x, "p": 1}, lambda: {"q": x, "p": 0})  # noqa: E731
+    got = list(hr.Dataset.range(3).map(f))
+    assert got == [{"q": 0, "p": 0}, {"q": 12, "p": 1}, {"q": 6, "p": 1}]
+    with pytest.raises(TypeError, match="structure"):
+        hr.Dataset.range(3).map(lambda x: hr.cond(x > 0, lambda: (x, x), lambda: x))
+
+
+def test_AFunctionMayGiveADataset(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text(f"{name}1\n{name}2\n")
+    names = hr.Dataset.from_tensor_slices([str(tmp_path / "a"), str(tmp_path / "b")])
+    ds = names.interleave(lambda n: hr.TextLineDataset(n).enumerate().map(lambda i, s: (s, n)), cycle_length=2)
+    assert [s for s, _ in ds] == [b"a1", b"b1", b"a2", b"b2"]
+
+
+def use_if(x):
+    if x > 0:  # the line
+        return x
+    return -x
+
+
+def use_while(x):
+    while x < 10:  # the line
+        x = x + 1
+    return x
+
+
+@pytest.mark.parametrize("f, line", [
+    (use_if, "if x > 0:  # the line"),
+    (use_while, "while x < 10:  # the line"),
+    (lambda x: x if 0 < x < 3 else -x, "0 < x < 3"),
+    (lambda x: float(x), "float(x)"),
+    (lambda x: int(x), "int(x)"),
+    (lambda x: [0, 1, 2][x], "[0, 1, 2][x]"),
+    (lambda x: math.sqrt(x), "math.sqrt(x)"),
+    (lambda x: np.asarray(x), "np.asarray(x)"),
+    (lambda x: np.arctan2(x, x), "np.arctan2"),
+    (lambda x: np.linalg.norm(x), "np.linalg.norm"),
+    (lambda x: np.add.reduce(x), "np.add.reduce"),
+    (lambda x: 3 in x, "3 in x"),
+    (lambda x: sum(x), "sum(x)"),
+    (lambda x: x.numpy(), "x.numpy()"),
+    (lambda x: range(x), "range(x)"),
+    (lambda x: x and 1, "x and 1"),
+])
+def test_WhatCannotBeTracedNamesTheLineAndOffersPyFunction(f, line):
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError) as e:
+        hr.Dataset.range(3).map(f)
+    assert "tracing_test.py:" in str(e.value)
+    assert line in str(e.value)
+    assert "py_function" in str(e.value)
+
+
+def test_OtherLibrariesObjectsAreRefused():
+    class Strange:
+        pass
+
+    with pytest.raises(TypeError, match="Strange"):
+        hr.Dataset.range(3).map(lambda x: x + Strange())
+    with pytest.raises(TypeError, match="Strange"):
+        hr.Dataset.range(3).map(lambda x: Strange())
+    with pytest.raises(TypeError, match="x: .*Strange"):
+        hr.Dataset.range(3).map(lambda x: hr.sqrt(Strange()))
+
+
+def test_AnErrorOfTheFunctionItselfKeepsItsTraceback():
+    def wrong(x):
+        return x.no_such_attribute
+
+    with pytest.raises(AttributeError, match="no_such_attribute"):
+        hr.Dataset.range(3).map(wrong)
