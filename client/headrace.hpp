@@ -8,6 +8,7 @@
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
+#include "headrace/pipeline/functions/image.hpp"
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"

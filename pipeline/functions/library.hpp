@@ -51,6 +51,8 @@ std::span<const library_function> checking_functions(); ///< assertions
 std::span<const library_function> text_functions();     ///< regex_*, substr, unicode, ngrams ...
 std::span<const library_function> lookup_functions();
 std::span<const library_function> random_functions();
+std::span<const library_function> image_codec_functions();
+std::span<const library_function> image_functions();   ///< resize_image, colours, place_image
 std::span<const library_function> control_functions(); ///< cond, while_loop
 
 // -- for their implementation --------------------------------------------------

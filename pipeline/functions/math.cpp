@@ -113,6 +113,13 @@ expr slice(const expr& x, const expr& begin, std::vector<int64_t> sizes) {
   attrs.dims = std::move(sizes);
   return apply(expr_op::slice_at, {x.node(), begin.node()}, std::move(attrs));
 }
+expr slice(const expr& x, const expr& begin, const expr& sizes) {
+  if (!x.dims().has_rank())
+    throw error{invalid_argument("slice: the rank must be known; see ensure_shape")};
+  expr_attrs attrs;
+  attrs.dims.assign(x.dims().rank(), -1);
+  return apply(expr_op::slice_at, {x.node(), begin.node(), sizes.node()}, std::move(attrs));
+}
 expr ensure_shape(const expr& x, const shape& dims) {
   expr_attrs attrs;
   attrs.flag = !dims.has_rank();

@@ -152,6 +152,11 @@ result<tensor_spec> infer_slice_at(const library_operands& in) {
       && (in[1].dims.rank() != 1 || (in[1].dims[0] != rank && in[1].dims[0] != shape::unknown)))
     return invalid_argument(fmt::format("where to begin has shape {}; a vector of {} is needed",
                                         to_string(in[1].dims), rank));
+  if (in.size() == 3
+      && (!is_integer(in[2].type)
+          || (in[2].dims.has_rank() && in[2].dims != in[1].dims && in[2].dims != shape{rank})))
+    return invalid_argument(
+      fmt::format("the sizes are {}; a vector of {} integers is needed", to_string(in[2]), rank));
   if (!in[0].dims.has_rank())
     return tensor_spec{in[0].type, shape{sizes}};
   if (in[0].dims.rank() != sizes.size())
@@ -202,9 +207,10 @@ column run_slice_at(const op_call& call) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       begin.push_back(integer_at(call.inputs[1], r, i));
       const auto room = begin[i] < 0 || begin[i] > row[i] ? int64_t{-1} : row[i] - begin[i];
-      dims.push_back(sizes[i] < 0 ? room : sizes[i]);
-      if (room < 0 || dims[i] > room)
-        return out_of_range(fmt::format("{} values from {} on along axis {} of {}", sizes[i],
+      const auto wanted = call.inputs.size() == 3 ? integer_at(call.inputs[2], r, i) : sizes[i];
+      dims.push_back(wanted == -1 ? room : wanted);
+      if (room < 0 || dims[i] < 0 || dims[i] > room)
+        return out_of_range(fmt::format("{} values from {} on along axis {} of {}", wanted,
                                         begin[i], i, to_string(row)));
     }
     const shape part{std::move(dims)};
@@ -218,7 +224,7 @@ constexpr library_function functions[] = {
   {expr_op::cumsum, "cumsum", 1, 1, infer_running, run_running<false>},
   {expr_op::cumprod, "math.cumprod", 1, 1, infer_running, run_running<true>},
   {expr_op::matmul, "matmul", 2, 2, infer_matmul, run_matmul},
-  {expr_op::slice_at, "slice", 2, 2, infer_slice_at, run_slice_at},
+  {expr_op::slice_at, "slice", 2, 3, infer_slice_at, run_slice_at},
 };
 
 } // namespace

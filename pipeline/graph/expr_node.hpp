@@ -151,6 +151,7 @@ enum class expr_op : uint16_t {
   hsv_to_rgb,
   adjust_hue,        ///< inputs image, delta
   adjust_saturation, ///< inputs image, factor
+  place_image,       ///< onto a canvas of `attrs.dims`, at `attrs.axes`, or centred and cut
   // parsing
   parse_sequence_example = 340, ///< as `parse_example`
 };

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+
+#include <string>
+
+/// Images: tensors [height, width, channels], where not said otherwise also a number of these as
+/// [images, height, width, channels]. Files that are damaged or something else are errors of the
+/// row, with the reason.
+namespace headrace::image {
+
+// -- files ---------------------------------------------------------------------
+
+/// A scalar string with a JPEG becomes uint8 [height, width, channels]. `channels`: 1 (grey), 3
+/// (RGB) or 0 (as in the file). `ratio` 2, 4 or 8 divides the extents (rounded up) while decoding,
+/// at a fraction of the cost. Decoded by the exact integer transform: the same bits everywhere.
+expr decode_jpeg(const expr& contents, int64_t channels = 0, int64_t ratio = 1);
+/// A scalar string with a PNG. `channels`: 1, 2 (with alpha), 3, 4 or 0. `type`: uint8, or uint16
+/// (where values of 8 bits become multiples of 257).
+expr decode_png(const expr& contents, int64_t channels = 0, dtype type = dtype::uint8);
+/// A JPEG or a PNG, as its first bytes say. `channels`: 0, 1 or 3.
+expr decode_image(const expr& contents, int64_t channels = 0);
+/// uint8 with 1 or 3 channels; `quality` in [1, 100]. Chroma has half the resolution.
+expr encode_jpeg(const expr& image, int64_t quality = 95);
+/// uint8 or uint16 with 1 to 4 channels; `compression` in [0, 9], -1: zlib's default.
+expr encode_png(const expr& image, int64_t compression = -1);
+
+// -- extents -------------------------------------------------------------------
+
+enum class method : uint8_t { bilinear, nearest, bicubic, area };
+
+struct resize_options {
+  /// The largest image of the same aspect ratio that fits.
+  bool preserve_aspect_ratio = false;
+  /// Widens the filter when the image becomes smaller; without effect on nearest and area.
+  bool antialias = false;
+};
+/// To `height` by `width`. Pixels are squares, their centres at halves. float32; nearest keeps the
+/// dtype. Bicubic is Keys' with a = -1/2.
+expr resize(const expr& image, int64_t height, int64_t width, method how = method::bilinear,
+            const resize_options& options = {});
+/// The part of `height` by `width` from (`top`, `left`) on, which may be computed for each element;
+/// one that is not inside is an error of the row. The rank must be known.
+expr crop_to_bounding_box(const expr& image, const expr& top, const expr& left, int64_t height,
+                          int64_t width);
+/// The middle part: `fraction` in (0, 1] along both axes. The rank must be known.
+expr central_crop(const expr& image, double fraction);
+/// Onto a canvas of zeros at (`top`, `left`).
+expr pad_to_bounding_box(const expr& image, int64_t top, int64_t left, int64_t height,
+                         int64_t width);
+/// Centred: what is too large is cut, what is too small gets zeros round it.
+expr resize_with_crop_or_pad(const expr& image, int64_t height, int64_t width);
+/// `resize` within the extents and the same aspect ratio, then zeros round it.
+expr resize_with_pad(const expr& image, int64_t height, int64_t width,
+                     method how = method::bilinear, bool antialias = false);
+
+expr flip_left_right(const expr& image);
+expr flip_up_down(const expr& image);
+expr transpose(const expr& image); ///< height and width change places; the rank must be known
+/// By `k` quarters, counter-clockwise. The rank must be known.
+expr rot90(const expr& image, int64_t k = 1);
+
+// -- values --------------------------------------------------------------------
+
+/// Between dtypes whose full ranges stand for the same: integers from 0 to their maximum, floats
+/// from 0 to 1. With `saturate`, what is out of range becomes the nearest; without, it is an error
+/// of the row.
+expr convert_image_dtype(const expr& image, dtype type, bool saturate = false);
+/// One channel: 0.2989 R + 0.587 G + 0.114 B, in the same dtype.
+expr rgb_to_grayscale(const expr& image);
+expr grayscale_to_rgb(const expr& image); ///< the channel three times
+expr rgb_to_hsv(const expr& image);       ///< float32 in [0, 1]
+expr hsv_to_rgb(const expr& image);
+/// (x - mean) / max(deviation, 1 / sqrt(values)) of each image, in float32.
+expr per_image_standardization(const expr& image);
+
+/// The functions below compute in float32 in [0, 1] and give the image's dtype back, saturated if
+/// it is an integer. Amounts may be computed for each element.
+
+expr adjust_brightness(const expr& image, const expr& delta);
+/// Each channel is scaled by `factor` round its mean.
+expr adjust_contrast(const expr& image, const expr& factor);
+expr adjust_saturation(const expr& image, const expr& factor);
+expr adjust_hue(const expr& image, const expr& delta); ///< in turns: 1 is once round
+expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain = 1.0f);
+
+// -- by chance -----------------------------------------------------------------
+
+/// As above with amounts that a seed draws (see random.hpp), each element with its own seed the
+/// same way on every machine.
+
+expr stateless_random_flip_left_right(const expr& image, const expr& seed);
+expr stateless_random_flip_up_down(const expr& image, const expr& seed);
+/// A part of `size` (an extent an axis) at a place drawn evenly; of tensors of any rank.
+expr stateless_random_crop(const expr& x, const std::vector<int64_t>& size, const expr& seed);
+expr stateless_random_brightness(const expr& image, double max_delta, const expr& seed);
+expr stateless_random_contrast(const expr& image, double lower, double upper, const expr& seed);
+expr stateless_random_saturation(const expr& image, double lower, double upper, const expr& seed);
+/// `max_delta` in [0, 0.5].
+expr stateless_random_hue(const expr& image, double max_delta, const expr& seed);
+
+} // namespace headrace::image

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <functional>
+#include <string_view>
+
+/// JPEG and PNG in memory. Errors name what the file is said to be wrong with.
+namespace headrace::detail {
+
+struct image_size {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 0;
+};
+
+/// Gives the room for an image's values once its size is known.
+using image_room = std::function<std::byte*(const image_size&)>;
+
+/// An image of more values than this is refused: a few bytes can claim any size.
+constexpr int64_t most_image_values = int64_t{1} << 29;
+
+/// Decodes to uint8. `channels`: 1 (grey), 3 (RGB), 0 (as in the file). Extents are divided by
+/// `ratio` (1, 2, 4, 8), rounded up, while decoding. Nothing is asked for on failure unless the
+/// pixels themselves are damaged.
+status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room);
+
+/// Decodes to uint8, or uint16 if `wide`. `channels`: 1, 2 (with alpha), 3, 4 or 0.
+status decode_png(std::string_view bytes, int channels, bool wide, const image_room& room);
+
+/// Encodes `size.channels` = 1 or 3 with chroma at half resolution. `quality`: 1 to 100.
+result<std::string> encode_jpeg(const uint8_t* pixels, const image_size& size, int quality);
+/// Encodes 1 to 4 channels. `compression`: 0 to 9, or -1 for zlib's default.
+result<std::string> encode_png(const void* pixels, const image_size& size, bool wide,
+                               int compression);
+
+} // namespace headrace::detail

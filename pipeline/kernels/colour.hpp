@@ -1,0 +1,16 @@
+#pragma once
+
+#include "headrace/pipeline/graph/expr_node.hpp"
+
+#include <cstddef>
+
+namespace headrace::kernels {
+
+/// Changes `n` pixels of three float32 values; `out` may be `in`. Values are meant to be in [0, 1].
+using colour_fn = void (*)(float* out, const float* in, size_t n, float amount);
+
+/// For rgb_to_hsv, hsv_to_rgb, adjust_hue (`amount` is added to the hue, which goes round at 1) and
+/// adjust_saturation (which is multiplied by `amount` and kept in [0, 1]).
+colour_fn find_colour(expr_op op) noexcept;
+
+} // namespace headrace::kernels
