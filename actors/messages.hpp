@@ -24,6 +24,7 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::worker_change>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
 // A deadline that an actor set itself has come; with it goes an epoch.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
 // Time to tell the dispatcher that we live.
@@ -39,11 +40,14 @@ using job_handle =
                caf::result<void>(atom::deadline, uint64_t)>;
 /// Runs one task on a worker.
 using task_handle =
-  port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t)>;
+  port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t),
+               caf::result<void>(atom::supervise, uint64_t)>;
+/// Stands for a task's runner among its supervisor's children.
+using runner_handle = port::handle<caf::result<void>(local<runner_over>)>;
 /// Runs the tasks of a process. Published: dispatcher and jobs tell it what to run.
 using worker_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::beat, uint64_t),
-               caf::result<void>(local<task_report>)>;
+               caf::result<void>(local<task_report>), caf::result<void>(atom::supervise, uint64_t)>;
 /// Reads one iteration for a trainer. Published: the job tells it of changes.
 using consumer_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),

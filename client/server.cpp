@@ -1,7 +1,6 @@
 #include "headrace/client/server.hpp"
 
-#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/worker/worker_actor.hpp"
+#include "headrace/actors/node/roles.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -42,10 +41,7 @@ struct dispatcher_server::impl {
     : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     dispatcher_options options;
     options.timing = {from.heartbeat, from.lease};
-    system_visit inside;
-    auto root = port::spawn<dispatcher_state>(system_of(here), options, from.log);
-    adopt(here, caf::actor_cast<caf::actor>(root));
-    auto published = listen(here, caf::actor_cast<published_actor>(root));
+    auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));
     if (!published)
       throw error{published.status()};
     target = here.actor_address();
@@ -80,10 +76,10 @@ struct worker_server::impl {
     options.dispatcher = from.dispatcher;
     options.data_address = data;
     options.tags = from.tags;
-    system_visit inside;
-    auto root = port::spawn<worker_state>(system_of(here), std::move(options), *where,
-                                          connector_of(here), router, from.log);
-    adopt(here, caf::actor_cast<caf::actor>(root));
+    options.find_function = from.find_function;
+    options.most_stuck = from.most_stuck_threads;
+    options.on_stuck = from.on_failed;
+    start_worker(here, options, *where, router, from.log, from.on_failed);
   }
 };
 
@@ -105,6 +101,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.endpoint = options_.endpoint;
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
+  about.on_failed = options_.on_failed;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
   // What others are told may not lead back here, through address translation for one.
@@ -125,6 +122,8 @@ void local_cluster::add_worker() {
   about.endpoint = options_.endpoint;
   about.endpoint.data_port =
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
+  about.most_stuck_threads = options_.most_stuck_threads;
+  about.on_failed = options_.on_failed;
   about.log = options_.log;
   workers_.push_back(std::make_unique<worker_server>(about));
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +31,8 @@ struct dispatcher_server_options {
   endpoint_options endpoint;
   duration heartbeat = std::chrono::seconds{1}; ///< asked of workers and consumers
   duration lease = std::chrono::seconds{5};     ///< how long they count as alive
+  /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
+  std::function<void(const status&)> on_failed;
   logger log;
 };
 
@@ -52,6 +56,13 @@ struct worker_server_options {
   std::string dispatcher; ///< `host:port`, with any scheme or none
   endpoint_options endpoint;
   std::vector<std::string> tags;
+  /// Finds the functions that pipelines call by name; without it there are none.
+  std::function<named_function(const std::string&)> find_function;
+  /// With so many threads that hang in foreign code (a file system, a library) the worker cannot go
+  /// on; 0: it always does.
+  size_t most_stuck_threads = 0;
+  /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
+  std::function<void(const status&)> on_failed;
   logger log;
 };
 
@@ -81,6 +92,9 @@ struct local_cluster_options {
   std::vector<uint16_t> data_ports; ///< of the workers in turn; those beyond: any free one
   duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};
+  size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options
+  /// As those of dispatcher and workers.
+  std::function<void(const status&)> on_failed;
   logger log;
 };
 

@@ -11,8 +11,13 @@ namespace {
 duration ns(uint64_t count) { return duration{static_cast<int64_t>(count)}; }
 
 worker_status read(schema::WorkerStatus::Reader in) {
-  worker_status out{in.getWorkerId(), std::string{in.getDataAddress()}, {}, in.getPid(),
-                    in.getAlive(),    ns(in.getSinceHeartbeatNs())};
+  worker_status out{in.getWorkerId(),
+                    std::string{in.getDataAddress()},
+                    {},
+                    in.getPid(),
+                    in.getAlive(),
+                    ns(in.getSinceHeartbeatNs()),
+                    in.getStuckThreads()};
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
   return out;
 }
@@ -31,6 +36,7 @@ job_status read(schema::JobStatus::Reader in) {
                  std::string{in.getState()},
                  in.getRepetition(),
                  in.getConsumers(),
+                 std::string{in.getFailure()},
                  {}};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   return out;
@@ -51,7 +57,7 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.bad_messages = in.getBadMessages();
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
-  out.tree = supervision_tree(out);
+  out.tree = read_supervision(in);
   return out;
 }
 

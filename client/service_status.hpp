@@ -28,6 +28,7 @@ struct job_status {
   std::string state; ///< running, finished, failed
   uint64_t repetition = 0;
   uint32_t consumers = 0;
+  std::string failure; ///< why it failed
   std::vector<task_status> tasks;
 };
 
@@ -38,6 +39,7 @@ struct worker_status {
   uint32_t pid = 0;
   bool alive = false;
   duration since_heartbeat{};
+  uint32_t stuck_threads = 0; ///< told to stop, and hanging in foreign code
 };
 
 struct supervised {

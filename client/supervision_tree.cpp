@@ -1,39 +1,40 @@
 #include "headrace/client/supervision_tree.hpp"
 
+#include "headrace/runtime/supervision/codec.hpp"
+
 #include <fmt/format.h>
 
 namespace headrace {
 namespace {
 
-supervised task_node(const job_status& job, const task_status& task) {
-  supervised runner{"runner", task.state, task.restarts, {}, {}};
-  return {fmt::format("task {:x} of job {:x}", task.task, job.job),
-          task.state,
-          0,
-          {},
-          {std::move(runner)}};
+supervised node_of(const supervisor_snapshot::child& x) {
+  supervised out{x.id, std::string{to_string(x.state)}, x.restarts, x.last_reason, {}};
+  for (const auto& below : x.below)
+    for (const auto& child : below.children) out.children.push_back(node_of(child));
+  return out;
+}
+
+supervised node_of(capnp::Data::Reader tree, std::string unnamed, bool alive) {
+  supervised out{std::move(unnamed), alive ? "running" : "lost", 0, {}, {}};
+  if (tree.size() == 0)
+    return out;
+  auto read =
+    decode(message<schema::SupervisionTree>::parse(buffer::copy_of(tree.begin(), tree.size())));
+  if (!read)
+    return out;
+  out.name = read->process;
+  for (const auto& root : read->roots)
+    for (const auto& child : root.children) out.children.push_back(node_of(child));
+  return out;
 }
 
 } // namespace
 
-std::vector<supervised> supervision_tree(const service_status& x) {
-  std::vector<supervised> out;
-  auto& dispatcher = out.emplace_back(supervised{"dispatcher", "running", 0, {}, {}});
-  for (const auto& job : x.jobs)
-    dispatcher.children.push_back(
-      {fmt::format("job {:x} {}", job.job, job.name.empty() ? "(anonymous)" : job.name),
-       job.state,
-       0,
-       {},
-       {}});
-  for (const auto& worker : x.workers) {
-    auto& node = out.emplace_back(supervised{
-      fmt::format("worker {:x}", worker.worker), worker.alive ? "running" : "lost", 0, {}, {}});
-    for (const auto& job : x.jobs)
-      for (const auto& task : job.tasks)
-        if (task.worker == worker.worker)
-          node.children.push_back(task_node(job, task));
-  }
+std::vector<supervised> read_supervision(schema::ServiceStatus::Reader in) {
+  std::vector<supervised> out{node_of(in.getTree(), "dispatcher", true)};
+  for (auto worker : in.getWorkers())
+    out.push_back(node_of(worker.getTree(), fmt::format("worker {:x}", worker.getWorkerId()),
+                          worker.getAlive()));
   return out;
 }
 

@@ -55,6 +55,8 @@ struct WorkerHeartbeat {
   tasks @2 :List(TaskProgress);
   tree @3 :Data;
   # A SupervisionTree message, sent when it changed since the last heartbeat; else empty.
+  stuckThreads @4 :UInt32;
+  # Threads that were told to stop and hang in foreign code.
 }
 
 struct RegisterDataset {
@@ -165,6 +167,9 @@ struct LeaseSplits {
     splits @6 :UInt64;
     # How many splits the source has in a pass, as the task found.
   }
+  number @7 :UInt64;
+  # Counts the task's questions about this pass of this source, from 1. One that is asked again has the same
+  # answer. Zero: not told.
 }
 
 struct SplitsLeased {

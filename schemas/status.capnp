@@ -15,6 +15,8 @@ struct WorkerStatus {
   tasks @6 :UInt32;
   tree @7 :Data;
   # Its last SupervisionTree message; may be empty.
+  stuckThreads @8 :UInt32;
+  # Threads of it that were told to stop and hang in foreign code.
 }
 
 struct TaskStatus {
@@ -41,6 +43,8 @@ struct JobStatus {
   state @6 :Text;
   # running, finished, failed
   tasks @7 :List(TaskStatus);
+  failure @8 :Text;
+  # Why it failed; else empty.
 }
 
 struct ServiceStatus {

@@ -4,12 +4,19 @@
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>
+
+#include <cstdlib>
+#include <unistd.h>
 
 namespace headrace {
 
 namespace {
+
+/// How many jobs' last reasons are remembered for consumers that ask for them.
+constexpr size_t most_failed_jobs = 100;
 
 /// Reads the request's arm, so that handlers need not.
 schema::DispatcherMessage::Reader message_of(const envelope& in) { return in->getDispatcher(); }
@@ -18,6 +25,12 @@ template <class Fill>
 envelope make_answer(const envelope& to, Fill&& fill) {
   return make_envelope(to->getRequestId(),
                        [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
+}
+
+std::string child_of(job_id id) { return fmt::format("job {:x}", id.value); }
+
+job_id job_of(const std::string& child) {
+  return job_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
 }
 
 std::string_view text(capnp::Text::Reader in) { return {in.cStr(), in.size()}; }
@@ -29,19 +42,24 @@ capnp::Data::Reader data(const buffer& in) {
 } // namespace
 
 dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options,
-                                   logger log)
+                                   tree_place place, logger log)
   : self_(self),
     options_(options),
     log_(std::move(log)),
     watcher_(self),
+    place_(std::move(place)),
+    team_(self, watcher_, {.path = place_.path},
+          {.started = {},
+           .ended = [this](const std::string& child,
+                           const status& why) { job_ended(job_of(child), why); },
+           .gave_up = {},
+           .dropped = {}},
+          place_.board),
     workers_(options.timing),
     started_(now()) {}
 
-dispatcher_state::~dispatcher_state() {
-  for (const auto& [id, job] : jobs_) port::ask_to_exit(job.actor);
-}
-
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
+  team_.stop_before_owner();
   return {
     [this](const envelope& in) -> caf::result<envelope> {
       if (!in.valid())
@@ -54,6 +72,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
       for (const auto& who : workers_.expire(now())) lose(who);
       arm();
     },
+    [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
 
@@ -129,6 +148,8 @@ envelope dispatcher_state::worker_heartbeat(const envelope& in) {
     return make_failure(not_found(fmt::format("worker {} is not registered (any more)", id.value)),
                         in->getRequestId());
   last_heartbeats_[id] = in;
+  if (auto tree = beat.getTree(); tree.size() != 0)
+    trees_[id] = bytes(tree);
   return make_ok(in->getRequestId());
 }
 
@@ -136,11 +157,14 @@ void dispatcher_state::lose(const worker_info& who) {
   log_.warn("worker lost", {{"worker", who.id}, {"data", who.data_address}});
   worker_handles_.erase(who.id);
   last_heartbeats_.erase(who.id);
+  trees_.erase(who.id);
   tell_jobs({who, {}, true});
 }
 
 void dispatcher_state::tell_jobs(const worker_change& change) {
-  for (const auto& [id, job] : jobs_) port::tell(job.actor, make_local<worker_change>(change));
+  for (const auto& [id, job] : jobs_)
+    if (auto actor = actor_of(id))
+      port::tell(actor, make_local<worker_change>(change));
 }
 
 void dispatcher_state::arm() {
@@ -189,15 +213,21 @@ caf::result<envelope> dispatcher_state::open_iteration(const envelope& in) {
   auto job = find_or_start_job(message_of(in).getOpenIteration());
   if (!job)
     return make_failure(job.status(), in->getRequestId());
-  return port::delegate(self_, (*job)->actor, in);
+  return to_job(in, (*job)->id);
 }
 
 caf::result<envelope> dispatcher_state::to_job(const envelope& in, job_id id) {
-  auto at = jobs_.find(id);
-  if (at == jobs_.end())
-    return make_failure(not_found(fmt::format("there is no job {} (any more)", id.value)),
-                        in->getRequestId());
-  return port::delegate(self_, at->second.actor, in);
+  if (auto actor = actor_of(id))
+    return port::delegate(self_, actor, in);
+  auto failed = failed_jobs_.find(id);
+  return make_failure(failed != failed_jobs_.end()
+                        ? failed->second.with_context(fmt::format("job {} failed", id.value))
+                        : not_found(fmt::format("there is no job {} (any more)", id.value)),
+                      in->getRequestId());
+}
+
+job_handle dispatcher_state::actor_of(job_id id) const {
+  return team_.find<job_handle>(child_of(id));
 }
 
 result<dispatcher_state::job*>
@@ -226,17 +256,25 @@ dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
       present.push_back({info, handle->second, false});
-  auto actor = port::spawn<job_state>(self_->system(), std::move(about), std::move(present), log_);
-  auto& fresh = jobs_.emplace(id, job{id, name, dataset_id, mode, actor}).first->second;
-  fresh.watch = watcher_.watch(actor, [this, id](const caf::error& why) { job_ended(id, why); });
+  auto& fresh = jobs_.emplace(id, job{id, name, dataset_id, mode}).first->second;
   jobs_by_key_.emplace(key, id);
+  HEADRACE_TRY(team_.add(
+    {.id = child_of(id), .restart = restart_policy::temporary},
+    [this, about = std::move(about), present = std::move(present)](uint64_t) -> result<caf::actor> {
+      return caf::actor_cast<caf::actor>(
+        port::spawn<job_state>(self_->system(), about, present, log_));
+    }));
   log_.info("job started", {{"job", id}, {"name", name}, {"dataset", dataset_id}});
   return &fresh;
 }
 
-void dispatcher_state::job_ended(job_id id, const caf::error& why) {
-  if (why)
-    log_.error("job failed", {{"job", id}, {"why", to_string(to_status(why))}});
+void dispatcher_state::job_ended(job_id id, const status& why) {
+  if (!why.ok()) {
+    log_.error("job failed", {{"job", id}, {"why", why}});
+    failed_jobs_.emplace(id, why);
+    if (failed_jobs_.size() > most_failed_jobs)
+      failed_jobs_.erase(failed_jobs_.begin());
+  }
   jobs_.erase(id);
   std::erase_if(jobs_by_key_, [id](const auto& entry) { return entry.second == id; });
 }
@@ -260,25 +298,31 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   };
   auto all = std::make_shared<gathering>();
   all->answer = self_->make_response_promise<envelope>();
-  all->missing = jobs_.size();
+  for (const auto& [id, job] : jobs_) all->missing += actor_of(id) ? 1 : 0;
   const auto complete = [this, all, request = in->getRequestId()] {
     all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initStatus();
       out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
       out.setDatasets(static_cast<uint32_t>(datasets_.size()));
       out.setBadMessages(bad_messages_);
-      write_status(out, workers_, last_heartbeats_, all->jobs, now());
+      write_status(out, workers_, last_heartbeats_, trees_, all->jobs, now());
+      if (place_.board)
+        out.setTree(
+          data(encode({fmt::format("dispatcher, process {}", ::getpid()), place_.board->roots()})
+                 .bytes()));
     }));
   };
   auto promise = all->answer;
-  if (jobs_.empty())
+  if (all->missing == 0)
     complete();
   for (const auto& [id, job] : jobs_) {
+    if (!actor_of(id))
+      continue;
     const auto heard = [all, complete] {
       if (--all->missing == 0)
         complete();
     };
-    port::request(self_, job.actor, std::chrono::seconds{1}, in)
+    port::request(self_, actor_of(id), std::chrono::seconds{1}, in)
       .then(
         [all, heard](const envelope& answer) {
           all->jobs.push_back(answer);

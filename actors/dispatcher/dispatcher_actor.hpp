@@ -6,6 +6,7 @@
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/supervision/supervisor.hpp"
 
 #include <map>
 #include <string>
@@ -13,16 +14,17 @@
 namespace headrace {
 
 /// Owns what a service knows: datasets, workers, jobs. Decides about registration and leases,
-/// starts the job actors and hands on to them what concerns one job. The root that a dispatcher's
-/// node publishes.
+/// supervises the job actors and hands on to them what concerns one job. The root that a
+/// dispatcher's node publishes.
 class dispatcher_state {
 public:
   using handle_type =
-    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t)>;
+    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t),
+                 caf::result<void>(atom::supervise, uint64_t)>;
   static inline const char* name = "headrace.dispatcher";
 
-  dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options, logger log);
-  ~dispatcher_state();
+  dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options,
+                   tree_place place, logger log);
   port::behavior<handle_type> make_behavior();
 
 private:
@@ -33,8 +35,6 @@ private:
     std::string name; ///< empty: anonymous
     std::string dataset_id;
     processing_mode mode = processing_mode::off;
-    job_handle actor;
-    port::watcher::token watch = 0;
   };
 
   caf::result<envelope> answer(const envelope& in);
@@ -48,7 +48,8 @@ private:
   caf::result<envelope> get_status(const envelope& in);
 
   result<job*> find_or_start_job(schema::OpenIteration::Reader wanted);
-  void job_ended(job_id id, const caf::error& why);
+  void job_ended(job_id id, const status& why);
+  job_handle actor_of(job_id id) const;
   void lose(const worker_info& who);
   void tell_jobs(const worker_change& change);
   void arm();
@@ -58,12 +59,16 @@ private:
   dispatcher_options options_;
   logger log_;
   port::watcher watcher_;
+  tree_place place_;
+  supervisor team_;
   dataset_table datasets_;
   worker_table workers_;
   std::map<worker_id, published_actor> worker_handles_;
   std::map<job_id, job> jobs_;
   std::map<std::string, job_id> jobs_by_key_;
   std::map<worker_id, envelope> last_heartbeats_;
+  std::map<worker_id, buffer> trees_; ///< SupervisionTree messages, as last told
+  std::map<job_id, status> failed_jobs_;
   struct awaiting {
     uint32_t workers = 0;
     uint64_t request = 0;

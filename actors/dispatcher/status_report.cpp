@@ -5,7 +5,8 @@ namespace headrace {
 namespace {
 
 void write_workers(schema::ServiceStatus::Builder out, const worker_table& workers,
-                   const std::map<worker_id, envelope>& heartbeats, time_point now) {
+                   const std::map<worker_id, envelope>& heartbeats,
+                   const std::map<worker_id, buffer>& trees, time_point now) {
   auto list = out.initWorkers(static_cast<unsigned>(workers.all().size()));
   unsigned i = 0;
   for (const auto& [id, worker] : workers.all()) {
@@ -20,8 +21,10 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
     if (auto beat = heartbeats.find(id); beat != heartbeats.end()) {
       auto said = beat->second->getDispatcher().getWorkerHeartbeat();
       one.setTasks(said.getTasks().size());
-      one.setTree(said.getTree());
+      one.setStuckThreads(said.getStuckThreads());
     }
+    if (auto tree = trees.find(id); tree != trees.end())
+      one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});
   }
 }
 
@@ -29,8 +32,9 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
 
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
                   const std::map<worker_id, envelope>& heartbeats,
-                  const std::vector<envelope>& jobs, time_point now) {
-  write_workers(out, workers, heartbeats, now);
+                  const std::map<worker_id, buffer>& trees, const std::vector<envelope>& jobs,
+                  time_point now) {
+  write_workers(out, workers, heartbeats, trees, now);
   std::map<uint64_t, schema::TaskProgress::Reader> progress;
   for (const auto& [id, beat] : heartbeats)
     for (auto task : beat->getDispatcher().getWorkerHeartbeat().getTasks())

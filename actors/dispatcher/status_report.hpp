@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/message/envelope.hpp"
 
 #include <map>
@@ -9,9 +10,11 @@
 namespace headrace {
 
 /// Puts together what `headrace status` shows: the workers, and the jobs as they answered for
-/// themselves, completed by what the workers' last heartbeats say of their tasks.
+/// themselves, completed by what the workers' last heartbeats say of their tasks. `trees`: the
+/// SupervisionTree messages that workers last told.
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
                   const std::map<worker_id, envelope>& heartbeats,
-                  const std::vector<envelope>& jobs, time_point now);
+                  const std::map<worker_id, buffer>& trees, const std::vector<envelope>& jobs,
+                  time_point now);
 
 } // namespace headrace

@@ -230,6 +230,15 @@ caf::result<envelope> job_state::lease(const envelope& in) {
                          self_->make_response_promise<envelope>()};
   if (wanted.getTotal().isSplits())
     entry.what.total = wanted.getTotal().getSplits();
+  if (wanted.getNumber() != 0)
+    entry.what.number = wanted.getNumber();
+  // Put again: whoever asked before hears nothing more.
+  std::erase_if(r->leases, [&](auto& earlier) {
+    if (earlier.what.task != id || earlier.what.source != entry.what.source)
+      return false;
+    earlier.answer.deliver(make_failure(aborted("asked again"), earlier.request));
+    return true;
+  });
   auto promise = entry.answer;
   r->leases.push_back(std::move(entry));
   settle(*r);
@@ -301,6 +310,8 @@ envelope job_state::report(const envelope& in) const {
     if (repetitions_.empty())
       return;
     const auto& newest = repetitions_.rbegin()->second->core;
+    if (!newest.failure().ok())
+      out.setFailure(to_string(newest.failure()));
     out.setRepetition(newest.repetition());
     out.setConsumers(static_cast<uint32_t>(newest.consumers()));
     out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");

@@ -59,6 +59,19 @@ uint64_t split_assigner::paced(const pace& of, time_point now) const {
 
 split_assigner::outcome split_assigner::lease(const lease_request& wanted,
                                               const std::set<task_id>& blocked, time_point now) {
+  const std::pair asked{wanted.task, wanted.source};
+  if (auto last = answered_.find(asked); wanted.number && last != answered_.end()
+                                         && last->second.pass == wanted.pass
+                                         && last->second.number == *wanted.number)
+    return {false, last->second.splits};
+  const auto out = decide(wanted, blocked, now);
+  if (!out.wait && wanted.number)
+    answered_[asked] = {wanted.pass, *wanted.number, out.splits};
+  return out;
+}
+
+split_assigner::outcome split_assigner::decide(const lease_request& wanted,
+                                               const std::set<task_id>& blocked, time_point now) {
   const key where{wanted.pass, group_of(wanted.source)};
   auto& g = group(where.second, wanted.source);
   leave_earlier_passes(g, wanted);
@@ -152,10 +165,11 @@ void split_assigner::forget_if_over(key where) {
 void split_assigner::task_gone(task_id who) {
   for (auto& [where, holders] : holdings_) holders.erase(who);
   for (auto& [number, g] : groups_) g.paces.erase(who);
+  std::erase_if(answered_, [&](const auto& entry) { return entry.first.first == who; });
 }
 
 size_t split_assigner::records() const noexcept {
-  auto n = passes_.size();
+  auto n = passes_.size() + answered_.size();
   for (const auto& [where, holders] : holdings_)
     for (const auto& [who, h] : holders) n += 1 + h.ranges.size();
   for (const auto& [number, g] : groups_) n += 1 + g.paces.size();

@@ -19,6 +19,9 @@ struct lease_request {
   uint32_t source = 0;
   uint64_t pass = 0;
   std::optional<uint64_t> total; ///< splits in a pass, if the task knows
+  /// Which question about this pass it is. One that is put again has the same answer; without a
+  /// number every one is new.
+  std::optional<uint64_t> number = {};
 };
 
 /// Leases the splits of one repetition of a job: the core of DYNAMIC.
@@ -74,6 +77,12 @@ private:
     time_point last_at{};
     std::map<uint32_t, uint64_t> pass; ///< by source: the one it is at
   };
+  /// The last answer to a task about a source.
+  struct answered {
+    uint64_t pass = 0;
+    uint64_t number = 0;
+    std::optional<split_range> splits;
+  };
   struct group_state {
     std::vector<uint32_t> sources;
     std::optional<uint64_t> total;
@@ -81,6 +90,7 @@ private:
     uint64_t passes_over = 0; ///< passes below are over and forgotten
     std::map<task_id, pace> paces;
   };
+  outcome decide(const lease_request& wanted, const std::set<task_id>& blocked, time_point now);
   uint32_t group_of(uint32_t source) const noexcept;
   group_state& group(uint32_t number, uint32_t source);
   uint64_t paced(const pace& of, time_point now) const;
@@ -92,6 +102,7 @@ private:
   std::map<uint32_t, group_state> groups_;
   std::map<key, pass_state> passes_;
   std::map<key, std::map<task_id, holding>> holdings_;
+  std::map<std::pair<task_id, uint32_t>, answered> answered_;
   uint64_t leased_ = 0;
 };
 

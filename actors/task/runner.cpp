@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
@@ -10,131 +9,153 @@
 
 namespace headrace {
 
-namespace {
-
-std::atomic<size_t> stopping_threads{0};
-
-} // namespace
-
 struct runner::shared {
   options what;
   callbacks hear;
-  std::stop_source stop;
+  std::stop_source halt; ///< ends all waits of the pipeline
+  bool stopped = false;
   std::mutex mutex;
   std::condition_variable_any changed;
   size_t outstanding = 0;
   std::optional<result<std::optional<split_range>>> splits;
-  bool ended = false;
+  bool runs = false;
+  stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
 
-  /// Says something to the task, unless the handle was dropped.
-  template <class F>
-  void tell(F&& f) {
-    std::lock_guard lock{mutex};
-    if (!stop.stop_requested())
-      f(hear);
-  }
+  status pull();
+  void run();
+  void give(block rows, size_t bytes);
+  result<std::optional<split_range>> ask(const split_question& which,
+                                         std::optional<uint64_t> total);
 };
 
 namespace {
 
-/// The runner's side of the lease protocol: first what an earlier runner was given, then the job's
+/// The runner's side of the lease protocol: first what the task was given already, then the job's
 /// answers.
 class leased_splits final : public split_provider {
 public:
-  using ask =
-    std::function<result<std::optional<split_range>>(uint32_t, uint64_t, std::optional<uint64_t>)>;
-  leased_splits(split_log replay, ask live) : replay_(std::move(replay)), live_(std::move(live)) {}
+  using answer = result<std::optional<split_range>>;
+  using ask = std::function<answer(const split_question&, std::optional<uint64_t>)>;
+  leased_splits(const split_log& replay, ask live) : replay_(replay), live_(std::move(live)) {}
 
-  result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
-                                          std::optional<uint64_t> total) override {
-    if (at_ < replay_.size()) {
-      const auto& answer = replay_[at_++];
-      if (answer.source != source || answer.pass != pass)
-        return data_loss(
-          fmt::format("replaying splits: source {} pass {} was asked for where the first run asked "
-                      "for source {} pass {}; the pipeline is not deterministic",
-                      source, pass, answer.source, answer.pass));
-      return answer.splits;
-    }
-    return live_(source, pass, total);
+  answer next(uint32_t source, uint64_t pass, std::optional<uint64_t> total) override {
+    auto& asked = asked_[source];
+    if (asked.pass != pass)
+      asked = {source, pass, 0};
+    asked.source = source;
+    const auto* known = replay_.find(asked);
+    auto out = known != nullptr ? answer{*known} : live_(asked, total);
+    if (out)
+      ++asked.number;
+    return out;
   }
 
 private:
-  split_log replay_;
-  size_t at_ = 0;
+  const split_log& replay_;
+  std::map<uint32_t, split_question> asked_; ///< by source: the next
   ask live_;
 };
 
 } // namespace
 
-runner::runner(options what, callbacks hear) : shared_(std::make_shared<shared>()) {
-  shared_->what = std::move(what);
-  shared_->hear = std::move(hear);
-  std::thread{[s = shared_] {
-    const auto token = s->stop.get_token();
-    // Waits for the task's answer to a question put while the lock is not held.
-    leased_splits leases{s->what.replay,
-                         [&](uint32_t source, uint64_t pass,
-                             std::optional<uint64_t> total) -> result<std::optional<split_range>> {
-                           s->tell(
-                             [&](callbacks& hear) { hear.wants_splits(source, pass, total); });
-                           std::unique_lock lock{s->mutex};
-                           if (!s->changed.wait(lock, token, [&] { return s->splits.has_value(); }))
-                             return cancelled("the task was stopped");
-                           auto answer = *std::move(s->splits);
-                           s->splits.reset();
-                           return answer;
-                         }};
-    iterator_context context;
-    context.stop = token;
-    context.splits = s->what.leases_splits ? &leases : nullptr;
-    context.seed = s->what.seed;
-    context.repetition = s->what.repetition;
-    status how;
-    try {
-      auto source = make_iterator(s->what.graph, context);
-      if (!source) {
-        how = source.status();
-      } else {
-        block_ramp ramp;
-        auto skip = s->what.skip_rows;
-        while (!token.stop_requested()) {
-          const auto begin = clock::system().now();
-          auto rows = (*source)->next(ramp.next());
-          if (!rows)
-            break;
-          const auto bytes = rows->bytes();
-          ramp.record(rows->rows, bytes, clock::system().now() - begin);
-          if (const auto dropped = std::min<uint64_t>(skip, rows->rows); dropped != 0) {
-            skip -= dropped;
-            if (dropped == rows->rows)
-              continue;
-            rows = rows->slice(dropped, rows->rows - dropped);
-          }
-          std::unique_lock lock{s->mutex};
-          s->outstanding += bytes;
-          if (!token.stop_requested())
-            s->hear.produced(*std::move(rows));
-          s->changed.wait(lock, token, [&] { return s->outstanding <= s->what.most_outstanding; });
-        }
-      }
-    } catch (const std::exception& thrown) {
-      how = internal_error(fmt::format("the pipeline's thread threw: {}", thrown.what()));
-    }
-    std::lock_guard lock{s->mutex};
-    s->ended = true;
-    if (token.stop_requested())
-      --stopping_threads;
-    else
-      s->hear.ended(how);
-  }}.detach();
+// -- on the thread ------------------------------------------------------------------
+
+result<std::optional<split_range>> runner::shared::ask(const split_question& which,
+                                                       std::optional<uint64_t> total) {
+  std::unique_lock lock{mutex};
+  if (!stopped)
+    hear.wants_splits(which, total);
+  if (!changed.wait(lock, halt.get_token(), [&] { return splits.has_value(); }))
+    return cancelled("the task was stopped");
+  auto answer = *std::move(splits);
+  splits.reset();
+  return answer;
 }
 
-runner::~runner() {
+void runner::shared::give(block rows, size_t bytes) {
+  std::unique_lock lock{mutex};
+  outstanding += bytes;
+  if (!stopped)
+    hear.produced(std::move(rows));
+  changed.wait(lock, halt.get_token(), [&] { return outstanding <= what.most_outstanding; });
+}
+
+status runner::shared::pull() {
+  leased_splits leases{what.replay,
+                       [this](const split_question& which, std::optional<uint64_t> total) {
+                         return ask(which, total);
+                       }};
+  iterator_context context;
+  context.stop = halt.get_token();
+  context.splits = what.leases_splits ? &leases : nullptr;
+  context.find_function = what.find_function;
+  context.seed = what.seed;
+  context.repetition = what.repetition;
+  HEADRACE_ASSIGN(auto source, make_iterator(what.graph, context));
+  // However this ends: threads that read ahead may wait for splits, and are waited for.
+  const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
+    &halt, [](std::stop_source* x) { x->request_stop(); }};
+  block_ramp ramp;
+  auto skip = what.skip_rows;
+  while (!halt.stop_requested()) {
+    const auto begin = clock::system().now();
+    auto rows = source->next(ramp.next());
+    if (!rows)
+      break;
+    const auto bytes = rows->bytes();
+    ramp.record(rows->rows, bytes, clock::system().now() - begin);
+    if (const auto dropped = std::min<uint64_t>(skip, rows->rows); dropped != 0) {
+      skip -= dropped;
+      if (dropped == rows->rows)
+        continue;
+      rows = rows->slice(dropped, rows->rows - dropped);
+    }
+    give(*std::move(rows), bytes);
+  }
+  return {};
+}
+
+void runner::shared::run() {
+  auto crashed = false;
+  status how;
+  try {
+    how = pull();
+  } catch (const std::exception& thrown) {
+    crashed = true;
+    how = internal_error(fmt::format("the pipeline's thread threw: {}", thrown.what()));
+  } catch (...) {
+    crashed = true;
+    how = internal_error("the pipeline's thread threw something that is no std::exception");
+  }
+  std::lock_guard lock{mutex};
+  runs = false;
+  if (!stopped)
+    (crashed ? hear.crashed : hear.ended)(how);
+  else if (what.threads)
+    what.threads->remove(stopping);
+}
+
+// -- from outside ---------------------------------------------------------------------
+
+runner::runner(options what) : shared_(std::make_shared<shared>()) {
+  shared_->what = std::move(what);
+}
+
+runner::~runner() { stop(); }
+
+void runner::start(callbacks hear) {
+  shared_->hear = std::move(hear);
+  shared_->runs = true;
+  std::thread{[s = shared_] { s->run(); }}.detach();
+}
+
+void runner::stop() {
   std::lock_guard lock{shared_->mutex};
-  if (!shared_->ended)
-    ++stopping_threads;
-  shared_->stop.request_stop();
+  if (std::exchange(shared_->stopped, true))
+    return;
+  if (shared_->runs && shared_->what.threads)
+    shared_->stopping = shared_->what.threads->add(clock::system().now());
+  shared_->halt.request_stop();
   shared_->hear = {};
 }
 
@@ -149,7 +170,5 @@ void runner::give_splits(result<std::optional<split_range>> what) {
   shared_->splits = std::move(what);
   shared_->changed.notify_all();
 }
-
-size_t runner::stuck() noexcept { return stopping_threads; }
 
 } // namespace headrace

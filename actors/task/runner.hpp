@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/task/split_log.hpp"
+#include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -12,9 +13,8 @@ namespace headrace {
 /// Pulls one pipeline on a thread of its own and gives the blocks away, never more than it may have
 /// outstanding.
 ///
-/// Dropping the handle asks the thread to stop and does not wait for it: a thread that is stuck in
-/// foreign code is abandoned, and what it still says is not heard. `stuck()` counts those that have
-/// not ended yet.
+/// Stopping asks the thread to end and does not wait for it: a thread that is stuck in foreign code
+/// is abandoned, what it still says is not heard, and it is counted in `options::threads`.
 class runner {
 public:
   struct options {
@@ -22,29 +22,35 @@ public:
     uint64_t seed = 0;
     uint64_t repetition = 0;
     bool leases_splits = false;        ///< DYNAMIC
-    split_log replay;                  ///< what an earlier runner of this task was given
-    uint64_t skip_rows = 0;            ///< what it had given away already
+    split_log replay;                  ///< what the task was given already
+    uint64_t skip_rows = 0;            ///< what earlier runners have given away
     size_t most_outstanding = 8 << 20; ///< bytes given and not taken
+    std::function<named_function(const std::string&)> find_function; ///< may be empty
+    std::shared_ptr<stopping_threads> threads;                       ///< may be null
   };
   /// Called on the runner's thread, in order. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    std::function<void(status)> ended;
     /// The answer comes through `give_splits`.
-    std::function<void(uint32_t source, uint64_t pass, std::optional<uint64_t> total)> wants_splits;
+    std::function<void(split_question, std::optional<uint64_t> total)> wants_splits;
+    /// The last call, unless it was stopped. The pipeline came to its end, or could not be made.
+    std::function<void(status)> ended;
+    /// The last call, unless it was stopped. Something was thrown that no operator caught.
+    std::function<void(status)> crashed;
   };
 
-  runner(options what, callbacks hear);
+  explicit runner(options what);
   ~runner();
   runner(const runner&) = delete;
 
+  /// Once.
+  void start(callbacks hear);
+  /// Nothing is called after this has returned.
+  void stop();
   /// Bytes of blocks that were taken off our hands.
   void taken(size_t bytes);
   /// nullopt: that pass of that source is over.
   void give_splits(result<std::optional<split_range>> what);
-
-  /// Runner threads of this process that were told to stop and have not ended.
-  static size_t stuck() noexcept;
 
 private:
   struct shared;

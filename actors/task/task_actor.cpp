@@ -1,6 +1,7 @@
 #include "headrace/actors/task/task_actor.hpp"
 
 #include "headrace/actors/stream/stream_message.hpp"
+#include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 
 #include <fmt/format.h>
@@ -19,125 +20,171 @@ constexpr auto patience = std::chrono::milliseconds{5};
 } // namespace
 
 task_state::task_state(port::self_pointer<handle_type> self, task_definition about,
-                       worker_options options, worker_handle parent, logger log)
+                       std::shared_ptr<task_memory> memory, worker_options options,
+                       worker_handle parent, tree_place place, logger log)
   : self_(self),
     about_(std::move(about)),
     options_(std::move(options)),
     parent_(std::move(parent)),
     log_(log.with({{"task", about_.id}})),
-    output_(about_.shared) {}
+    memory_(std::move(memory)),
+    watcher_(self),
+    team_(
+      self, watcher_,
+      {.path = place.path,
+       .max_restarts = options_.restarts.max_restarts,
+       .within = options_.restarts.within,
+       .seed = about_.id.value},
+      {.started = {},
+       .ended =
+         [this](const std::string&, const status& why) {
+           if (!why.ok())
+             log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
+         },
+       .gave_up = [this](const status& why) { fail(why); },
+       .dropped = {}},
+      place.board) {}
 
 port::behavior<task_handle> task_state::make_behavior() {
+  team_.stop_before_owner();
+  take_over();
   return {
     [this](const local<task_event>& what) {
-      std::visit([this](const auto& event) { on(event); }, *what);
+      if (!ended_)
+        std::visit([this](const auto& event) { on(event); }, *what);
     },
     [this](atom::deadline, uint64_t epoch) {
-      if (epoch != armed_)
+      if (epoch != armed_ || ended_)
         return;
       std::vector<consumer_id> gone;
-      for (const auto& [who, route] : routes_)
+      for (const auto& [who, route] : memory_->routes)
         if (route.gone_at && *route.gone_at <= now())
           gone.push_back(who);
       for (auto who : gone) leave(who);
       arm();
       deal();
     },
+    [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
+}
+
+void task_state::take_over() {
+  for (auto& [who, route] : memory_->routes) {
+    if (route.over)
+      send_failure(*route.over, route.channel,
+                   not_found(fmt::format("task {} was started again: open the stream again",
+                                         about_.id.value)));
+    route.over.reset();
+    route.gone_at = now() + options_.consumer_lease;
+    memory_->change([&, who = who] { memory_->output.cut(who); });
+  }
+  arm();
+  if (memory_->opened)
+    start_runner();
 }
 
 // -- the runner -------------------------------------------------------------------
 
 void task_state::start_runner() {
-  const auto run = ++run_;
+  memory_->opened = true;
+  if (memory_->exhausted)
+    return;
+  if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
+                           [this](uint64_t number) { return run(number); });
+      !how)
+    fail(how);
+}
+
+result<caf::actor> task_state::run(uint64_t number) {
+  run_ = number;
+  asked_.reset();
+  taken_from_runner_ = 0;
+  runner_ = std::make_shared<runner>(runner::options{
+    .graph = about_.graph,
+    .seed = about_.seed,
+    .repetition = about_.repetition,
+    .leases_splits = about_.leases_splits,
+    .replay = memory_->splits,
+    .skip_rows = memory_->numbers.elements,
+    .find_function = options_.find_function,
+    .threads = options_.threads,
+  });
+  memory_->numbers.restarts += number > 1;
   const auto me = task_handle{self_};
   const auto tell = [me](task_event what) {
     port::tell(me, make_local<task_event>(std::move(what)));
   };
-  runner_ = std::make_unique<runner>(
-    runner::options{about_.graph, about_.seed, about_.repetition, about_.leases_splits, splits_,
-                    numbers_.elements},
-    runner::callbacks{
-      [tell, run](block rows) {
-        tell(rows_produced{run, std::move(rows)});
+  runner::callbacks hear{
+    .produced =
+      [tell, number](block rows) {
+        tell(rows_produced{number, std::move(rows)});
       },
-      [tell, run](status how) {
-        tell(run_ended{run, std::move(how)});
+    .wants_splits =
+      [tell, number](const split_question& which, std::optional<uint64_t> total) {
+        tell(splits_wanted{number, which, total});
       },
-      [tell, run](uint32_t source, uint64_t pass, std::optional<uint64_t> total) {
-        tell(splits_wanted{run, source, pass, total});
+    .ended =
+      [tell, number](status how) {
+        tell(run_ended{number, std::move(how)});
       },
-    });
-  taken_from_runner_ = 0;
+    .crashed = {},
+  };
+  return caf::actor_cast<caf::actor>(
+    port::spawn<runner_state>(self_->system(), runner_, std::move(hear)));
 }
 
 void task_state::on(const rows_produced& what) {
   if (what.run != run_)
     return;
-  numbers_.elements += what.rows.rows;
   const auto bytes = what.rows.bytes();
-  numbers_.bytes += bytes;
+  memory_->change([&] {
+    memory_->output.produced(what.rows);
+    memory_->numbers.elements += what.rows.rows;
+    memory_->numbers.bytes += bytes;
+  });
   taken_from_runner_ += bytes;
-  output_.produced(what.rows);
   deal();
 }
 
 void task_state::on(const run_ended& what) {
   if (what.run != run_)
     return;
-  if (!what.how.ok() && what.how.code() == status_code::internal)
-    return restart_runner(what.how);
   if (!what.how.ok())
     return fail(what.how);
-  output_.exhausted();
+  memory_->exhausted = true;
+  memory_->output.exhausted();
   deal();
 }
 
 void task_state::on(const splits_wanted& what) {
   if (what.run != run_)
     return;
-  asked_ = what;
+  // An answer to an earlier runner may have come after this one had begun.
+  if (const auto* known = memory_->splits.find(what.which))
+    return runner_->give_splits(*known);
+  asked_ = what.which;
   report(what);
 }
 
 void task_state::on(const splits_answered& what) {
-  if (what.run != run_ || !asked_)
-    return;
   if (what.what)
-    splits_.push_back({asked_->source, asked_->pass, *what.what});
+    memory_->change([&] { memory_->splits.add(what.which, *what.what); });
+  if (asked_ != what.which)
+    return;
   asked_.reset();
   runner_->give_splits(what.what);
-}
-
-void task_state::on(const runner_crash& what) {
-  if (runner_)
-    restart_runner(what.why);
-}
-
-void task_state::restart_runner(const status& why) {
-  while (!crashes_.empty() && crashes_.front() + options_.restart_period <= now())
-    crashes_.pop_front();
-  if (static_cast<int>(crashes_.size()) >= options_.most_restarts)
-    return fail(why.with_context(
-      fmt::format("the task's pipeline crashed {} times; the last time", crashes_.size() + 1)));
-  crashes_.push_back(now());
-  ++numbers_.restarts;
-  log_.warn("runner restarted", {{"why", why}, {"replays", numbers_.elements}});
-  asked_.reset();
-  start_runner();
 }
 
 void task_state::fail(const status& why) {
   if (ended_)
     return;
   ended_ = true;
-  failed_ = why;
   log_.error("task failed", {{"why", why}});
-  for (const auto& [who, route] : routes_)
+  for (const auto& [who, route] : memory_->routes)
     if (route.over)
       send_failure(*route.over, route.channel, why);
-  runner_.reset();
   report({}, why);
+  self_->quit();
 }
 
 // -- streams ------------------------------------------------------------------------
@@ -157,12 +204,16 @@ void task_state::on(const stream_arrived& from) {
   switch (in->which()) {
   case schema::StreamMessage::GRANT: {
     const auto grant = in->getGrant();
-    output_.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(),
-                  grant.getWaiting());
+    memory_->change([&] {
+      memory_->output.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(),
+                            grant.getWaiting());
+    });
     break;
   }
   case schema::StreamMessage::RECALLED:
-    output_.recalled(who, in->getRecalled().getId(), in->getRecalled().getMark());
+    memory_->change([&] {
+      memory_->output.recalled(who, in->getRecalled().getId(), in->getRecalled().getMark());
+    });
     break;
   case schema::StreamMessage::CLOSE: leave(who); break;
   default:
@@ -178,66 +229,67 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
     return void(send_failure(
       *from.from, from.what.channel,
       aborted(fmt::format("task {} is now in its life {}", about_.id.value, about_.life.value))));
-  if (failed_)
-    return void(send_failure(*from.from, from.what.channel, *failed_));
-  const bool again = routes_.contains(who);
+  auto& routes = memory_->routes;
+  const bool again = routes.contains(who);
   if (!again && wanted.getReceived() != 0)
     return void(send_failure(*from.from, from.what.channel,
                              aborted("this stream was given up while its consumer was away")));
   if (again)
-    by_channel_.erase({routes_[who].over.get(), routes_[who].channel});
-  routes_[who] = {
+    by_channel_.erase({routes[who].over.get(), routes[who].channel});
+  routes[who] = {
     from.from, from.what.channel, wanted.getCompression() == schema::Compression::SNAPPY, {}};
   by_channel_[{from.from.get(), from.what.channel}] = who;
-  output_.open(who, wanted.getReceived(), wanted.getHandedOut());
-  numbers_.streams = static_cast<uint32_t>(routes_.size());
-  if (!runner_ && !ended_ && run_ == 0)
+  memory_->change([&] { memory_->output.open(who, wanted.getReceived(), wanted.getHandedOut()); });
+  memory_->numbers.streams = static_cast<uint32_t>(routes.size());
+  if (!memory_->opened)
     start_runner();
   deal();
 }
 
 void task_state::on(const stream_cut& what) {
-  for (auto& [who, route] : routes_) {
+  for (auto& [who, route] : memory_->routes) {
     if (route.over != what.from)
       continue;
     by_channel_.erase({what.from.get(), route.channel});
     route.over.reset();
     route.gone_at = now() + options_.consumer_lease;
-    output_.cut(who);
+    memory_->change([&, who = who] { memory_->output.cut(who); });
   }
   arm();
 }
 
 void task_state::leave(consumer_id who) {
-  auto at = routes_.find(who);
-  if (at == routes_.end())
+  auto& routes = memory_->routes;
+  auto at = routes.find(who);
+  if (at == routes.end())
     return;
   if (at->second.over)
     by_channel_.erase({at->second.over.get(), at->second.channel});
-  routes_.erase(at);
-  output_.leave(who);
-  numbers_.streams = static_cast<uint32_t>(routes_.size());
+  routes.erase(at);
+  memory_->change([&] { memory_->output.leave(who); });
+  memory_->numbers.streams = static_cast<uint32_t>(routes.size());
 }
 
 void task_state::deal() {
+  auto& output = memory_->output;
   const bool dry = dry_at_ && *dry_at_ <= now();
-  for (const auto& action : output_.deal(dry))
+  for (const auto& action : memory_->change([&] { return output.deal(dry); }))
     std::visit([this](const auto& what) { send(what); }, action);
-  if (dry || !output_.could_recall())
+  if (dry || !output.could_recall())
     dry_at_.reset();
-  if (!dry_at_ && output_.could_recall()) {
+  if (!dry_at_ && output.could_recall()) {
     dry_at_ = now() + patience;
     arm();
   }
   // The runner may go on by as much as was dealt.
   if (runner_) {
-    const auto pending = output_.pending_bytes();
+    const auto pending = output.pending_bytes();
     if (taken_from_runner_ > pending) {
       runner_->taken(taken_from_runner_ - pending);
       taken_from_runner_ = pending;
     }
   }
-  if (output_.finished() && !ended_) {
+  if (output.finished() && !ended_) {
     ended_ = true;
     report({}, status{});
     return self_->quit();
@@ -247,7 +299,7 @@ void task_state::deal() {
 }
 
 void task_state::send(const task_output::send_block& what) {
-  auto& route = routes_.at(what.to);
+  auto& route = memory_->routes.at(what.to);
   std::vector<buffer> payload;
   const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
     auto out = b.initBlock();
@@ -259,7 +311,7 @@ void task_state::send(const task_output::send_block& what) {
 }
 
 void task_state::send(const task_output::send_recall& what) {
-  auto& route = routes_.at(what.to);
+  auto& route = memory_->routes.at(what.to);
   send_on(*route.over, route.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initRecall();
     out.setId(what.id);
@@ -268,20 +320,20 @@ void task_state::send(const task_output::send_recall& what) {
 }
 
 void task_state::send(const task_output::send_end& what) {
-  auto& route = routes_.at(what.to);
+  auto& route = memory_->routes.at(what.to);
   send_on(*route.over, route.channel,
           [&](schema::StreamMessage::Builder b) { b.setEnd(what.elements); });
 }
 
 void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
   reported_ = now();
-  port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, numbers_,
+  port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, memory_->numbers,
                                               std::move(wants), std::move(ended)));
 }
 
 void task_state::arm() {
   std::optional<time_point> next;
-  for (const auto& [who, route] : routes_)
+  for (const auto& [who, route] : memory_->routes)
     if (route.gone_at)
       next = next ? std::min(*next, *route.gone_at) : route.gone_at;
   if (dry_at_ && *dry_at_ > now())

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "headrace/actors/messages.hpp"
-#include "headrace/actors/stream/task_output.hpp"
 #include "headrace/actors/task/runner.hpp"
+#include "headrace/actors/task/task_memory.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/supervision/supervisor.hpp"
 #include "headrace/schemas/stream.capnp.h"
 
-#include <deque>
 #include <map>
 #include <memory>
 
@@ -26,38 +26,31 @@ struct task_definition {
 };
 
 /// Runs one pipeline and deals its rows to the streams that consumers opened. Supervises its
-/// runner: a crash starts another, which replays the splits it was given and drops what was
-/// produced already.
+/// runner: a crash starts another, which replays the splits that the task was given and drops what
+/// was produced already; past its budget the task fails. An actor that takes over the memory of one
+/// that died asks the consumers to open their streams again.
 class task_state {
 public:
   using handle_type = task_handle;
   static inline const char* name = "headrace.task";
 
-  task_state(port::self_pointer<handle_type> self, task_definition about, worker_options options,
-             worker_handle parent, logger log);
+  task_state(port::self_pointer<handle_type> self, task_definition about,
+             std::shared_ptr<task_memory> memory, worker_options options, worker_handle parent,
+             tree_place place, logger log);
   port::behavior<handle_type> make_behavior();
 
 private:
-  /// The way to one consumer.
-  struct route {
-    std::shared_ptr<link> over;
-    uint32_t channel = 0;
-    bool compress = false;
-    /// When a lost connection becomes a lost consumer.
-    std::optional<time_point> gone_at;
-  };
-
   void on(const rows_produced& what);
   void on(const run_ended& what);
   void on(const splits_wanted& what);
   void on(const splits_answered& what);
   void on(const stream_arrived& what);
   void on(const stream_cut& what);
-  void on(const runner_crash& what);
   void open(const stream_arrived& from, schema::Open::Reader wanted);
   void leave(consumer_id who);
+  void take_over();
   void start_runner();
-  void restart_runner(const status& why);
+  result<caf::actor> run(uint64_t number);
   void fail(const status& why);
   /// Sends what may be sent, and looks whether that was all.
   void deal();
@@ -73,16 +66,13 @@ private:
   worker_options options_;
   worker_handle parent_;
   logger log_;
-  task_output output_;
-  std::map<consumer_id, route> routes_;
+  std::shared_ptr<task_memory> memory_;
   std::map<std::pair<const link*, uint32_t>, consumer_id> by_channel_;
-  std::unique_ptr<runner> runner_;
+  port::watcher watcher_;
+  supervisor team_;
+  std::shared_ptr<runner> runner_;
   uint64_t run_ = 0;
-  split_log splits_;
-  std::optional<splits_wanted> asked_;
-  task_numbers numbers_;
-  std::deque<time_point> crashes_;
-  std::optional<status> failed_;
+  std::optional<split_question> asked_; ///< the present runner waits for this
   bool ended_ = false;
   size_t taken_from_runner_ = 0;
   uint64_t armed_ = 0;

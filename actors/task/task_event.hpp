@@ -1,6 +1,7 @@
 #pragma once
 
-#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/actors/task/split_log.hpp"
+#include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link.hpp"
@@ -17,7 +18,7 @@ struct rows_produced {
   block rows;
 };
 
-/// The runner is through: the pipeline ended, or the runner itself failed (not an element).
+/// The runner is through: the pipeline ended, or could not be made.
 struct run_ended {
   uint64_t run = 0;
   status how;
@@ -26,8 +27,7 @@ struct run_ended {
 /// The runner needs splits and waits.
 struct splits_wanted {
   uint64_t run = 0;
-  uint32_t source = 0;
-  uint64_t pass = 0;
+  split_question which;
   std::optional<uint64_t> total; ///< splits in a pass, if the source can tell
 };
 
@@ -42,20 +42,20 @@ struct stream_cut {
   std::shared_ptr<link> from;
 };
 
-/// The runner is to be abandoned and started anew, as after a crash.
-struct runner_crash {
-  status why;
-};
-
 /// The job's answer to a request for splits; nullopt: that pass of that source is over.
 struct splits_answered {
-  uint64_t run = 0;
+  split_question which;
   result<std::optional<split_range>> what;
 };
 
 /// What a task actor hears from its own process.
 using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered,
-                                stream_arrived, stream_cut, runner_crash>;
+                                stream_arrived, stream_cut>;
+
+/// What a runner's actor hears from its thread: the runner is over, well or not.
+struct runner_over {
+  status why;
+};
 
 /// What a task is doing, for its worker's heartbeat.
 struct task_numbers {

@@ -38,6 +38,12 @@ void stream_router::remove(task_id id) {
   std::erase_if(routes_, [id](const auto& entry) { return entry.second.id == id; });
 }
 
+task_handle stream_router::task(task_id id) {
+  std::lock_guard lock{mutex_};
+  auto at = tasks_.find(id);
+  return at != tasks_.end() ? at->second : task_handle{};
+}
+
 void stream_router::arrived(const std::shared_ptr<link>& from, link_message what) {
   status why;
   const auto channel = what.channel;

@@ -20,6 +20,8 @@ public:
   void serve(const std::shared_ptr<link>& peer);
   void add(task_id id, task_handle task);
   void remove(task_id id);
+  /// Null if there is none.
+  task_handle task(task_id id);
 
 private:
   struct route {

@@ -1,24 +1,51 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 
 #include "headrace/actors/job/job_codec.hpp"
-#include "headrace/actors/task/task_actor.hpp"
+#include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace headrace {
 
+namespace {
+
+std::string child_of(task_id id) { return fmt::format("task {:x}", id.value); }
+
+task_id task_of(const std::string& child) {
+  return task_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
+}
+
+bool same_bytes(const buffer& a, const buffer& b) {
+  return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
+}
+
+} // namespace
+
 worker_state::worker_state(port::self_pointer<handle_type> self, worker_options options,
                            address dispatcher, connector_actor connector,
-                           std::shared_ptr<stream_router> router, logger log)
+                           std::shared_ptr<stream_router> router, tree_place place, logger log)
   : self_(self),
     options_(std::move(options)),
     log_(std::move(log)),
     router_(std::move(router)),
     life_{random_id()},
     watcher_(self),
+    place_(std::move(place)),
+    team_(self, watcher_, {.path = place_.path, .seed = life_.value},
+          {.started = {},
+           .ended = [this](const std::string& child,
+                           const status& why) { task_down(task_of(child), why); },
+           .gave_up = {},
+           .dropped = [this](const std::string& child,
+                             const status& why) { give_up(task_of(child), why); }},
+          place_.board),
     dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
                 {
                   .on_up = [this](const connection& to) { register_here(to); },
@@ -33,10 +60,11 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
                 }) {}
 
 worker_state::~worker_state() {
-  for (const auto& [id, task] : tasks_) port::ask_to_exit(task.actor);
+  for (const auto& [id, task] : tasks_) router_->remove(id);
 }
 
 port::behavior<worker_handle> worker_state::make_behavior() {
+  team_.stop_before_owner();
   return {
     [this](const envelope& in) -> envelope {
       return in.valid() ? answer(in) : make_bad_message(1, in.status().message());
@@ -46,6 +74,7 @@ port::behavior<worker_handle> worker_state::make_behavior() {
         beat();
     },
     [this](const local<task_report>& what) { on_report(*what); },
+    [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
 
@@ -79,81 +108,127 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
                         wanted.getRepetition(),
                         from_schema(wanted.getProcessingMode()) == processing_mode::dynamic,
                         wanted.getShared()};
-  auto actor = port::spawn<task_state>(self_->system(), std::move(about), options_,
-                                       worker_handle{self_}, log_);
   auto& fresh = tasks_[id];
-  fresh.actor = actor;
-  fresh.life = incarnation{wanted.getIncarnation()};
-  fresh.job = job_id{wanted.getJobId()};
-  fresh.watch = watcher_.watch(actor, [this, id](const caf::error& why) { task_down(id, why); });
-  router_->add(id, actor);
+  fresh.memory = std::make_shared<task_memory>(about.shared);
+  fresh.about = std::move(about);
+  if (auto how = team_.add(
+        {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.restarts},
+        [this, id](uint64_t) { return run(id); });
+      !how) {
+    tasks_.erase(id);
+    return make_failure(how, request);
+  }
   log_.info("task started", {{"task", id}, {"job", wanted.getJobId()}});
   return make_ok(request);
+}
+
+result<caf::actor> worker_state::run(task_id id) {
+  auto& task = tasks_.at(id);
+  task.actor = port::spawn<task_state>(self_->system(), task.about, task.memory, options_,
+                                       worker_handle{self_}, place_.below(child_of(id)), log_);
+  router_->add(id, task.actor);
+  return caf::actor_cast<caf::actor>(task.actor);
 }
 
 envelope worker_state::stop_task(schema::StopTask::Reader wanted, uint64_t request) {
   if (auto at = tasks_.find(task_id{wanted.getTaskId()}); at != tasks_.end()) {
     log_.debug("task stopped", {{"task", at->first}, {"why", std::string{wanted.getReason()}}});
-    port::ask_to_exit(at->second.actor);
+    // One that is between two lives ends without a word.
+    if (!at->second.actor)
+      tasks_.erase(at);
+    team_.remove(child_of(task_id{wanted.getTaskId()}));
   }
   return make_ok(request);
 }
 
-void worker_state::task_down(task_id id, const caf::error& why) {
+void worker_state::task_down(task_id id, const status& why) {
   auto at = tasks_.find(id);
   if (at == tasks_.end())
     return;
   router_->remove(id);
-  const auto [life, job, numbers] = std::tuple{at->second.life, at->second.job, at->second.numbers};
-  tasks_.erase(at);
-  if (why && why != caf::make_error(caf::exit_reason::user_shutdown)) {
-    log_.error("task failed", {{"task", id}, {"why", to_status(why)}});
-    on_report({id, life, job, numbers, {}, to_status(why)});
+  at->second.actor = nullptr;
+  if (why.ok()) {
+    team_.remove(child_of(id));
+    tasks_.erase(at);
+    return;
   }
+  log_.error("task crashed", {{"task", id}, {"why", why}});
+  if (at->second.memory->torn)
+    give_up(id, why.with_context(fmt::format("task {:x} broke off in the midst of a change", //
+                                             id.value)));
+}
+
+void worker_state::give_up(task_id id, const status& why) {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end())
+    return;
+  const auto task = std::move(at->second);
+  tasks_.erase(at);
+  team_.remove(child_of(id));
+  for (const auto& [who, route] : task.memory->routes)
+    if (route.over)
+      send_failure(*route.over, route.channel, why);
+  on_report({id, task.about.life, task.about.job, task.memory->numbers, {}, why});
+}
+
+void worker_state::ask_splits(task_id id, const splits_wanted& what) {
+  auto& task = tasks_.at(id);
+  const auto* to = dispatcher_.get();
+  if (to == nullptr)
+    return; // asked when it is back
+  auto ask = make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto out = b.initDispatcher().initLeaseSplits();
+    out.setTaskId(id.value);
+    out.setIncarnation(task.about.life.value);
+    out.setJobId(task.about.job.value);
+    out.setSource(what.which.source);
+    out.setPass(what.which.pass);
+    out.setNumber(what.which.number + 1);
+    if (what.total)
+      out.getTotal().setSplits(*what.total);
+  });
+  const auto number = ++task.asks;
+  port::request(self_, *to, std::chrono::hours{24}, ask)
+    .then(
+      [this, id, number](const envelope& in) {
+        if (auto how = status_of(in); !how)
+          return answer_splits(id, number, how);
+        auto leased = in->getDispatcher().getSplitsLeased();
+        std::optional<split_range> given;
+        if (leased.isRange())
+          given = {leased.getRange().getFirst(), leased.getRange().getCount()};
+        answer_splits(id, number, given);
+      },
+      [this, id, number](const caf::error& why) {
+        // The runner waits until the dispatcher is back.
+        if (auto at = tasks_.find(id); at != tasks_.end() && at->second.asks == number)
+          dispatcher_.renew(to_status(why));
+      });
+}
+
+void worker_state::answer_splits(task_id id, uint64_t ask,
+                                 result<std::optional<split_range>> what) {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end() || at->second.asks != ask || !at->second.asked)
+    return;
+  // A task between two lives asks again, and is answered the same.
+  const auto which = std::exchange(at->second.asked, {})->which;
+  if (at->second.actor)
+    port::tell(at->second.actor, make_local<task_event>(splits_answered{which, std::move(what)}));
 }
 
 void worker_state::on_report(const task_report& what) {
   auto at = tasks_.find(what.id);
   if (at != tasks_.end())
     at->second.numbers = what.numbers;
-  const auto* to = dispatcher_.get();
-  if (what.wants) {
-    // The runner waits; without a dispatcher it goes on waiting for its return.
-    if (at == tasks_.end())
-      return;
-    auto task = at->second.actor;
-    const auto run = what.wants->run;
-    if (to == nullptr)
-      return port::tell(
-        task, make_local<task_event>(splits_answered{run, unavailable("the dispatcher is away")}));
-    auto ask = make_envelope(0, [&](schema::Envelope::Builder b) {
-      auto out = b.initDispatcher().initLeaseSplits();
-      out.setTaskId(what.id.value);
-      out.setIncarnation(what.life.value);
-      out.setJobId(what.job.value);
-      out.setSource(what.wants->source);
-      out.setPass(what.wants->pass);
-      if (what.wants->total)
-        out.getTotal().setSplits(*what.wants->total);
-    });
-    port::request(self_, *to, std::chrono::hours{24}, ask)
-      .then(
-        [task, run](const envelope& in) {
-          result<std::optional<split_range>> answer = std::optional<split_range>{};
-          if (auto how = status_of(in); !how) {
-            answer = how;
-          } else {
-            auto leased = in->getDispatcher().getSplitsLeased();
-            if (leased.isRange())
-              answer = std::optional{
-                split_range{leased.getRange().getFirst(), leased.getRange().getCount()}};
-          }
-          port::tell(task, make_local<task_event>(splits_answered{run, std::move(answer)}));
-        },
-        [task, run](const caf::error& why) {
-          port::tell(task, make_local<task_event>(splits_answered{run, to_status(why)}));
-        });
+  if (what.wants && at != tasks_.end()) {
+    auto& asked = at->second.asked;
+    const bool known = asked && asked->which == what.wants->which;
+    asked = what.wants;
+    if (!known)
+      ask_splits(what.id, *what.wants);
   }
+  const auto* to = dispatcher_.get();
   if (what.ended && to != nullptr) {
     auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initTaskEnded();
@@ -197,15 +272,40 @@ void worker_state::register_here(const connection& to) {
         id_ = worker_id{answer.getWorkerId()};
         timing_ = read_timing(answer.getTiming());
         log_.info("registered", {{"worker", id_}, {"dispatcher", to_string(dispatcher_.where())}});
+        told_tree_ = {};
+        // What was asked over the earlier connection may not have arrived.
+        for (const auto& [id, task] : tasks_)
+          if (task.asked)
+            ask_splits(id, *task.asked);
         port::remind(self_, timing_.heartbeat, atom::beat_v, ++beats_);
       },
       [this](const caf::error& why) { dispatcher_.renew(to_status(why)); });
 }
 
+size_t worker_state::look_for_stuck() {
+  const auto stuck = options_.threads->stuck(now(), timing_.lease);
+  if (options_.most_stuck != 0 && stuck >= options_.most_stuck && !told_stuck_) {
+    told_stuck_ = true;
+    const status why = resource_exhausted(fmt::format(
+      "{} threads that were told to stop hang in foreign code (a file system or library that does "
+      "not return); {} are borne",
+      stuck, options_.most_stuck - 1));
+    log_.error("threads are stuck", {{"why", why}});
+    if (options_.on_stuck)
+      options_.on_stuck(why);
+  }
+  return stuck;
+}
+
 void worker_state::beat() {
+  const auto stuck = look_for_stuck();
   const auto* to = dispatcher_.get();
   if (to == nullptr)
     return; // registering anew starts the beat again
+  const auto tree =
+    encode({fmt::format("worker {:x}, process {}", id_.value, ::getpid()),
+            place_.board ? place_.board->roots() : std::vector<supervisor_snapshot>{}})
+      .bytes();
   auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     auto out = b.initDispatcher().initWorkerHeartbeat();
     out.setWorkerId(id_.value);
@@ -224,7 +324,11 @@ void worker_state::beat() {
                                / seconds);
       task.elements_before = task.numbers.elements;
     }
+    out.setStuckThreads(static_cast<uint32_t>(stuck));
+    if (!same_bytes(tree, told_tree_))
+      out.setTree({reinterpret_cast<const kj::byte*>(tree.data()), tree.size()});
   });
+  told_tree_ = tree;
   port::request(self_, *to, timing_.lease, say)
     .then(
       [this](const envelope& in) {

@@ -2,44 +2,58 @@
 
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/messages.hpp"
+#include "headrace/actors/task/task_actor.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/node/peer.hpp"
+#include "headrace/runtime/supervision/supervisor.hpp"
 
 #include <map>
 
 namespace headrace {
 
 /// Runs tasks for a dispatcher: registers with it, says that it lives, starts and stops tasks as it
-/// is told, and passes on what tasks have to say. Parent of its tasks.
+/// is told, and passes on what tasks have to say. Supervises its tasks: one whose actor dies goes
+/// on in another, within its budget.
 class worker_state {
 public:
   using handle_type = worker_handle;
   static inline const char* name = "headrace.worker";
 
   worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
-               connector_actor connector, std::shared_ptr<stream_router> router, logger log);
+               connector_actor connector, std::shared_ptr<stream_router> router, tree_place place,
+               logger log);
   ~worker_state();
   port::behavior<handle_type> make_behavior();
 
 private:
   struct task {
-    task_handle actor;
-    incarnation life;
-    job_id job;
-    port::watcher::token watch = 0;
+    task_definition about;
+    std::shared_ptr<task_memory> memory;
+    task_handle actor;    ///< null between two lives
     task_numbers numbers; ///< as the task last said
     uint64_t elements_before = 0;
+    /// The question that is with the job.
+    std::optional<splits_wanted> asked;
+    uint64_t asks = 0; ///< counts the requests; only the last one's answer is heard
   };
 
   envelope answer(const envelope& in);
   envelope start_task(schema::StartTask::Reader wanted, uint64_t request);
   envelope stop_task(schema::StopTask::Reader wanted, uint64_t request);
   void on_report(const task_report& what);
-  void task_down(task_id id, const caf::error& why);
+  result<caf::actor> run(task_id id);
+  void task_down(task_id id, const status& why);
+  /// The task has failed for good.
+  void give_up(task_id id, const status& why);
+  void ask_splits(task_id id, const splits_wanted& what);
+  void answer_splits(task_id id, uint64_t ask, result<std::optional<split_range>> what);
   void register_here(const connection& to);
   void beat();
+  /// Counts the stuck threads, and says when there are too many.
+  size_t look_for_stuck();
+  time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
   worker_options options_;
@@ -51,6 +65,10 @@ private:
   lease_timing timing_;
   uint64_t beats_ = 0;
   port::watcher watcher_;
+  tree_place place_;
+  supervisor team_;
+  buffer told_tree_; ///< as the dispatcher knows it
+  bool told_stuck_ = false;
   peer dispatcher_;
 };
 

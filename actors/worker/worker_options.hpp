@@ -1,7 +1,12 @@
 #pragma once
 
+#include "headrace/actors/task/stopping_threads.hpp"
+#include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/supervision/spec.hpp"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,9 +20,17 @@ struct worker_options {
   /// How long a consumer that lost its connection may take to come back before its rows go to
   /// others.
   duration consumer_lease = std::chrono::seconds{5};
-  /// How often a task's runner may crash within `restart_period` before the task fails.
-  int most_restarts = 3;
-  duration restart_period = std::chrono::seconds{60};
+  /// How often a task's runner may crash, and its actor, before the task fails.
+  restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
+  /// The C++ functions that graphs may call by name; may be empty.
+  std::function<named_function(const std::string&)> find_function;
+  /// Where threads are counted that were told to stop; outlives this worker's restarts.
+  std::shared_ptr<stopping_threads> threads = std::make_shared<stopping_threads>();
+  /// With so many stuck threads (told to stop a whole lease ago) the worker cannot go on; 0: it
+  /// always does.
+  size_t most_stuck = 0;
+  /// Told once when `most_stuck` is reached.
+  std::function<void(const status&)> on_stuck;
 };
 
 } // namespace headrace

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
+#include <unistd.h>
 
 namespace headrace::command {
 namespace {
@@ -156,6 +157,27 @@ void check_timing(duration heartbeat, duration lease) {
     throw CLI::ValidationError{"--lease must be at least twice --heartbeat: " + duration_text(lease)
                                + " and " + duration_text(heartbeat)
                                + " would let workers die of one late message"};
+}
+
+void add_stuck_flag(CLI::App& app, size_t& into) {
+  into = 8;
+  app
+    .add_option("--max-stuck-threads", into,
+                "Threads hanging in foreign code (a file system that does not answer) at which the "
+                "process ends with its own exit code and is started again; 0: never")
+    ->type_name("N")
+    ->capture_default_str()
+    ->group("Process");
+}
+
+std::function<void(const status&)> end_process_as(std::string name) {
+  return [name = std::move(name)](const status& why) {
+    std::fprintf(stderr, "headrace %s: %s\n", name.c_str(), why.message().c_str());
+    std::fflush(nullptr);
+    // At once: what hangs would make an orderly end wait.
+    ::_exit(static_cast<int>(why.code() == status_code::resource_exhausted ? exit_code::stuck_thread
+                                                                           : exit_code::internal));
+  };
 }
 
 int serve(const std::string& name, const process_flags& flags,

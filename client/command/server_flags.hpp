@@ -32,6 +32,11 @@ void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease);
 /// For when all is parsed: throws `CLI::ValidationError` if the two do not go together.
 void check_timing(duration heartbeat, duration lease);
 
+/// `--max-stuck-threads`.
+void add_stuck_flag(CLI::App& app, size_t& into);
+/// What ends the process with the exit code for why its server cannot go on.
+std::function<void(const status&)> end_process_as(std::string name);
+
 /// A server that was started.
 struct running {
   /// Keeps it up; it stops when this is destroyed.

@@ -18,6 +18,11 @@ std::string short_number(double x) {
   return unit == 0 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}{}", x, units[unit]);
 }
 
+std::string stuck_text(uint32_t threads) {
+  return threads == 0 ? std::string{}
+                      : fmt::format("  ({} stuck thread{})", threads, threads == 1 ? "" : "s");
+}
+
 std::string or_dash(const std::string& x) { return x.empty() ? "-" : x; }
 
 void write_tree(std::string& out, const supervised& x, const std::string& indent, bool last) {
@@ -58,14 +63,16 @@ std::string status_text(const service_status& x) {
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
-    out += fmt::format("{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address,
-                       worker.pid, worker.alive ? "alive" : "lost",
-                       fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-                       or_dash(fmt::format("{}", fmt::join(worker.tags, ","))));
+    out += fmt::format(
+      "{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
+      worker.alive ? "alive" : "lost", fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads));
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
                        job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
                        job.repetition, job.consumers, job.dataset);
+    if (!job.failure.empty())
+      out += fmt::format("  failed: {}\n", job.failure);
     if (!job.tasks.empty())
       out += fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>10}\n", "TASK", "WORKER",
                          "STATE", "ELEMENTS", "ELEMENTS/S", "BYTES", "STREAMS", "RESTARTS");
@@ -89,6 +96,7 @@ std::string status_json(const service_status& x) {
                        {"tags", worker.tags},
                        {"pid", worker.pid},
                        {"alive", worker.alive},
+                       {"stuck_threads", worker.stuck_threads},
                        {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
   auto jobs = nlohmann::json::array();
   for (const auto& job : x.jobs) {
@@ -101,6 +109,7 @@ std::string status_json(const service_status& x) {
                     {"state", job.state},
                     {"repetition", job.repetition},
                     {"consumers", job.consumers},
+                    {"failure", job.failure},
                     {"tasks", std::move(tasks)}});
   }
   auto tree = nlohmann::json::array();

@@ -14,6 +14,7 @@ int run(const flags& given) {
   return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.cluster;
     options.log = log;
+    options.on_failed = end_process_as("up");
     options.endpoint.port = lives.port(0, options.endpoint.port);
     for (int i = 0; i < options.workers; ++i)
       options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));
@@ -37,6 +38,7 @@ void add_up(CLI::App& app, action& chosen) {
   add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
   add_timing_flags(sub, cluster.heartbeat, cluster.lease);
   add_process_flags(sub, given->process);
+  add_stuck_flag(sub, cluster.most_stuck_threads);
   sub.callback([given, &chosen] {
     check_timing(given->cluster.heartbeat, given->cluster.lease);
     chosen = [given] { return run(*given); };

@@ -15,6 +15,7 @@ int run(const flags& given) {
   return serve("worker", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.server;
     options.log = log;
+    options.on_failed = end_process_as("worker");
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
     // Scripts that put something in front of the port want to know the port itself.
@@ -49,6 +50,7 @@ void add_worker(CLI::App& app, action& chosen) {
     ->type_name("TAG")
     ->allow_extra_args(false);
   add_process_flags(sub, given->process);
+  add_stuck_flag(sub, server.most_stuck_threads);
   sub.callback([given, &chosen] {
     if (auto where = parse_address(given->server.dispatcher); !where)
       throw CLI::ValidationError{"--dispatcher: " + where.status().message()};

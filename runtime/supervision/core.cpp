@@ -1,6 +1,7 @@
 #include "headrace/runtime/supervision/core.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace {
 
@@ -139,11 +140,19 @@ void supervision_core::ended(size_t index, const status& why, time_point now) {
 }
 
 void supervision_core::restart(size_t index, const status& why, time_point now) {
-  while (!restarts_.empty() && restarts_.front() + options_.within <= now) restarts_.pop_front();
   auto& cause = children_[index];
-  if (restarts_.size() >= options_.max_restarts)
-    return fail(cause, why);
-  restarts_.push_back(now);
+  const auto budget =
+    cause.spec.own_budget.value_or(restart_budget{options_.max_restarts, options_.within});
+  auto& spent = cause.spec.own_budget ? cause.own_restarts : restarts_;
+  while (!spent.empty() && spent.front() + budget.within <= now) spent.pop_front();
+  if (spent.size() >= budget.max_restarts) {
+    if (!cause.spec.own_budget)
+      return fail(cause, why);
+    dropped_.push_back(supervise::drop{cause.spec.id, too_often(cause, budget, why)});
+    children_.erase(children_.begin() + static_cast<std::ptrdiff_t>(index));
+    return;
+  }
+  spent.push_back(now);
   ++total_restarts_;
   auto ready = now + cause.backoff.failed(now - cause.started);
   cause.state = phase::waiting;
@@ -165,17 +174,22 @@ void supervision_core::restart(size_t index, const status& why, time_point now) 
 
 void supervision_core::fail(const child& who, const status& why) {
   ending_ = ending::failed;
+  cause_ = too_often(who, {options_.max_restarts, options_.within}, why);
+}
+
+status supervision_core::too_often(const child& who, const restart_budget& budget,
+                                   const status& why) const {
   auto reason = why.ok() ? std::string{"it ended normally, which it must not"} : to_string(why);
-  cause_ = {why.ok() ? status_code::internal : why.code(),
-            "supervisor '" + options_.path + "' gave up: child '" + who.spec.id + "' failed after "
-              + std::to_string(options_.max_restarts) + " restarts within "
-              + seconds(options_.within) + ": " + reason};
+  return {why.ok() ? status_code::internal : why.code(),
+          "supervisor '" + options_.path + "' gave up: child '" + who.spec.id + "' failed after "
+            + std::to_string(budget.max_restarts) + " restarts within " + seconds(budget.within)
+            + ": " + reason};
 }
 
 // -- commands ------------------------------------------------------------------------
 
 supervise::commands supervision_core::advance(time_point now) {
-  commands out;
+  auto out = std::exchange(dropped_, {});
   if (ending_ == ending::over)
     return out;
   advance_stops(now, out);

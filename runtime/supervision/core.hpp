@@ -38,6 +38,11 @@ struct schedule {
   time_point at;
   uint64_t epoch = 0;
 };
+/// A child with a budget of its own went past it and is forgotten. `why` has the chain of causes.
+struct drop {
+  std::string id;
+  status why;
+};
 /// All children have ended, as asked.
 struct stopped {};
 /// All children have ended, because the supervisor cannot keep them alive. `why` has the chain of
@@ -46,7 +51,7 @@ struct give_up {
   status why;
 };
 
-using command = std::variant<start, stop, kill, abandon, schedule, stopped, give_up>;
+using command = std::variant<start, stop, kill, abandon, schedule, drop, stopped, give_up>;
 using commands = std::vector<command>;
 
 } // namespace supervise
@@ -76,6 +81,8 @@ public:
   commands stop(time_point now);
 
   bool stopping() const noexcept { return ending_ != ending::no; }
+  /// `stopped` or `give_up` was commanded.
+  bool over() const noexcept { return ending_ == ending::over; }
   supervisor_snapshot snapshot() const;
   /// The life of a running (or stopping) child; 0 if there is none.
   uint64_t run_of(const std::string& id) const noexcept;
@@ -96,6 +103,7 @@ private:
     std::string last_reason{};
     bool recycle = false; ///< stopped to be started again together with others
     bool remove = false;
+    std::deque<time_point> own_restarts{}; ///< those within its own budget's time
 
     bool alive() const noexcept {
       return state == phase::running || state == phase::stopping || state == phase::killed;
@@ -106,6 +114,8 @@ private:
   void ended(size_t index, const status& why, time_point now);
   void restart(size_t index, const status& why, time_point now);
   void fail(const child& who, const status& why);
+  /// The budget is spent by `who`.
+  status too_often(const child& who, const restart_budget& budget, const status& why) const;
   /// Issues whatever is due in the present state.
   commands advance(time_point now);
   void advance_stops(time_point now, commands& out);
@@ -120,6 +130,7 @@ private:
   uint64_t abandoned_ = 0;
   ending ending_ = ending::no;
   status cause_;
+  commands dropped_; ///< to be issued next
   std::optional<time_point> scheduled_;
   uint64_t epoch_ = 0;
 };

@@ -3,6 +3,7 @@
 #include "headrace/runtime/supervision/backoff.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,12 @@ enum class restart_policy : uint8_t {
 std::string_view to_string(supervision_strategy x) noexcept;
 std::string_view to_string(restart_policy x) noexcept;
 
+/// How many restarts within which time are borne.
+struct restart_budget {
+  uint32_t max_restarts = 5;
+  duration within = std::chrono::seconds{30};
+};
+
 /// What a supervisor must know of a child.
 struct child_spec {
   /// Unique among the supervisor's children; a part of the path that people see.
@@ -32,6 +39,9 @@ struct child_spec {
   restart_policy restart = restart_policy::permanent;
   /// How long it may take to stop when asked; then it is killed.
   duration shutdown = std::chrono::seconds{5};
+  /// Its restarts count against this budget and not against its supervisor's: past it the child
+  /// alone is given up, and the others live on. For children that fail by what users gave them.
+  std::optional<restart_budget> own_budget = {};
 };
 
 struct supervision_options {

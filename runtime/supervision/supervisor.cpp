@@ -7,12 +7,13 @@
 namespace headrace {
 
 supervisor::supervisor(caf::scheduled_actor* self, port::watcher& watcher,
-                       supervision_options options, observer observer, supervision_board* board)
+                       supervision_options options, observer observer,
+                       std::shared_ptr<supervision_board> board)
   : self_(self),
     watcher_(watcher),
     core_(options),
     observer_(std::move(observer)),
-    board_(board),
+    board_(std::move(board)),
     path_(options.path) {
   if (board_)
     board_->put(core_.snapshot());
@@ -43,8 +44,18 @@ status supervisor::add(child_spec spec, start_child start) {
 void supervisor::remove(const std::string& id) { carry_out(core_.remove(id, now())); }
 
 void supervisor::stop(std::function<void()> done) {
+  if (core_.over())
+    return done();
   done_ = std::move(done);
   carry_out(core_.stop(now()));
+}
+
+void supervisor::stop_before_owner() {
+  self_->set_exit_handler([this](caf::exit_msg& asked) {
+    if (core_.stopping() && !core_.over())
+      return;
+    stop([this, why = asked.reason] { self_->quit(why); });
+  });
 }
 
 void supervisor::timer(uint64_t epoch) { carry_out(core_.timer(epoch, now())); }
@@ -143,6 +154,11 @@ void supervisor::carry_out(const supervise::abandon& x) {
 
 void supervisor::carry_out(const supervise::schedule& x) {
   port::remind(self_, std::max(x.at - now(), duration{0}), atom::supervise_v, x.epoch);
+}
+
+void supervisor::carry_out(const supervise::drop& x) {
+  if (observer_.dropped)
+    observer_.dropped(x.id, x.why);
 }
 
 void supervisor::carry_out(const supervise::stopped&) {

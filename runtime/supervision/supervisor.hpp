@@ -8,9 +8,19 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace headrace {
+
+/// Where in a process's tree a supervisor is.
+struct tree_place {
+  std::shared_ptr<supervision_board> board; ///< may be null: nobody looks
+  std::string path;
+
+  /// The place of child `id`.
+  tree_place below(const std::string& id) const { return {board, path + "/" + id}; }
+};
 
 /// Keeps the children of a domain actor alive: a member of the actor's state. It carries out what a
 /// supervision_core decides.
@@ -31,11 +41,13 @@ public:
     /// Too many restarts: all children are down. Empty: the owner ends with this reason, so that
     /// its own supervisor sees the chain of causes.
     std::function<void(const status& why)> gave_up;
+    /// A child spent its own budget and is forgotten, after `ended` told of its last end.
+    std::function<void(const std::string& id, const status& why)> dropped;
   };
 
-  /// `board` may be null; otherwise it outlives the supervisor.
+  /// `board` may be null.
   supervisor(caf::scheduled_actor* self, port::watcher& watcher, supervision_options options,
-             observer observer = {}, supervision_board* board = nullptr);
+             observer observer = {}, std::shared_ptr<supervision_board> board = {});
   /// Asks the children to end and waits for none.
   ~supervisor();
   supervisor(const supervisor&) = delete;
@@ -48,6 +60,8 @@ public:
   void remove(const std::string& id);
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
+  /// From now on an owner that is asked to end stops its children first, in order.
+  void stop_before_owner();
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);
 
@@ -75,6 +89,7 @@ private:
   void carry_out(const supervise::kill& x);
   void carry_out(const supervise::abandon& x);
   void carry_out(const supervise::schedule& x);
+  void carry_out(const supervise::drop& x);
   void carry_out(const supervise::stopped& x);
   void carry_out(const supervise::give_up& x);
   void on_down(const std::string& id, uint64_t run, const status& why);
@@ -84,7 +99,7 @@ private:
   port::watcher& watcher_;
   supervision_core core_;
   observer observer_;
-  supervision_board* board_;
+  std::shared_ptr<supervision_board> board_;
   std::string path_;
   std::map<std::string, life> lives_;
   std::deque<supervise::command> pending_;

@@ -1,29 +1,53 @@
 #include "headrace/client/supervision_tree.hpp"
+#include "headrace/runtime/message/message.hpp"
+#include "headrace/runtime/supervision/codec.hpp"
 
 #include <gtest/gtest.h>
 
 namespace headrace {
 namespace {
 
-TEST(SupervisionTree, PutsEachTaskUnderItsWorkerWithItsRunnersRestarts) {
-  service_status status;
-  status.workers = {{.worker = 1, .alive = true}, {.worker = 2, .alive = false}};
-  status.jobs = {{.job = 7,
-                  .name = "train",
-                  .state = "running",
-                  .tasks = {{.task = 10, .worker = 1, .state = "running", .restarts = 3},
-                            {.task = 11, .worker = 2, .state = "lost"}}}};
-  const auto tree = supervision_tree(status);
-  ASSERT_EQ(tree.size(), 3u);
-  ASSERT_EQ(tree[0].children.size(), 1u);
-  EXPECT_EQ(tree[0].children[0].name, "job 7 train");
+using status_message = message<schema::ServiceStatus>;
+
+capnp::Data::Reader data(const buffer& in) {
+  return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
+}
+
+TEST(SupervisionTree, ShowsWhatEachProcessSaysOfItself) {
+  supervisor_snapshot task{.path = "node/worker/task a"};
+  task.children = {{.id = "runner",
+                    .state = child_state::waiting,
+                    .restarts = 3,
+                    .last_reason = "internal: out of luck"}};
+  supervisor_snapshot node{.path = "node"};
+  node.children = {{.id = "worker", .state = child_state::running}};
+  node.children[0].below = {{.path = "node/worker"}};
+  node.children[0].below[0].children = {{.id = "task a", .below = {task}}};
+  const auto said = encode({"worker 1, process 77", {node}}).bytes();
+  const auto status = status_message::make([&](schema::ServiceStatus::Builder b) {
+    auto workers = b.initWorkers(3);
+    workers[0].setAlive(true);
+    workers[0].setTree(data(said));
+    workers[1].setWorkerId(2);
+    workers[2].setWorkerId(3);
+    workers[2].setTree(data(buffer::copy_of("not a message", 13)));
+  });
+  const auto tree = read_supervision(*status);
+  ASSERT_EQ(tree.size(), 4u);
+  EXPECT_EQ(tree[0].name, "dispatcher");
+  EXPECT_EQ(tree[1].name, "worker 1, process 77");
   EXPECT_EQ(tree[1].state, "running");
-  ASSERT_EQ(tree[1].children.size(), 1u);
-  EXPECT_EQ(tree[1].children[0].name, "task a of job 7");
-  ASSERT_EQ(tree[1].children[0].children.size(), 1u);
-  EXPECT_EQ(tree[1].children[0].children[0].restarts, 3u);
+  const auto& worker = tree[1].children.at(0);
+  EXPECT_EQ(worker.name, "worker");
+  const auto& runner = worker.children.at(0).children.at(0);
+  EXPECT_EQ(runner.name, "runner");
+  EXPECT_EQ(runner.state, "waiting");
+  EXPECT_EQ(runner.restarts, 3u);
+  EXPECT_EQ(runner.last_reason, "internal: out of luck");
+  EXPECT_EQ(tree[2].name, "worker 2");
   EXPECT_EQ(tree[2].state, "lost");
-  EXPECT_EQ(tree[2].children.at(0).state, "lost");
+  EXPECT_EQ(tree[3].name, "worker 3");
+  EXPECT_TRUE(tree[3].children.empty());
 }
 
 } // namespace

@@ -171,6 +171,21 @@ TEST(SplitAssigner, DoesNotLeaseAPassAgainWhoseReaderDied) {
   EXPECT_FALSE(x.ask(b, 0, 1).splits);
 }
 
+TEST(SplitAssigner, AnswersAQuestionThatIsPutAgainAsBefore) {
+  leasing x{one_source(5), 2};
+  const auto put = [&](task_id who, uint64_t pass, uint64_t number) {
+    return x.core.lease({who, 0, pass, {}, number}, x.blocked, x.now).splits;
+  };
+  const auto first = put(a, 0, 1);
+  EXPECT_EQ(put(a, 0, 1), first);
+  EXPECT_NE(put(b, 0, 1), first);
+  uint64_t number = 1;
+  while (put(a, 0, ++number)) EXPECT_EQ(put(a, 0, number), put(a, 0, number));
+  EXPECT_EQ(put(a, 0, number), std::nullopt);
+  EXPECT_EQ(x.core.leased(), 5u);
+  EXPECT_TRUE(put(a, 1, 1)) << "the next pass counts from one again";
+}
+
 TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   leasing x{one_source(1'000'000)};
   x.step = std::chrono::seconds{1}; // so slow that every lease is one split

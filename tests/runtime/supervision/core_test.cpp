@@ -52,6 +52,10 @@ protected:
     alive.erase(x.id);
   }
   void carry_out(const supervise::schedule& x) { timer = x; }
+  void carry_out(const supervise::drop& x) {
+    log += "x" + x.id + " ";
+    cause = x.why;
+  }
   void carry_out(const supervise::stopped&) { log += "stopped "; }
   void carry_out(const supervise::give_up& x) {
     log += "gave up ";
@@ -202,6 +206,42 @@ TEST_F(Supervision, GivesUpWhenTheBudgetIsSpentAndStopsTheOthersFirst) {
   EXPECT_EQ(cause.message(),
             "supervisor 'node' gave up: child 'b' failed after 2 restarts within 10 s: "
             "internal: division by zero");
+}
+
+TEST_F(Supervision, DropsAChildThatSpentItsOwnBudgetAndKeepsTheOthers) {
+  make(one_for_one, 1);
+  children(permanent);
+  carry_out(
+    core->add({.id = "x", .own_budget = restart_budget{.max_restarts = 2, .within = 10s}}, now)
+      .value());
+  taken();
+  for (int i = 0; i < 2; ++i) {
+    exit("x", crash);
+    wait();
+    EXPECT_EQ(taken(), "+x ");
+  }
+  exit("x", crash);
+  EXPECT_EQ(taken(), "xx ");
+  EXPECT_EQ(cause.message(),
+            "supervisor 'node' gave up: child 'x' failed after 2 restarts within 10 s: "
+            "internal: division by zero");
+  EXPECT_EQ(seen("x").id, "none");
+  exit("b", crash);
+  wait();
+  EXPECT_EQ(taken(), "+b ") << "x's restarts were counted with the others'";
+}
+
+TEST_F(Supervision, ForgetsAChildsOwnRestartsThatAreOld) {
+  make(one_for_one);
+  carry_out(
+    core->add({.id = "x", .own_budget = restart_budget{.max_restarts = 1, .within = 10s}}, now)
+      .value());
+  for (int i = 0; i < 5; ++i) {
+    exit("x", crash);
+    wait();
+    now += 10s;
+  }
+  EXPECT_EQ(seen("x").restarts, 5u);
 }
 
 TEST_F(Supervision, HandsUpTheWholeChainOfCauses) {
@@ -425,8 +465,12 @@ TEST_F(Supervision, KeepsItsPromisesOverRandomEvents) {
       auto id = std::string(1, static_cast<char>('a' + random() % 6));
       switch (random() % 6) {
       case 0:
-        if (auto x = core->add({id, static_cast<restart_policy>(random() % 3), 2s}, now))
-          carry_out(*x);
+        if (child_spec spec{id, static_cast<restart_policy>(random() % 3), 2s}; true) {
+          if (random() % 2)
+            spec.own_budget = restart_budget{.max_restarts = 2, .within = 10s};
+          if (auto x = core->add(spec, now))
+            carry_out(*x);
+        }
         break;
       case 1: carry_out(core->remove(id, now)); break;
       case 2:

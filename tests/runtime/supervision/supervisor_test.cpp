@@ -74,7 +74,7 @@ struct parent_options {
   supervision_options supervision;
   std::vector<std::string> children;
   diary* log = nullptr;
-  supervision_board* board = nullptr;
+  std::shared_ptr<supervision_board> board;
   supervisor::observer observer;
 };
 
@@ -113,7 +113,7 @@ protected:
                            .within = 10s,
                            .backoff = {.first = 100ms, .longest = 1s, .jitter = 0}};
     options.log = &log;
-    options.board = &board;
+    options.board = board;
     if (options.children.empty())
       options.children = {"a", "b", "c"};
     parent = port::spawn<parent_state>(node.system, options);
@@ -142,7 +142,7 @@ protected:
   using lines = std::vector<std::string>;
 
   diary log;
-  supervision_board board;
+  std::shared_ptr<supervision_board> board = std::make_shared<supervision_board>();
   test::actor_node node{port::register_types<caf::id_block::supervisor_test>};
   parent_options options;
   parent_actor parent;
@@ -192,7 +192,7 @@ TEST_F(SupervisorActor, EndsWithTheChainOfCausesWhenItGivesUp) {
               "internal: division by zero");
   });
   EXPECT_EQ(log.taken(), (lines{"-a", "+a", "-a", "-c", "-b"}));
-  EXPECT_TRUE(board.roots().empty());
+  EXPECT_TRUE(board->roots().empty());
 }
 
 TEST_F(SupervisorActor, StopsInReverseOrderEachWithinItsBudget) {
@@ -231,7 +231,7 @@ TEST_F(SupervisorActor, LeavesATransientChildAloneThatWasAskedToStopOrEndedByIts
   order_to("done", {});
   node.advance(1min);
   EXPECT_EQ(log.taken(), (lines{"-asked", "-done"}));
-  EXPECT_EQ(board.roots().at(0).restarts, 0u);
+  EXPECT_EQ(board->roots().at(0).restarts, 0u);
 }
 
 TEST_F(SupervisorActor, TriesAgainWhenAStartFails) {
@@ -248,10 +248,10 @@ TEST_F(SupervisorActor, TriesAgainWhenAStartFails) {
     EXPECT_TRUE(added.ok());
   });
   EXPECT_EQ(tries, 1);
-  EXPECT_EQ(board.roots().at(0).children.at(3).last_reason, "unavailable: not yet");
+  EXPECT_EQ(board->roots().at(0).children.at(3).last_reason, "unavailable: not yet");
   node.advance(100ms);
   EXPECT_EQ(tries, 2);
-  EXPECT_EQ(board.roots().at(0).children.at(3).last_reason, "internal: start threw: still not");
+  EXPECT_EQ(board->roots().at(0).children.at(3).last_reason, "internal: start threw: still not");
   node.advance(200ms);
   EXPECT_TRUE(child("late"));
 }
@@ -275,13 +275,66 @@ TEST_F(SupervisorActor, TellsItsObserver) {
 TEST_F(SupervisorActor, HangsOutWhatItSees) {
   start(supervision_strategy::one_for_one);
   crash("b");
-  auto x = board.roots().at(0);
+  auto x = board->roots().at(0);
   EXPECT_EQ(x.children.at(1).state, headrace::child_state::waiting);
   EXPECT_EQ(x.children.at(1).last_reason, "internal: division by zero");
   node.advance(1s);
-  x = board.roots().at(0);
+  x = board->roots().at(0);
   EXPECT_EQ(x.children.at(1).state, headrace::child_state::running);
   EXPECT_EQ(x.children.at(1).restarts, 1u);
+}
+
+TEST_F(SupervisorActor, StopsItsChildrenInOrderBeforeItsOwnerEnds) {
+  start(supervision_strategy::one_for_one);
+  order_to("b", {.crash = {}, .deafen = true});
+  with_team([](supervisor& team) { team.stop_before_owner(); });
+  node.self->monitor(parent);
+  port::ask_to_exit(parent);
+  node.dispatch();
+  EXPECT_EQ(log.taken(), lines{"-c"});
+  EXPECT_FALSE(node.self->has_next_message()) << "it did not wait for its children";
+  node.advance(2s);
+  EXPECT_EQ(log.taken(), (lines{"-b", "-a"}));
+  ASSERT_TRUE(node.self->has_next_message());
+  node.self->receive([](const caf::down_msg& down) {
+    EXPECT_TRUE(port::is(down.reason, caf::exit_reason::user_shutdown));
+  });
+}
+
+TEST_F(SupervisorActor, EndsWhenAskedToThoughItGaveUpBefore) {
+  status cause;
+  options.observer.gave_up = [&](const status& why) { cause = why; };
+  start(supervision_strategy::one_for_one, 0);
+  with_team([](supervisor& team) { team.stop_before_owner(); });
+  crash("a");
+  EXPECT_FALSE(cause.ok());
+  node.self->monitor(parent);
+  port::ask_to_exit(parent);
+  node.dispatch();
+  EXPECT_TRUE(node.self->has_next_message());
+  node.self->receive([](const caf::down_msg&) {});
+  log.taken();
+}
+
+TEST_F(SupervisorActor, TellsOfAChildThatSpentItsOwnBudgetAndLivesOn) {
+  lines seen;
+  options.observer.dropped = [&](const std::string& id, const status& why) {
+    seen.push_back(id + ": " + why.message());
+  };
+  start(supervision_strategy::one_for_one);
+  with_team([this](supervisor& team) {
+    auto added = team.add(
+      {.id = "x", .own_budget = restart_budget{.max_restarts = 0, .within = 10s}},
+      [this](uint64_t) {
+        return caf::actor_cast<caf::actor>(port::spawn<child_state>(node.system, "x", &log));
+      });
+    EXPECT_TRUE(added.ok());
+  });
+  crash("x");
+  EXPECT_EQ(seen, lines{"x: supervisor 'node' gave up: child 'x' failed after 0 restarts within "
+                        "10 s: internal: division by zero"});
+  EXPECT_FALSE(child("x"));
+  EXPECT_TRUE(child("a"));
 }
 
 TEST_F(SupervisorActor, TakesItsChildrenAlongWhenItsOwnerIsKilled) {

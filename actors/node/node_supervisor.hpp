@@ -1,0 +1,42 @@
+#pragma once
+
+#include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/message/types.hpp"
+#include "headrace/runtime/supervision/supervisor.hpp"
+
+#include <functional>
+#include <string>
+
+namespace headrace {
+
+/// The root of a process's supervision tree.
+struct node_supervisor_options {
+  std::string child; ///< `dispatcher` or `worker`
+  /// Starts that role's actor, at its place in the tree.
+  std::function<published_actor(const tree_place&)> start;
+  /// It died too often, and nothing runs any more: the process should end. May be empty.
+  std::function<void(const status&)> gave_up;
+  logger log;
+};
+
+/// Keeps a dispatcher or a worker alive. Can be published for it: what it is sent goes to the
+/// present actor, so that peers need not know of restarts.
+class node_supervisor_state {
+public:
+  using handle_type =
+    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::supervise, uint64_t)>;
+  static inline const char* name = "headrace.node";
+
+  node_supervisor_state(port::self_pointer<handle_type> self, node_supervisor_options options);
+  port::behavior<handle_type> make_behavior();
+
+private:
+  port::self_pointer<handle_type> self_;
+  handle_type alive_; ///< itself: nobody else need hold it until it ends
+  node_supervisor_options options_;
+  port::watcher watcher_;
+  tree_place place_;
+  supervisor team_;
+};
+
+} // namespace headrace

@@ -1,0 +1,50 @@
+#include "headrace/actors/node/roles.hpp"
+
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/node/node_supervisor.hpp"
+#include "headrace/actors/worker/worker_actor.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
+
+namespace headrace {
+
+published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
+                                 role_failed failed) {
+  system_visit inside;
+  auto& system = system_of(where);
+  auto root = port::spawn<node_supervisor_state>(
+    system, node_supervisor_options{
+              .child = "dispatcher",
+              .start =
+                [&system, options, log](const tree_place& place) {
+                  return caf::actor_cast<published_actor>(
+                    port::spawn<dispatcher_state>(system, options, place, log));
+                },
+              .gave_up = std::move(failed),
+              .log = log,
+            });
+  adopt(where, caf::actor_cast<caf::actor>(root));
+  return caf::actor_cast<published_actor>(root);
+}
+
+void start_worker(node& where, const worker_options& options, const address& dispatcher,
+                  const std::shared_ptr<stream_router>& router, const logger& log,
+                  role_failed failed) {
+  system_visit inside;
+  auto& system = system_of(where);
+  auto root = port::spawn<node_supervisor_state>(
+    system, node_supervisor_options{
+              .child = "worker",
+              .start =
+                [&system, options, dispatcher, connector = connector_of(where), router,
+                 log](const tree_place& place) {
+                  return caf::actor_cast<published_actor>(port::spawn<worker_state>(
+                    system, options, dispatcher, connector, router, place, log));
+                },
+              .gave_up = std::move(failed),
+              .log = log,
+            });
+  adopt(where, caf::actor_cast<caf::actor>(root));
+}
+
+} // namespace headrace

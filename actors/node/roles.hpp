@@ -1,0 +1,28 @@
+#pragma once
+
+/// Dispatchers and workers under the supervisor of their node.
+
+#include "headrace/actors/dispatcher/dispatcher_options.hpp"
+#include "headrace/actors/worker/stream_router.hpp"
+#include "headrace/actors/worker/worker_options.hpp"
+#include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/node/node.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace headrace {
+
+/// Told when a role died too often, so that nothing runs any more.
+using role_failed = std::function<void(const status&)>;
+
+/// Starts a dispatcher on a node; it ends with that. To be published.
+published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
+                                 role_failed failed = {});
+
+/// Starts a worker on a node; it ends with that. `router` serves the links of the node's data port.
+void start_worker(node& where, const worker_options& options, const address& dispatcher,
+                  const std::shared_ptr<stream_router>& router, const logger& log,
+                  role_failed failed = {});
+
+} // namespace headrace

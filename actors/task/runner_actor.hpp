@@ -1,0 +1,38 @@
+#pragma once
+
+#include "headrace/actors/messages.hpp"
+#include "headrace/actors/task/runner.hpp"
+
+namespace headrace {
+
+/// A runner as its task supervises it: lives as long as the runner's thread has something to do,
+/// and ends as that ended. Dies at once when asked to; the thread is not waited for.
+class runner_state {
+public:
+  using handle_type = runner_handle;
+  static inline const char* name = "headrace.runner";
+
+  /// `hear` is called on the runner's thread; `crashed` is not needed.
+  runner_state(port::self_pointer<handle_type> self, std::shared_ptr<runner> what,
+               runner::callbacks hear)
+    : self_(self), runner_(std::move(what)) {
+    const handle_type me{self};
+    hear.ended = [me, tell = std::move(hear.ended)](const status& how) {
+      tell(how);
+      port::tell(me, make_local<runner_over>(status{}));
+    };
+    hear.crashed = [me](const status& why) { port::tell(me, make_local<runner_over>(why)); };
+    runner_->start(std::move(hear));
+  }
+  ~runner_state() { runner_->stop(); }
+
+  port::behavior<handle_type> make_behavior() {
+    return {[this](const local<runner_over>& what) { self_->quit(to_error(what->why)); }};
+  }
+
+private:
+  port::self_pointer<handle_type> self_;
+  std::shared_ptr<runner> runner_;
+};
+
+} // namespace headrace

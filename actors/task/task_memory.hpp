@@ -1,0 +1,52 @@
+#pragma once
+
+#include "headrace/actors/stream/task_output.hpp"
+#include "headrace/actors/task/split_log.hpp"
+#include "headrace/actors/task/task_event.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace headrace {
+
+/// What of a task outlives its actor, so that the next one goes on where the last one was: what the
+/// pipeline was given and gave, and who was dealt what. Kept by the worker, used by one actor at a
+/// time.
+struct task_memory {
+  /// The way to one consumer.
+  struct route {
+    std::shared_ptr<link> over;
+    uint32_t channel = 0;
+    bool compress = false;
+    /// When a lost connection becomes a lost consumer.
+    std::optional<time_point> gone_at;
+  };
+
+  explicit task_memory(bool shared) : output(shared) {}
+
+  task_output output;
+  split_log splits;
+  task_numbers numbers;
+  std::map<consumer_id, route> routes;
+  bool opened = false;    ///< somebody reads or has read: the pipeline runs
+  bool exhausted = false; ///< the pipeline came to its end
+  /// Set while this is changed. If it stays so, an actor died half-way, and no other can go on.
+  bool torn = false;
+
+  /// Carries out `f`, which changes this.
+  template <class F>
+  auto change(F&& f) {
+    torn = true;
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      torn = false;
+    } else {
+      auto out = f();
+      torn = false;
+      return out;
+    }
+  }
+};
+
+} // namespace headrace

@@ -1,0 +1,154 @@
+#include "headrace/actors/task/runner.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+using namespace std::chrono_literals;
+
+namespace headrace {
+namespace {
+
+/// What a runner says, for the test's thread to wait for.
+class hearing {
+public:
+  runner::callbacks callbacks() {
+    return {
+      .produced = [this](block rows) { note([&] { produced += rows.rows; }); },
+      .wants_splits = [this](split_question which,
+                             std::optional<uint64_t>) { note([&] { asked.push_back(which); }); },
+      .ended = [this](status how) { note([&] { end = how, over = true; }); },
+      .crashed = [this](status why) { note([&] { crash = why, over = true; }); },
+    };
+  }
+  template <class Predicate>
+  ::testing::AssertionResult wait(Predicate done) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 60s, done) ? ::testing::AssertionSuccess()
+                                              : ::testing::AssertionFailure() << "timed out";
+  }
+  uint64_t produced = 0;
+  std::vector<split_question> asked;
+  status end, crash;
+  bool over = false;
+
+private:
+  template <class F>
+  void note(F&& f) {
+    std::lock_guard lock{mutex_};
+    f();
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+dataset_ptr numbers(int64_t n) { return make_range(0, n, 1).value(); }
+
+dataset_ptr through_f(dataset_ptr in) {
+  auto body = std::make_shared<function>();
+  body->named = "f";
+  body->argument = body->declared = in->spec;
+  return make_map(std::move(in), body).value();
+}
+
+TEST(Runner, GivesAllRowsAndEnds) {
+  hearing heard;
+  runner x{{.graph = numbers(1'000)}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.produced, 1'000u);
+  EXPECT_TRUE(heard.end.ok());
+  EXPECT_TRUE(heard.crash.ok());
+}
+
+TEST(Runner, TellsOfWhatNoOperatorCaught) {
+  hearing heard;
+  runner x{{.graph = through_f(numbers(10)), .find_function = [](const std::string&) {
+              return [](const block&) -> result<block> { throw 7; };
+            }}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.crash.code(), status_code::internal);
+}
+
+TEST(Runner, SaysWhyAPipelineCannotBeMade) {
+  hearing heard;
+  runner x{{.graph = through_f(numbers(10))}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.end.code(), status_code::not_found);
+}
+
+TEST(Runner, AsksOnlyWhatItsTaskHasNotBeenAnswered) {
+  hearing heard;
+  split_log known;
+  known.add({0, 0, 0}, split_range{0, 4});
+  known.add({0, 0, 1}, split_range{7, 2});
+  runner x{
+    {.graph = numbers(10), .leases_splits = true, .replay = std::move(known), .skip_rows = 5}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
+  EXPECT_EQ(heard.asked, (std::vector<split_question>{{0, 0, 2}}));
+  EXPECT_EQ(heard.produced, 1u);
+  x.give_splits(std::optional<split_range>{});
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+}
+
+TEST(Runner, IsNotHeldByAThreadThatReadsAheadAndWaitsForSplits) {
+  hearing heard;
+  auto ahead = make_prefetch(numbers(1'000'000), 4).value();
+  runner x{
+    {.graph = through_f(ahead), .leases_splits = true, .find_function = [](const std::string&) {
+       return [](const block&) -> result<block> { throw 7; };
+     }}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
+  x.give_splits(std::optional{split_range{0, 1}});
+  ASSERT_TRUE(heard.wait([&] { return heard.over; })) << "it waits for the next splits";
+  EXPECT_FALSE(heard.crash.ok());
+}
+
+TEST(Runner, CountsAThreadThatDoesNotStopUntilItEnds) {
+  struct gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool entered = false, open = false;
+  };
+  auto door = std::make_shared<gate>();
+  auto threads = std::make_shared<stopping_threads>();
+  hearing heard;
+  {
+    runner x{{.graph = through_f(numbers(10)),
+              .find_function =
+                [door](const std::string&) {
+                  return [door](const block& rows) -> result<block> {
+                    std::unique_lock lock{door->mutex};
+                    door->entered = true;
+                    door->changed.notify_all();
+                    door->changed.wait(lock, [&] { return door->open; });
+                    return rows;
+                  };
+                },
+              .threads = threads}};
+    x.start(heard.callbacks());
+    std::unique_lock lock{door->mutex};
+    ASSERT_TRUE(door->changed.wait_for(lock, 60s, [&] { return door->entered; }));
+  }
+  const auto now = clock::system().now();
+  EXPECT_EQ(threads->stuck(now + 1h, 1h), 1u);
+  EXPECT_EQ(threads->stuck(now, 1h), 0u) << "it may still come to its end";
+  {
+    std::lock_guard lock{door->mutex};
+    door->open = true;
+    door->changed.notify_all();
+  }
+  const auto end = clock::system().now() + 60s;
+  while (threads->stuck(now + 1h, 1h) != 0) ASSERT_LT(clock::system().now(), end);
+  EXPECT_FALSE(heard.over) << "what a stopped thread says is not heard";
+}
+
+} // namespace
+} // namespace headrace
