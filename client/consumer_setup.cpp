@@ -10,7 +10,9 @@ consumer_options consumer_options_of(const dataset_node& distribute) {
   out.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
   out.repetition = about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
   out.spec = distribute.spec;
-  out.compress = about.compression == "snappy";
+  out.packing = about.compression == "snappy" ? compression::snappy
+                : about.compression == "none" ? compression::none
+                                              : compression::automatic;
   out.max_outstanding = about.max_outstanding_requests;
   out.worker_timeout = duration{about.worker_timeout_ns};
   return out;

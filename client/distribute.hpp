@@ -22,7 +22,7 @@ struct distribute_options {
   std::string job_name;
   /// Elements asked of all workers in advance; 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
-  /// `snappy`, `none`, or `auto`, which leaves it to headrace: at present that is none.
+  /// `snappy`, `none`, or `auto`: between two hosts, blocks that shrink to three quarters or less.
   std::string compression = "auto";
   /// How long to wait while there is no worker at all, before that is an error; and for the first
   /// answer of the dispatcher, where 10 s are not less.

@@ -9,7 +9,7 @@ using Block = import "block.capnp";
 
 enum Compression {
   auto @0;
-  # The task's choice: at present none.
+  # The task's choice: none on one host, else snappy as long as samples of the blocks say that it pays.
   none @1;
   snappy @2;
 }

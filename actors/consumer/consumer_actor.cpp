@@ -15,6 +15,15 @@ namespace {
 
 constexpr auto longest_pause = std::chrono::milliseconds{500};
 
+schema::Compression to_schema(compression x) {
+  switch (x) {
+  case compression::automatic: return schema::Compression::AUTO;
+  case compression::snappy: return schema::Compression::SNAPPY;
+  case compression::none: break;
+  }
+  return schema::Compression::NONE;
+}
+
 } // namespace
 
 consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_options options,
@@ -215,7 +224,7 @@ void consumer_state::open(task_id id, stream& s) {
     out.setConsumerId(id_.value);
     out.setReceived(marks.received);
     out.setHandedOut(marks.handed_out);
-    out.setCompression(options_.compress ? schema::Compression::SNAPPY : schema::Compression::NONE);
+    out.setCompression(to_schema(options_.packing));
   });
   send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initGrant();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/iteration.hpp"
+#include "headrace/actors/stream/compression.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 
 #include <string>
@@ -14,7 +15,7 @@ struct consumer_options {
   processing_mode mode = processing_mode::off;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects
-  bool compress = false;
+  compression packing = compression::automatic;
   int64_t max_outstanding = 0; ///< elements over all tasks; 0: by bytes alone
   /// How long there may be no worker, or no dispatcher, before that is an error.
   duration worker_timeout = std::chrono::seconds{60};

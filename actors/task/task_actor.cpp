@@ -3,6 +3,8 @@
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
+#include "headrace/pipeline/codec/block_sample.hpp"
+#include "headrace/runtime/node/boot_id.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +18,14 @@ namespace {
 constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
+
+compression asked_compression(schema::Compression x) {
+  switch (x) {
+  case schema::Compression::AUTO: return compression::automatic;
+  case schema::Compression::SNAPPY: return compression::snappy;
+  default: return compression::none; // what we do not know, we do not use
+  }
+}
 
 } // namespace
 
@@ -236,8 +246,11 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
                              aborted("this stream was given up while its consumer was away")));
   if (again)
     by_channel_.erase({routes[who].over.get(), routes[who].channel});
-  routes[who] = {
-    from.from, from.what.channel, wanted.getCompression() == schema::Compression::SNAPPY, {}};
+  routes[who] = {from.from,
+                 from.what.channel,
+                 compression_choice{asked_compression(wanted.getCompression()),
+                                    from.from->peer_boot_id() == boot_id()},
+                 {}};
   by_channel_[{from.from.get(), from.what.channel}] = who;
   memory_->change([&] { memory_->output.open(who, wanted.getReceived(), wanted.getHandedOut()); });
   memory_->numbers.streams = static_cast<uint32_t>(routes.size());
@@ -304,8 +317,10 @@ void task_state::send(const task_output::send_block& what) {
   const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
     auto out = b.initBlock();
     out.setFirst(what.first);
-    encode_block(what.rows, route.compress ? block_encoding::snappy : block_encoding::plain,
-                 out.initBlock(), payload);
+    const bool packs =
+      route.packing.next(what.rows.bytes(), [&] { return sampled_share(what.rows); });
+    encode_block(what.rows, packs ? block_encoding::snappy : block_encoding::plain, out.initBlock(),
+                 payload);
   });
   route.over->send({route.channel, header.bytes(), std::move(payload)});
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/stream/compression.hpp"
 #include "headrace/actors/stream/task_output.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_event.hpp"
@@ -18,7 +19,7 @@ struct task_memory {
   struct route {
     std::shared_ptr<link> over;
     uint32_t channel = 0;
-    bool compress = false;
+    compression_choice packing;
     /// When a lost connection becomes a lost consumer.
     std::optional<time_point> gone_at;
   };

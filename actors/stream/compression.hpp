@@ -1,0 +1,53 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace headrace {
+
+/// What a consumer asks for.
+enum class compression : uint8_t { automatic, none, snappy };
+
+/// Decides for one stream which of its blocks are compressed. When that is left to us: none if both
+/// ends are on one host, else as samples say, which are taken now and then. Pure.
+class compression_choice {
+public:
+  /// Smaller blocks are not worth it: the packets are the same.
+  static constexpr size_t smallest_block = 4096;
+  /// A sample pays if it shrinks to this share or less: time spent on less is better spent on
+  /// making elements.
+  static constexpr double paying_share = 0.75;
+  /// Bytes of blocks from one sample to the next: at first, and at most where it does not pay.
+  static constexpr uint64_t first_distance = uint64_t{16} << 20;
+  static constexpr uint64_t longest_distance = uint64_t{1} << 30;
+
+  compression_choice() = default;
+  compression_choice(compression asked, bool same_host)
+    : asked_(asked == compression::automatic && same_host ? compression::none : asked) {}
+
+  /// Whether the next block, of `bytes` bytes, is to be compressed. `sample` gives the share of its
+  /// size that a sample of this block compresses to; it is called only if the answer is needed.
+  template <class Sample>
+  bool next(size_t bytes, Sample&& sample) {
+    if (asked_ != compression::automatic)
+      return asked_ == compression::snappy;
+    if (bytes < smallest_block)
+      return false;
+    if (bytes > until_sample_) {
+      pays_ = sample() <= paying_share;
+      distance_ = pays_ ? first_distance : std::min(2 * distance_, longest_distance);
+      until_sample_ = distance_;
+    }
+    until_sample_ -= std::min<uint64_t>(bytes, until_sample_);
+    return pays_;
+  }
+
+private:
+  compression asked_ = compression::none;
+  bool pays_ = false;
+  uint64_t distance_ = first_distance / 2;
+  uint64_t until_sample_ = 0;
+};
+
+} // namespace headrace
