@@ -44,6 +44,15 @@ bool split_assigner::holding::unread(uint32_t source) const {
   return (told != 0 || dropped + ranges.size() != 0) && !done.contains(source);
 }
 
+uint64_t split_assigner::least(const pace& of, time_point now) const {
+  const auto took = std::max<duration>(now - of.last_at, duration{1});
+  if (took <= least_lease_time)
+    return of.last_count;
+  return static_cast<uint64_t>(static_cast<double>(of.last_count)
+                               * static_cast<double>(least_lease_time.count())
+                               / static_cast<double>(took.count()));
+}
+
 uint64_t split_assigner::paced(const pace& of, time_point now) const {
   if (of.last_count == 0)
     return 1;
@@ -100,8 +109,8 @@ split_assigner::outcome split_assigner::decide(const lease_request& wanted,
     const auto share = 2 * std::max<uint64_t>(tasks_, 1);
     auto& speed = g.paces[wanted.task];
     // Without a known end there is nothing to share out: one at a time, until the end shows.
-    auto count =
-      pass.total ? std::min(remaining / share + (remaining % share != 0), paced(speed, now)) : 1;
+    const auto guided = std::max(remaining / share + (remaining % share != 0), least(speed, now));
+    auto count = pass.total ? std::min({guided, paced(speed, now), remaining}) : 1;
     if (g.in_pairs)
       count = std::min(count, most_unaligned);
     const split_range range{pass.next, count};

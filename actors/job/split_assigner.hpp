@@ -37,6 +37,8 @@ class split_assigner {
 public:
   /// How long a task should be busy with one lease.
   static constexpr duration lease_time = std::chrono::milliseconds{100};
+  /// What takes less than this is not shared out any further: asking would cost more.
+  static constexpr duration least_lease_time = std::chrono::milliseconds{2};
 
   explicit split_assigner(const split_plan& plan);
 
@@ -93,6 +95,7 @@ private:
   outcome decide(const lease_request& wanted, const std::set<task_id>& blocked, time_point now);
   uint32_t group_of(uint32_t source) const noexcept;
   group_state& group(uint32_t number, uint32_t source);
+  uint64_t least(const pace& of, time_point now) const;
   uint64_t paced(const pace& of, time_point now) const;
   void leave_earlier_passes(group_state& g, const lease_request& wanted);
   void forget_if_over(key where);

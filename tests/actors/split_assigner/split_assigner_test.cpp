@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 namespace headrace {
@@ -55,6 +56,7 @@ TEST(SplitAssigner, StartsWithOneSplitAndGrowsEightfoldWhileATaskIsFast) {
 
 TEST(SplitAssigner, LeasesAtMostAQuarterOfTheRestToOneOfTwoTasksAndOneAtLast) {
   leasing x{one_source(1000), 2};
+  x.step = std::chrono::milliseconds{20}; // for any lease
   uint64_t left = 1000;
   const auto sizes = x.sizes(a);
   for (auto n : sizes) {
@@ -63,6 +65,15 @@ TEST(SplitAssigner, LeasesAtMostAQuarterOfTheRestToOneOfTwoTasksAndOneAtLast) {
   }
   EXPECT_EQ(left, 0u);
   EXPECT_EQ(sizes.back(), 1u);
+}
+
+TEST(SplitAssigner, SharesOutNoFurtherWhatIsReadInNoTime) {
+  leasing x{one_source(100'000), 2};
+  x.step = split_assigner::least_lease_time; // for any lease
+  const auto sizes = x.sizes(a);
+  const auto largest = std::max_element(sizes.begin(), sizes.end());
+  EXPECT_TRUE(std::all_of(largest, sizes.end() - 1, [&](auto n) { return n == *largest; }));
+  EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}), 100'000u);
 }
 
 TEST(SplitAssigner, LeasesNoMoreThanATaskReadsInTheLeaseTime) {
