@@ -24,6 +24,10 @@ schema::Compression to_schema(compression x) {
   return schema::Compression::NONE;
 }
 
+stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
+  return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};
+}
+
 } // namespace
 
 consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_options options,
@@ -215,7 +219,7 @@ void consumer_state::open(task_id id, stream& s) {
   s.pause = std::chrono::milliseconds{10};
   const auto marks = out_->of(id);
   const auto waiting = out_->waiting();
-  s.credit.reopened(marks.handed_out, marks.received, waiting);
+  s.credit.reopened(progress_of(marks, waiting));
   const auto window = s.credit.now(marks.handed_out);
   send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initOpen();
@@ -233,6 +237,8 @@ void consumer_state::open(task_id id, stream& s) {
     out.setBytes(window.bytes);
     out.setWaiting(waiting);
   });
+  // A smaller window than the others' is to be looked at more often.
+  refill(false);
 }
 
 void consumer_state::on(const block_arrived& what) {
@@ -258,7 +264,10 @@ void consumer_state::on(const block_arrived& what) {
     s.credit.task_forgot();
     return refill(true);
   }
-  case schema::StreamMessage::END: s.ended = true; return conclude();
+  case schema::StreamMessage::END:
+    s.ended = true;
+    refill(false);
+    return conclude();
   case schema::StreamMessage::FAILED: {
     if (s.ended)
       return;
@@ -331,15 +340,23 @@ void consumer_state::reconnect(task_id id, stream& s) {
 
 void consumer_state::on(const trainer_moved&) { refill(false); }
 
+uint64_t consumer_state::quiet_bytes() const {
+  auto out = stream_credit::unbounded;
+  for (const auto& [id, s] : streams_)
+    if (s.over)
+      out = std::min(out, s.ended ? 0 : s.credit.quiet_bytes());
+  return streams_.empty() ? 0 : out;
+}
+
 void consumer_state::refill(bool always) {
   bool waiting = false;
-  const auto marks = out_->look(waiting);
+  const auto marks = out_->look(waiting, quiet_bytes());
   for (const auto& [id, m] : marks) {
     auto at = streams_.find(id);
     if (at == streams_.end() || !at->second.over)
       continue;
     auto& s = at->second;
-    if (!s.credit.update(m.handed_out, m.received, m.bytes, waiting, always))
+    if (!s.credit.update(progress_of(m, waiting, s.ended), always))
       continue;
     const auto window = s.credit.now(m.handed_out);
     send_on(*s.over, s.channel, [&, &m = m](schema::StreamMessage::Builder b) {

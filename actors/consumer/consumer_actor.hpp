@@ -54,6 +54,8 @@ private:
   void reconnect(task_id id, stream& s);
   /// Tells the tasks how far the trainer is, where that is worth a message.
   void refill(bool always);
+  /// How many bytes the trainer may take before that is worth a look.
+  uint64_t quiet_bytes() const;
   void conclude();
   void fail(const status& why);
   void beat();

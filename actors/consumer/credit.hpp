@@ -22,37 +22,58 @@ public:
   stream_credit() = default;
   /// `most_elements`: 0 for no bound.
   stream_credit(bool shared, uint64_t most_elements, uint64_t bytes)
-    : most_(most_elements == 0 ? unbounded : most_elements),
+    : shared_(shared),
+      most_(most_elements == 0 ? unbounded : most_elements),
       elements_(std::min(shared ? first_elements : unbounded, most_)),
       bytes_(bytes) {}
 
-  /// What to grant now that `handed_out` of `received` elements were taken and `held` bytes are
-  /// left. True if that is worth telling: half of the elements were used since the last time (or
-  /// anything, if `always`), half of the bytes are free, or the trainer began to wait.
-  bool update(uint64_t handed_out, uint64_t received, uint64_t held, bool waiting,
-              bool always = false) {
+  /// How far a stream is.
+  struct progress {
+    uint64_t handed_out = 0; ///< elements
+    uint64_t received = 0;   ///< elements
+    uint64_t held = 0;       ///< bytes that are not handed out
+    uint64_t taken = 0;      ///< bytes of all blocks that the trainer is through with
+    bool waiting = false;    ///< the trainer, for elements of any stream
+    bool ended = false;      ///< nothing more is sent
+  };
+  /// What to grant now that the stream is so far. True if that is worth telling. Always: half of
+  /// the elements were used since the last time, or anything, if `always`. In a shared job, whose
+  /// task must know who is hungry: half of the bytes are free, or the trainer began to wait. With
+  /// one consumer: a quarter of the bytes was used, so that the task need not stop; or the last
+  /// element was handed out.
+  bool update(const progress& now, bool always = false) {
     // A full window was taken and nothing is left of it: the trainer is faster than this window.
-    if (handed_out == received && handed_out - grown_at_ >= elements_) {
+    if (now.handed_out == now.received && now.handed_out - grown_at_ >= elements_) {
       elements_ = std::min(elements_ * 2, most_);
-      grown_at_ = handed_out;
+      grown_at_ = now.handed_out;
     }
-    const bool moved = handed_out > told_;
-    const bool half = handed_out - told_ >= std::max<uint64_t>(elements_ / 2, 1);
+    const bool moved = now.handed_out > told_;
+    const bool half = now.handed_out - told_ >= std::max<uint64_t>(elements_ / 2, 1);
+    const bool freed =
+      shared_ ? now.held <= bytes_ / 2 : now.taken - told_taken_ >= quiet_bytes() || now.ended;
     // The task forgets that we wait when it sends something, so it is told again after that.
-    const bool waits_anew = waiting && (moved || !told_waiting_ || told_received_ != received);
-    if (!waits_anew && !(moved && (half || always || held <= bytes_ / 2)))
+    const bool waits_anew =
+      shared_ && now.waiting && (moved || !told_waiting_ || told_received_ != now.received);
+    if (!waits_anew && !(moved && (half || always || freed)))
       return false;
-    told_ = handed_out;
-    told_waiting_ = waiting;
-    told_received_ = received;
+    told_ = now.handed_out;
+    told_taken_ = now.taken;
+    told_waiting_ = now.waiting;
+    told_received_ = now.received;
     return true;
+  }
+  /// How many bytes the trainer may take before `update` has something to tell, as long as the
+  /// stream has not ended.
+  uint64_t quiet_bytes() const noexcept {
+    return shared_ || elements_ != unbounded ? 0 : bytes_ / 4;
   }
   window now(uint64_t handed_out) const { return {handed_out + elements_, bytes_}; }
   /// `open` and a first grant told the stream all of this.
-  void reopened(uint64_t handed_out, uint64_t received, bool waiting) {
-    told_ = handed_out;
-    told_received_ = received;
-    told_waiting_ = waiting;
+  void reopened(const progress& now) {
+    told_ = now.handed_out;
+    told_taken_ = now.taken;
+    told_received_ = now.received;
+    told_waiting_ = now.waiting;
   }
   /// Elements are so large that hardly one fits: makes room for three, within `most` bytes.
   void make_room(uint64_t element_bytes, uint64_t most) {
@@ -68,10 +89,12 @@ public:
   }
 
 private:
+  bool shared_ = false;
   uint64_t most_ = unbounded;
   uint64_t elements_ = unbounded;
   uint64_t bytes_ = 4 << 20;
   uint64_t told_ = 0; ///< handed out, as the task knows it
+  uint64_t told_taken_ = 0;
   uint64_t told_received_ = 0;
   bool told_waiting_ = false;
   uint64_t grown_at_ = 0; ///< handed out when the window last grew

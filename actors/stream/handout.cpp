@@ -87,7 +87,8 @@ handout::marks handout::of(task_id from) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
   const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
-  return {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes};
+  return {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes,
+          q.taken_bytes};
 }
 
 bool handout::starves() const {
@@ -101,16 +102,19 @@ bool handout::waiting() {
   return starves();
 }
 
-std::map<task_id, handout::marks> handout::look(bool& waiting) {
+std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
   std::lock_guard lock{mutex_};
   told_ = false;
+  unseen_bytes_ = 0;
+  quiet_bytes_ = quiet;
   waiting = starves();
   std::map<task_id, marks> out;
   const auto cut = cut_.load();
   for (const auto& [id, q] : queues_) {
     const auto current = current_from_ == id ? position_of(cut) : 0;
     const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
-    out[id] = {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes + left};
+    out[id] = {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes + left,
+               q.taken_bytes};
   }
   return out;
 }
@@ -120,7 +124,10 @@ std::map<task_id, handout::marks> handout::look(bool& waiting) {
 void handout::settle_current() {
   if (!current_from_)
     return;
-  queues_[current_from_].before_current += position_of(cut_.exchange(0));
+  auto& q = queues_[current_from_];
+  q.before_current += position_of(cut_.exchange(0));
+  q.taken_bytes += current_bytes_;
+  unseen_bytes_ += current_bytes_;
   current_from_ = {};
 }
 
@@ -165,8 +172,9 @@ handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status
 handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& how) {
   std::unique_lock lock{mutex_};
   const auto out = take_locked(rows, how);
+  const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_;
   lock.unlock();
-  if (out != outcome::over)
+  if (tells)
     tell();
   return out;
 }

@@ -25,7 +25,7 @@ namespace headrace {
 class handout {
 public:
   /// `wake`: called on the trainer's thread, without a lock, when the marks are worth a look: it
-  /// began a block, or waits. Once until `look`.
+  /// began a block, or waits (see `look`). Once until `look`.
   explicit handout(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
@@ -46,15 +46,17 @@ public:
 
   /// In elements of one task's stream.
   struct marks {
-    uint64_t received = 0;   ///< less what was recalled
-    uint64_t handed_out = 0; ///< `<= received`
-    size_t bytes = 0;        ///< held here
+    uint64_t received = 0;    ///< less what was recalled
+    uint64_t handed_out = 0;  ///< `<= received`
+    size_t bytes = 0;         ///< held here
+    uint64_t taken_bytes = 0; ///< ever, of blocks that the trainer is through with
   };
   marks of(task_id from);
   /// The trainer is blocked in `next`, and there is nothing for it.
   bool waiting();
-  /// All marks, and whether the trainer waits.
-  std::map<task_id, marks> look(bool& waiting);
+  /// All marks, and whether the trainer waits. The next wake comes no sooner than the trainer is
+  /// through with `quiet` more bytes, even if it waits then.
+  std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
 
   // -- the trainer's side ---------------------------------------------------------
 
@@ -83,6 +85,7 @@ private:
     uint64_t before_current = 0; ///< handed out of blocks before the current one
     uint64_t begin = 0;          ///< where the stream that is counted began
     size_t waiting_bytes = 0;    ///< of `blocks`
+    uint64_t taken_bytes = 0;    ///< ever
   };
   bool starves() const;
   uint64_t cut_back(task_id from, queue& q, uint64_t keep);
@@ -102,6 +105,8 @@ private:
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
   bool waiting_ = false;
+  uint64_t unseen_bytes_ = 0; ///< taken since `look`
+  uint64_t quiet_bytes_ = 0;
   std::optional<status> end_;
   std::atomic<bool> told_{false}; ///< woken, and nobody has looked yet
 };

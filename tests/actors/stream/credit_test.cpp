@@ -11,21 +11,23 @@ constexpr uint64_t little = 0;
 TEST(StreamCredit, StartsSmallForASharedJobAndDoublesWhileTheTrainerKeepsUp) {
   stream_credit x{true, 0, bytes};
   EXPECT_EQ(x.now(0).elements, 16u);
-  EXPECT_TRUE(x.update(16, 16, little, true));
+  EXPECT_TRUE(x.update({.handed_out = 16, .received = 16, .held = little, .waiting = true}));
   EXPECT_EQ(x.now(16).elements, 16u + 32u);
-  EXPECT_TRUE(x.update(48, 48, little, true));
+  EXPECT_TRUE(x.update({.handed_out = 48, .received = 48, .held = little, .waiting = true}));
   EXPECT_EQ(x.now(48).elements, 48u + 64u);
 }
 
 TEST(StreamCredit, DoesNotGrowForATrainerThatLeavesSomethingLying) {
   stream_credit x{true, 0, bytes};
-  for (uint64_t i = 1; i <= 100; ++i) (void)x.update(i, i + 3, little, false);
+  for (uint64_t i = 1; i <= 100; ++i)
+    (void)x.update({.handed_out = i, .received = i + 3, .held = little, .waiting = false});
   EXPECT_EQ(x.now(0).elements, 16u);
 }
 
 TEST(StreamCredit, NeverGrowsBeyondItsBound) {
   stream_credit x{false, 5, bytes};
-  for (uint64_t i = 5; i <= 100; i += 5) (void)x.update(i, i, little, true);
+  for (uint64_t i = 5; i <= 100; i += 5)
+    (void)x.update({.handed_out = i, .received = i, .held = little, .waiting = true});
   EXPECT_EQ(x.now(0).elements, 5u);
   x.bound(2);
   EXPECT_EQ(x.now(0).elements, 2u);
@@ -33,23 +35,45 @@ TEST(StreamCredit, NeverGrowsBeyondItsBound) {
 
 TEST(StreamCredit, TellsWhenHalfTheElementsAreUsed) {
   stream_credit x{true, 0, bytes};
-  EXPECT_FALSE(x.update(7, 16, bytes, false));
-  EXPECT_TRUE(x.update(8, 16, bytes, false));
-  EXPECT_FALSE(x.update(8, 16, bytes, false));
+  EXPECT_FALSE(x.update({.handed_out = 7, .received = 16, .held = bytes, .waiting = false}));
+  EXPECT_TRUE(x.update({.handed_out = 8, .received = 16, .held = bytes, .waiting = false}));
+  EXPECT_FALSE(x.update({.handed_out = 8, .received = 16, .held = bytes, .waiting = false}));
 }
 
-TEST(StreamCredit, TellsWhenHalfTheBytesAreFree) {
-  stream_credit x{false, 0, bytes};
-  EXPECT_FALSE(x.update(1, 4, bytes / 2 + 1, false));
-  EXPECT_TRUE(x.update(2, 4, bytes / 2, false));
+TEST(StreamCredit, TellsASharedJobWhenHalfTheBytesAreFree) {
+  stream_credit x{true, 0, bytes};
+  EXPECT_FALSE(x.update({.handed_out = 1, .received = 4, .held = bytes / 2 + 1, .waiting = false}));
+  EXPECT_TRUE(x.update({.handed_out = 2, .received = 4, .held = bytes / 2, .waiting = false}));
 }
 
 TEST(StreamCredit, TellsThatTheTrainerWaitsAndAgainAfterSomethingCame) {
   stream_credit x{true, 0, bytes};
-  EXPECT_TRUE(x.update(0, 0, little, true));
-  EXPECT_FALSE(x.update(0, 0, little, true));
-  EXPECT_TRUE(x.update(1, 1, little, true));
-  EXPECT_TRUE(x.update(1, 2, little, true)) << "it came and was taken back";
+  EXPECT_TRUE(x.update({.handed_out = 0, .received = 0, .held = little, .waiting = true}));
+  EXPECT_FALSE(x.update({.handed_out = 0, .received = 0, .held = little, .waiting = true}));
+  EXPECT_TRUE(x.update({.handed_out = 1, .received = 1, .held = little, .waiting = true}));
+  EXPECT_TRUE(x.update({.handed_out = 1, .received = 2, .held = little, .waiting = true}))
+    << "it came and was taken back";
+}
+
+TEST(StreamCredit, TellsTheTaskOfOneConsumerWhenAQuarterOfTheBytesWasUsed) {
+  stream_credit x{false, 0, bytes};
+  EXPECT_EQ(x.quiet_bytes(), bytes / 4);
+  EXPECT_FALSE(x.update({.handed_out = 1, .received = 9, .taken = bytes / 4 - 1}));
+  EXPECT_FALSE(x.update({.handed_out = 2, .received = 2, .taken = bytes / 4 - 1, .waiting = true}));
+  EXPECT_TRUE(x.update({.handed_out = 3, .received = 9, .taken = bytes / 4}));
+  EXPECT_FALSE(x.update({.handed_out = 4, .received = 9, .taken = bytes / 2 - 1}));
+}
+
+TEST(StreamCredit, TellsTheTaskOfOneConsumerTheLastElementAtOnce) {
+  stream_credit x{false, 0, bytes};
+  EXPECT_FALSE(x.update({.handed_out = 1, .received = 2}));
+  EXPECT_TRUE(x.update({.handed_out = 2, .received = 2, .ended = true}));
+  EXPECT_FALSE(x.update({.handed_out = 2, .received = 2, .ended = true}));
+}
+
+TEST(StreamCredit, LooksAtEachElementWhereTheyAreCounted) {
+  EXPECT_EQ((stream_credit{false, 10, bytes}.quiet_bytes()), 0u);
+  EXPECT_EQ((stream_credit{true, 0, bytes}.quiet_bytes()), 0u);
 }
 
 TEST(StreamCredit, MakesRoomForThreeLargeElements) {

@@ -131,6 +131,25 @@ TEST(Handout, WakesTheActorOnceUntilItLooks) {
   EXPECT_EQ(woken, 2);
 }
 
+TEST(Handout, WakesNobodyBeforeSoManyBytesWereTaken) {
+  int woken = 0;
+  handout out{[&] { ++woken; }};
+  bool waiting = false;
+  out.look(waiting, numbers(0, 3).bytes());
+  for (int i = 0; i < 2; ++i) {
+    out.add(a, numbers(i, 1));
+    drain(out);
+  }
+  EXPECT_EQ(woken, 0) << "though the trainer waits";
+  out.add(a, numbers(2, 1));
+  drain(out);
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(out.look(waiting).at(a).taken_bytes, numbers(0, 3).bytes());
+  out.add(a, numbers(3, 1));
+  drain(out);
+  EXPECT_EQ(woken, 2) << "at once, as no quiet was asked for";
+}
+
 // Every element goes either to the trainer or back to the actor, whatever the two threads do.
 TEST(Handout, LosesAndRepeatsNothingBetweenTwoThreads) {
   constexpr int64_t total = 200'000;

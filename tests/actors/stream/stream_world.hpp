@@ -121,7 +121,7 @@ public:
     p.connected = true;
     const auto marks = c.out->of(id_of(t));
     const auto waiting = c.out->waiting();
-    p.credit.reopened(marks.handed_out, marks.received, waiting);
+    p.credit.reopened(progress(marks, waiting, p));
     p.up.push_back(open_msg{marks.received, marks.handed_out});
     p.up.push_back(grant_msg{marks.handed_out, p.credit.now(marks.handed_out), waiting});
   }
@@ -198,20 +198,27 @@ public:
       refill(id, true);
     } else {
       p.ended = true;
+      refill(id, false);
       EXPECT_EQ(std::get<task_output::send_end>(what).elements, c.out->of(id_of(t)).received);
       if (std::all_of(c.pipes.begin(), c.pipes.end(), [](auto& e) { return e.second.ended; }))
         c.out->finish({});
     }
     return true;
   }
+  static stream_credit::progress progress(const handout::marks& m, bool waiting, const pipe& p) {
+    return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, p.ended};
+  }
   /// The consumer actor looks at the marks.
   void refill(uint64_t id, bool always) {
     auto& c = consumers.at(id);
     c.woken = false;
+    auto quiet = stream_credit::unbounded;
+    for (const auto& [t, p] : c.pipes)
+      quiet = std::min(quiet, p.ended ? 0 : p.credit.quiet_bytes());
     bool waiting = false;
-    for (const auto& [task, m] : c.out->look(waiting)) {
+    for (const auto& [task, m] : c.out->look(waiting, quiet)) {
       auto& p = c.pipes.at(task.value - 1);
-      if (p.connected && p.credit.update(m.handed_out, m.received, m.bytes, waiting, always))
+      if (p.connected && p.credit.update(progress(m, waiting, p), always))
         p.up.push_back(grant_msg{m.handed_out, p.credit.now(m.handed_out), waiting});
     }
   }
