@@ -1,7 +1,10 @@
 #include "headrace/actors/task/runner.hpp"
 
+#include "headrace/runtime/base/work_timer.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
@@ -17,6 +20,9 @@ struct runner::shared {
   std::mutex mutex;
   std::condition_variable_any changed;
   size_t outstanding = 0;
+  size_t goes_on_at = SIZE_MAX; ///< outstanding bytes, while the thread waits
+  std::thread::id thread;
+  duration waited_for_splits{0}; ///< that thread's, since the last block
   std::optional<result<std::optional<split_range>>> splits;
   bool runs = false;
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
@@ -65,8 +71,11 @@ result<std::optional<split_range>> runner::shared::ask(const split_question& whi
   std::unique_lock lock{mutex};
   if (!stopped)
     hear.wants_splits(which, total);
+  const auto begin = clock::system().now();
   if (!changed.wait(lock, halt.get_token(), [&] { return splits.has_value(); }))
     return cancelled("the task was stopped");
+  if (std::this_thread::get_id() == thread)
+    waited_for_splits += clock::system().now() - begin;
   auto answer = *std::move(splits);
   splits.reset();
   return answer;
@@ -77,7 +86,12 @@ void runner::shared::give(block rows, size_t bytes) {
   outstanding += bytes;
   if (!stopped)
     hear.produced(std::move(rows));
-  changed.wait(lock, halt.get_token(), [&] { return outstanding <= what.most_outstanding; });
+  if (outstanding <= std::max(what.most_outstanding, bytes))
+    return;
+  // It stops seldom, and goes on when there is room for several blocks again.
+  goes_on_at = std::max(what.most_outstanding / 2, bytes);
+  changed.wait(lock, halt.get_token(), [&] { return outstanding <= goes_on_at; });
+  goes_on_at = SIZE_MAX;
 }
 
 status runner::shared::pull() {
@@ -95,21 +109,24 @@ status runner::shared::pull() {
   // However this ends: threads that read ahead may wait for splits, and are waited for.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
     &halt, [](std::stop_source* x) { x->request_stop(); }};
+  thread = std::this_thread::get_id();
   block_ramp ramp;
   auto skip = what.skip_rows;
   while (!halt.stop_requested()) {
-    const auto begin = clock::system().now();
+    // What a row costs is what counts, not how busy the machine is, nor how far off the job.
+    waited_for_splits = {};
+    const work_timer timer;
     auto rows = source->next(ramp.next());
     if (!rows)
       break;
-    const auto bytes = rows->bytes();
-    ramp.record(rows->rows, bytes, clock::system().now() - begin);
+    ramp.record(rows->rows, rows->bytes(), timer.took() - waited_for_splits);
     if (const auto dropped = std::min<uint64_t>(skip, rows->rows); dropped != 0) {
       skip -= dropped;
       if (dropped == rows->rows)
         continue;
       rows = rows->slice(dropped, rows->rows - dropped);
     }
+    const auto bytes = rows->bytes();
     give(*std::move(rows), bytes);
   }
   return {};
@@ -161,8 +178,10 @@ void runner::stop() {
 
 void runner::taken(size_t bytes) {
   std::lock_guard lock{shared_->mutex};
-  shared_->outstanding -= std::min(bytes, shared_->outstanding);
-  shared_->changed.notify_all();
+  const auto before = shared_->outstanding;
+  shared_->outstanding -= std::min(bytes, before);
+  if (before > shared_->goes_on_at && shared_->outstanding <= shared_->goes_on_at)
+    shared_->changed.notify_all();
 }
 
 void runner::give_splits(result<std::optional<split_range>> what) {

@@ -21,10 +21,12 @@ public:
     dataset_ptr graph;
     uint64_t seed = 0;
     uint64_t repetition = 0;
-    bool leases_splits = false;        ///< DYNAMIC
-    split_log replay;                  ///< what the task was given already
-    uint64_t skip_rows = 0;            ///< what earlier runners have given away
-    size_t most_outstanding = 8 << 20; ///< bytes given and not taken
+    bool leases_splits = false; ///< DYNAMIC
+    split_log replay;           ///< what the task was given already
+    uint64_t skip_rows = 0;     ///< what earlier runners have given away
+    /// Bytes given and not taken: few, so that they are still in the cache when they are sent. Two
+    /// blocks may be outstanding however large they are.
+    size_t most_outstanding = 1 << 20;
     std::function<named_function(const std::string&)> find_function; ///< may be empty
     std::shared_ptr<stopping_threads> threads;                       ///< may be null
   };

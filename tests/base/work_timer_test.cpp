@@ -1,0 +1,45 @@
+#include "headrace/runtime/base/work_timer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace headrace {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+nanoseconds since(steady_clock::time_point begin) { return steady_clock::now() - begin; }
+
+TEST(WorkTimer, CountsNoMoreThanTheTimeOnTheWall) {
+  const auto begin = steady_clock::now();
+  const work_timer timer;
+  volatile uint64_t x = 0;
+  for (int i = 0; i < 1'000'000; ++i) x = x + 1;
+  const auto took = timer.took();
+  EXPECT_GT(took, nanoseconds{0});
+  EXPECT_LE(took, since(begin));
+}
+
+TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
+  std::promise<void> asked, answered;
+  nanoseconds between{0};
+  std::jthread other{[&] {
+    asked.get_future().wait();
+    const auto begin = steady_clock::now();
+    // Long enough to be told from the work around it, however long it takes.
+    while (since(begin) < std::chrono::milliseconds{20}) std::this_thread::yield();
+    between = since(begin);
+    answered.set_value();
+  }};
+  const work_timer timer;
+  asked.set_value();
+  answered.get_future().wait();
+  EXPECT_GE(timer.took(), between);
+}
+
+} // namespace
+} // namespace headrace
