@@ -170,7 +170,7 @@ def test_AMissingFileIsNotFoundWithItsName():
         list(hr.TextLineDataset("/no/such/file"))
 
 
-@pytest.mark.parametrize("call", [lambda d: d.unique(), lambda d: d.cache(), lambda d: d.window(2)])
+@pytest.mark.parametrize("call", [lambda d: d.unique(), lambda d: d.rejection_resample(None, []), lambda d: d.window(2)])
 def test_WhatTheEngineLacksSaysSo(call):
     with pytest.raises(hr.errors.UnimplementedError, match="no such operator"):
         call(hr.Dataset.range(3))
@@ -217,3 +217,39 @@ def test_DLPackSharesTheMemory():
     (x,) = hr.Dataset.range(8).map(lambda x: hr.cast(x, hr.float32)).batch(8)
     shared = np.from_dlpack(Shared(x))
     assert shared.ctypes.data == x.ctypes.data and shared.dtype == np.float32 and shared.tolist() == x.tolist()
+
+
+def test_IteratorsSaveAndRestore():
+    ds = hr.Dataset.range(50).map(lambda x: x * 3).shuffle(10).batch(4)
+    it = iter(ds)
+    head = [next(it).tolist() for _ in range(5)]
+    record = it.save()
+    rest = values(it)
+    assert values(ds.restore(record)) == rest
+    other = iter(ds)
+    next(other)
+    other.restore(record)
+    assert values(other) == rest
+    assert sorted(sum(head + rest, [])) == [3 * x for x in range(50)]
+    start = iter(ds)
+    assert len(values(ds.restore(start.save()))) == 13
+    with pytest.raises(hr.errors.OpError):
+        hr.Dataset.range(3).restore(record)
+    with pytest.raises(hr.errors.OpError):
+        ds.restore(b"nonsense")
+    with pytest.raises(TypeError, match="record"):
+        ds.restore("nonsense")
+    with pytest.raises(hr.errors.OutOfRangeError, match="end"):
+        it.save()
+
+
+def test_MoreSources(tmp_path):
+    (tmp_path / "f").write_bytes(b"HEADaabbccFT")
+    ds = hr.FixedLengthRecordDataset(str(tmp_path / "f"), 2, header_bytes=4, footer_bytes=2)
+    assert list(ds) == [b"aa", b"bb", b"cc"]
+    assert list(hr.FixedLengthRecordDataset([str(tmp_path / "f")], 3, num_parallel_reads=2)) == \
+        [b"HEA", b"Daa", b"bbc", b"cFT"]
+    assert values(hr.Dataset.counter(3, -2).take(3)) == [3, 1, -1]
+    assert hr.Dataset.counter().cardinality() == hr.INFINITE_CARDINALITY
+    draws = values(hr.Dataset.random(seed=4).take(5))
+    assert draws == values(hr.Dataset.random(seed=4).take(5)) and len(set(draws)) == 5

@@ -33,8 +33,8 @@ def finish(child: subprocess.Popen) -> tuple[int, str, str]:
 def test_CtrlCEndsAWaitAndTheIteratorGoesOn():
     child = start(NOBODY + textwrap.dedent("""
         it = iter(ds)
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)
             next(it)
         except KeyboardInterrupt:
             print("interrupted", flush=True)

@@ -147,3 +147,46 @@ def test_TheCommandRuns():
     done = subprocess.run([sys.executable, "-m", "headrace", "version"], capture_output=True, text=True, env=env,
                           timeout=60)
     assert done.returncode == 0 and "headrace" in done.stdout
+
+
+# -- generators ------------------------------------------------------------------------------------------
+
+
+def test_GeneratorsGiveTheirElementsInEachPass():
+    def pairs(n):
+        for i in range(n):
+            yield i, [i] * i
+
+    ds = hr.Dataset.from_generator(pairs, args=(4,), output_signature=(SCALAR, hr.TensorSpec([None], hr.int32)))
+    for _ in range(2):
+        assert [(int(i), v.tolist()) for i, v in ds] == [(0, []), (1, [1]), (2, [2, 2]), (3, [3, 3, 3])]
+    assert ints(ds.map(lambda i, v: i).repeat(2)) == [0, 1, 2, 3] * 2
+    assert list(hr.Dataset.from_generator(lambda: [], hr.int64)) == []
+    assert ints(hr.Dataset.from_generator(lambda: range(3), hr.int64, [])) == [0, 1, 2]
+
+
+def test_AnEndlessGeneratorCanBeLeft():
+    import itertools
+
+    assert ints(hr.Dataset.from_generator(itertools.count, output_signature=SCALAR).take(1000)) == list(range(1000))
+
+
+def test_AGeneratorThatRaisesEndsWithThatError():
+    def broken():
+        yield 1
+        raise RuntimeError("out of tea")
+
+    it = iter(hr.Dataset.from_generator(broken, output_signature=SCALAR))
+    assert next(it) == 1
+    with pytest.raises(hr.errors.UnknownError, match="out of tea"):
+        next(it)
+    assert list(it) == []
+
+
+def test_WrongArgumentsOfFromGeneratorNameThemselves():
+    with pytest.raises(TypeError, match="generator must be callable"):
+        hr.Dataset.from_generator([1, 2], hr.int64)
+    with pytest.raises(TypeError, match="output_signature"):
+        hr.Dataset.from_generator(lambda: [])
+    with pytest.raises(TypeError, match="output_shapes"):
+        hr.Dataset.from_generator(lambda: [], (hr.int64, hr.int64), [])

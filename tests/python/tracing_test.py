@@ -177,3 +177,25 @@ def test_AnErrorOfTheFunctionItselfKeepsItsTraceback():
 
     with pytest.raises(AttributeError, match="no_such_attribute"):
         hr.Dataset.range(3).map(wrong)
+
+
+def test_FunctionsOfStringsRandomNumbersAndTables():
+    s = hr.Dataset.from_tensors("Über 12 ab")
+    assert list(s.map(lambda s: hr.strings.length(s, unit="UTF8_CHAR"))) == [10]
+    assert [x.decode() for x in s.map(lambda s: hr.strings.upper(s, encoding="utf-8"))] == ["ÜBER 12 AB"]
+    assert list(s.map(lambda s: hr.strings.regex_replace(s, "[0-9]+", "#"))) == ["Über # ab".encode()]
+    assert list(s.map(lambda s: hr.strings.regex_full_match(s, ".*ab"))) == [True]
+    assert list(s.map(lambda s: hr.strings.substr(s, -2, 2))) == [b"ab"]
+    assert list(hr.Dataset.from_tensors("a b c").map(lambda s: hr.strings.ngrams(hr.strings.split(s), 2)))[0].tolist() \
+        == [b"a b", b"b c"]
+    assert 0 <= next(iter(s.map(lambda s: hr.strings.to_hash_bucket_fast(s, 7)))) < 7
+    draw = lambda i: hr.random.stateless_uniform([3], hr.stack([7, hr.cast(i, hr.int32)]))  # noqa: E731
+    a, b = list(hr.Dataset.range(2).map(draw))
+    assert a.shape == (3,) and (a >= 0).all() and (a < 1).all() and (a != b).any()
+    np.testing.assert_array_equal(a, next(iter(hr.Dataset.range(1).map(draw))))
+    words = hr.lookup.KeyValueTensorInitializer(["x", "y"], [0, 1])
+    table = hr.lookup.StaticVocabularyTable(words, 2)
+    got = [int(x) for x in hr.Dataset.from_tensor_slices(["y", "x", "other"]).map(table.lookup)]
+    assert got[:2] == [1, 0] and got[2] in (2, 3) and table.size() == 4
+    with pytest.raises(hr.errors.UnimplementedError, match="stateless_uniform"):
+        hr.random.uniform([2])

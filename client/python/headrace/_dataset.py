@@ -145,8 +145,22 @@ class Dataset:
     @staticmethod
     def from_generator(generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = None,
                        output_signature: Any = None, name: str | None = None) -> Dataset:
-        """The elements that a Python generator gives."""
-        missing("Dataset.from_generator")
+        """The elements that the iterable ``generator(*args)`` gives.
+
+        It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
+        started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
+        ``output_shapes``). Each pass starts a new generator.
+
+        >>> def squares(n):
+        ...     for i in range(n):
+        ...         yield i * i
+        >>> spec = TensorSpec([], dtypes.int64)
+        >>> list(Dataset.from_generator(squares, args=(3,), output_signature=spec))
+        [np.int64(0), np.int64(1), np.int64(4)]
+        """
+        from ._python import from_generator
+
+        return from_generator(generator, output_types, output_shapes, args, output_signature)
 
     @staticmethod
     def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None,
@@ -192,13 +206,21 @@ class Dataset:
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """``start``, ``start + step`` ... without an end."""
-        missing("Dataset.counter")
+        """``start``, ``start + step`` ... without an end, as scalars of ``dtype``.
+
+        >>> list(Dataset.counter(5, 2).take(2))
+        [np.int64(5), np.int64(7)]
+        """
+        out = Dataset(_core.counter(_int(start, "start"), _int(step, "step")))
+        wanted = dtypes.as_dtype(dtype)
+        return out if wanted == dtypes.int64 else out.map(lambda x: _core.cast(x, wanted.name))
 
     @staticmethod
     def random(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-        """Random int64 numbers without an end."""
-        missing("Dataset.random")
+        """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``."""
+        again = False if rerandomize_each_iteration is None else _flag(rerandomize_each_iteration,
+                                                                       "rerandomize_each_iteration")
+        return Dataset(_core.random(_seed(seed), again))
 
     @staticmethod
     def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
@@ -439,6 +461,22 @@ class Dataset:
         """The same as ``iter``: elements are numpy's anyhow."""
         return self._graph.read(None)
 
+    def restore(self, record: bytes) -> Iterator[Any]:
+        """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
+
+        In this process or another: gives what was still to come, in the same order. Raises
+        ``InvalidArgumentError`` or ``DataLossError`` for a record that is damaged or of another dataset.
+
+        >>> ds = Dataset.range(5).shuffle(5)
+        >>> it = iter(ds)
+        >>> first = next(it)
+        >>> list(ds.restore(it.save())) == list(it)
+        True
+        """
+        if not isinstance(record, bytes):
+            raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
+        return self._graph.restore(record)
+
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises ``InvalidArgumentError`` if there are more, or none."""
         found = list(self.take(2))
@@ -518,15 +556,24 @@ class TextLineDataset(_FileDataset):
         super().__init__(filenames, lambda files: _core.text_lines(files, how), num_parallel_reads)
 
 
-class FixedLengthRecordDataset(Dataset):
-    """Records of ``record_bytes`` bytes from binary files."""
+class FixedLengthRecordDataset(_FileDataset):
+    """Records of ``record_bytes`` bytes from binary files, as ``bytes``; other arguments as of ``TFRecordDataset``.
+
+    ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. A file whose size does not fit is an
+    error.
+    """
 
     __slots__ = ()
 
     def __init__(self, filenames: Any, record_bytes: Any, header_bytes: Any = None, footer_bytes: Any = None,
                  buffer_size: Any = None, compression_type: str | None = None, num_parallel_reads: Any = None,
                  name: str | None = None) -> None:
-        missing("FixedLengthRecordDataset")
+        how = _compression(compression_type)
+        record = _int(record_bytes, "record_bytes")
+        header = 0 if header_bytes is None else _int(header_bytes, "header_bytes")
+        footer = 0 if footer_bytes is None else _int(footer_bytes, "footer_bytes")
+        super().__init__(filenames, lambda files: _core.fixed_length(files, record, header, footer, how),
+                         num_parallel_reads)
 
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "FixedLengthRecordDataset",

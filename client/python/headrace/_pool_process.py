@@ -24,8 +24,10 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
         if not all(isinstance(x, (str, bytes)) for x in array.flat):
             raise TypeError(f"{where} must be str or bytes, as declared")
     elif array.dtype != dtype.as_numpy_dtype:
-        if isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf":
-            array = array.astype(dtype.as_numpy_dtype, casting="same_kind" if array.dtype.kind == "f" else "unsafe")
+        # Python's own numbers become what was declared; fractions do not become integers.
+        if isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
+                array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex):
+            array = array.astype(dtype.as_numpy_dtype)
         else:
             raise TypeError(f"{where} is {array.dtype}, but declared is {kind}")
     if dims is not None and (len(dims) != array.ndim or any(d is not None and d != n for d, n in zip(dims, array.shape))):

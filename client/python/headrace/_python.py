@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _pool
+from . import _core, _pool, _values
 from ._specs import TensorSpec, map_structure
 from .dtypes import as_dtype
 
@@ -80,3 +80,38 @@ def _find(name: str) -> tuple[Any, Any, Any, bool]:
     if kind == "generator":
         return _pool.Generator(shipped).run, argument, declared, True
     return (lambda rows: _pool.shared().run(shipped, rows)), argument, declared, False
+
+
+def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any,
+                   output_signature: Any) -> Dataset:
+    """See ``Dataset.from_generator``."""
+    import cloudpickle
+
+    from ._dataset import Dataset
+
+    if not callable(generator):
+        raise TypeError("from_generator: generator must be callable and give an iterable")
+    if (output_signature is None) == (output_types is None):
+        raise TypeError("from_generator: output_signature must be given, or output_types, and not both")
+    if output_signature is not None:
+        if output_shapes is not None:
+            raise TypeError("from_generator: output_shapes goes with output_types, not with output_signature")
+        declared = map_structure(_spec, output_signature)
+    elif output_shapes is None:
+        declared = map_structure(_spec, output_types)
+    else:
+        declared = _with_shapes(output_types, output_shapes)
+    given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
+    shipped = cloudpickle.dumps(("generator", (generator, given), ["int64", []], map_structure(_plain, declared)))
+    name = _PREFIX + base64.b85encode(shipped).decode()
+    return Dataset(_core.generator(name, map_structure(_plain, declared)))
+
+
+def _with_shapes(types: Any, shapes: Any) -> Any:
+    if isinstance(types, tuple) and isinstance(shapes, tuple) and len(types) == len(shapes):
+        return tuple(_with_shapes(t, s) for t, s in zip(types, shapes))
+    if isinstance(types, dict) and isinstance(shapes, dict) and types.keys() == shapes.keys():
+        return {key: _with_shapes(t, shapes[key]) for key, t in types.items()}
+    if isinstance(types, (tuple, dict)):
+        raise TypeError("from_generator: output_shapes must be arranged as output_types")
+    return TensorSpec(shapes, types)

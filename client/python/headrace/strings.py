@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, dtypes
-from ._values import tensor
-from .errors import UnimplementedError
+from ._values import integer, integers, tensor
 
 Tensor = _core.Tensor
 
@@ -17,28 +16,60 @@ def _text(value: Any, argument: str) -> str:
     return value
 
 
+def _utf8(unit: str) -> bool:
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise ValueError(f"unit must be 'BYTE' or 'UTF8_CHAR', not {unit!r}")
+    return unit == "UTF8_CHAR"
+
+
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """Bytes of each string, as int32."""
-    if unit != "BYTE":
-        raise UnimplementedError(f"strings.length: this release has no unit {unit!r}, only 'BYTE'")
-    return _core.string_length(tensor(input, "input"))
+    """Bytes (or code points, ``unit="UTF8_CHAR"``) of each string, as int32."""
+    return _core.string_length(tensor(input, "input"), _utf8(unit))
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as capitals."""
-    _ascii("upper", encoding)
-    return _core.string_upper(tensor(input, "input"))
+    """ASCII letters as capitals; with ``encoding="utf-8"`` by Unicode's full case mapping."""
+    return _core.string_upper(tensor(input, "input"), _text(encoding, "encoding"))
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as small ones."""
-    _ascii("lower", encoding)
-    return _core.string_lower(tensor(input, "input"))
+    """ASCII letters as small ones; with ``encoding="utf-8"`` by Unicode's full case mapping."""
+    return _core.string_lower(tensor(input, "input"), _text(encoding, "encoding"))
 
 
-def _ascii(function: str, encoding: str) -> None:
-    if encoding:
-        raise UnimplementedError(f"strings.{function}: this release has no encoding {encoding!r}, only ''")
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """``len`` units from ``pos`` on; a negative ``pos`` counts from the end.
+
+    A position beyond either end is an error of the element.
+    """
+    return _core.substr(tensor(input, "input"), tensor(pos, "pos"), tensor(len, "len"), _utf8(unit))
+
+
+def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
+    """Does the RE2 ``pattern`` match the whole string?"""
+    return _core.regex_full_match(tensor(input, "input"), _text(pattern, "pattern"))
+
+
+def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
+                  name: str | None = None) -> Tensor:
+    """Matches of the RE2 ``pattern`` replaced by ``rewrite``, where ``\\1`` stands for what a group matched."""
+    return _core.regex_replace(tensor(input, "input"), _text(pattern, "pattern"), _text(rewrite, "rewrite"),
+                               replace_global)
+
+
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """An int64 in ``[0, num_buckets)`` that depends on the string alone, the same as TensorFlow's."""
+    return _core.to_hash_bucket_fast(tensor(input, "input"), integer(num_buckets, "num_buckets"))
+
+
+def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = None, padding_width: int | None = None,
+           preserve_short_sequences: bool = False, name: str | None = None) -> Tensor:
+    """The runs of ``ngram_width`` (one number or several) strings along the last axis, joined by ``separator``."""
+    pads = (pad_values, pad_values) if isinstance(pad_values, str) else pad_values
+    return _core.ngrams(tensor(data, "data"), integers(ngram_width, "ngram_width"), _text(separator, "separator"),
+                        None if pads is None else tuple(pads),
+                        -1 if padding_width is None else integer(padding_width, "padding_width"),
+                        preserve_short_sequences)
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
@@ -51,6 +82,8 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
 
     A vector of as many strings as there are: where TensorFlow gives a ragged tensor.
     """
+    from .errors import UnimplementedError
+
     if maxsplit != -1:
         raise UnimplementedError("strings.split: this release has no maxsplit")
     return _core.string_split(tensor(input, "input"), "" if sep is None else _text(sep, "sep"))
@@ -64,6 +97,8 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "",
                 name: str | None = None) -> Tensor:
     """The strings along the last axis with ``separator`` between them."""
+    from .errors import UnimplementedError
+
     x = tensor(inputs, "inputs")
     if keepdims or (axis not in (None, -1) and axis != (x.ndim or 0) - 1) or (axis is None and x.ndim != 1):
         raise UnimplementedError("strings.reduce_join: this release joins along the last axis only")

@@ -49,6 +49,10 @@ void bind_datasets(nb::module_& m) {
            auto bytes = encode_graph(x.node()).value();
            return nb::bytes(bytes.data(), bytes.size());
          })
+    .def("restore",
+         [](graph x, nb::bytes record) {
+           return new reading{x.node(), buffer::copy_of(record.data(), record.size())};
+         })
     .def(
       "read",
       [](graph x, seed s) {
@@ -84,6 +88,17 @@ void bind_datasets(nb::module_& m) {
       return checked(make_list_files(patterns.node(), shuffle, s));
     },
     nb::arg("patterns"), nb::arg("shuffle"), nb::arg("seed").none());
+
+  m.def("fixed_length",
+        [](e files, int64_t record, int64_t header, int64_t footer, std::string compression) {
+          return checked(make_fixed_length(
+            files.node(), {.record_bytes = record, .header_bytes = header, .footer_bytes = footer},
+            std::move(compression)));
+        });
+  m.def("counter", [](int64_t start, int64_t step) { return checked(make_counter(start, step)); });
+  m.def(
+    "random", [](seed s, bool reseed) { return checked(make_random(s, reseed)); },
+    nb::arg("seed").none(), nb::arg("reseed"));
 
   // operators
   m.def("map", [](graph in, const function& f, int64_t parallel) {

@@ -1,7 +1,9 @@
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
 #include "nested.hpp"
 #include "values.hpp"
@@ -15,6 +17,8 @@ namespace {
 using e = const expr&;
 
 dtype type_of(const std::string& name) { return parse_dtype(name).value(); }
+
+strings::unit unit_of(bool utf8) { return utf8 ? strings::unit::utf8_chars : strings::unit::bytes; }
 
 nb::object to_python(const expr_structure& x) {
   return arranged(x.layout(), [&](size_t i) { return nb::cast(x.leaves()[i]); });
@@ -119,10 +123,26 @@ void bind_functions(nb::module_& m) {
   m.def("assert_rank", &debugging::assert_rank);
 
   // strings
-
-  m.def("string_length", [](e x) { return strings::length(x); });
-  m.def("string_upper", [](e x) { return strings::upper(x); });
-  m.def("string_lower", [](e x) { return strings::lower(x); });
+  m.def("string_length", [](e x, bool utf8) { return strings::length(x, unit_of(utf8)); });
+  m.def("string_upper", &strings::upper);
+  m.def("string_lower", &strings::lower);
+  m.def("substr", [](e x, e position, e length, bool utf8) {
+    return strings::substr(x, position, length, unit_of(utf8));
+  });
+  m.def("regex_full_match", &strings::regex_full_match);
+  m.def("regex_replace", &strings::regex_replace);
+  m.def("to_hash_bucket_fast", &strings::to_hash_bucket_fast);
+  m.def("split_padded", &strings::split_padded);
+  m.def(
+    "ngrams",
+    [](e x, std::vector<int64_t> widths, const std::string& separator,
+       std::optional<std::pair<std::string, std::string>> pads, int64_t padding_width,
+       bool preserve_short_sequences) {
+      return strings::ngrams(x, std::move(widths),
+                             {separator, std::move(pads), padding_width, preserve_short_sequences});
+    },
+    nb::arg("x"), nb::arg("widths"), nb::arg("separator"), nb::arg("pads").none(),
+    nb::arg("padding_width"), nb::arg("preserve_short_sequences"));
   m.def("string_strip", &strings::strip);
   m.def("string_split", &strings::split);
   m.def("string_join", &strings::join);
@@ -130,6 +150,35 @@ void bind_functions(nb::module_& m) {
   m.def("string_to_number",
         [](e x, const std::string& type) { return strings::to_number(x, type_of(type)); });
   m.def("as_string", &strings::as_string);
+
+  // random numbers by seed
+  m.def("stateless_uniform", [](nb::handle dims, e seed, e low, e high, const std::string& type) {
+    return random::stateless_uniform(shape_from_python(dims), seed, low, high, type_of(type));
+  });
+  m.def("stateless_normal", [](nb::handle dims, e seed, e mean, e deviation,
+                               const std::string& type) {
+    return random::stateless_normal(shape_from_python(dims), seed, mean, deviation, type_of(type));
+  });
+  m.def("stateless_truncated_normal",
+        [](nb::handle dims, e seed, e mean, e deviation, const std::string& type) {
+          return random::stateless_truncated_normal(shape_from_python(dims), seed, mean, deviation,
+                                                    type_of(type));
+        });
+  m.def("stateless_categorical", &random::stateless_categorical);
+  m.def("fold_in", &random::fold_in);
+
+  // tables
+  nb::class_<lookup::table>(m, "Table")
+    .def("lookup", &lookup::table::lookup)
+    .def("size", &lookup::table::size);
+  m.def("table", [](e keys, e values, e otherwise) {
+    return lookup::table{keys, values, otherwise};
+  });
+  m.def("vocabulary_table", [](const std::vector<nb::bytes>& words, int64_t buckets) {
+    std::vector<std::string> all;
+    for (const auto& word : words) all.emplace_back(word.c_str(), word.size());
+    return lookup::vocabulary_table(all, buckets);
+  });
 
   // parsing
   m.def("decode_raw", [](e x, const std::string& type, bool little_endian) {

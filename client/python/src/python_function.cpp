@@ -3,8 +3,10 @@
 #include "element_writer.hpp"
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/functions/value.hpp"
+#include "headrace/pipeline/graph/build.hpp"
 #include "nested.hpp"
 #include "values.hpp"
+#include "waiting.hpp"
 
 #include <fmt/format.h>
 
@@ -27,8 +29,8 @@ element_spec spec_from_python(nb::handle nest) {
 /// Threads of the engine drop functions when they like.
 std::shared_ptr<nb::object> kept(nb::object x) {
   return {new nb::object{std::move(x)}, [](nb::object* p) {
-            if (!Py_IsInitialized() || nb::is_alive() == false)
-              return; // the interpreter is gone, and took it along
+            if (leaving() || !Py_IsInitialized())
+              return; // the interpreter takes it along
             nb::gil_scoped_acquire lock;
             delete p;
           }};
@@ -93,13 +95,15 @@ block function_of_rows::operator()(const block& in) const {
 } // namespace
 
 named_function find_python_function(const std::string& name) {
-  if (!name.starts_with("python:"))
+  if (!name.starts_with("python:") || leaving())
     return {};
   nb::gil_scoped_acquire lock;
   auto found = nb::cast<nb::tuple>(nb::module_::import_("headrace._python").attr("_find")(name));
   function_of_rows f{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                      spec_from_python(found[2]).components, nb::cast<bool>(found[3])};
   return [f = std::move(f)](const block& in) -> result<block> {
+    if (leaving())
+      return cancelled("the interpreter is about to end");
     try {
       return f(in);
     } catch (const std::exception& e) {
@@ -117,6 +121,9 @@ void bind_python_functions(nb::module_& m) {
     out.declared = spec_from_python(declared);
     out.layout = out.declared.layout;
     return out;
+  });
+  m.def("generator", [](const std::string& name, nb::handle declared) {
+    return dataset{make_generator(name, spec_from_python(declared)).value()};
   });
 }
 

@@ -12,6 +12,7 @@ namespace headrace::python {
 struct reading::shared {
   dataset_ptr graph;
   iterate_options options;
+  std::optional<buffer> record;         ///< where to begin
   std::optional<dataset_iterator> from; ///< opened at the first element
   announcement fetched;
 
@@ -28,6 +29,10 @@ struct reading::shared {
   std::exception_ptr thrown;
 
   std::mutex turn; ///< one caller at a time
+
+  dataset_iterator open() const {
+    return record ? dataset_iterator{graph, *record, options} : dataset_iterator{graph, options};
+  }
 };
 
 namespace {
@@ -56,6 +61,13 @@ reading::reading(dataset_ptr graph, std::optional<uint64_t> seed)
   readings().all.insert(this);
 }
 
+reading::reading(dataset_ptr graph, const buffer& record)
+  : reading(std::move(graph), std::nullopt) {
+  shared_->record = record;
+  // Errors of the record come here, not at the first element.
+  shared_->from.emplace(shared_->open());
+}
+
 reading::~reading() {
   if (is_orphan()) {
     // Its thread exists in the parent only: nothing here can be ended in order.
@@ -69,6 +81,9 @@ reading::~reading() {
   }
   at_ = {};
   close();
+  // Threads that are waited for may need the GIL to end.
+  nb::gil_scoped_release others;
+  shared_.reset();
 }
 
 void reading::close() noexcept {
@@ -84,6 +99,7 @@ void reading::close() noexcept {
 void reading::close_all() noexcept {
   if (is_orphan())
     return;
+  leave();
   std::vector<std::shared_ptr<shared>> open;
   {
     std::lock_guard lock{readings().mutex};
@@ -112,7 +128,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
     std::exception_ptr thrown;
     try {
       if (!s->from) {
-        dataset_iterator opened{s->graph, s->options};
+        auto opened = s->open();
         lock.lock();
         s->from.emplace(std::move(opened));
         if (s->closed)
@@ -184,13 +200,50 @@ nb::object reading::give(const element& at, const status* failed) {
   return writer_.row(at.row());
 }
 
-nb::object reading::next() {
+std::unique_lock<std::mutex> reading::take_turn() {
   enter_threads();
   std::unique_lock turn{shared_->turn, std::try_to_lock};
   if (!turn) {
     nb::gil_scoped_release others;
     turn.lock();
+    stay_out_if_leaving();
   }
+  return turn;
+}
+
+nb::bytes reading::save() {
+  const auto turn = take_turn();
+  if (shared_->closed && !over_)
+    throw error{failed_precondition("save: the iterator was closed")};
+  if (asked_)
+    throw error{failed_precondition("save: a wait for the next element was interrupted; take that "
+                                    "element first")};
+  if (over_)
+    throw error{out_of_range("save: the iterator is at its end")};
+  const auto kept = shared_;
+  const auto record = [&] {
+    nb::gil_scoped_release others;
+    if (!kept->from)
+      kept->from.emplace(kept->open());
+    return kept->from->save().value();
+  }();
+  return nb::bytes{record.data(), record.size()};
+}
+
+void reading::restore(const buffer& record) {
+  reading fresh{shared_->graph, record};
+  const auto turn = take_turn();
+  close();
+  // Swapped, so that what `fresh` ends is the old pass.
+  const auto old = shared_;
+  shared_.swap(fresh.shared_);
+  at_ = {};
+  held_ = nullptr;
+  asked_ = over_ = false;
+}
+
+nb::object reading::next() {
+  const auto turn = take_turn();
   if (over_)
     return {};
   const status* failed = nullptr;
@@ -258,6 +311,15 @@ void bind_reading(nb::module_& m) {
         return out;
       },
       "The next element. Raises OutOfRangeError at the end.")
+    .def("save", &reading::save,
+         "Where it stands, after the elements that were given: bytes for restore, here or in "
+         "another process.")
+    .def(
+      "restore",
+      [](reading& self, nb::bytes record) {
+        self.restore(buffer::copy_of(record.data(), record.size()));
+      },
+      "Goes on where an iterator of an equal dataset stood when it gave this record.")
     .def("close", &reading::close, "Ends the pass and all that runs for it.");
   m.def("close_all", &reading::close_all);
   m.def("is_orphan", &is_orphan);

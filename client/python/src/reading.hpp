@@ -17,6 +17,8 @@ namespace headrace::python {
 class reading {
 public:
   reading(dataset_ptr graph, std::optional<uint64_t> seed);
+  /// Goes on where another stood; see `save`.
+  reading(dataset_ptr graph, const buffer& record);
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
   ~reading();
@@ -24,9 +26,13 @@ public:
   /// The next element; a null object at the end. Throws `error` for an element that failed, and
   /// nb::python_error when a signal ended the wait: the element is not lost then.
   nb::object next();
+  /// Where it stands, after the elements that were given. Throws `error`.
+  nb::bytes save();
+  /// Stands where `record` says from now on.
+  void restore(const buffer& record);
   /// Ends the pass and what runs for it. What is read afterwards is its end.
   void close() noexcept;
-  /// Closes all that are open, waiting a moment for their threads to end.
+  /// Before the interpreter ends: closes all that are open, waiting a moment for their threads.
   static void close_all() noexcept;
 
 private:
@@ -34,6 +40,7 @@ private:
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
+  std::unique_lock<std::mutex> take_turn();
 
   std::shared_ptr<shared> shared_;
   element_writer writer_;

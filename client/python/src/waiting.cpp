@@ -17,6 +17,8 @@ namespace {
 /// The process in which threads were first started.
 std::atomic<pid_t> home{0};
 
+std::atomic<bool> gone{false};
+
 /// A signal that arrives just before the wait begins does not cut it short; this bounds the delay.
 constexpr long look_every_ns = 50'000'000;
 
@@ -35,6 +37,7 @@ void announcement::wait() {
         ++until.tv_sec;
       }
       announced = sem_clockwait(&done_, CLOCK_MONOTONIC, &until) == 0;
+      stay_out_if_leaving();
     }
     if (announced)
       return;
@@ -61,6 +64,12 @@ void run_interruptibly(std::function<void()> work) {
   both->done.wait();
   if (both->thrown)
     std::rethrow_exception(both->thrown);
+}
+
+void leave() noexcept { gone = true; }
+bool leaving() noexcept { return gone; }
+void stay_out_if_leaving() noexcept {
+  while (gone && gettid() != getpid()) pause();
 }
 
 bool is_orphan() noexcept {

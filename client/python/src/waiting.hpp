@@ -31,6 +31,13 @@ private:
 /// thrown here. `work` must own what it uses: after a signal it goes on, and nobody waits for it.
 void run_interruptibly(std::function<void()> work);
 
+/// The interpreter is about to end. Threads that come out of waits from now on stay where they are,
+/// but for the main one: with the GIL they would be unwound in the middle of things.
+void leave() noexcept;
+bool leaving() noexcept;
+/// To be called before the GIL is taken again.
+void stay_out_if_leaving() noexcept;
+
 /// Throws if this is a forked child of a process that had already started threads of headrace,
 /// which do not exist here. Counts as starting them otherwise.
 void enter_threads();

@@ -1,0 +1,77 @@
+"""Tables that travel with the graph, for traced functions. Named as in ``tf.lookup``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core, dtypes
+from ._values import as_array, constant, integer
+
+Tensor = _core.Tensor
+
+
+class KeyValueTensorInitializer:
+    """Keys and values of a table: vectors, equally long; keys are strings or integers without repetition."""
+
+    def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
+                 name: str | None = None) -> None:
+        self.keys = as_array(keys, key_dtype)
+        self.values = as_array(values, value_dtype)
+        if self.keys.ndim != 1 or self.keys.shape != self.values.shape:
+            raise ValueError(f"keys and values must be vectors of one length, not {self.keys.shape} and "
+                             f"{self.values.shape}")
+
+
+class StaticHashTable:
+    """A table from keys to values; ``default_value`` for other keys.
+
+    >>> import headrace as hr
+    >>> table = hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
+    >>> list(hr.Dataset.from_tensor_slices(["b", "x"]).map(table.lookup))
+    [np.int32(2), np.int32(-1)]
+    """
+
+    def __init__(self, initializer: KeyValueTensorInitializer, default_value: Any, name: str | None = None) -> None:
+        if not isinstance(initializer, KeyValueTensorInitializer):
+            raise TypeError(f"initializer must be a KeyValueTensorInitializer, not {type(initializer).__name__}")
+        kind = dtypes.as_dtype(initializer.values.dtype)
+        self._table = _core.table(_core.constant(initializer.keys), _core.constant(initializer.values),
+                                  constant(default_value, kind))
+
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
+        """The value of each key."""
+        return self._table.lookup(constant(keys))
+
+    __getitem__ = lookup
+
+    def size(self) -> int:
+        """How many entries there are."""
+        return self._table.size()
+
+
+class StaticVocabularyTable:
+    """A number for each word: its own for those of ``initializer`` (whose values are 0, 1, ...), and one of
+    ``num_oov_buckets`` that follow for others, by their fingerprint.
+    """
+
+    def __init__(self, initializer: KeyValueTensorInitializer, num_oov_buckets: int,
+                 lookup_key_dtype: Any = None, name: str | None = None) -> None:
+        if not isinstance(initializer, KeyValueTensorInitializer):
+            raise TypeError(f"initializer must be a KeyValueTensorInitializer, not {type(initializer).__name__}")
+        if sorted(initializer.values.tolist()) != list(range(len(initializer.values))):
+            raise ValueError("the values of a vocabulary must be 0, 1, ... in any order")
+        buckets = integer(num_oov_buckets, "num_oov_buckets")
+        if buckets < 1:
+            raise ValueError(f"num_oov_buckets must be 1 or more, not {buckets}")
+        words = [word for _, word in sorted(zip(initializer.values.tolist(), initializer.keys.tolist()))]
+        self._table = _core.vocabulary_table([w.encode() if isinstance(w, str) else w for w in words], buckets)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
+        """The number of each word, as int64."""
+        return self._table.lookup(constant(keys))
+
+    __getitem__ = lookup
+
+    def size(self) -> int:
+        """How many numbers there are, with the buckets."""
+        return self._table.size()

@@ -1,0 +1,83 @@
+"""Random numbers for traced functions. Named as in ``tf.random``.
+
+They depend on a seed alone: an integer vector of two, which may be computed for each element:
+``headrace.stack([7, index])``. The same seed gives the same numbers on every machine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core, dtypes
+from ._specs import TensorShape
+from ._values import constant, integer, tensor
+from .errors import UnimplementedError
+
+Tensor = _core.Tensor
+
+
+def _dims(shape: Any) -> list[int | None]:
+    dims = TensorShape(shape)
+    if not dims.is_fully_defined():
+        raise ValueError(f"shape must be known when the function is traced, not {dims}")
+    return dims.as_list()
+
+
+def stateless_uniform(shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32,
+                      name: str | None = None, alg: str = "auto_select") -> Tensor:
+    """Numbers in ``[minval, maxval)``: of floats in [0, 1) by default; of integers both bounds are needed.
+
+    Bit for bit those of TensorFlow's default algorithm on CPUs.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(1).map(lambda i: hr.random.stateless_uniform([], [1, 2]) < 1.0))
+    [np.True_]
+    """
+    kind = dtypes.as_dtype(dtype)
+    if maxval is None:
+        if kind.is_integer:
+            raise ValueError("maxval must be given for integers")
+        maxval = 1
+    return _core.stateless_uniform(_dims(shape), constant(seed), constant(minval, kind), constant(maxval, kind),
+                                   kind.name)
+
+
+def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32,
+                     name: str | None = None, alg: str = "auto_select") -> Tensor:
+    """Normally distributed numbers."""
+    kind = dtypes.as_dtype(dtype)
+    return _core.stateless_normal(_dims(shape), constant(seed), constant(mean, kind), constant(stddev, kind),
+                                  kind.name)
+
+
+def stateless_truncated_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0,
+                               dtype: Any = dtypes.float32, name: str | None = None,
+                               alg: str = "auto_select") -> Tensor:
+    """Normally distributed numbers, none further than two deviations from the mean."""
+    kind = dtypes.as_dtype(dtype)
+    return _core.stateless_truncated_normal(_dims(shape), constant(seed), constant(mean, kind),
+                                            constant(stddev, kind), kind.name)
+
+
+def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any = dtypes.int64,
+                          name: str | None = None) -> Tensor:
+    """``num_samples`` draws for each line of unnormalised log-probabilities."""
+    drawn = _core.stateless_categorical(tensor(logits, "logits"), integer(num_samples, "num_samples"), constant(seed))
+    return _core.cast(drawn, dtypes.as_dtype(dtype).name)
+
+
+def fold_in(seed: Any, data: int) -> Tensor:
+    """Another seed: independent numbers for the same element."""
+    return _core.fold_in(constant(seed), integer(data, "data"))
+
+
+def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
+            name: str | None = None) -> Tensor:
+    """Without a seed of its own: not in this release."""
+    raise UnimplementedError("random.uniform: this release has random numbers by seed: random.stateless_uniform")
+
+
+def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+           name: str | None = None) -> Tensor:
+    """Without a seed of its own: not in this release."""
+    raise UnimplementedError("random.normal: this release has random numbers by seed: random.stateless_normal")
