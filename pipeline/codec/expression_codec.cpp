@@ -53,6 +53,11 @@ void encode(const feature_spec& x, schema::Feature::Builder out) {
   out.setDtype(static_cast<uint8_t>(x.type));
   headrace::encode(x.dims, out.initShape());
   out.setVariable(x.variable);
+  out.setSequence(x.sequence);
+  out.setInLists(x.in_lists);
+  if (!x.index_name.empty())
+    out.setIndexName(x.index_name);
+  out.setSize(x.size);
   if (x.has_default)
     headrace::encode(x.default_value, out.initDefault());
 }
@@ -63,6 +68,10 @@ result<feature_spec> decode(schema::Feature::Reader in) {
   HEADRACE_ASSIGN(out.type, decode_dtype(in.getDtype()));
   HEADRACE_ASSIGN(out.dims, headrace::decode(in.getShape()));
   out.variable = in.getVariable();
+  out.sequence = in.getSequence();
+  out.in_lists = in.getInLists();
+  out.index_name = std::string{in.getIndexName().begin(), in.getIndexName().size()};
+  out.size = in.getSize();
   out.has_default = in.hasDefault();
   if (out.has_default) {
     HEADRACE_ASSIGN(out.default_value, headrace::decode(in.getDefault()));

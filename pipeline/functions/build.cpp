@@ -83,6 +83,7 @@ std::string_view to_string(expr_op op) noexcept {
   case expr_op::string_reduce_join: return "strings.reduce_join";
   case expr_op::decode_raw: return "decode_raw";
   case expr_op::parse_example: return "parse_example";
+  case expr_op::parse_sequence_example: return "parse_sequence_example";
   case expr_op::tile: return "tile";
   case expr_op::pad: return "pad";
   case expr_op::roll: return "roll";

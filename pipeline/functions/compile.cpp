@@ -59,7 +59,10 @@ std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
     put(key, std::string_view{f.name});
     put(key, f.type);
     put(key, f.dims);
-    put(key, static_cast<uint8_t>(f.variable * 2 + f.has_default));
+    put(key,
+        static_cast<uint8_t>(f.in_lists * 8 + f.sequence * 4 + f.variable * 2 + f.has_default));
+    put(key, std::string_view{f.index_name});
+    put(key, f.size);
     put(key, f.default_value.value_buffer().data());
   }
   put(key, attrs.numbers.size());
@@ -151,7 +154,8 @@ private:
     case expr_op::constant: return kind::constant;
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
-    case expr_op::parse_example: return kind::parse;
+    case expr_op::parse_example:
+    case expr_op::parse_sequence_example: return kind::parse;
     default:
       if (const auto* f = detail::find_library_function(node.op); f && f->run_all)
         return kind::parse;

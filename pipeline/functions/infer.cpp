@@ -8,7 +8,14 @@
 namespace headrace {
 
 tensor_spec spec_of(const feature_spec& feature) {
-  return {feature.type, feature.variable ? shape{shape::unknown} : feature.dims};
+  const auto unknown = shape::unknown;
+  if (feature.size > 0)
+    return {feature.type, {feature.size}};
+  if (!feature.index_name.empty() || (feature.variable && feature.in_lists))
+    return {feature.type, {unknown, unknown}};
+  if (feature.variable)
+    return {feature.type, {unknown}};
+  return {feature.type, feature.sequence ? feature.dims.with_leading(unknown) : feature.dims};
 }
 
 } // namespace headrace
@@ -126,7 +133,8 @@ rule rule_of(expr_op op) {
   case expr_op::string_reduce_join:
   case expr_op::to_number:
   case expr_op::decode_raw:
-  case expr_op::parse_example: return {1, text};
+  case expr_op::parse_example:
+  case expr_op::parse_sequence_example: return {1, text};
   case expr_op::string_join: return {0, text};
   case expr_op::as_string: return {1, printable};
   case expr_op::tile:
@@ -222,8 +230,19 @@ status check_feature(const feature_spec& x) {
   if (x.type != dtype::int64 && x.type != dtype::float32 && x.type != dtype::string)
     return invalid_argument(fmt::format("feature '{}' is {}; int64, float32 and string can be read",
                                         x.name, to_string(x.type)));
-  if (x.variable)
-    return {};
+  if (x.size < 0 || x.size > (int64_t{1} << 30))
+    return invalid_argument(fmt::format("feature '{}' has {} places", x.name, x.size));
+  if (!x.index_name.empty() && (x.in_lists || x.sequence || !x.dims.is_scalar()))
+    return invalid_argument(fmt::format(
+      "feature '{}' has its places in '{}': it is a list of scalars", x.name, x.index_name));
+  if (x.size > 0 && x.index_name.empty())
+    return invalid_argument(fmt::format("feature '{}' is sparse: its places are needed", x.name));
+  if (x.in_lists && !x.sequence && !x.variable)
+    return invalid_argument(
+      fmt::format("feature '{}' is a list: it has steps of a shape, or of any length", x.name));
+  if (x.variable && !x.dims.is_scalar())
+    return invalid_argument(fmt::format("feature '{}' has any number of values, and a shape {}",
+                                        x.name, to_string(x.dims)));
   if (!x.dims.is_static())
     return invalid_argument(fmt::format("feature '{}' has shape {}; its extents must be known, or "
                                         "use var_len_feature",
@@ -235,12 +254,12 @@ status check_feature(const feature_spec& x) {
     return {};
   const auto& value = x.default_value;
   if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != x.dims)
-    return invalid_argument(
-      fmt::format("the default of feature '{}' is not one {}", x.name, to_string(spec_of(x))));
+    return invalid_argument(fmt::format("the default of feature '{}' is not one {}", x.name,
+                                        to_string(tensor_spec{x.type, x.dims})));
   return {};
 }
 
-result<tensor_spec> infer_parse(const operands& in, const expr_attrs& attrs) {
+result<tensor_spec> infer_parse(expr_op op, const operands& in, const expr_attrs& attrs) {
   if (const auto& dims = in[0]->spec.dims; dims.has_rank() && !dims.is_scalar())
     return invalid_argument(
       fmt::format("the serialized example has shape {}; a scalar is needed", to_string(dims)));
@@ -249,8 +268,12 @@ result<tensor_spec> infer_parse(const operands& in, const expr_attrs& attrs) {
       fmt::format("component {} of {} features", attrs.index, attrs.features.size()));
   for (size_t i = 0; i < attrs.features.size(); ++i) {
     HEADRACE_TRY(check_feature(attrs.features[i]));
+    if (attrs.features[i].in_lists && op == expr_op::parse_example)
+      return invalid_argument(fmt::format("feature '{}' is one of the lists of a sequence example",
+                                          attrs.features[i].name));
     for (size_t j = 0; j < i; ++j)
-      if (attrs.features[j].name == attrs.features[i].name)
+      if (attrs.features[j].name == attrs.features[i].name
+          && attrs.features[j].in_lists == attrs.features[i].in_lists)
         return invalid_argument(fmt::format("feature '{}' is named twice", attrs.features[i].name));
   }
   return spec_of(attrs.features[static_cast<size_t>(attrs.index)]);
@@ -263,8 +286,8 @@ result<tensor_spec> infer(expr_op op, const operands& in, const expr_attrs& attr
     return infer_library(*function, in, attrs, type);
   HEADRACE_TRY(check_operands(op, in));
   HEADRACE_TRY(check_special(op, in, type));
-  if (op == expr_op::parse_example)
-    return infer_parse(in, attrs);
+  if (op == expr_op::parse_example || op == expr_op::parse_sequence_example)
+    return infer_parse(op, in, attrs);
   std::vector<shape> shapes;
   for (const auto& x : in) shapes.push_back(x->spec.dims);
   HEADRACE_ASSIGN(auto dims, result_shape(op, attrs, shapes));

@@ -18,15 +18,43 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type) {
   return {.name = std::move(name), .type = type, .dims = std::move(dims)};
 }
 
-feature_spec fixed_len_feature(std::string name, shape dims, dtype type,
-                               const expr& default_value) {
+namespace {
+
+/// A constant in place of values that are missing.
+column constant_for(const std::string& name, dtype type, const expr& default_value) {
   auto node = default_value.is_literal()
                 ? detail::adapt_literal("parse_example", default_value, type).value()
                 : default_value.node();
   if (node->op != expr_op::constant)
     throw error{invalid_argument(
       fmt::format("parse_example: the default of feature '{}' must be a constant", name))};
-  auto value = node->attrs.value;
+  return node->attrs.value;
+}
+
+feature_spec with_filler(feature_spec feature, const expr& filler) {
+  feature.default_value = constant_for(feature.name, feature.type, filler);
+  feature.has_default = true;
+  return feature;
+}
+
+/// Components of one parse, `first` on, under their features' names.
+expr_structure components(expr_op op, const expr& serialized,
+                          const std::vector<feature_spec>& features, size_t first, size_t count) {
+  std::vector<std::pair<std::string, expr_structure>> fields;
+  for (auto i = first; i < first + count; ++i) {
+    expr_attrs attrs;
+    attrs.index = static_cast<int64_t>(i);
+    attrs.features = features;
+    fields.emplace_back(features[i].name, apply(op, {serialized.node()}, std::move(attrs)));
+  }
+  return expr_structure::named(fields);
+}
+
+} // namespace
+
+feature_spec fixed_len_feature(std::string name, shape dims, dtype type,
+                               const expr& default_value) {
+  auto value = constant_for(name, type, default_value);
   if (value.row_shape().is_scalar() && !dims.is_scalar() && dims.is_static()) {
     // Repeats the scalar; strings and numbers alike.
     const auto n = static_cast<size_t>(*dims.elements());
@@ -51,18 +79,50 @@ feature_spec var_len_feature(std::string name, dtype type) {
   return {.name = std::move(name), .type = type, .variable = true};
 }
 
+feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type) {
+  return {.name = std::move(name), .type = type, .dims = std::move(dims), .sequence = true};
+}
+
+feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type) {
+  return {.name = std::move(name), .type = type, .index_name = std::move(lengths_name)};
+}
+feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type,
+                            const expr& filler) {
+  return with_filler(ragged_feature(std::move(name), std::move(lengths_name), type), filler);
+}
+
+feature_spec sparse_feature(std::string name, std::string index_name, dtype type, int64_t size) {
+  if (size < 1)
+    throw error{invalid_argument(
+      fmt::format("parse_example: feature '{}' has {} places; at least 1 is needed", name, size))};
+  return {.name = std::move(name), .type = type, .index_name = std::move(index_name), .size = size};
+}
+feature_spec sparse_feature(std::string name, std::string index_name, dtype type, int64_t size,
+                            const expr& filler) {
+  return with_filler(sparse_feature(std::move(name), std::move(index_name), type, size), filler);
+}
+
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features) {
-  std::vector<std::pair<std::string, expr_structure>> fields;
-  for (size_t i = 0; i < features.size(); ++i) {
-    expr_attrs attrs;
-    attrs.index = static_cast<int64_t>(i);
-    attrs.features = features;
-    fields.emplace_back(features[i].name,
-                        apply(expr_op::parse_example, {serialized.node()}, std::move(attrs)));
-  }
-  if (fields.empty())
+  if (features.empty())
     throw error{invalid_argument("parse_example: no features asked for; name at least one")};
-  return expr_structure::named(fields);
+  return components(expr_op::parse_example, serialized, features, 0, features.size());
+}
+
+std::pair<expr_structure, expr_structure>
+parse_sequence_example(const expr& serialized, std::vector<feature_spec> context_features,
+                       std::vector<feature_spec> sequence_features) {
+  auto all = std::move(context_features);
+  const auto context = all.size();
+  for (auto& feature : sequence_features) {
+    feature.in_lists = true;
+    all.push_back(std::move(feature));
+  }
+  if (all.empty())
+    throw error{
+      invalid_argument("parse_sequence_example: no features asked for; name at least one")};
+  constexpr auto op = expr_op::parse_sequence_example;
+  return {components(op, serialized, all, 0, context),
+          components(op, serialized, all, context, all.size() - context)};
 }
 
 } // namespace headrace::io

@@ -22,8 +22,31 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const e
 /// A feature with any number of values, or missing (none): a vector.
 feature_spec var_len_feature(std::string name, dtype type);
 
+/// Any number of steps of `dims` values each, or missing (none): [steps, dims...]. In a sequence
+/// example: one of the lists, a step each entry.
+feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type);
+/// Lines of different lengths, filled with `filler` (a scalar) to the longest: [lines, longest].
+/// Feature `lengths_name` (int64) holds the lengths, which must add up to the number of values.
+feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type);
+feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type,
+                            const expr& filler);
+/// A vector of `size` places, `filler` (0 or empty if not given) where there is no value: feature
+/// `index_name` (int64) holds the places of the values, each at most once.
+feature_spec sparse_feature(std::string name, std::string index_name, dtype type, int64_t size);
+feature_spec sparse_feature(std::string name, std::string index_name, dtype type, int64_t size,
+                            const expr& filler);
+
 /// Parses a serialised `tf.train.Example` in a scalar string to a named structure with one tensor
 /// a feature, in the order given.
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features);
+
+/// Parses a serialised `tf.train.SequenceExample` to two named structures: its context, read as
+/// `parse_example` does, and its feature lists. Those are `fixed_len_sequence_feature`s, or
+/// `var_len_feature`s whose steps, of different lengths, are filled with zeros or empty strings to
+/// the longest: [steps, longest]. A list that is missing has no steps. Either may be empty, not
+/// both.
+std::pair<expr_structure, expr_structure>
+parse_sequence_example(const expr& serialized, std::vector<feature_spec> context_features,
+                       std::vector<feature_spec> sequence_features);
 
 } // namespace headrace::io

@@ -81,6 +81,26 @@ TEST(AgainstTensorFlow, ParseExample) {
   EXPECT_EQ(texts_of(out.columns[2]), lines("names.txt"));
 }
 
+TEST(AgainstTensorFlow, SequencesOfTokens) {
+  auto out = apply_everywhere({records_of("sentences.tfrecord")}, [](expr record) {
+    return io::parse_example(record, {io::fixed_len_sequence_feature("tokens", {}, dtype::int64)});
+  });
+  ASSERT_TRUE(out.errors.empty());
+  // TensorFlow parsed them as a batch, filled with -1.
+  const auto bytes = read("tokens.i64");
+  const auto file = buffer::copy_of(bytes.data(), bytes.size());
+  const auto wanted = file.as<int64_t>();
+  const auto& tokens = out.columns[0];
+  const auto width = wanted.size() / out.rows;
+  for (size_t r = 0; r < out.rows; ++r) {
+    const auto n = static_cast<size_t>(tokens.shape_of(r)[0]);
+    for (size_t i = 0; i < width; ++i)
+      ASSERT_EQ(wanted[r * width + i],
+                i < n ? tokens.values<int64_t>()[static_cast<size_t>(tokens.first_value(r)) + i]
+                      : -1);
+  }
+}
+
 TEST(AgainstTensorFlow, DecodedFilesAreTheSame) {
   auto out = apply_everywhere({files().slice(0, 1), files().slice(2, 1)}, [](expr jpeg, expr png) {
     const auto corner = [](const expr& x, int64_t n) {

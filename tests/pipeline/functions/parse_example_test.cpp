@@ -1,6 +1,5 @@
+#include "tests/pipeline/functions/examples.hpp"
 #include "tests/pipeline/functions/support.hpp"
-
-#include <protozero/pbf_writer.hpp>
 
 #include <random>
 
@@ -9,53 +8,6 @@ namespace {
 
 using namespace testing;
 using protozero::pbf_writer;
-
-/// Writes tf.train.Example messages.
-class example {
-public:
-  example& bytes(const std::string& name, const std::vector<std::string>& values) {
-    std::string list;
-    for (const auto& v : values) pbf_writer{list}.add_bytes(1, v);
-    return add(name, 1, list);
-  }
-  example& floats(const std::string& name, const std::vector<float>& values, bool packed = true) {
-    std::string list;
-    if (packed)
-      pbf_writer{list}.add_packed_float(1, values.begin(), values.end());
-    else
-      for (auto v : values) pbf_writer{list}.add_float(1, v);
-    return add(name, 2, list);
-  }
-  example& integers(const std::string& name, const std::vector<int64_t>& values,
-                    bool packed = true) {
-    std::string list;
-    if (packed)
-      pbf_writer{list}.add_packed_int64(1, values.begin(), values.end());
-    else
-      for (auto v : values) pbf_writer{list}.add_int64(1, v);
-    return add(name, 3, list);
-  }
-  /// A feature of no kind.
-  example& nothing(const std::string& name) { return add(name, 0, {}); }
-  std::string done() const {
-    std::string out;
-    pbf_writer{out}.add_message(1, features_);
-    return out;
-  }
-
-private:
-  example& add(const std::string& name, uint32_t kind, const std::string& list) {
-    std::string feature, entry;
-    if (kind != 0)
-      pbf_writer{feature}.add_message(kind, list);
-    pbf_writer writer{entry};
-    writer.add_string(1, name);
-    writer.add_message(2, feature);
-    pbf_writer{features_}.add_message(1, entry);
-    return *this;
-  }
-  std::string features_;
-};
 
 block parse(const std::vector<std::string>& rows, const std::vector<feature_spec>& features) {
   return apply({texts(rows)}, [&](expr s) { return io::parse_example(s, features); });
