@@ -132,7 +132,8 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const function
   }
   auto found = context_.find_function ? context_.find_function(f->named) : named_function{};
   if (!found)
-    return not_found(fmt::format("no function is registered as '{}' in this process", f->named));
+    return not_found(
+      fmt::format("no function is registered as '{:.60}' in this process", f->named));
   known = std::make_shared<const compiled_function>(std::move(found), f->declared.components);
   return known;
 }

@@ -103,7 +103,7 @@ opened open_generator(engine& shared, const dataset_ptr& node, const place& at) 
   auto f = find ? find(node->text) : named_function{};
   if (!f)
     return not_found(
-      fmt::format("generator: no function is registered as '{}' in this process", node->text));
+      fmt::format("generator: no function is registered as '{:.60}' in this process", node->text));
   return std::unique_ptr<iterator>{
     std::make_unique<generator_iterator>(shared, *node, at, std::move(f))};
 }
