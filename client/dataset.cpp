@@ -49,6 +49,46 @@ dataset dataset::tfrecord(const std::vector<std::string>& files, file_options op
 dataset dataset::list_files(const std::vector<std::string>& patterns, list_files_options options) {
   return checked(make_list_files(names(patterns), options.shuffle, options.seed));
 }
+dataset dataset::fixed_length(expr files, record_layout layout, file_options options) {
+  return checked(make_fixed_length(files.node(), layout, std::move(options.compression)));
+}
+dataset dataset::fixed_length(const std::vector<std::string>& files, record_layout layout,
+                              file_options options) {
+  return fixed_length(expr{names(files)}, layout, std::move(options));
+}
+dataset dataset::csv(expr files, std::vector<field_format> columns, csv_format format,
+                     file_options options) {
+  return checked(
+    make_csv(files.node(), std::move(columns), std::move(format), std::move(options.compression)));
+}
+dataset dataset::csv(const std::vector<std::string>& files, std::vector<field_format> columns,
+                     csv_format format, file_options options) {
+  return csv(expr{names(files)}, std::move(columns), std::move(format), std::move(options));
+}
+dataset dataset::json_lines(expr files, std::vector<field_format> fields, file_options options) {
+  return checked(make_json_lines(files.node(), std::move(fields), std::move(options.compression)));
+}
+dataset dataset::json_lines(const std::vector<std::string>& files, std::vector<field_format> fields,
+                            file_options options) {
+  return json_lines(expr{names(files)}, std::move(fields), std::move(options));
+}
+dataset dataset::sqlite(const expr& file, const expr& query, std::vector<field_format> columns) {
+  return checked(make_sql("sqlite", file.node(), query.node(), std::move(columns)));
+}
+dataset dataset::tar_samples(expr files, std::vector<std::string> extensions, tar_options options) {
+  return checked(make_tar_samples(files.node(), std::move(extensions), options.skip_incomplete));
+}
+dataset dataset::tar_samples(const std::vector<std::string>& files,
+                             std::vector<std::string> extensions, tar_options options) {
+  return tar_samples(expr{names(files)}, std::move(extensions), options);
+}
+dataset dataset::counter(int64_t start, int64_t step) { return checked(make_counter(start, step)); }
+dataset dataset::random(random_options options) {
+  return checked(make_random(options.seed, options.reseed_each_iteration));
+}
+dataset dataset::from_generator(std::string function, element_spec spec, int64_t count) {
+  return checked(make_generator(std::move(function), std::move(spec), count));
+}
 dataset dataset::zip(const std::vector<dataset>& inputs) {
   std::vector<dataset_ptr> nodes;
   for (const auto& input : inputs) nodes.push_back(input.node());

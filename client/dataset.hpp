@@ -37,6 +37,15 @@ struct file_options {
   std::string compression; ///< "", "GZIP" or "ZLIB"
 };
 
+struct tar_options {
+  bool skip_incomplete = false; ///< leave samples without one of the members out
+};
+
+struct random_options {
+  std::optional<uint64_t> seed;       ///< unset: other numbers in every program
+  bool reseed_each_iteration = false; ///< other numbers in each repetition
+};
+
 struct list_files_options {
   bool shuffle = true;
   std::optional<uint64_t> seed;
@@ -71,6 +80,34 @@ public:
   /// Names of the files that match any of these globs.
   static dataset list_files(const std::vector<std::string>& patterns,
                             list_files_options options = {});
+  /// Records of files of one length each, with an optional header and footer, as strings.
+  static dataset fixed_length(const std::vector<std::string>& files, record_layout layout,
+                              file_options options = {});
+  static dataset fixed_length(expr files, record_layout layout, file_options options = {});
+  /// Rows of tables; see `make_csv` for which columns are read, and `field` for how to describe
+  /// them.
+  static dataset csv(const std::vector<std::string>& files, std::vector<field_format> columns,
+                     csv_format format = {}, file_options options = {});
+  static dataset csv(expr files, std::vector<field_format> columns, csv_format format = {},
+                     file_options options = {});
+  /// JSON objects, one a line; `fields` are the keys that are read.
+  static dataset json_lines(const std::vector<std::string>& files, std::vector<field_format> fields,
+                            file_options options = {});
+  static dataset json_lines(expr files, std::vector<field_format> fields,
+                            file_options options = {});
+  /// Rows of a query on a SQLite file.
+  static dataset sqlite(const expr& file, const expr& query, std::vector<field_format> columns);
+  /// Samples of tar files in WebDataset's layout: their key, and their members of these extensions.
+  static dataset tar_samples(const std::vector<std::string>& files,
+                             std::vector<std::string> extensions, tar_options options = {});
+  static dataset tar_samples(expr files, std::vector<std::string> extensions,
+                             tar_options options = {});
+  /// `start`, `start + step` ... without end.
+  static dataset counter(int64_t start = 0, int64_t step = 1);
+  /// Numbers in [0, 2^32) without end, the same for a seed everywhere.
+  static dataset random(random_options options = {});
+  /// What the C++ function registered as `function` makes of row numbers; see `make_generator`.
+  static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
   /// Elements of all inputs side by side, as a tuple; ends with the shortest.
   static dataset zip(const std::vector<dataset>& inputs);
 

@@ -6,6 +6,7 @@
 #include "headrace/client/distribute.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/client/write_tfrecord.hpp"
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/image.hpp"

@@ -12,9 +12,6 @@ namespace {
 constexpr size_t header_size = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t footer_size = sizeof(uint32_t);
 
-// TensorFlow's way to store a checksum of data that may itself hold checksums.
-uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-
 template <class T>
 T load(const std::byte* from) {
   T out;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+struct tfrecord_writer_options {
+  std::string compression;    ///< "", "GZIP" or "ZLIB"
+  int compression_level = -1; ///< 0 (fastest) to 9 (smallest), or -1: a middle way
+};
+
+/// Writes a TFRecord file. It has another name (`PATH.partial-...`, in the same folder) until
+/// `finish` has brought all of it to the disk: a file at `path` is whole, and one that was there
+/// before stays until then. Destroyed without `finish`, it leaves nothing behind. Not thread-safe.
+class tfrecord_writer {
+public:
+  /// Errors name the file: `not_found` if there is no such folder, `invalid_argument` for options.
+  static result<tfrecord_writer> open(std::string path, tfrecord_writer_options options = {});
+  tfrecord_writer(tfrecord_writer&&) noexcept;
+  tfrecord_writer& operator=(tfrecord_writer&&) noexcept;
+  ~tfrecord_writer();
+
+  /// Appends a record with its checksums. `resource_exhausted` if the disk is full; after an error,
+  /// every call answers that error.
+  status write(std::string_view record);
+  /// Brings what was written to the disk and gives the file its name. To be called once, at the
+  /// end.
+  status finish();
+
+  uint64_t records() const noexcept; ///< written
+  uint64_t bytes() const noexcept;   ///< of the records and their frames, before compression
+
+private:
+  class impl;
+  explicit tfrecord_writer(std::unique_ptr<impl> made) noexcept;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace headrace

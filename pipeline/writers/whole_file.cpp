@@ -1,0 +1,82 @@
+#include "headrace/pipeline/writers/whole_file.hpp"
+
+#include "headrace/pipeline/sources/byte_stream.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace::detail {
+
+namespace {
+constexpr size_t most_held = size_t{256} << 10;
+}
+
+whole_file::~whole_file() {
+  if (fd_ >= 0)
+    ::close(fd_);
+  if (!partial_.empty())
+    ::unlink(partial_.c_str());
+}
+
+status whole_file::failed(const char* what, int number) const {
+  return file_error(path_, what, number).with_context(fmt::format("after {} bytes", written_));
+}
+
+status whole_file::open() {
+  for (size_t i = 0;; ++i) {
+    partial_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), i);
+    constexpr int everybody = 0666; // less the process's mask
+    fd_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+    if (fd_ >= 0)
+      return {};
+    if (errno == EEXIST)
+      continue;
+    partial_.clear();
+    return file_error(path_, "create", errno);
+  }
+}
+
+status whole_file::write(std::span<const std::byte> bytes) {
+  held_.insert(held_.end(), bytes.begin(), bytes.end());
+  return held_.size() < most_held ? status{} : flush();
+}
+
+status whole_file::flush() {
+  for (size_t done = 0; done < held_.size();) {
+    const auto n = ::write(fd_, held_.data() + done, held_.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return failed("write", errno);
+    done += static_cast<size_t>(n);
+    written_ += static_cast<uint64_t>(n);
+  }
+  held_.clear();
+  return {};
+}
+
+status whole_file::finish() {
+  HEADRACE_TRY(flush());
+  if (::fsync(fd_) != 0)
+    return failed("write", errno);
+  // Some file systems tell only here that there was no room.
+  if (::close(std::exchange(fd_, -1)) != 0)
+    return failed("write", errno);
+  if (::rename(partial_.c_str(), path_.c_str()) != 0)
+    return failed("create", errno);
+  partial_.clear();
+  // The name is on the disk when the folder is.
+  const auto folder = std::filesystem::path{path_}.parent_path();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    ::fsync(fd);
+    ::close(fd);
+  }
+  return {};
+}
+
+} // namespace headrace::detail
