@@ -88,7 +88,8 @@ void bind_functions(nb::module_& m) {
   });
   m.def("reverse", &headrace::reverse);
   m.def("roll", &roll);
-  m.def("slice", &slice);
+  m.def("slice",
+        [](e x, e begin, std::vector<int64_t> sizes) { return slice(x, begin, std::move(sizes)); });
   m.def(
     "ensure_shape", [](e x, nb::handle dims) { return ensure_shape(x, shape_from_python(dims)); },
     nb::arg("x"), nb::arg("dims").none());
