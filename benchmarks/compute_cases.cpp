@@ -1,10 +1,9 @@
 #include "benchmarks/cases.hpp"
 #include "benchmarks/drain.hpp"
 #include "benchmarks/float_chain.hpp"
+#include "benchmarks/temporary_file.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 namespace headrace::bench {
@@ -29,29 +28,12 @@ dataset float_chain() {
     .batch(64);
 }
 
-/// A file of lines of 37 bytes that is gone with it.
-class text_file {
-public:
-  text_file() {
-    path_ = (std::filesystem::temp_directory_path() / "headrace_bench_XXXXXX").string();
-    const auto fd = ::mkstemp(path_.data());
-    if (fd < 0)
-      throw error{unavailable("cannot make the file " + path_)};
-    auto* out = ::fdopen(fd, "w");
-    for (int64_t i = 0; i < lines; ++i) {
-      auto line = "line " + std::to_string(i) + " of a text that is read";
-      line.resize(36, '.');
-      std::fprintf(out, "%s\n", line.c_str());
-    }
-    std::fclose(out);
-  }
-  ~text_file() { std::filesystem::remove(path_, ignored_); }
-  const std::string& path() const { return path_; }
-
-private:
-  std::string path_;
-  std::error_code ignored_;
-};
+/// A line of 37 bytes with its end.
+std::string line_of(int64_t number) {
+  auto line = "line " + std::to_string(number) + " of a text that is read";
+  line.resize(36, '.');
+  return line;
+}
 
 double read_and_count(const std::string& path) {
   return rate(lines, [&] {
@@ -82,10 +64,10 @@ void add_compute_cases(std::vector<bench_case>& to, services& with) {
                 },
                 limit});
   // Made for the first case that reads it, gone with the last.
-  auto file = std::make_shared<std::unique_ptr<text_file>>();
+  auto file = std::make_shared<std::unique_ptr<temporary_file>>();
   const auto path = [file] {
     if (!*file)
-      *file = std::make_unique<text_file>();
+      *file = std::make_unique<temporary_file>(lines, line_of);
     return (*file)->path();
   };
   const auto reading = [path] { return read_and_count(path()); };

@@ -1,9 +1,9 @@
 #include "benchmarks/cases.hpp"
+#include "benchmarks/temporary_file.hpp"
 
 #include <headrace/pipeline/graph/build.hpp>
 #include <headrace/pipeline/iterator/iterator.hpp>
 
-#include <fstream>
 #include <functional>
 
 namespace headrace::bench {
@@ -11,6 +11,7 @@ namespace headrace::bench {
 namespace {
 
 constexpr size_t full_block = 1000;
+constexpr uint64_t most_rows = 20'000; // of what has no end
 
 /// An operator over some input. One call for each of `columns` of a block is what it may take, and
 /// one more for each of `inner` datasets that its function makes.
@@ -34,13 +35,20 @@ counts run(const dataset& what, size_t block_rows) {
   };
   auto it = make_iterator(what.node(), context).value();
   uint64_t rows = 0;
-  while (auto b = it->next({.rows = block_rows, .bytes = SIZE_MAX})) rows += b->rows;
+  while (rows < most_rows) {
+    const auto b = it->next({.rows = block_rows, .bytes = SIZE_MAX});
+    if (!b)
+      break;
+    if (!b->errors.empty())
+      throw error{b->errors.front().why};
+    rows += b->rows;
+  }
   return {rows, counted.kernel_calls};
 }
 
 /// A file that many lines can be read from.
 std::string lines_file() { return HEADRACE_DATA_DIR "/digits/digits.csv"; }
-std::string record_file() { return HEADRACE_DATA_DIR "/digits/digits-00000-of-00004.tfrecord"; }
+std::string record_file() { return HEADRACE_DATA_DIR "/digits/digits-00001-of-00004.tfrecord"; }
 
 /// Ten numbers from `x` on.
 dataset ten_of(const expr& x) { return dataset::range(x, x + 10); }
@@ -50,12 +58,34 @@ std::vector<operator_case> operators() {
   const auto thousand = dataset::range(1000);
   const std::vector<std::string> texts{lines_file()}, records{record_file()};
   const std::vector<int64_t> numbers(10'000, 7);
+  // 449 records of 113 bytes.
+  const record_layout layout{.record_bytes = 113};
+  const std::vector<field_format> columns{field("p10", dtype::int64), field("label", dtype::int64)};
+  const auto json = std::make_shared<temporary_file>(
+    1000, [](int64_t i) { return "{\"number\": " + std::to_string(i) + "}"; });
+  const auto names = [](const std::string& file) { return string_constant(std::vector{file}); };
   return {
     {"range", [in] { return in; }, 1},
     {"from_tensors", [] { return dataset::from_tensors(constant(int64_t{7})); }, 0},
     {"from_tensor_slices", [numbers] { return dataset::from_tensor_slices(constant(numbers)); }, 0},
     {"text_lines", [texts] { return dataset::text_lines(texts); }, 1},
     {"tfrecord", [records] { return dataset::tfrecord(records); }, 1},
+    {"fixed_length",
+     [names, layout] { return dataset{make_fixed_length(names(record_file()), layout).value()}; },
+     1},
+    {"csv",
+     [names, columns] {
+       return dataset{make_csv(names(lines_file()), columns, {.header = true}).value()};
+     },
+     2},
+    {"json_lines",
+     [json, names] {
+       return dataset{
+         make_json_lines(names(json->path()), {field("number", dtype::int64)}).value()};
+     },
+     1},
+    {"counter", [] { return dataset{make_counter().value()}; }, 1},
+    {"random", [] { return dataset{make_random(7).value()}; }, 1},
     {"list_files", [] { return dataset::list_files({HEADRACE_DATA_DIR "/digits/*"}); }, 1},
     {"map", [in] { return in.map([](expr x) { return x * x; }); }, 1},
     {"parallel_map", [in] { return in.map([](expr x) { return x * x; }, {.calls = 2}); }, 1},
@@ -72,7 +102,7 @@ std::vector<operator_case> operators() {
     {"prefetch", [in] { return in.prefetch(1000); }, 0},
     {"enumerate", [in] { return in.enumerate(); }, 1},
     {"zip",
-     [=] {
+     [in] {
        return dataset::zip({in, in});
      },
      0},
