@@ -152,6 +152,7 @@ private:
   kind kind_of(const expr_node& node) const {
     switch (node.op) {
     case expr_op::constant: return kind::constant;
+    case expr_op::row_seed: return kind::parameter;
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
     case expr_op::parse_example:
@@ -343,6 +344,13 @@ program compile(const std::vector<expr_ptr>& tensors, const function_scope* scop
   return out;
 }
 
-program compile(const function& f) { return compile(f.tensors, f.scope.get()); }
+program compile(const function& f) {
+  auto plan = std::make_shared<program::plan>();
+  compiler{*plan, f.scope.get()}.add(f.tensors);
+  plan->parameters = f.argument.components.size();
+  program out;
+  out.plan_ = std::move(plan);
+  return out;
+}
 
 } // namespace headrace

@@ -38,6 +38,8 @@ struct program::plan {
   std::vector<step> steps;
   std::vector<size_t> results;
   const function_scope* scope = nullptr;
+  /// Columns of the function's argument; one more holds seeds (see row_seeds.hpp). 0: no seeds.
+  size_t parameters = 0;
 };
 
 } // namespace headrace

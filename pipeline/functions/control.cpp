@@ -6,6 +6,13 @@
 
 namespace headrace::detail {
 
+void check_iterations(int64_t maximum_iterations) {
+  constexpr int64_t most = 256;
+  if (maximum_iterations < 1 || maximum_iterations > most)
+    throw error{invalid_argument(fmt::format(
+      "while_loop: maximum_iterations is {}; it must be in [1, {}]", maximum_iterations, most))};
+}
+
 expr_structure make_cond(const expr& condition, const expr_structure& x, const expr_structure& y) {
   if (x.layout() != y.layout())
     throw error{invalid_argument(fmt::format("cond: the branches are {} and {}; they must have "

@@ -173,7 +173,16 @@ void evaluation::load_base() {
   }
   for (size_t i = 0; i < plan_.items.size(); ++i) {
     const auto& item = plan_.items[i];
-    const auto index = static_cast<size_t>(item.node->attrs.index);
+    const bool seeds = item.node->op == expr_op::row_seed;
+    const auto index = seeds ? plan_.parameters : static_cast<size_t>(item.node->attrs.index);
+    if (seeds && (index == 0 || index >= in_.columns.size())) {
+      values_[i].data = column_of_nothing(item.node->spec, in_.rows);
+      const auto why = failed_precondition("random.element_seed: there are seeds for the elements "
+                                           "of map and filter only");
+      for (size_t r = 0; r < in_.rows; ++r)
+        values_[i].errors.push_back({static_cast<uint32_t>(r), why});
+      continue;
+    }
     if (item.what == plan_kind::parameter && index < in_.columns.size()) {
       values_[i].data = in_.columns[index];
       continue;

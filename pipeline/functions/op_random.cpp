@@ -272,7 +272,17 @@ column run_bits(const op_call& call) {
   });
 }
 
+/// Its rows come with the block: see row_seeds.hpp.
+result<tensor_spec> infer_row_seed(const library_operands&) {
+  return tensor_spec{dtype::int64, {2}};
+}
+column run_row_seed(const op_call& call) {
+  call.fail_all(internal_error("no seeds were drawn"));
+  return column_of_nothing(call.node.spec, call.rows);
+}
+
 constexpr library_function functions[] = {
+  {expr_op::row_seed, "random.element_seed", 0, 0, infer_row_seed, run_row_seed},
   {expr_op::random_bits, "random.fold_in", 1, 1, infer_bits, run_bits},
   {expr_op::random_uniform, "random.stateless_uniform", 1, 1, infer_floats, run_uniform},
   {expr_op::random_normal, "random.stateless_normal", 1, 1, infer_floats, run_normal},

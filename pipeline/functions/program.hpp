@@ -41,6 +41,7 @@ public:
 
 private:
   friend program compile(const std::vector<expr_ptr>&, const function_scope*);
+  friend program compile(const function&);
   std::shared_ptr<const plan> plan_;
 };
 

@@ -70,6 +70,10 @@ expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed
   return apply(expr_op::random_categorical, {seed.node(), logits.node()}, std::move(attrs));
 }
 
+expr element_seed(int64_t salt) {
+  return apply(expr_op::row_seed, {}) ^ constant(std::vector<int64_t>{salt, 0});
+}
+
 expr fold_in(const expr& seed, int64_t data) {
   const auto salted = cast<int64_t>(seed) ^ constant(std::vector<int64_t>{data, 0});
   // As many bits as a seed has; the top one is left out so that an int64 holds them.

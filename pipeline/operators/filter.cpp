@@ -1,4 +1,5 @@
 #include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/seeded_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -18,7 +19,8 @@ protected:
   std::optional<block> produce(const limits& wanted) override {
     while (auto in = input_->next(wanted)) {
       auto kept = body_->run(*in, row_ ? &row_->names : nullptr, kernel_calls_);
-      in->errors = std::move(kept.errors); // those of the input among them
+      in->errors = std::move(kept.errors);              // those of the input among them
+      in->columns.resize(node_.spec.components.size()); // without seeds
       if (auto runs = chosen(kept.columns[0], *in); !runs.empty()) {
         const block* piece = &*in;
         return gather_rows({&piece, 1}, runs, kernel_calls_);
@@ -59,6 +61,7 @@ private:
 opened open_filter(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  input = with_row_seeds(shared, *node, at, std::move(input));
   return std::unique_ptr<iterator>{
     std::make_unique<filter_iterator>(shared, *node, at, std::move(body), std::move(input))};
 }

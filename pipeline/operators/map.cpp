@@ -1,4 +1,5 @@
 #include "headrace/pipeline/operators/parallel_operator.hpp"
+#include "headrace/pipeline/operators/seeded_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -36,6 +37,7 @@ private:
 opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  input = with_row_seeds(shared, *node, at, std::move(input));
   // A named function may keep state and block: it stays with its caller.
   if (node->parallel != 0 && node->body->named.empty())
     return open_parallel(shared, *node, std::move(input),

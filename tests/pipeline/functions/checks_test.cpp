@@ -130,6 +130,37 @@ TEST(Cond, AValueThatIsUsedOutsideOfABranchIsThereEverywhere) {
   EXPECT_EQ(texts_of(out.columns[1]), (list{"a!b", "c", "d!e!f"}));
 }
 
+TEST(WhileLoop, GoesRoundAsOftenAsEachElementSays) {
+  auto out = apply_everywhere({scalars<int64_t>({27, 1, 0, 7})}, [](expr n) {
+    const auto done = while_loop(
+      [](const expr_structure& v) { return v[0] > 1; },
+      [](const expr_structure& v) {
+        return expr_structure::tuple({where(v[0] % 2 == 0, v[0] / 2, v[0] * 3 + 1), v[1] + 1});
+      },
+      expr_structure::tuple({n, constant(int64_t{0})}), 120);
+    const auto doubled =
+      while_loop([](expr x) { return x < 100; }, [](expr x) { return x * 2; }, n + int64_t{1}, 4);
+    return std::tuple{done[0], done[1], doubled};
+  });
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{1, 1, 0, 1}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (std::vector<int64_t>{111, 0, 0, 16}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[2]), (std::vector<int64_t>{112, 32, 16, 128}));
+}
+
+TEST(WhileLoop, OnlyStepsThatAreTakenCanFail) {
+  auto out = apply_everywhere({scalars<int64_t>({1, 2, 3})}, [](expr n) {
+    // Divides by 0 in the step in which n reaches it.
+    return while_loop([](expr x) { return x != 2; }, [](expr x) { return x - 1 + x / x * 0; }, n,
+                      8);
+  });
+  EXPECT_EQ(errors_of(out), (list{"0: divide: integer division by zero"}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[0])[2], 2);
+  EXPECT_EQ(thrown_by([] {
+              while_loop([](expr x) { return x > 0; }, [](expr x) { return x; }, expr{1}, 257);
+            }),
+            "while_loop: maximum_iterations is 257; it must be in [1, 256]");
+}
+
 TEST(Cond, ChecksItsParts) {
   EXPECT_EQ(thrown_by([] {
               cond(

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+namespace headrace {
+
+/// Does `f` ask for a seed for each row? Then the blocks that it runs over have one more column
+/// after those of its argument: int64[2], see `random::element_seed`.
+bool wants_row_seeds(const function& f);
+
+} // namespace headrace

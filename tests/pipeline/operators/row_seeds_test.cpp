@@ -1,0 +1,101 @@
+#include "headrace/pipeline/functions/random.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace headrace {
+namespace {
+
+using test::always;
+using test::range;
+using test::read_all;
+using test::traced;
+
+/// A number for each element, drawn with a seed of its own.
+expr draw(const expr& x, int64_t salt) {
+  return random::stateless_uniform({}, random::element_seed(salt), int64_t{0}, int64_t{1} << 40)
+         + x * 0;
+}
+
+dataset_ptr drawn(const dataset_ptr& in, int64_t parallel = 0) {
+  return make_map(in,
+                  traced(in,
+                         [](expr x) {
+                           return std::tuple{x, draw(x, 1), draw(x, 2)};
+                         }),
+                  parallel)
+    .value();
+}
+
+std::vector<std::string> read_with(const dataset_ptr& graph, uint64_t seed, uint64_t repetition,
+                                   size_t rows) {
+  iterator_context context;
+  context.seed = seed;
+  context.repetition = repetition;
+  return read_all(*make_iterator(graph, context).value(), always(rows));
+}
+
+TEST(ElementSeed, DependsOnTheElementAndTheIterationAlone) {
+  const auto graph = drawn(range(0, 300));
+  const auto wanted = read_with(graph, 5, 0, 1000);
+  EXPECT_EQ(std::set<std::string>(wanted.begin(), wanted.end()).size(), 300u);
+  EXPECT_EQ(read_with(graph, 5, 0, 1), wanted);
+  EXPECT_EQ(read_with(graph, 5, 0, 7), wanted);
+  EXPECT_EQ(read_with(drawn(range(0, 300), 3), 5, 0, 7), wanted);
+  EXPECT_NE(read_with(graph, 6, 0, 7), wanted);
+  EXPECT_NE(read_with(graph, 5, 1, 7), wanted);
+}
+
+TEST(ElementSeed, DiffersByPassMapAndSalt) {
+  auto in = range(0, 1);
+  auto twice = make_repeat(drawn(in), 2).value();
+  const auto rows = read_with(twice, 5, 0, 10);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_NE(rows[0], rows[1]);
+  auto two = make_zip({drawn(in), drawn(in)}).value();
+  const auto row = read_with(two, 5, 0, 10).at(0);
+  std::set<std::string> numbers;
+  for (size_t at = 0; at < row.size();) {
+    const auto end = std::min(row.find('|', at), row.size());
+    numbers.insert(row.substr(at, end - at));
+    at = end + 1;
+  }
+  EXPECT_EQ(numbers.size(), 5u) << row; // 0 twice, and four draws
+}
+
+TEST(ElementSeed, GoesOnWhereItWasSaved) {
+  for (int64_t parallel : {0, 2}) {
+    const auto graph = drawn(range(0, 100), parallel);
+    iterator_context context;
+    context.seed = 9;
+    const auto wanted = read_all(*make_iterator(graph, context).value(), always(8));
+    auto first = make_iterator(graph, context).value();
+    auto rows = read_all(*first, always(5), 35);
+    const auto position = first->save();
+    auto second = make_iterator(graph, context).value();
+    ASSERT_TRUE(second->restore(*position).ok());
+    for (auto& row : read_all(*second, always(11))) rows.push_back(row);
+    EXPECT_EQ(rows, wanted);
+  }
+}
+
+TEST(ElementSeed, ChoosesInFilters) {
+  auto in = range(0, 1000);
+  auto graph =
+    make_filter(in, traced(in, [](expr x) { return draw(x, 1) < (int64_t{1} << 39); })).value();
+  const auto rows = read_with(graph, 5, 0, 64);
+  EXPECT_GT(rows.size(), 400u);
+  EXPECT_LT(rows.size(), 600u);
+  EXPECT_EQ(read_with(graph, 5, 0, 1), rows);
+}
+
+TEST(ElementSeed, IsAnErrorWhereThereAreNoElements) {
+  auto graph = make_from_tensors({random::element_seed(1).node()}, {}).value();
+  EXPECT_EQ(make_iterator(graph, {}).status().message(),
+            "random.element_seed: there are seeds for the elements of map and filter only");
+}
+
+} // namespace
+} // namespace headrace
