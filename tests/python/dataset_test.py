@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import pickle
+import sqlite3
 
 import numpy as np
 import pytest
@@ -253,3 +254,23 @@ def test_MoreSources(tmp_path):
     assert hr.Dataset.counter().cardinality() == hr.INFINITE_CARDINALITY
     draws = values(hr.Dataset.random(seed=4).take(5))
     assert draws == values(hr.Dataset.random(seed=4).take(5)) and len(set(draws)) == 5
+
+
+def test_TablesAreRead(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b,c\n1,"x,y",2.5\n2,,\n')
+    file = str(tmp_path / "t.csv")
+    Csv = hr.experimental.CsvDataset
+    assert list(Csv(file, [hr.int64, "none", [0.5]], header=True)) == [(1, b"x,y", 2.5), (2, b"none", 0.5)]
+    assert list(Csv([file], [hr.int32], header=True, select_cols=[0])) == [(1,), (2,)]
+    assert list(Csv(file, [""], header=True, exclude_cols=[0, 2])) == [(b"x,y",), (b"",)]
+    with pytest.raises(hr.errors.OpError, match="t.csv"):
+        list(Csv(file, [hr.int64, hr.string, hr.float32], header=True))
+    with pytest.raises(ValueError, match="field_delim"):
+        Csv(file, [hr.int64], field_delim="::")
+    db = sqlite3.connect(tmp_path / "d.sqlite")
+    db.execute("create table t(n integer, s text)")
+    db.execute("insert into t values (1, 'a'), (2, 'b')")
+    db.commit()
+    rows = hr.experimental.SqlDataset("sqlite", str(tmp_path / "d.sqlite"), "select * from t order by n",
+                                      (hr.int64, hr.string))
+    assert list(rows) == [(1, b"a"), (2, b"b")]

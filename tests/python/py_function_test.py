@@ -190,3 +190,60 @@ def test_WrongArgumentsOfFromGeneratorNameThemselves():
         hr.Dataset.from_generator(lambda: [])
     with pytest.raises(TypeError, match="output_shapes"):
         hr.Dataset.from_generator(lambda: [], (hr.int64, hr.int64), [])
+
+
+# -- on workers ------------------------------------------------------------------------------------------
+
+
+def test_WorkersStartedFromPythonRunPythonFunctions(cluster):
+    dispatcher = cluster(2)
+
+    def fizz(x):
+        return b"fizz" if x % 3 == 0 else str(x)
+
+    ds = hr.Dataset.range(12).map(hr.py_function(fizz, hr.TensorSpec([], hr.string)))
+    got = ds.apply(hr.service.distribute("distributed_epoch", dispatcher.target))
+    assert sorted(got) == sorted(ds)
+    generated = hr.Dataset.from_generator(lambda: range(5), output_signature=SCALAR)
+    assert ints(generated.apply(hr.service.distribute("off", cluster(1).target))) == [0, 1, 2, 3, 4]
+
+
+def test_AnExceptionOnAWorkerComesBackWithItsTraceback(cluster):
+    def picky(x):
+        if x == 1:
+            raise RuntimeError("not one")
+        return x
+
+    it = iter(hr.Dataset.range(3).map(hr.py_function(picky, SCALAR)).apply(
+        hr.service.distribute("off", cluster().target)))
+    assert next(it) == 0
+    with pytest.raises(hr.errors.UnknownError, match="RuntimeError: not one(.|\n)*Traceback"):
+        next(it)
+    assert ints(it) == [2]
+
+
+def test_TheCommandsWorkerRunsPythonFunctions():
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    with hr.service.DispatchServer() as dispatcher:
+        worker = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher",
+                                   dispatcher.target], stdout=subprocess.PIPE, text=True, env=env)
+        assert worker.stdout.readline().startswith("worker listening on ")
+        ds = hr.Dataset.range(4).map(hr.py_function(lambda x: x + 1, SCALAR))
+        assert ints(ds.apply(hr.service.distribute("off", dispatcher.target))) == [1, 2, 3, 4]
+        worker.terminate()
+        assert worker.wait(30) == 0
+
+
+def test_AWorkerWithoutPythonSaysSo():
+    command = os.environ.get("HEADRACE_COMMAND")
+    if not command:
+        pytest.skip("the command was not built")
+    with hr.service.DispatchServer() as dispatcher:
+        worker = subprocess.Popen([command, "worker", "--dispatcher", dispatcher.target.split("://")[1]],
+                                  stdout=subprocess.PIPE, text=True)
+        worker.stdout.readline()
+        ds = hr.Dataset.range(4).map(hr.py_function(lambda x: x + 1, SCALAR))
+        with pytest.raises(hr.errors.OpError, match="python:.*registered|registered.*python:"):
+            list(ds.apply(hr.service.distribute("off", dispatcher.target)))
+        worker.terminate()
+        worker.wait(30)

@@ -199,3 +199,20 @@ def test_FunctionsOfStringsRandomNumbersAndTables():
     assert got[:2] == [1, 0] and got[2] in (2, 3) and table.size() == 4
     with pytest.raises(hr.errors.UnimplementedError, match="stateless_uniform"):
         hr.random.uniform([2])
+
+
+def test_ImagesAreDecodedAndResized():
+    pixels = (np.arange(6 * 4 * 3) % 251).astype(np.uint8).reshape(6, 4, 3)
+    files = hr.Dataset.from_tensors(pixels).map(hr.image.encode_png)
+    (back,) = files.map(lambda s: hr.image.decode_image(s, channels=3))
+    np.testing.assert_array_equal(back, pixels)
+    (small,) = files.map(lambda s: hr.image.resize(hr.io.decode_png(s), [3, 2], antialias=True))
+    assert small.shape == (3, 2, 3) and small.dtype == np.float32
+    (flipped,) = files.map(lambda s: hr.image.flip_left_right(hr.image.decode_png(s)))
+    np.testing.assert_array_equal(flipped, pixels[:, ::-1])
+    (part,) = files.map(lambda s: hr.image.stateless_random_crop(hr.image.decode_png(s), [2, 2, 3], [1, 2]))
+    assert part.shape == (2, 2, 3)
+    with pytest.raises(hr.errors.DataLossError, match="no JPEG"):
+        list(hr.Dataset.from_tensors(b"no image").map(hr.image.decode_jpeg))
+    with pytest.raises(ValueError, match="size"):
+        files.map(lambda s: hr.image.resize(hr.image.decode_png(s), [3]))

@@ -11,7 +11,7 @@ What tf.data calls X, headrace calls X.
 """
 
 from . import _core  # isort: skip
-from . import debugging, errors, io, lookup, math, random, strings
+from . import debugging, errors, image, io, lookup, math, random, strings
 from ._array_ops import slice_ as slice
 from ._array_ops import (
     argsort, cast, clip_by_value, concat, cond, constant, convert_to_tensor, ensure_shape, expand_dims, fill, gather,

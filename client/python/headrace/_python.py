@@ -13,7 +13,13 @@ from .dtypes import as_dtype
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
+#: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
 _PREFIX = "python:"
+
+
+def _name(f: Any, shipped: bytes) -> str:
+    called = getattr(f, "__qualname__", type(f).__qualname__).replace(":", "")
+    return f"{_PREFIX}{called}:{base64.b85encode(shipped).decode()}"
 
 
 def _spec(leaf: Any) -> TensorSpec:
@@ -39,7 +45,7 @@ class PyFunction:
         argument = map_structure(_plain, dataset.element_spec)
         declared = map_structure(_plain, self._declared)
         shipped = cloudpickle.dumps(("function", self._f, argument, declared))
-        f = _core.python_function(dataset._graph, _PREFIX + base64.b85encode(shipped).decode(), declared)
+        f = _core.python_function(dataset._graph, _name(self._f, shipped), declared)
         return dataset._with(_core.map(dataset._graph, f, parallel))
 
     def __call__(self, *_: Any) -> Any:
@@ -74,7 +80,7 @@ def _find(name: str) -> tuple[Any, Any, Any, bool]:
     """
     import cloudpickle
 
-    shipped = base64.b85decode(name[len(_PREFIX):])
+    shipped = base64.b85decode(name.rpartition(":")[2])
     # Only the specs are needed here; the function itself is made in the processes of the pool.
     kind, _, argument, declared = cloudpickle.loads(shipped)
     if kind == "generator":
@@ -103,8 +109,7 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
         declared = _with_shapes(output_types, output_shapes)
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
     shipped = cloudpickle.dumps(("generator", (generator, given), ["int64", []], map_structure(_plain, declared)))
-    name = _PREFIX + base64.b85encode(shipped).decode()
-    return Dataset(_core.generator(name, map_structure(_plain, declared)))
+    return Dataset(_core.generator(_name(generator, shipped), map_structure(_plain, declared)))
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

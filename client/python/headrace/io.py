@@ -65,3 +65,17 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     if fixed_length is not None:
         raise UnimplementedError("io.decode_raw: this release has no fixed_length")
     return _core.decode_raw(tensor(input_bytes, "input_bytes"), dtypes.as_dtype(out_type).name, little_endian)
+
+
+def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, **more: Any) -> Tensor:
+    """See ``headrace.image.decode_jpeg``."""
+    from . import image
+
+    return image.decode_jpeg(contents, channels, ratio, **more)
+
+
+def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
+    """See ``headrace.image.decode_png``."""
+    from . import image
+
+    return image.decode_png(contents, channels, dtype)

@@ -33,6 +33,20 @@ bool reads_shared_job(const dataset_node& x) {
   });
 }
 
+/// Of `(name, dtype, default or None)`, where the default is a constant tensor.
+std::vector<field_format> fields_of(const nb::list& given) {
+  std::vector<field_format> out;
+  for (auto part : given) {
+    auto one = nb::borrow<nb::sequence>(part);
+    auto made =
+      field(nb::cast<std::string>(one[0]), parse_dtype(nb::cast<std::string>(one[1])).value());
+    if (nb::object missing = one[2]; !missing.is_none())
+      made.missing = nb::cast<expr>(missing).node()->attrs.value;
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
 } // namespace
 
 /// One line an operator: headrace/_dataset.py gives them their public names and arguments.
@@ -95,6 +109,17 @@ void bind_datasets(nb::module_& m) {
             files.node(), {.record_bytes = record, .header_bytes = header, .footer_bytes = footer},
             std::move(compression)));
         });
+  m.def("csv",
+        [](e files, const nb::list& columns, bool header, const std::string& delimiter, bool quotes,
+           std::string na_value, std::vector<int64_t> select, std::string compression) {
+          return checked(
+            make_csv(files.node(), fields_of(columns),
+                     {header, delimiter.at(0), quotes, std::move(na_value), std::move(select)},
+                     std::move(compression)));
+        });
+  m.def("sql", [](std::string driver, e source, e query, const nb::list& columns) {
+    return checked(make_sql(std::move(driver), source.node(), query.node(), fields_of(columns)));
+  });
   m.def("counter", [](int64_t start, int64_t step) { return checked(make_counter(start, step)); });
   m.def(
     "random", [](seed s, bool reseed) { return checked(make_random(s, reseed)); },

@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   bind_tensors(m);
   bind_functions(m);
+  bind_image_functions(m);
   bind_reading(m);
   bind_datasets(m);
   bind_service(m);

@@ -26,6 +26,7 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);
 void bind_tensors(nb::module_& m);
 void bind_functions(nb::module_& m);
+void bind_image_functions(nb::module_& m);
 void bind_datasets(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_service(nb::module_& m);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/iterator/ports.hpp"
+#include "python.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #include "headrace/client/distribute.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
-#include "python.hpp"
+#include "python_function.hpp"
 #include "waiting.hpp"
 
 namespace headrace::python {
@@ -166,6 +166,7 @@ void bind_service(nb::module_& m) {
           worker_server_options options;
           options.endpoint = endpoint_of(endpoint);
           options.dispatcher = of;
+          options.find_function = find_python_function;
           options.tags = tags;
           return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
         });

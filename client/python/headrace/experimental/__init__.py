@@ -1,6 +1,7 @@
-"""What tf.data.experimental holds: the service; and ``sleep``."""
+"""What tf.data.experimental holds: the service, and more sources."""
 
 from .. import service as service
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ._sources import CsvDataset, SqlDataset
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "service"]
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "SqlDataset", "service"]

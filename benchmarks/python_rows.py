@@ -1,0 +1,88 @@
+"""How fast Python gets elements, beside the limit of the same loop over a list; printed as headrace_bench prints rows.
+
+    PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+import headrace as hr
+
+RUNS = 9
+
+
+def rate(elements: Iterable[object], count: int) -> float:
+    """Elements a second of a loop over them; the first is not counted, so that start-up is not."""
+    it = iter(elements)
+    next(it)
+    begin = time.perf_counter()
+    n = sum(1 for _ in it)
+    took = time.perf_counter() - begin
+    assert n == count - 1, (n, count)
+    return n / took
+
+
+def median_next(elements: Iterable[object]) -> float:
+    """Seconds of one next(), the median."""
+    it = iter(elements)
+    times = []
+    clock = time.perf_counter
+    for _ in range(100_000):
+        begin = clock()
+        next(it)
+        times.append(clock() - begin)
+    return statistics.median(times)
+
+
+def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: Callable[[], float]) -> dict[str, object]:
+    """Medians of runs taken in turn."""
+    pairs = [(limit(), ours()) for _ in range(RUNS)]
+    of_limit, of_ours = (statistics.median(x) for x in zip(*pairs))
+    print(f"{name:22} {of_ours:12.4g} {unit:12} {of_limit:12.4g} {of_ours / of_limit:7.3f}  {what}", flush=True)
+    return {"case": name, "value": of_ours, "unit": unit, "limit": of_limit, "limit_name": what, "runs": RUNS}
+
+
+def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float]]]:
+    """By name: unit, what the limit is, and how to measure both."""
+    scalars = hr.Dataset.range(1_000_000)
+    numbers = list(np.arange(1_000_000))
+    batches = hr.Dataset.range(10_000_000).batch(1000)
+    one_batch, one_large = np.zeros(1000, np.int64), np.zeros(1 << 17, np.int64)
+    large = hr.Dataset.range(500).map(lambda x: hr.fill([1 << 17], x))
+    cheap = hr.Dataset.range(20_000)
+    by_python = cheap.map(hr.py_function(lambda x: x * x + 1, hr.TensorSpec([], hr.int64)))
+    return {
+        "python_scalars": ("elements/s", "a loop over a list of numpy scalars",
+                           lambda: rate(scalars, 1_000_000), lambda: rate(numbers, 1_000_000)),
+        "python_next_p50": ("s", "the same of the list", lambda: median_next(scalars), lambda: median_next(numbers)),
+        "python_batches_1000": ("batches/s", "a copy of 1,000 numbers each", lambda: rate(batches, 10_000),
+                                lambda: rate((one_batch.copy() for _ in range(10_000)), 10_000)),
+        "python_1m_arrays": ("arrays/s", "a copy of 1 MiB each", lambda: rate(large, 500),
+                             lambda: rate((one_large.copy() for _ in range(500)), 500)),
+        "python_traced_map": ("elements/s", "the same by py_function",
+                              lambda: rate(cheap.map(lambda x: x * x + 1), 20_000), lambda: rate(by_python, 20_000)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--json", metavar="FILE", help="also one object a line")
+    parser.add_argument("--only", nargs="*", default=[], metavar="CASE")
+    given, _ = parser.parse_known_args()
+    print(f"{'case':22} {'value':>12} {'unit':12} {'limit':>12} {'ratio':>7}  limit is")
+    rows = [compare(name, unit, what, ours, limit) for name, (unit, what, ours, limit) in cases().items()
+            if not given.only or name.startswith(tuple(given.only))]
+    if given.json:
+        with open(given.json, "a", encoding="utf-8") as out:
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+if __name__ == "__main__":
+    main()
