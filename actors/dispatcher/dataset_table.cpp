@@ -4,19 +4,27 @@
 
 namespace headrace {
 
-result<std::string> dataset_table::add(std::string id, dataset_record what) {
+result<std::string> dataset_table::id_for(std::string id, const dataset_record& what) const {
   if (id.empty()) {
-    do id = std::to_string(++last_);
+    auto last = last_;
+    do id = std::to_string(++last);
     while (ids_.contains(id));
-  } else if (auto taken = ids_.find(id); taken != ids_.end() && taken->second != what.fingerprint) {
-    return already_exists(fmt::format(
-      "dataset id '{}' is taken by another graph; choose another id, or register the same graph",
-      id));
+    return id;
   }
+  if (auto taken = ids_.find(id); taken != ids_.end() && taken->second != what.fingerprint)
+    return already_exists(fmt::format("dataset id '{}' is taken by another graph; choose another "
+                                      "id, or register the same graph",
+                                      id));
+  return id;
+}
+
+void dataset_table::add(const std::string& id, dataset_record what) {
+  // The next id is looked for from here.
+  if (id == std::to_string(last_ + 1))
+    ++last_;
   ids_[id] = what.fingerprint;
   auto key = what.fingerprint;
   by_fingerprint_.try_emplace(std::move(key), std::move(what));
-  return id;
 }
 
 result<const dataset_record*> dataset_table::find(const std::string& id) const {

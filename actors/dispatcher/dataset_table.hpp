@@ -13,17 +13,23 @@ struct dataset_record {
   buffer graph;            ///< a Graph message
   buffer spec;             ///< an ElementSpec message
   std::string fingerprint; ///< SHA-256 of the canonical graph
+  friend bool operator==(const dataset_record& a, const dataset_record& b) {
+    return a.fingerprint == b.fingerprint; // which says it all
+  }
 };
 
 /// Which graph an id means. Ids are aliases: graphs are kept once each, by fingerprint.
 class dataset_table {
 public:
-  /// Registers under `id`, or under a new one if it is empty. The same graph under the same id
-  /// again is fine; another graph under a taken id is already_exists.
-  result<std::string> add(std::string id, dataset_record what);
+  /// Under which id a graph would be registered: `id`, or a new one if it is empty. The same graph
+  /// under the same id again is fine; another graph under a taken id is already_exists.
+  result<std::string> id_for(std::string id, const dataset_record& what) const;
+  /// Registers under an id that `id_for` gave.
+  void add(const std::string& id, dataset_record what);
   /// not_found names the id and how many there are.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }
+  friend bool operator==(const dataset_table&, const dataset_table&) = default;
 
 private:
   std::map<std::string, std::string> ids_; ///< to fingerprint

@@ -33,6 +33,14 @@ job_id job_of(const std::string& child) {
   return job_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
 }
 
+envelope stop_order(task_id which, const std::string& why) {
+  return make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto stop = b.initWorker().initStopTask();
+    stop.setTaskId(which.value);
+    stop.setReason(why);
+  });
+}
+
 std::string_view text(capnp::Text::Reader in) { return {in.cStr(), in.size()}; }
 buffer bytes(capnp::Data::Reader in) { return buffer::copy_of(in.begin(), in.size()); }
 capnp::Data::Reader data(const buffer& in) {
@@ -49,14 +57,22 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
     watcher_(self),
     place_(std::move(place)),
     team_(self, watcher_, {.path = place_.path},
-          {.started = {},
+          {.started = [this](const std::string& child,
+                             const caf::actor&) { job_started(job_of(child)); },
            .ended = [this](const std::string& child,
                            const status& why) { job_ended(job_of(child), why); },
            .gave_up = {},
-           .dropped = {}},
+           .dropped = [this](const std::string& child,
+                             const status& why) { forget_job(job_of(child), why); }},
           place_.board),
+    core_(options.store->recover().value()),
     workers_(options.timing),
-    started_(now()) {}
+    started_(now()) {
+  // An earlier actor's jobs ended with it.
+  const auto jobs = core_.jobs();
+  for (const auto& [id, job] : jobs)
+    forget_job(id, unavailable("the dispatcher was started again"));
+}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
   team_.stop_before_owner();
@@ -125,6 +141,10 @@ envelope dispatcher_state::register_worker(const envelope& in) {
   if (outcome.joined)
     log_.info("worker joined",
               {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
+  // Tasks of jobs that are over: nobody else stops them.
+  for (auto task : wanted.getTasks())
+    if (!core_.jobs().contains(job_of_task(task_id{task})))
+      port::tell(sender, stop_order(task_id{task}, "its job is over"));
   tell_jobs({info, sender, false});
   arm();
   const auto alive = workers_.alive().size();
@@ -162,7 +182,7 @@ void dispatcher_state::lose(const worker_info& who) {
 }
 
 void dispatcher_state::tell_jobs(const worker_change& change) {
-  for (const auto& [id, job] : jobs_)
+  for (const auto& [id, job] : core_.jobs())
     if (auto actor = actor_of(id))
       port::tell(actor, make_local<worker_change>(change));
 }
@@ -185,16 +205,17 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
   if (record.graph.empty() || record.fingerprint.empty())
     return make_failure(invalid_argument("a dataset is registered with its graph and fingerprint"),
                         in->getRequestId());
-  auto id = datasets_.add(std::string{text(wanted.getDatasetId())}, std::move(record));
+  auto id = core_.datasets().id_for(std::string{text(wanted.getDatasetId())}, record);
   if (!id)
     return make_failure(id.status(), in->getRequestId());
+  commit(service_core::dataset_registered{*id, std::move(record)});
   return make_answer(
     in, [&](schema::DispatcherMessage::Builder b) { b.initDatasetDef().setDatasetId(*id); });
 }
 
 envelope dispatcher_state::get_dataset(const envelope& in) {
   const std::string id{text(message_of(in).getGetDataset())};
-  auto found = datasets_.find(id);
+  auto found = core_.datasets().find(id);
   if (!found)
     return make_failure(found.status(), in->getRequestId());
   return make_answer(in, [&](schema::DispatcherMessage::Builder b) {
@@ -213,12 +234,17 @@ caf::result<envelope> dispatcher_state::open_iteration(const envelope& in) {
   auto job = find_or_start_job(message_of(in).getOpenIteration());
   if (!job)
     return make_failure(job.status(), in->getRequestId());
-  return to_job(in, (*job)->id);
+  return to_job(in, *job);
 }
 
 caf::result<envelope> dispatcher_state::to_job(const envelope& in, job_id id) {
   if (auto actor = actor_of(id))
     return port::delegate(self_, actor, in);
+  if (core_.jobs().contains(id)) {
+    auto& waiting = held_[id];
+    waiting.push_back({in, self_->make_response_promise<envelope>()});
+    return waiting.back().answer;
+  }
   auto failed = failed_jobs_.find(id);
   return make_failure(failed != failed_jobs_.end()
                         ? failed->second.with_context(fmt::format("job {} failed", id.value))
@@ -230,53 +256,99 @@ job_handle dispatcher_state::actor_of(job_id id) const {
   return team_.find<job_handle>(child_of(id));
 }
 
-result<dispatcher_state::job*>
-dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
+void dispatcher_state::commit(const service_core::fact& what) {
+  if (auto kept = options_.store->append({what}); !kept)
+    throw error{kept.with_context("storing what was decided")};
+  core_.apply(what);
+}
+
+result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
   const std::string dataset_id{text(wanted.getDatasetId())};
   const std::string name{text(wanted.getJobName())};
   const auto mode = from_schema(wanted.getProcessingMode());
-  HEADRACE_ASSIGN(auto dataset, datasets_.find(dataset_id));
+  HEADRACE_ASSIGN(auto dataset, core_.datasets().find(dataset_id));
   // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
   // whose repeated request finds it again.
   const auto key = name.empty() ? fmt::format("consumer {}", wanted.getConsumerId())
                                 : fmt::format("named {} {}", name, dataset->fingerprint);
-  if (auto at = jobs_by_key_.find(key); at != jobs_by_key_.end()) {
-    auto& found = jobs_.at(at->second);
-    if (found.mode != mode)
+  if (const auto* found = core_.job_of(key)) {
+    if (found->mode != mode)
       return invalid_argument(
         fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}", name,
-                    found.mode == processing_mode::off ? "off" : "dynamic",
+                    found->mode == processing_mode::off ? "off" : "dynamic",
                     mode == processing_mode::off ? "off" : "dynamic"));
-    return &found;
+    return found->id;
   }
-  const job_id id{++last_job_};
   HEADRACE_ASSIGN(auto graph, decode_graph(dataset->graph));
-  job_description about{id, name, dataset_id, mode, dataset->graph, plan_splits(graph), options_};
+  const job fresh{core_.next_job(), name, dataset_id, mode, key};
+  commit(service_core::job_started{fresh});
+  job_stores_[fresh.id] =
+    std::make_shared<memory_store<job_core>>(job_core{fresh.id, mode, plan_splits(graph)});
+  if (auto how = team_.add({.id = child_of(fresh.id),
+                            .restart = restart_policy::transient,
+                            .own_budget = options_.restarts},
+                           [this, fresh](uint64_t) { return run_job(fresh); });
+      !how) {
+    forget_job(fresh.id, how);
+    return how;
+  }
+  log_.info("job started", {{"job", fresh.id}, {"name", name}, {"dataset", dataset_id}});
+  return fresh.id;
+}
+
+result<caf::actor> dispatcher_state::run_job(const job& what) {
+  HEADRACE_ASSIGN(const auto* dataset, core_.datasets().find(what.dataset_id));
   std::vector<worker_change> present;
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
       present.push_back({info, handle->second, false});
-  auto& fresh = jobs_.emplace(id, job{id, name, dataset_id, mode}).first->second;
-  jobs_by_key_.emplace(key, id);
-  HEADRACE_TRY(team_.add(
-    {.id = child_of(id), .restart = restart_policy::temporary},
-    [this, about = std::move(about), present = std::move(present)](uint64_t) -> result<caf::actor> {
-      return caf::actor_cast<caf::actor>(
-        port::spawn<job_state>(self_->system(), about, present, log_));
-    }));
-  log_.info("job started", {{"job", id}, {"name", name}, {"dataset", dataset_id}});
-  return &fresh;
+  auto actor = caf::actor_cast<caf::actor>(
+    port::spawn<job_state>(self_->system(),
+                           job_description{what.id, what.name, what.dataset_id, what.mode,
+                                           dataset->graph, options_, job_stores_.at(what.id)},
+                           std::move(present), log_));
+  if (options_.on_job)
+    options_.on_job(actor);
+  return actor;
+}
+
+void dispatcher_state::job_started(job_id id) {
+  auto waiting = held_.extract(id);
+  if (waiting.empty())
+    return;
+  const auto actor = actor_of(id);
+  for (auto& one : waiting.mapped()) one.answer.delegate(actor, one.what);
 }
 
 void dispatcher_state::job_ended(job_id id, const status& why) {
+  if (why.ok())
+    return forget_job(id, {});
+  log_.error("job crashed", {{"job", id}, {"why", why}});
+}
+
+void dispatcher_state::forget_job(job_id id, const status& why) {
+  team_.remove(child_of(id));
   if (!why.ok()) {
     log_.error("job failed", {{"job", id}, {"why", why}});
     failed_jobs_.emplace(id, why);
     if (failed_jobs_.size() > most_failed_jobs)
       failed_jobs_.erase(failed_jobs_.begin());
   }
-  jobs_.erase(id);
-  std::erase_if(jobs_by_key_, [id](const auto& entry) { return entry.second == id; });
+  // Nobody else would stop the tasks of a job that crashed.
+  if (auto store = job_stores_.extract(id); !store.empty() && !why.ok())
+    if (auto last = store.mapped()->recover())
+      for (const auto& [number, r] : last->repetitions())
+        for (const auto& [task, about] : r.core.tasks())
+          if (auto to = worker_handles_.find(about.worker.id);
+              about.alive() && to != worker_handles_.end())
+            port::tell(to->second, stop_order(task, "its job failed"));
+  if (auto waiting = held_.extract(id); !waiting.empty())
+    for (auto& one : waiting.mapped())
+      one.answer.deliver(make_failure(why.ok()
+                                        ? not_found(fmt::format("job {} is over", id.value))
+                                        : why.with_context(fmt::format("job {} failed", id.value)),
+                                      one.what->getRequestId()));
+  commit(service_core::job_over{id});
 }
 
 // -- introspection --------------------------------------------------------------
@@ -298,12 +370,12 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   };
   auto all = std::make_shared<gathering>();
   all->answer = self_->make_response_promise<envelope>();
-  for (const auto& [id, job] : jobs_) all->missing += actor_of(id) ? 1 : 0;
+  for (const auto& [id, job] : core_.jobs()) all->missing += actor_of(id) ? 1 : 0;
   const auto complete = [this, all, request = in->getRequestId()] {
     all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initStatus();
       out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
-      out.setDatasets(static_cast<uint32_t>(datasets_.size()));
+      out.setDatasets(static_cast<uint32_t>(core_.datasets().size()));
       out.setBadMessages(bad_messages_);
       write_status(out, workers_, last_heartbeats_, trees_, all->jobs, now());
       if (place_.board)
@@ -315,7 +387,7 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   auto promise = all->answer;
   if (all->missing == 0)
     complete();
-  for (const auto& [id, job] : jobs_) {
+  for (const auto& [id, job] : core_.jobs()) {
     if (!actor_of(id))
       continue;
     const auto heard = [all, complete] {

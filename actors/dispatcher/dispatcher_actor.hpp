@@ -1,9 +1,9 @@
 #pragma once
 
-#include "headrace/actors/dispatcher/dataset_table.hpp"
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
+#include "headrace/actors/dispatcher/service_core.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
-#include "headrace/actors/job/iteration.hpp"
+#include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
@@ -30,12 +30,7 @@ public:
 private:
   using request = schema::DispatcherMessage::Reader;
 
-  struct job {
-    job_id id;
-    std::string name; ///< empty: anonymous
-    std::string dataset_id;
-    processing_mode mode = processing_mode::off;
-  };
+  using job = service_core::job;
 
   caf::result<envelope> answer(const envelope& in);
   envelope register_worker(const envelope& in);
@@ -47,8 +42,14 @@ private:
   caf::result<envelope> await_workers(const envelope& in);
   caf::result<envelope> get_status(const envelope& in);
 
-  result<job*> find_or_start_job(schema::OpenIteration::Reader wanted);
+  /// Stores the fact, then holds it. Throws if it cannot be stored: this actor ends then.
+  void commit(const service_core::fact& what);
+  result<job_id> find_or_start_job(schema::OpenIteration::Reader wanted);
+  result<caf::actor> run_job(const job& what);
+  void job_started(job_id id);
   void job_ended(job_id id, const status& why);
+  /// The job is over, for good.
+  void forget_job(job_id id, const status& why);
   job_handle actor_of(job_id id) const;
   void lose(const worker_info& who);
   void tell_jobs(const worker_change& change);
@@ -61,11 +62,15 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  dataset_table datasets_;
+  service_core core_;
   worker_table workers_;
   std::map<worker_id, published_actor> worker_handles_;
-  std::map<job_id, job> jobs_;
-  std::map<std::string, job_id> jobs_by_key_;
+  std::map<job_id, std::shared_ptr<memory_store<job_core>>> job_stores_;
+  struct held {
+    envelope what;
+    caf::typed_response_promise<envelope> answer;
+  };
+  std::map<job_id, std::vector<held>> held_; ///< while their job's actor is started again
   std::map<worker_id, envelope> last_heartbeats_;
   std::map<worker_id, buffer> trees_; ///< SupervisionTree messages, as last told
   std::map<job_id, status> failed_jobs_;
@@ -75,7 +80,6 @@ private:
     caf::typed_response_promise<envelope> answer;
   };
   std::vector<awaiting> awaiting_;
-  uint64_t last_job_ = 0;
   uint64_t armed_ = 0;
   uint64_t bad_messages_ = 0;
   time_point started_;

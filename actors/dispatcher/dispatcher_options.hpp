@@ -1,6 +1,13 @@
 #pragma once
 
+#include "headrace/actors/dispatcher/service_core.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/store/fact_store.hpp"
+#include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/supervision/spec.hpp"
+
+#include <functional>
+#include <memory>
 
 namespace headrace {
 
@@ -11,6 +18,13 @@ struct dispatcher_options {
   duration idle_job = std::chrono::minutes{5};
   /// How long a worker may take to answer that it has a task.
   duration start_timeout = std::chrono::seconds{5};
+  /// How often a job's actor may crash before the job fails.
+  restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
+  /// Outlives the dispatcher's actor: the next one knows what this one knew.
+  std::shared_ptr<fact_store<service_core>> store =
+    std::make_shared<memory_store<service_core>>(service_core{});
+  /// Told of each actor that a job gets; may be empty.
+  std::function<void(const caf::actor&)> on_job;
 };
 
 } // namespace headrace

@@ -1,7 +1,7 @@
 #include "headrace/actors/job/iteration.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <ranges>
 
 namespace headrace {
 
@@ -16,36 +16,155 @@ std::string_view to_string(iteration::task_state state) noexcept {
   return "unknown";
 }
 
-void iteration::commands::add(commands more) {
-  std::move(more.stop.begin(), more.stop.end(), std::back_inserter(stop));
-  std::move(more.start.begin(), more.start.end(), std::back_inserter(start));
-  std::move(more.forget.begin(), more.forget.end(), std::back_inserter(forget));
-  announce |= more.announce;
+/// A decision in the making: each fact is applied to a copy, so that the next step sees it.
+class iteration::draft {
+public:
+  explicit draft(const iteration& from) : now(from) {}
+
+  void add(fact what) {
+    now.apply(what);
+    out.facts.push_back(std::move(what));
+  }
+  void start_on(const worker_info& who) {
+    task fresh{task_id{now.last_task_ + 1}, incarnation{1}, who};
+    out.todo.start.push_back(fresh);
+    add(task_is{std::move(fresh)});
+  }
+  void move(task what, task_state to) {
+    what.state = to;
+    if (!what.alive())
+      out.todo.forget.push_back(what.id);
+    out.todo.announce = true;
+    add(task_is{std::move(what)});
+  }
+  void stop_all() {
+    for (const auto& [id, task] : now.tasks_)
+      if (task.alive())
+        out.todo.stop.push_back(task);
+  }
+  /// Looks whether this was the end.
+  void conclude() {
+    const auto tasks = now.tasks_ | std::views::values;
+    const bool busy = std::ranges::any_of(tasks, &task::alive);
+    // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits
+    // left for a worker to come; under OFF each copy ends with its worker.
+    const bool over = std::ranges::count(tasks, task_state::ended, &task::state) > 0
+                      || (now.mode_ == processing_mode::off && !now.tasks_.empty());
+    if (busy || !over || now.finished_)
+      return;
+    add(finished_as{});
+    out.todo.announce = true;
+  }
+
+  iteration now;
+  decision out;
+};
+
+// -- decisions ----------------------------------------------------------------------
+
+iteration::decision iteration::consumer_joined(consumer_id who,
+                                               const std::vector<worker_info>& alive) const {
+  draft next{*this};
+  if (!consumers_.contains(who))
+    next.add(reader_joined{who});
+  if (!finished_ && !opened_)
+    for (const auto& worker : alive) next.start_on(worker);
+  return std::move(next.out);
 }
 
-iteration::commands iteration::start_on(const worker_info& who) {
-  commands out;
-  task fresh{task_id{++last_task_}, incarnation{1}, who};
-  tasks_.emplace(fresh.id, fresh);
-  out.start.push_back(std::move(fresh));
-  return out;
+iteration::decision iteration::consumer_left(consumer_id who) const {
+  if (!consumers_.contains(who))
+    return {};
+  return {{reader_left{who}}, {}};
 }
 
-iteration::commands
-iteration::consumer_joined(consumer_id who, const std::vector<worker_info>& alive, time_point now) {
-  commands out;
-  consumers_[who] = now;
-  if (finished_ || opened_)
-    return out;
-  opened_ = true;
-  for (const auto& worker : alive) out.add(start_on(worker));
-  return out;
+iteration::decision iteration::worker_joined(const worker_info& who) const {
+  // One that is known again after a job came back has its task already.
+  const bool works = std::ranges::any_of(tasks_ | std::views::values, [&](const task& t) {
+    return t.alive() && t.worker.id == who.id && t.worker.life == who.life;
+  });
+  if (!opened_ || finished_ || works)
+    return {};
+  draft next{*this};
+  next.start_on(who);
+  return std::move(next.out);
 }
 
-iteration::commands iteration::consumer_left(consumer_id who) {
-  consumers_.erase(who);
-  return {};
+iteration::decision iteration::worker_lost(worker_id who) const {
+  draft next{*this};
+  for (const auto& [id, t] : tasks_)
+    if (t.worker.id == who && t.alive())
+      next.move(t, task_state::lost);
+  if (!next.out.facts.empty())
+    next.conclude();
+  return std::move(next.out);
 }
+
+iteration::decision iteration::task_started(task_id id, const status& how) const {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end() || at->second.state != task_state::starting)
+    return {};
+  if (!how.ok() && how.code() != status_code::unavailable
+      && how.code() != status_code::deadline_exceeded)
+    return task_ended(id, at->second.life, 0, how);
+  // A worker that does not answer is for its lease to judge.
+  draft next{*this};
+  next.move(at->second, how.ok() ? task_state::running : task_state::lost);
+  next.conclude();
+  return std::move(next.out);
+}
+
+iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t elements,
+                                          const status& how) const {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
+    return {};
+  draft next{*this};
+  auto ended = at->second;
+  ended.elements = elements;
+  next.move(std::move(ended), how.ok() ? task_state::ended : task_state::failed);
+  if (how.ok()) {
+    next.conclude();
+  } else {
+    next.stop_all();
+    next.add(finished_as{how});
+  }
+  return std::move(next.out);
+}
+
+iteration::decision iteration::cancel() const {
+  draft next{*this};
+  next.stop_all();
+  if (!finished_)
+    next.add(finished_as{});
+  return std::move(next.out);
+}
+
+// -- facts --------------------------------------------------------------------------
+
+void iteration::apply(const fact& what) {
+  struct {
+    iteration& to;
+    void operator()(const reader_joined& x) {
+      to.consumers_.try_emplace(x.who);
+      to.opened_ = true;
+    }
+    void operator()(const reader_left& x) { to.consumers_.erase(x.who); }
+    void operator()(const task_is& x) {
+      to.tasks_.insert_or_assign(x.now.id, x.now);
+      to.last_task_ = std::max(to.last_task_, x.now.id.value);
+      ++to.version_;
+    }
+    void operator()(const finished_as& x) {
+      to.finished_ = true;
+      to.failure_ = x.how;
+      ++to.version_;
+    }
+  } carry_out{*this};
+  std::visit(carry_out, what);
+}
+
+// -- who is heard of ------------------------------------------------------------------
 
 bool iteration::consumer_renewed(consumer_id who, time_point now) {
   auto at = consumers_.find(who);
@@ -53,6 +172,10 @@ bool iteration::consumer_renewed(consumer_id who, time_point now) {
     return false;
   at->second = now;
   return true;
+}
+
+void iteration::all_renewed(time_point now) {
+  for (auto& [who, heard] : consumers_) heard = now;
 }
 
 std::vector<consumer_id> iteration::silent_consumers(time_point now, duration lease) const {
@@ -64,103 +187,15 @@ std::vector<consumer_id> iteration::silent_consumers(time_point now, duration le
 }
 
 std::optional<time_point> iteration::oldest_renewal() const {
-  auto oldest = std::min_element(consumers_.begin(), consumers_.end(),
-                                 [](const auto& a, const auto& b) { return a.second < b.second; });
+  auto oldest = std::ranges::min_element(consumers_, {}, [](const auto& x) { return x.second; });
   return oldest == consumers_.end() ? std::nullopt : std::optional{oldest->second};
 }
 
-std::vector<consumer_id> iteration::readers() const {
-  std::vector<consumer_id> out;
-  for (const auto& [id, heard] : consumers_) out.push_back(id);
-  return out;
-}
-
-iteration::commands iteration::worker_joined(const worker_info& who) {
-  if (!opened_ || finished_)
-    return {};
-  return start_on(who);
-}
-
-iteration::commands iteration::worker_lost(worker_id who) {
-  commands out;
-  for (auto& [id, t] : tasks_)
-    if (t.worker.id == who && (t.state == task_state::starting || t.state == task_state::running)) {
-      t.state = task_state::lost;
-      out.forget.push_back(id);
-      out.announce = true;
-    }
-  if (out.announce)
-    conclude(out);
-  return out;
-}
-
-iteration::commands iteration::task_started(task_id id, const status& how) {
-  commands out;
-  auto at = tasks_.find(id);
-  if (at == tasks_.end() || at->second.state != task_state::starting)
-    return out;
-  if (!how.ok() && how.code() != status_code::unavailable
-      && how.code() != status_code::deadline_exceeded)
-    return task_ended(id, at->second.life, 0, how);
-  // A worker that does not answer is for its lease to judge.
-  at->second.state = how.ok() ? task_state::running : task_state::lost;
-  if (!how.ok())
-    out.forget.push_back(id);
-  out.announce = true;
-  conclude(out);
-  return out;
-}
-
-iteration::commands iteration::task_ended(task_id id, incarnation life, uint64_t elements,
-                                          const status& how) {
-  commands out;
-  auto at = tasks_.find(id);
-  if (at == tasks_.end() || at->second.life != life || finished_)
-    return out;
-  auto& t = at->second;
-  if (t.state != task_state::starting && t.state != task_state::running)
-    return out;
-  t.elements = elements;
-  t.state = how.ok() ? task_state::ended : task_state::failed;
-  out.forget.push_back(id);
-  out.announce = true;
-  if (!how.ok()) {
-    failure_ = how;
-    finished_ = true;
-    for (const auto& [other, task] : tasks_)
-      if (task.state == task_state::starting || task.state == task_state::running)
-        out.stop.push_back(task);
-    ++version_;
-    return out;
-  }
-  conclude(out);
-  return out;
-}
-
-iteration::commands iteration::cancel() {
-  commands out;
-  finished_ = true;
-  for (const auto& [id, task] : tasks_)
-    if (task.state == task_state::starting || task.state == task_state::running)
-      out.stop.push_back(task);
-  return out;
-}
-
-void iteration::conclude(commands& out) {
-  ++version_;
-  const auto count = [&](task_state state) {
-    return std::count_if(tasks_.begin(), tasks_.end(),
-                         [&](const auto& entry) { return entry.second.state == state; });
-  };
-  const bool busy = count(task_state::starting) + count(task_state::running) > 0;
-  // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits left
-  // for a worker to come; under OFF each copy ends with its worker.
-  const bool over =
-    count(task_state::ended) > 0 || (mode_ == processing_mode::off && !tasks_.empty());
-  if (!busy && over) {
-    finished_ = true;
-    out.announce = true;
-  }
+bool operator==(const iteration& a, const iteration& b) {
+  return a.mode_ == b.mode_ && a.repetition_ == b.repetition_ && a.last_task_ == b.last_task_
+         && a.version_ == b.version_ && a.opened_ == b.opened_ && a.finished_ == b.finished_
+         && a.failure_ == b.failure_ && a.tasks_ == b.tasks_
+         && std::ranges::equal(a.consumers_ | std::views::keys, b.consumers_ | std::views::keys);
 }
 
 } // namespace headrace

@@ -6,14 +6,18 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace headrace {
 
 enum class processing_mode : uint8_t { off, dynamic };
 
-/// One repetition of a job: who works on it, who reads it, and when it is over. Pure: takes events,
-/// gives commands. The splits are the split_assigner's business; it hears of tasks from here.
+/// One repetition of a job: who works on it, who reads it, and when it is over. Pure: events from
+/// outside are decided on, without changing anything, into facts and what is to be done; facts
+/// change it when they are applied. The same facts make the same state. The splits are the
+/// split_assigner's business.
 class iteration {
 public:
   enum class task_state : uint8_t { starting, running, ended, failed, lost };
@@ -23,8 +27,35 @@ public:
     worker_info worker;
     task_state state = task_state::starting;
     uint64_t elements = 0; ///< when ended
+
+    bool alive() const noexcept {
+      return state == task_state::starting || state == task_state::running;
+    }
+    friend bool operator==(const task&, const task&) = default;
   };
-  /// What is to be done after an event, in this order.
+
+  // -- facts --------------------------------------------------------------------
+
+  struct reader_joined {
+    consumer_id who;
+    friend bool operator==(const reader_joined&, const reader_joined&) = default;
+  };
+  struct reader_left {
+    consumer_id who;
+    friend bool operator==(const reader_left&, const reader_left&) = default;
+  };
+  /// A new task, or what became of one.
+  struct task_is {
+    task now;
+    friend bool operator==(const task_is&, const task_is&) = default;
+  };
+  struct finished_as {
+    status how;
+    friend bool operator==(const finished_as&, const finished_as&) = default;
+  };
+  using fact = std::variant<reader_joined, reader_left, task_is, finished_as>;
+
+  /// What is to be done when the facts hold, in this order.
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
@@ -32,32 +63,39 @@ public:
     std::vector<task_id> forget;
     /// The readers should be told the new state.
     bool announce = false;
-    void add(commands more);
+  };
+  struct decision {
+    std::vector<fact> facts;
+    commands todo;
   };
 
   /// `first_task`: task ids are counted up from here, in a range that no other iteration uses.
   iteration(processing_mode mode, uint64_t repetition, uint64_t first_task)
     : mode_(mode), repetition_(repetition), last_task_(first_task) {}
 
-  // -- events -----------------------------------------------------------------
+  // -- decisions ----------------------------------------------------------------
 
-  commands consumer_joined(consumer_id who, const std::vector<worker_info>& alive, time_point now);
-  commands consumer_left(consumer_id who);
+  decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive) const;
+  decision consumer_left(consumer_id who) const;
+  decision worker_joined(const worker_info& who) const;
+  decision worker_lost(worker_id who) const;
+  /// The worker has the task, or could not take it.
+  decision task_started(task_id id, const status& how) const;
+  /// The task has given all it had to its readers, or has failed.
+  decision task_ended(task_id id, incarnation life, uint64_t elements, const status& how) const;
+  /// Nobody reads any more: all tasks stop.
+  decision cancel() const;
+
+  void apply(const fact& what);
+
+  // -- who is heard of: not kept, all are heard of when a job comes back ------------
+
   /// False: it is not (or no longer) a reader.
   bool consumer_renewed(consumer_id who, time_point now);
-  /// Readers not heard of since `now - lease` leave.
+  void all_renewed(time_point now);
+  /// Readers not heard of since `now - lease`.
   std::vector<consumer_id> silent_consumers(time_point now, duration lease) const;
   std::optional<time_point> oldest_renewal() const;
-
-  commands worker_joined(const worker_info& who);
-  commands worker_lost(worker_id who);
-  /// The worker has the task, or could not take it.
-  commands task_started(task_id id, const status& how);
-  /// The task has given all it had to its readers, or has failed.
-  commands task_ended(task_id id, incarnation life, uint64_t elements, const status& how);
-
-  /// Nobody reads any more: all tasks stop.
-  commands cancel();
 
   // -- state --------------------------------------------------------------------
 
@@ -68,12 +106,12 @@ public:
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
   size_t consumers() const noexcept { return consumers_.size(); }
   bool reads(consumer_id who) const { return consumers_.contains(who); }
-  std::vector<consumer_id> readers() const;
+
+  /// Equal but for when readers were heard of.
+  friend bool operator==(const iteration& a, const iteration& b);
 
 private:
-  commands start_on(const worker_info& who);
-  /// Decides whether this was the end.
-  void conclude(commands& out);
+  class draft;
 
   processing_mode mode_;
   uint64_t repetition_;
@@ -83,7 +121,7 @@ private:
   bool finished_ = false;
   status failure_;
   std::map<task_id, task> tasks_;
-  std::map<consumer_id, time_point> consumers_;
+  std::map<consumer_id, time_point> consumers_; ///< and when they were heard of
 };
 
 std::string_view to_string(iteration::task_state state) noexcept;

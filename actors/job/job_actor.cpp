@@ -10,11 +10,6 @@ namespace headrace {
 
 namespace {
 
-/// Task ids of one dispatcher: job, repetition and a count, so that no two are equal.
-uint64_t first_task_id(job_id job, uint64_t repetition) {
-  return (job.value << 40) | ((repetition & 0xffff) << 24);
-}
-
 template <class Fill>
 envelope make_answer(uint64_t request, Fill&& fill) {
   return make_envelope(request, [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
@@ -24,11 +19,15 @@ envelope make_answer(uint64_t request, Fill&& fill) {
 
 job_state::job_state(port::self_pointer<handle_type> self, job_description about,
                      std::vector<worker_change> present, logger log)
-  : self_(self), about_(std::move(about)), log_(log.with({{"job", about_.id}})) {
+  : self_(self),
+    about_(std::move(about)),
+    log_(log.with({{"job", about_.id}})),
+    core_(about_.store->recover().value()) {
   for (auto& worker : present) workers_.emplace(worker.worker.id, std::move(worker));
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
+  take_over();
   return {
     [this](const envelope& in) { return answer(in); },
     [this](const local<worker_change>& change) { on_worker(*change); },
@@ -54,86 +53,115 @@ caf::result<envelope> job_state::answer(const envelope& in) {
   }
 }
 
+void job_state::take_over() {
+  if (core_.repetitions().empty())
+    return;
+  missing_at_ = now() + about_.options.timing.lease;
+  for (auto& [number, r] : core_.repetitions()) {
+    r.core.all_renewed(now());
+    connected_[number].idle_since = now();
+    for (const auto& [id, task] : r.core.tasks())
+      // One that runs asks again for the splits that it waits for.
+      if (auto at = workers_.find(task.worker.id);
+          task.alive() && at != workers_.end() && at->second.worker.life == task.worker.life)
+        start(r, task);
+  }
+  arm();
+}
+
+void job_state::commit(const std::vector<job_core::fact>& facts) {
+  if (facts.empty())
+    return;
+  if (auto kept = about_.store->append(facts); !kept)
+    throw error{kept.with_context("storing what was decided")};
+  for (const auto& x : facts) core_.apply(x);
+}
+
 // -- consumers ------------------------------------------------------------------
 
-job_state::running& job_state::repetition(uint64_t number) {
-  auto& slot = repetitions_[number];
-  if (!slot)
-    slot = std::make_unique<running>(
-      running{iteration{about_.mode, number, first_task_id(about_.id, number)},
-              split_assigner{about_.splits}, random_id()});
-  return *slot;
+job_state::repetition& job_state::begin(uint64_t number) {
+  auto& all = core_.repetitions();
+  if (!all.contains(number))
+    commit({{number, job_core::begun{random_id()}}});
+  return all.at(number);
 }
 
 envelope job_state::open(const envelope& in) {
   const auto wanted = in->getDispatcher().getOpenIteration();
-  auto& r = repetition(wanted.getRepetition());
+  auto& r = begin(wanted.getRepetition());
   const consumer_id who{wanted.getConsumerId()};
-  r.readers[who] = caf::actor_cast<published_actor>(self_->current_sender());
+  connected_[r.core.repetition()].readers[who] =
+    caf::actor_cast<published_actor>(self_->current_sender());
   std::vector<worker_info> alive;
   for (const auto& [id, worker] : workers_) alive.push_back(worker.worker);
-  carry_out(r, r.core.consumer_joined(who, alive, now()));
+  carry_out(r, r.core.consumer_joined(who, alive));
+  r.core.consumer_renewed(who, now());
   arm();
   return iteration_answer(r, in->getRequestId());
 }
 
 envelope job_state::renew(const envelope& in) {
   const auto beat = in->getDispatcher().getConsumerHeartbeat();
-  auto at = repetitions_.find(beat.getRepetition());
-  if (at == repetitions_.end()
-      || !at->second->core.consumer_renewed(consumer_id{beat.getConsumerId()}, now()))
+  const consumer_id who{beat.getConsumerId()};
+  auto at = core_.repetitions().find(beat.getRepetition());
+  if (at == core_.repetitions().end() || !at->second.core.consumer_renewed(who, now()))
     return make_failure(not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
                                               beat.getConsumerId(), about_.id.value)),
                         in->getRequestId());
+  // After a restart it is not known how to reach it, nor what it has missed.
+  if (auto& reader = connected_[at->first].readers[who]; !reader) {
+    reader = caf::actor_cast<published_actor>(self_->current_sender());
+    announce(at->second);
+  }
   return make_ok(in->getRequestId());
 }
 
 envelope job_state::leave(const envelope& in) {
   const auto bye = in->getDispatcher().getLeaveIteration();
-  if (auto at = repetitions_.find(bye.getRepetition()); at != repetitions_.end())
-    remove(*at->second, consumer_id{bye.getConsumerId()});
+  if (auto at = core_.repetitions().find(bye.getRepetition()); at != core_.repetitions().end())
+    remove(at->second, consumer_id{bye.getConsumerId()});
   end_if_unused();
   return make_ok(in->getRequestId());
 }
 
-void job_state::remove(running& r, consumer_id who) {
-  r.readers.erase(who);
+void job_state::remove(repetition& r, consumer_id who) {
+  auto& seen = connected_[r.core.repetition()];
+  seen.readers.erase(who);
   carry_out(r, r.core.consumer_left(who));
   if (r.core.consumers() == 0)
-    r.idle_since = now();
+    seen.idle_since = now();
 }
 
 void job_state::end_if_unused() {
-  const bool read = std::any_of(repetitions_.begin(), repetitions_.end(), [](const auto& entry) {
-    return entry.second->core.consumers() != 0;
-  });
+  auto& all = core_.repetitions();
+  const bool read = std::any_of(
+    all.begin(), all.end(), [](const auto& entry) { return entry.second.core.consumers() != 0; });
   if (read)
     return;
   const bool kept =
-    !about_.name.empty()
-    && std::any_of(repetitions_.begin(), repetitions_.end(), [&](const auto& entry) {
-         return entry.second->idle_since + about_.options.idle_job > now();
-       });
+    !about_.name.empty() && std::any_of(all.begin(), all.end(), [&](const auto& entry) {
+      return connected_[entry.first].idle_since + about_.options.idle_job > now();
+    });
   if (kept)
     return arm();
   log_.info("job ended", {{"name", about_.name}});
-  for (auto& [number, r] : repetitions_) carry_out(*r, r->core.cancel());
+  for (auto& [number, r] : all) carry_out(r, r.core.cancel());
   self_->quit();
 }
 
-envelope job_state::iteration_answer(const running& r, uint64_t request) const {
+envelope job_state::iteration_answer(const repetition& r, uint64_t request) const {
   return make_answer(request, [&](schema::DispatcherMessage::Builder b) {
     write_iteration(b.initIteration(), r.core, about_.id, !about_.name.empty(),
                     about_.options.timing);
   });
 }
 
-void job_state::announce(running& r) {
+void job_state::announce(repetition& r) {
   const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_iteration(b.initConsumer().initIteration(), r.core, about_.id, !about_.name.empty(),
                     about_.options.timing);
   });
-  for (const auto& [id, reader] : r.readers)
+  for (const auto& [id, reader] : connected_[r.core.repetition()].readers)
     if (reader)
       port::tell(reader, news);
 }
@@ -144,20 +172,22 @@ void job_state::on_worker(const worker_change& change) {
   const auto id = change.worker.id;
   if (change.lost) {
     workers_.erase(id);
-    for (auto& [number, r] : repetitions_) carry_out(*r, r->core.worker_lost(id));
+    for (auto& [number, r] : core_.repetitions()) carry_out(r, r.core.worker_lost(id));
     return;
   }
   const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
   workers_[id] = change;
   if (known)
     return; // it lost its connection only: its tasks run
-  for (auto& [number, r] : repetitions_)
-    if (r->core.consumers() != 0)
-      carry_out(*r, r->core.worker_joined(change.worker));
+  for (auto& [number, r] : core_.repetitions())
+    if (r.core.consumers() != 0)
+      carry_out(r, r.core.worker_joined(change.worker));
 }
 
-void job_state::carry_out(running& r, iteration::commands todo) {
-  for (const auto& id : todo.forget) r.splits.task_gone(id);
+void job_state::carry_out(repetition& r, const iteration::decision& decided) {
+  const auto& todo = decided.todo;
+  commit(core_.facts_of(r.core.repetition(), decided));
+  for (auto id : todo.forget) drop_requests(r.core.repetition(), id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
       port::tell(at->second.handle, make_envelope(0, [&](schema::Envelope::Builder b) {
@@ -171,7 +201,7 @@ void job_state::carry_out(running& r, iteration::commands todo) {
   settle(r);
 }
 
-void job_state::start(running& r, const iteration::task& what) {
+void job_state::start(repetition& r, const iteration::task& what) {
   auto at = workers_.find(what.worker.id);
   if (at == workers_.end())
     return;
@@ -188,18 +218,18 @@ void job_state::start(running& r, const iteration::task& what) {
     out.setShared(!about_.name.empty());
   });
   const auto heard = [this, number = r.core.repetition(), id = what.id](const status& how) {
-    if (auto found = repetitions_.find(number); found != repetitions_.end())
-      carry_out(*found->second, found->second->core.task_started(id, how));
+    if (auto found = core_.repetitions().find(number); found != core_.repetitions().end())
+      carry_out(found->second, found->second.core.task_started(id, how));
   };
   port::request(self_, at->second.handle, about_.options.start_timeout, order)
     .then([heard](const envelope& in) { heard(status_of(in)); },
           [heard](const caf::error& why) { heard(to_status(why)); });
 }
 
-job_state::running* job_state::of_task(task_id id) {
-  for (auto& [number, r] : repetitions_)
-    if (r->core.tasks().contains(id))
-      return r.get();
+job_state::repetition* job_state::of_task(task_id id) {
+  for (auto& [number, r] : core_.repetitions())
+    if (r.core.tasks().contains(id))
+      return &r;
   return nullptr;
 }
 
@@ -225,53 +255,69 @@ caf::result<envelope> job_state::lease(const envelope& in) {
     return make_failure(
       failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
       in->getRequestId());
-  running::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}},
-                         in->getRequestId(),
-                         self_->make_response_promise<envelope>()};
+  connected::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}},
+                           in->getRequestId(),
+                           self_->make_response_promise<envelope>()};
   if (wanted.getTotal().isSplits())
     entry.what.total = wanted.getTotal().getSplits();
   if (wanted.getNumber() != 0)
     entry.what.number = wanted.getNumber();
+  auto& requests = connected_[r->core.repetition()].leases;
   // Put again: whoever asked before hears nothing more.
-  std::erase_if(r->leases, [&](auto& earlier) {
+  std::erase_if(requests, [&](auto& earlier) {
     if (earlier.what.task != id || earlier.what.source != entry.what.source)
       return false;
     earlier.answer.deliver(make_failure(aborted("asked again"), earlier.request));
     return true;
   });
   auto promise = entry.answer;
-  r->leases.push_back(std::move(entry));
+  requests.push_back(std::move(entry));
   settle(*r);
   return promise;
 }
 
-void job_state::settle(running& r) {
-  // One answer can make others possible, so again from the start until nothing changes.
+void job_state::settle(repetition& r) {
+  const auto number = r.core.repetition();
+  auto& requests = connected_[number].leases;
   std::set<task_id> blocked;
-  for (const auto& waiting : r.leases) blocked.insert(waiting.what.task);
-  r.splits.set_tasks(r.core.tasks().size());
+  for (const auto& waiting : requests) blocked.insert(waiting.what.task);
+  // One answer can make others possible, so again from the start until nothing changes.
   for (bool progress = true; progress;) {
     progress = false;
-    for (auto at = r.leases.begin(); at != r.leases.end();) {
-      const auto outcome = r.splits.lease(at->what, blocked, now());
-      if (outcome.wait) {
+    for (auto at = requests.begin(); at != requests.end();) {
+      if (auto news = r.splits.note(at->what))
+        commit({{number, *std::move(news)}});
+      const auto given = r.splits.decide(at->what, blocked, now());
+      if (!given) {
         ++at;
         continue;
       }
+      commit({{number, split_assigner::fact{*given}}});
+      r.splits.keep_pace(*given, now());
       at->answer.deliver(make_answer(at->request, [&](schema::DispatcherMessage::Builder b) {
         auto out = b.initSplitsLeased();
-        if (outcome.splits) {
-          out.initRange().setFirst(outcome.splits->first);
-          out.getRange().setCount(outcome.splits->count);
+        if (given->splits) {
+          out.initRange().setFirst(given->splits->first);
+          out.getRange().setCount(given->splits->count);
         } else {
           out.setExhausted();
         }
       }));
       blocked.erase(at->what.task);
-      at = r.leases.erase(at);
+      at = requests.erase(at);
       progress = true;
     }
   }
+}
+
+void job_state::drop_requests(uint64_t number, task_id of) {
+  std::erase_if(connected_[number].leases, [&](auto& waiting) {
+    if (waiting.what.task != of)
+      return false;
+    waiting.answer.deliver(
+      make_failure(aborted(fmt::format("task {} is over", of.value)), waiting.request));
+    return true;
+  });
 }
 
 // -- time and introspection -----------------------------------------------------------
@@ -279,22 +325,35 @@ void job_state::settle(running& r) {
 void job_state::arm() {
   std::optional<time_point> next;
   const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [number, r] : repetitions_) {
-    if (auto oldest = r->core.oldest_renewal())
+  for (const auto& [number, r] : core_.repetitions()) {
+    if (auto oldest = r.core.oldest_renewal())
       consider(*oldest + about_.options.timing.lease);
     else
-      consider(r->idle_since + about_.options.idle_job);
+      consider(connected_[number].idle_since + about_.options.idle_job);
   }
+  if (missing_at_)
+    consider(*missing_at_);
   if (next)
     port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
 }
 
 void job_state::on_deadline() {
-  for (auto& [number, r] : repetitions_)
-    for (auto who : r->core.silent_consumers(now(), about_.options.timing.lease)) {
+  for (auto& [number, r] : core_.repetitions())
+    for (auto who : r.core.silent_consumers(now(), about_.options.timing.lease)) {
       log_.warn("consumer lost", {{"consumer", who}});
-      remove(*r, who);
+      remove(r, who);
     }
+  if (missing_at_ && *missing_at_ <= now()) {
+    missing_at_.reset();
+    for (auto& [number, r] : core_.repetitions()) {
+      std::set<worker_id> missing;
+      for (const auto& [id, task] : r.core.tasks())
+        if (auto at = workers_.find(task.worker.id);
+            task.alive() && (at == workers_.end() || at->second.worker.life != task.worker.life))
+          missing.insert(task.worker.id);
+      for (auto who : missing) carry_out(r, r.core.worker_lost(who));
+    }
+  }
   arm();
   end_if_unused();
 }
@@ -307,9 +366,10 @@ envelope job_state::report(const envelope& in) const {
     out.setName(about_.name);
     out.setDatasetId(about_.dataset_id);
     out.setProcessingMode(about_.mode == processing_mode::off ? "off" : "dynamic");
-    if (repetitions_.empty())
+    const auto& all = core_.repetitions();
+    if (all.empty())
       return;
-    const auto& newest = repetitions_.rbegin()->second->core;
+    const auto& newest = all.rbegin()->second.core;
     if (!newest.failure().ok())
       out.setFailure(to_string(newest.failure()));
     out.setRepetition(newest.repetition());

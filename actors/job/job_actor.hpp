@@ -1,9 +1,9 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
-#include "headrace/actors/job/iteration.hpp"
-#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/messages.hpp"
+#include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
@@ -20,13 +20,16 @@ struct job_description {
   std::string name; ///< empty: anonymous, ends with its consumer
   std::string dataset_id;
   processing_mode mode = processing_mode::off;
-  buffer graph;      ///< a Graph message
-  split_plan splits; ///< of its sources
+  buffer graph; ///< a Graph message
   dispatcher_options options;
+  /// Outlives the actor: the next one goes on where this one was.
+  std::shared_ptr<fact_store<job_core>> store;
 };
 
 /// Decides for one job: which worker has which task, who gets which splits, when a repetition is
-/// over.
+/// over. What it decides are facts, which are stored before they are acted on; one that is started
+/// again takes them from there, and what is not stored (who is heard of, who waits for splits) is
+/// told again by workers and consumers.
 class job_state {
 public:
   using handle_type = job_handle;
@@ -37,11 +40,9 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  /// A repetition with what only the actor needs to know of it.
-  struct running {
-    iteration core;
-    split_assigner splits;
-    uint64_t seed = 0;
+  using repetition = job_core::repetition;
+  /// What is not stored of a repetition.
+  struct connected {
     std::map<consumer_id, published_actor> readers;
     /// Lease requests that wait until other tasks have read what they hold.
     struct waiting {
@@ -63,24 +64,32 @@ private:
   void on_worker(const worker_change& change);
   void on_deadline();
 
-  running& repetition(uint64_t number);
-  running* of_task(task_id id);
-  void carry_out(running& r, iteration::commands todo);
-  void start(running& r, const iteration::task& what);
-  void announce(running& r);
+  /// Goes on where an earlier actor was.
+  void take_over();
+  /// Stores the facts, then holds them. Throws if they cannot be stored: this actor ends then.
+  void commit(const std::vector<job_core::fact>& facts);
+  repetition& begin(uint64_t number);
+  repetition* of_task(task_id id);
+  void carry_out(repetition& r, const iteration::decision& decided);
+  void start(repetition& r, const iteration::task& what);
+  void announce(repetition& r);
   /// Answers the waiting lease requests that can be answered now.
-  void settle(running& r);
-  void remove(running& r, consumer_id who);
+  void settle(repetition& r);
+  void drop_requests(uint64_t number, task_id of);
+  void remove(repetition& r, consumer_id who);
   void end_if_unused();
   void arm();
-  envelope iteration_answer(const running& r, uint64_t request) const;
+  envelope iteration_answer(const repetition& r, uint64_t request) const;
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
   job_description about_;
   logger log_;
   std::map<worker_id, worker_change> workers_;
-  std::map<uint64_t, std::unique_ptr<running>> repetitions_;
+  job_core core_;
+  std::map<uint64_t, connected> connected_; ///< by repetition
+  /// When an earlier actor was taken over from: whoever is not heard of for a lease is lost.
+  std::optional<time_point> missing_at_;
   uint64_t armed_ = 0;
 };
 

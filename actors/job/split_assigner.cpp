@@ -66,88 +66,154 @@ uint64_t split_assigner::paced(const pace& of, time_point now) const {
                                            : std::max<uint64_t>(static_cast<uint64_t>(fits), 1);
 }
 
-split_assigner::outcome split_assigner::lease(const lease_request& wanted,
-                                              const std::set<task_id>& blocked, time_point now) {
-  const std::pair asked{wanted.task, wanted.source};
-  if (auto last = answered_.find(asked); wanted.number && last != answered_.end()
-                                         && last->second.pass == wanted.pass
-                                         && last->second.number == *wanted.number)
-    return {false, last->second.splits};
-  const auto out = decide(wanted, blocked, now);
-  if (!out.wait && wanted.number)
-    answered_[asked] = {wanted.pass, *wanted.number, out.splits};
-  return out;
+// -- decisions ----------------------------------------------------------------------
+
+std::optional<uint64_t> split_assigner::total_of(key where) const {
+  if (auto at = passes_.find(where); at != passes_.end())
+    return at->second.total;
+  auto g = groups_.find(where.second);
+  return g != groups_.end() ? g->second.total : std::nullopt;
 }
 
-split_assigner::outcome split_assigner::decide(const lease_request& wanted,
-                                               const std::set<task_id>& blocked, time_point now) {
+std::optional<split_assigner::fact> split_assigner::note(const lease_request& wanted) const {
   const key where{wanted.pass, group_of(wanted.source)};
-  auto& g = group(where.second, wanted.source);
-  leave_earlier_passes(g, wanted);
-  if (wanted.pass < g.passes_over)
-    return {false, std::nullopt};
-  auto [at, fresh] = passes_.try_emplace(where);
-  auto& pass = at->second;
-  if (fresh)
-    pass.total = g.total;
-  if (wanted.total)
-    pass.total = pass.total ? std::min(*pass.total, *wanted.total) : *wanted.total;
-  auto& holders = holdings_[where];
-  auto& mine = holders[wanted.task];
-  auto& told = mine.given[wanted.source];
-  if (told < mine.dropped + mine.ranges.size()) {
-    const auto range = mine.ranges[told++ - mine.dropped];
-    uint64_t everybody = told;
-    for (auto source : g.sources) everybody = std::min(everybody, mine.given[source]);
-    for (; mine.dropped < everybody; ++mine.dropped) mine.ranges.pop_front();
-    return {false, range};
-  }
+  const auto g = groups_.find(where.second);
+  if (g != groups_.end() && wanted.pass < g->second.passes_over)
+    return {};
+  const auto holders = holdings_.find(where);
+  const bool known = g != groups_.end() && holders != holdings_.end()
+                     && holders->second.contains(wanted.task)
+                     && g->second.at.contains({wanted.task, wanted.source})
+                     && g->second.at.at({wanted.task, wanted.source}) >= wanted.pass;
+  const auto total = total_of(where);
+  if (known && (!wanted.total || (total && *total <= *wanted.total)))
+    return {};
+  return came_to{wanted.task, wanted.source, wanted.pass, wanted.total};
+}
 
-  const auto remaining = pass.total ? *pass.total - std::min(*pass.total, pass.next)
-                                    : std::numeric_limits<uint64_t>::max() - pass.next;
+std::optional<split_assigner::leased_to> split_assigner::decide(const lease_request& wanted,
+                                                                const std::set<task_id>& blocked,
+                                                                time_point now) const {
+  leased_to out{wanted.task, wanted.source, wanted.pass, wanted.number, {}};
+  if (auto last = answered_.find({wanted.task, wanted.source});
+      wanted.number && last != answered_.end() && last->second.pass == wanted.pass
+      && last->second.number == *wanted.number) {
+    out.splits = last->second.splits;
+    return out;
+  }
+  const key where{wanted.pass, group_of(wanted.source)};
+  const auto pass = passes_.find(where);
+  if (pass == passes_.end())
+    return out; // over
+  const auto& g = groups_.at(where.second);
+  const auto& holders = holdings_.at(where);
+  const auto mine = holders.find(wanted.task);
+  if (mine == holders.end())
+    return {};
+  // What other sources of the group were told already.
+  const auto& [ranges, dropped, given, done] = mine->second;
+  const auto already = given.find(wanted.source);
+  if (const auto told = already != given.end() ? already->second : 0;
+      told < dropped + ranges.size()) {
+    out.splits = ranges[told - dropped];
+    return out;
+  }
+  const auto& [next, total] = pass->second;
+  const auto remaining =
+    total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
   if (remaining != 0) {
     const auto share = 2 * std::max<uint64_t>(tasks_, 1);
-    auto& speed = g.paces[wanted.task];
+    const auto known = g.paces.find(wanted.task);
+    const auto speed = known != g.paces.end() ? known->second : pace{};
     // Without a known end there is nothing to share out: one at a time, until the end shows.
     const auto guided = std::max(remaining / share + (remaining % share != 0), least(speed, now));
-    auto count = pass.total ? std::min({guided, paced(speed, now), remaining}) : 1;
+    auto count = total ? std::min({guided, paced(speed, now), remaining}) : 1;
     if (g.in_pairs)
       count = std::min(count, most_unaligned);
-    const split_range range{pass.next, count};
-    pass.next += count;
-    leased_ += count;
-    speed.last_count = count;
-    speed.last_at = now;
-    ++told;
-    if (g.sources.size() == 1)
-      ++mine.dropped;
-    else
-      mine.ranges.push_back(range);
-    return {false, range};
+    out.splits = split_range{next, count};
+    return out;
   }
   const bool unread_elsewhere = std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
     return entry.first != wanted.task && !blocked.contains(entry.first)
            && entry.second.unread(wanted.source);
   });
-  if (unread_elsewhere)
-    return {true, {}};
-  mine.done.insert(wanted.source);
-  forget_if_over(where);
-  return {false, std::nullopt};
+  return unread_elsewhere ? std::nullopt : std::optional{out};
 }
 
-void split_assigner::leave_earlier_passes(group_state& g, const lease_request& wanted) {
-  // A zip that ended with its shorter side never asks the longer one for its end.
-  auto& from = g.paces[wanted.task].pass[wanted.source];
-  if (from >= wanted.pass)
+void split_assigner::keep_pace(const leased_to& given, time_point now) {
+  if (!given.splits)
     return;
-  const auto number = group_of(wanted.source);
-  for (auto pass = std::max(from, g.passes_over); pass < wanted.pass; ++pass)
-    if (auto at = holdings_.find({pass, number}); at != holdings_.end())
-      if (auto mine = at->second.find(wanted.task); mine != at->second.end())
-        mine->second.done.insert(wanted.source);
-  from = wanted.pass;
-  forget_if_over({g.passes_over, number});
+  auto& speed = groups_.at(group_of(given.source)).paces[given.task];
+  speed.last_count = given.splits->count;
+  speed.last_at = now;
+}
+
+// -- facts ----------------------------------------------------------------------------
+
+void split_assigner::apply(const fact& what) {
+  std::visit([this](const auto& x) { on(x); }, what);
+}
+
+void split_assigner::on(const shared_by& x) { tasks_ = x.tasks; }
+
+void split_assigner::on(const came_to& x) {
+  const key where{x.pass, group_of(x.source)};
+  auto& g = group(where.second, x.source);
+  // A zip that ended with its shorter side never asks the longer one for its end.
+  auto& from = g.at[{x.task, x.source}];
+  for (auto pass = std::max(from, g.passes_over); pass < x.pass; ++pass)
+    if (auto at = holdings_.find({pass, where.second}); at != holdings_.end())
+      if (auto mine = at->second.find(x.task); mine != at->second.end())
+        mine->second.done.insert(x.source);
+  from = std::max(from, x.pass);
+  forget_if_over({g.passes_over, where.second});
+  if (x.pass < g.passes_over)
+    return;
+  auto [at, fresh] = passes_.try_emplace(where);
+  auto& pass = at->second;
+  if (fresh)
+    pass.total = g.total;
+  if (x.total)
+    pass.total = pass.total ? std::min(*pass.total, *x.total) : *x.total;
+  holdings_[where][x.task].given[x.source];
+}
+
+void split_assigner::on(const leased_to& x) {
+  if (x.number) {
+    auto& last = answered_[{x.task, x.source}];
+    const answered now{x.pass, *x.number, x.splits};
+    if (std::exchange(last, now) == now)
+      return; // told again
+  }
+  const key where{x.pass, group_of(x.source)};
+  const auto pass = passes_.find(where);
+  if (pass == passes_.end())
+    return;
+  const auto& g = groups_.at(where.second);
+  auto& mine = holdings_[where][x.task];
+  if (!x.splits) {
+    mine.done.insert(x.source);
+    return forget_if_over(where);
+  }
+  auto& told = mine.given[x.source];
+  if (told == mine.dropped + mine.ranges.size()) {
+    pass->second.next = std::max(pass->second.next, x.splits->first + x.splits->count);
+    leased_ += x.splits->count;
+    mine.ranges.push_back(*x.splits);
+  }
+  ++told;
+  uint64_t everybody = told;
+  for (auto source : g.sources) everybody = std::min(everybody, mine.given[source]);
+  for (; mine.dropped < everybody; ++mine.dropped) mine.ranges.pop_front();
+}
+
+void split_assigner::on(const task_gone& x) {
+  for (auto& [where, holders] : holdings_) holders.erase(x.task);
+  for (auto& [number, g] : groups_) {
+    g.paces.erase(x.task);
+    std::erase_if(g.at, [&](const auto& entry) { return entry.first.first == x.task; });
+  }
+  std::erase_if(answered_, [&](const auto& entry) { return entry.first.first == x.task; });
 }
 
 void split_assigner::forget_if_over(key where) {
@@ -171,17 +237,11 @@ void split_assigner::forget_if_over(key where) {
   }
 }
 
-void split_assigner::task_gone(task_id who) {
-  for (auto& [where, holders] : holdings_) holders.erase(who);
-  for (auto& [number, g] : groups_) g.paces.erase(who);
-  std::erase_if(answered_, [&](const auto& entry) { return entry.first.first == who; });
-}
-
 size_t split_assigner::records() const noexcept {
   auto n = passes_.size() + answered_.size();
   for (const auto& [where, holders] : holdings_)
     for (const auto& [who, h] : holders) n += 1 + h.ranges.size();
-  for (const auto& [number, g] : groups_) n += 1 + g.paces.size();
+  for (const auto& [number, g] : groups_) n += 1 + g.at.size();
   return n;
 }
 

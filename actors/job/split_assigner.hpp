@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace headrace {
@@ -32,7 +34,8 @@ struct lease_request {
 /// split, and leases grow at most eightfold. Sources of one group are leased jointly as equal
 /// ranges; zipped ones that do not advance together in pieces of at most 8. A pass of a source is
 /// over for a task only when no other task holds unread splits of it. Memory does not grow with
-/// splits, leases or passes. Pure.
+/// splits, leases or passes. Pure: decisions are facts that change it when they are applied, and
+/// the same facts make the same state, but for the pace of tasks.
 class split_assigner {
 public:
   /// How long a task should be busy with one lease.
@@ -42,28 +45,68 @@ public:
 
   explicit split_assigner(const split_plan& plan);
 
-  /// How many tasks share the splits.
-  void set_tasks(size_t n) noexcept { tasks_ = n; }
+  // -- facts --------------------------------------------------------------------
 
-  struct outcome {
-    bool wait = false;                 ///< ask again when something changed
-    std::optional<split_range> splits; ///< nullopt: the pass is over
+  /// So many tasks share the splits.
+  struct shared_by {
+    uint64_t tasks = 0;
+    friend bool operator==(const shared_by&, const shared_by&) = default;
   };
-  /// `blocked`: tasks whose requests wait, so that nobody waits for them.
-  outcome lease(const lease_request& wanted, const std::set<task_id>& blocked, time_point now);
+  /// A task came to a pass of a source, and may know how many splits it has.
+  struct came_to {
+    task_id task;
+    uint32_t source = 0;
+    uint64_t pass = 0;
+    std::optional<uint64_t> total;
+    friend bool operator==(const came_to&, const came_to&) = default;
+  };
+  /// The answer to a task; nullopt: the pass is over for it.
+  struct leased_to {
+    task_id task;
+    uint32_t source = 0;
+    uint64_t pass = 0;
+    std::optional<uint64_t> number;
+    std::optional<split_range> splits;
+    friend bool operator==(const leased_to&, const leased_to&) = default;
+  };
   /// What it held is lost or read: at most one lease a group is lost, as a request for more says
   /// that all before is read.
-  void task_gone(task_id who);
+  struct task_gone {
+    task_id task;
+    friend bool operator==(const task_gone&, const task_gone&) = default;
+  };
+  using fact = std::variant<shared_by, came_to, leased_to, task_gone>;
+  void apply(const fact& what);
+
+  // -- decisions ----------------------------------------------------------------
+
+  /// What a request says before it is answered; nullopt: nothing new.
+  std::optional<fact> note(const lease_request& wanted) const;
+  /// The answer, after `note`; nullopt: ask again when something changed. `blocked`: tasks whose
+  /// requests wait, so that nobody waits for them.
+  std::optional<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
+                                  time_point now) const;
+  /// The answer was given now: how fast tasks are is judged by that.
+  void keep_pace(const leased_to& given, time_point now);
+
+  // -- state ----------------------------------------------------------------------
+
   /// Splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
   /// Leases, passes and tasks that are remembered.
   size_t records() const noexcept;
+  /// Equal but for the pace of tasks.
+  friend bool operator==(const split_assigner& a, const split_assigner& b) {
+    return a.tasks_ == b.tasks_ && a.groups_ == b.groups_ && a.passes_ == b.passes_
+           && a.holdings_ == b.holdings_ && a.answered_ == b.answered_ && a.leased_ == b.leased_;
+  }
 
 private:
   using key = std::pair<uint64_t, uint32_t>; ///< pass, group
   struct pass_state {
     uint64_t next = 0;
     std::optional<uint64_t> total;
+    friend bool operator==(const pass_state&, const pass_state&) = default;
   };
   /// What one task has of one pass of one group.
   struct holding {
@@ -72,32 +115,42 @@ private:
     std::map<uint32_t, uint64_t> given; ///< by source: how many ranges it was told
     std::set<uint32_t> done;            ///< sources that were told the end
     bool unread(uint32_t source) const;
+    friend bool operator==(const holding&, const holding&) = default;
   };
   /// How fast a task goes through a group.
   struct pace {
     uint64_t last_count = 0;
     time_point last_at{};
-    std::map<uint32_t, uint64_t> pass; ///< by source: the one it is at
   };
   /// The last answer to a task about a source.
   struct answered {
     uint64_t pass = 0;
     uint64_t number = 0;
     std::optional<split_range> splits;
+    friend bool operator==(const answered&, const answered&) = default;
   };
   struct group_state {
     std::vector<uint32_t> sources;
     std::optional<uint64_t> total;
     bool in_pairs = false;    ///< read side by side with others that advance at another pace
     uint64_t passes_over = 0; ///< passes below are over and forgotten
+    std::map<std::pair<task_id, uint32_t>, uint64_t> at; ///< by task and source: its pass
     std::map<task_id, pace> paces;
+    friend bool operator==(const group_state& a, const group_state& b) {
+      return a.sources == b.sources && a.total == b.total && a.in_pairs == b.in_pairs
+             && a.passes_over == b.passes_over && a.at == b.at;
+    }
   };
-  outcome decide(const lease_request& wanted, const std::set<task_id>& blocked, time_point now);
   uint32_t group_of(uint32_t source) const noexcept;
   group_state& group(uint32_t number, uint32_t source);
+  /// How many splits a pass has, as far as is known.
+  std::optional<uint64_t> total_of(key where) const;
   uint64_t least(const pace& of, time_point now) const;
   uint64_t paced(const pace& of, time_point now) const;
-  void leave_earlier_passes(group_state& g, const lease_request& wanted);
+  void on(const shared_by& x);
+  void on(const came_to& x);
+  void on(const leased_to& x);
+  void on(const task_gone& x);
   void forget_if_over(key where);
 
   split_plan plan_;

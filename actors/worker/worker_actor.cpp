@@ -94,8 +94,16 @@ envelope worker_state::answer(const envelope& in) {
 
 envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t request) {
   const task_id id{wanted.getTaskId()};
-  if (tasks_.contains(id))
+  if (auto at = tasks_.find(id); at != tasks_.end()) {
+    // Its job may have been started again, and does not know who waits.
+    if (at->second.asked)
+      ask_splits(id, splits_wanted{*at->second.asked});
     return make_ok(request);
+  }
+  if (unheard_ends_.contains(id)) {
+    tell_end(id);
+    return make_ok(request);
+  }
   auto bytes = wanted.getGraph();
   auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
   if (!graph)
@@ -188,7 +196,8 @@ void worker_state::ask_splits(task_id id, const splits_wanted& what) {
       out.getTotal().setSplits(*what.total);
   });
   const auto number = ++task.asks;
-  port::request(self_, *to, std::chrono::hours{24}, ask)
+  // The job may let it wait for long. It is asked again, as what waits there can be lost.
+  port::request(self_, *to, timing_.lease, ask)
     .then(
       [this, id, number](const envelope& in) {
         if (auto how = status_of(in); !how)
@@ -200,9 +209,12 @@ void worker_state::ask_splits(task_id id, const splits_wanted& what) {
         answer_splits(id, number, given);
       },
       [this, id, number](const caf::error& why) {
-        // The runner waits until the dispatcher is back.
-        if (auto at = tasks_.find(id); at != tasks_.end() && at->second.asks == number)
-          dispatcher_.renew(to_status(why));
+        auto at = tasks_.find(id);
+        if (at == tasks_.end() || at->second.asks != number || !at->second.asked)
+          return;
+        if (const auto how = to_status(why); how.code() != status_code::deadline_exceeded)
+          return dispatcher_.renew(how); // and ask when it is back
+        ask_splits(id, splits_wanted{*at->second.asked});
       });
 }
 
@@ -229,22 +241,30 @@ void worker_state::on_report(const task_report& what) {
       ask_splits(what.id, *what.wants);
   }
   const auto* to = dispatcher_.get();
-  if (what.ended && to != nullptr) {
-    auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
-      auto out = b.initDispatcher().initTaskEnded();
-      out.setTaskId(what.id.value);
-      out.setIncarnation(what.life.value);
-      out.setJobId(what.job.value);
-      out.setElements(what.numbers.elements);
-      if (!what.ended->ok())
-        write_failure(out.initFailure().initFailed(), *what.ended);
-    });
-    port::request(self_, *to, timing_.lease, say)
-      .then([](const envelope&) {},
-            [this, id = what.id](const caf::error& why) {
-              log_.warn("the end of a task was not heard", {{"task", id}, {"why", to_status(why)}});
-            });
-  }
+  if (!what.ended)
+    return;
+  unheard_ends_[what.id] = make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto out = b.initDispatcher().initTaskEnded();
+    out.setTaskId(what.id.value);
+    out.setIncarnation(what.life.value);
+    out.setJobId(what.job.value);
+    out.setElements(what.numbers.elements);
+    if (!what.ended->ok())
+      write_failure(out.initFailure().initFailed(), *what.ended);
+  });
+  tell_end(what.id);
+}
+
+void worker_state::tell_end(task_id id) {
+  const auto* to = dispatcher_.get();
+  auto at = unheard_ends_.find(id);
+  if (to == nullptr || at == unheard_ends_.end())
+    return;
+  port::request(self_, *to, timing_.lease, at->second)
+    .then([this, id](const envelope&) { unheard_ends_.erase(id); },
+          [this, id](const caf::error& why) {
+            log_.warn("the end of a task was not heard", {{"task", id}, {"why", to_status(why)}});
+          });
 }
 
 // -- dispatcher -------------------------------------------------------------------
@@ -273,7 +293,7 @@ void worker_state::register_here(const connection& to) {
         timing_ = read_timing(answer.getTiming());
         log_.info("registered", {{"worker", id_}, {"dispatcher", to_string(dispatcher_.where())}});
         told_tree_ = {};
-        // What was asked over the earlier connection may not have arrived.
+        // What was said over the earlier connection may not have arrived.
         for (const auto& [id, task] : tasks_)
           if (task.asked)
             ask_splits(id, *task.asked);
@@ -286,10 +306,11 @@ size_t worker_state::look_for_stuck() {
   const auto stuck = options_.threads->stuck(now(), timing_.lease);
   if (options_.most_stuck != 0 && stuck >= options_.most_stuck && !told_stuck_) {
     told_stuck_ = true;
-    const status why = resource_exhausted(fmt::format(
-      "{} threads that were told to stop hang in foreign code (a file system or library that does "
-      "not return); {} are borne",
-      stuck, options_.most_stuck - 1));
+    const status why =
+      resource_exhausted(fmt::format("{} threads that were told to stop hang in foreign code (a "
+                                     "file system or library that does "
+                                     "not return); {} are borne",
+                                     stuck, options_.most_stuck - 1));
     log_.error("threads are stuck", {{"why", why}});
     if (options_.on_stuck)
       options_.on_stuck(why);
@@ -298,6 +319,7 @@ size_t worker_state::look_for_stuck() {
 }
 
 void worker_state::beat() {
+  for (const auto& [id, said] : unheard_ends_) tell_end(id);
   const auto stuck = look_for_stuck();
   const auto* to = dispatcher_.get();
   if (to == nullptr)

@@ -51,6 +51,8 @@ private:
   void answer_splits(task_id id, uint64_t ask, result<std::optional<split_range>> what);
   void register_here(const connection& to);
   void beat();
+  /// Says that a task ended, again and again until it was heard.
+  void tell_end(task_id id);
   /// Counts the stuck threads, and says when there are too many.
   size_t look_for_stuck();
   time_point now() const { return self_->clock().now(); }
@@ -60,6 +62,7 @@ private:
   logger log_;
   std::shared_ptr<stream_router> router_;
   std::map<task_id, task> tasks_;
+  std::map<task_id, envelope> unheard_ends_;
   worker_id id_;
   incarnation life_;
   lease_timing timing_;

@@ -1,11 +1,13 @@
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/headrace.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -29,6 +31,37 @@ public:
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
 
 private:
+  node here_;
+};
+
+/// A dispatcher in this process. Knows its jobs' actors.
+class test_dispatcher {
+public:
+  explicit test_dispatcher(dispatcher_options options = {})
+    : here_({.role = node_role::dispatcher}) {
+    options.timing.heartbeat = std::chrono::milliseconds{20};
+    options.on_job = [this](const caf::actor& job) {
+      std::lock_guard lock{mutex_};
+      jobs_.push_back(job);
+    };
+    auto published = listen(here_, start_dispatcher(here_, options, {}));
+    if (!published)
+      throw error{published.status()};
+  }
+  std::string target() const { return here_.actor_address(); }
+  void await_workers(size_t count) const {
+    if (auto how = await_service_workers(target(), count, patience); !how)
+      throw error{how};
+  }
+  void kill_jobs() {
+    std::lock_guard lock{mutex_};
+    for (const auto& job : jobs_) port::ask_to_exit(job, caf::exit_reason::kill);
+    jobs_.clear();
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<caf::actor> jobs_;
   node here_;
 };
 
@@ -92,7 +125,7 @@ protected:
     return ::testing::AssertionFailure() << "not in the status";
   }
 
-  local_cluster cluster{{.workers = 0, .heartbeat = std::chrono::milliseconds{20}}};
+  test_dispatcher cluster;
   std::vector<std::unique_ptr<test_worker>> workers;
 };
 
@@ -190,6 +223,65 @@ TEST_P(Restarts, ATaskThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
     more_b = more_b && take(b);
   }
   EXPECT_EQ(sorted(seen), expected(total));
+}
+
+TEST_P(Restarts, AJobThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
+  add_workers(2, with_function([](const block& rows) { return result<block>{rows}; }));
+  constexpr int64_t total = 300'000;
+  std::vector<int64_t> seen;
+  auto reading = through_f(total).apply(over("named")).iterate();
+  for (uint64_t lives = 1; lives <= 3; ++lives) {
+    auto rows = reading.next_block();
+    ASSERT_TRUE(rows);
+    add_all(seen, *rows);
+    cluster.kill_jobs();
+    EXPECT_TRUE(shows([&](const service_status& x) {
+      return find_in(x.tree, "job ", [&](const supervised& job) {
+        return job.restarts == lives && job.last_reason == "cancelled: killed";
+      });
+    }));
+  }
+  while (auto rows = reading.next_block()) add_all(seen, *rows);
+  EXPECT_EQ(sorted(seen), expected(total));
+}
+
+TEST_P(Restarts, AJobThatAlwaysDiesFailsWithItsReasonAndItsTasksStop) {
+  add_workers(1, with_function([](const block& rows) { return result<block>{rows}; }));
+  auto reading = through_f(1'000'000'000).apply(over("named")).iterate();
+  status how;
+  for (;;) {
+    cluster.kill_jobs();
+    auto x = reading.next();
+    if (!x) {
+      how = x.status();
+      break;
+    }
+  }
+  EXPECT_NE(how.message().find("failed after 3 restarts within 60 s: cancelled: killed"),
+            std::string::npos)
+    << to_string(how);
+  EXPECT_TRUE(shows([](const service_status& x) {
+    return x.jobs.empty() && !find_in(x.tree, "task ", [](const supervised&) { return true; });
+  }));
+}
+
+TEST(DispatcherRestart, KeepsTheDatasetsInItsStore) {
+  dispatcher_options options;
+  const auto what = dataset::range(100);
+  {
+    test_dispatcher first{options};
+    register_dataset(first.target(), what, "hundred");
+  }
+  test_dispatcher second{options};
+  test_worker worker{second.target(), {}};
+  second.await_workers(1);
+  std::vector<int64_t> seen;
+  auto reading =
+    from_dataset_id({.processing_mode = sharding_policy::dynamic, .service = second.target()},
+                    "hundred")
+      .iterate();
+  while (auto rows = reading.next_block()) add_all(seen, *rows);
+  EXPECT_EQ(seen.size(), 100u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Restarts,

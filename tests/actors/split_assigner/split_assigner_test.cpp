@@ -21,14 +21,40 @@ split_plan plan_of(std::vector<source_splits> sources) {
 
 split_plan one_source(std::optional<uint64_t> splits) { return plan_of({{.splits = splits}}); }
 
+struct outcome {
+  bool wait = false;
+  std::optional<split_range> splits;
+};
+
+/// Puts a request as a job does. `facts`, if not null, gets what was applied.
+outcome lease(split_assigner& core, const lease_request& wanted, const std::set<task_id>& blocked,
+              time_point now, std::vector<split_assigner::fact>* facts = nullptr) {
+  const auto apply = [&](const split_assigner::fact& x) {
+    core.apply(x);
+    if (facts != nullptr)
+      facts->push_back(x);
+  };
+  if (auto news = core.note(wanted))
+    apply(*news);
+  EXPECT_EQ(core.note(wanted), std::nullopt) << "said twice";
+  const auto given = core.decide(wanted, blocked, now);
+  if (!given)
+    return {true, {}};
+  apply(*given);
+  core.keep_pace(*given, now);
+  return {false, given->splits};
+}
+
 /// Leases to one task after the other at a steady pace.
 class leasing {
 public:
-  explicit leasing(const split_plan& plan, size_t tasks = 1) : core(plan) { core.set_tasks(tasks); }
-  split_assigner::outcome ask(task_id who, uint32_t source = 0, uint64_t pass = 0,
-                              std::optional<uint64_t> total = {}) {
+  explicit leasing(const split_plan& plan, size_t tasks = 1) : core(plan) {
+    core.apply(split_assigner::shared_by{tasks});
+  }
+  outcome ask(task_id who, uint32_t source = 0, uint64_t pass = 0,
+              std::optional<uint64_t> total = {}) {
     now += step;
-    return core.lease({who, source, pass, total}, blocked, now);
+    return lease(core, {who, source, pass, total}, blocked, now);
   }
   /// The sizes of leases until the end.
   std::vector<uint64_t> sizes(task_id who) {
@@ -112,7 +138,7 @@ TEST(SplitAssigner, DoesNotWaitForATaskThatIsGone) {
   EXPECT_TRUE(x.ask(a).splits);
   EXPECT_TRUE(x.ask(b).splits);
   EXPECT_TRUE(x.ask(a).wait);
-  x.core.task_gone(b);
+  x.core.apply(split_assigner::task_gone{b});
   EXPECT_FALSE(x.ask(a).wait);
 }
 
@@ -178,14 +204,14 @@ TEST(SplitAssigner, DoesNotLeaseAPassAgainWhoseReaderDied) {
   }
   EXPECT_TRUE(x.ask(a, 0, 1).splits);
   EXPECT_FALSE(x.ask(b, 0, 0).splits);
-  x.core.task_gone(a);
+  x.core.apply(split_assigner::task_gone{a});
   EXPECT_FALSE(x.ask(b, 0, 1).splits);
 }
 
 TEST(SplitAssigner, AnswersAQuestionThatIsPutAgainAsBefore) {
   leasing x{one_source(5), 2};
   const auto put = [&](task_id who, uint64_t pass, uint64_t number) {
-    return x.core.lease({who, 0, pass, {}, number}, x.blocked, x.now).splits;
+    return lease(x.core, {who, 0, pass, {}, number}, x.blocked, x.now).splits;
   };
   const auto first = put(a, 0, 1);
   EXPECT_EQ(put(a, 0, 1), first);
@@ -210,6 +236,7 @@ public:
   assigner_schedule(uint64_t seed, std::optional<uint64_t> known, uint64_t total, uint64_t passes)
     : random_(seed),
       core_(one_source(known)),
+      replayed_(core_),
       known_(known),
       total_(total),
       passes_(passes),
@@ -237,6 +264,7 @@ public:
         break;
       }
     }
+    EXPECT_TRUE(replayed_ == core_) << "the same facts make another state";
     for (uint64_t pass = 0; pass < passes_; ++pass)
       for (uint64_t i = 0; i < total_; ++i)
         EXPECT_EQ(seen_[pass][i] + lost_[pass][i], 1) << "split " << i;
@@ -251,16 +279,16 @@ private:
   };
   void join() {
     tasks_[task_id{++last_}];
-    core_.set_tasks(tasks_.size());
+    apply(split_assigner::shared_by{tasks_.size()});
   }
   void die() {
     auto at = tasks_.begin();
     std::advance(at, static_cast<long>(random_() % tasks_.size()));
     for (uint64_t i = 0; i < at->second.held.count; ++i)
       ++lost_[at->second.pass][at->second.held.first + i];
-    core_.task_gone(at->first);
+    apply(split_assigner::task_gone{at->first});
     tasks_.erase(at);
-    core_.set_tasks(tasks_.size());
+    apply(split_assigner::shared_by{tasks_.size()});
     settle();
   }
   void act() {
@@ -291,7 +319,9 @@ private:
           continue;
         }
         const auto total = known_ ? std::nullopt : std::optional{total_};
-        const auto got = core_.lease({id, 0, t.pass, total}, blocked, now_);
+        std::vector<split_assigner::fact> facts;
+        const auto got = lease(core_, {id, 0, t.pass, total}, blocked, now_, &facts);
+        for (const auto& x : facts) replayed_.apply(x);
         if (got.wait) {
           ++at;
           continue;
@@ -305,9 +335,9 @@ private:
           t.held = *got.splits;
         } else if (++t.pass == passes_) {
           some_ended_ = true;
-          core_.task_gone(id);
+          apply(split_assigner::task_gone{id});
           at = tasks_.erase(at);
-          core_.set_tasks(tasks_.size());
+          apply(split_assigner::shared_by{tasks_.size()});
           continue;
         }
         ++at;
@@ -317,8 +347,14 @@ private:
     return any;
   }
 
+  void apply(const split_assigner::fact& x) {
+    core_.apply(x);
+    replayed_.apply(x);
+  }
+
   std::mt19937_64 random_;
   split_assigner core_;
+  split_assigner replayed_;
   std::optional<uint64_t> known_;
   uint64_t total_, passes_;
   time_point now_{};

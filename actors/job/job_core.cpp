@@ -1,0 +1,44 @@
+#include "headrace/actors/job/job_core.hpp"
+
+namespace headrace {
+
+namespace {
+
+/// Task ids of one dispatcher: job, repetition and a count, so that no two are equal.
+uint64_t first_task_id(job_id job, uint64_t repetition) {
+  return (job.value << 40) | ((repetition & 0xffff) << 24);
+}
+
+} // namespace
+
+job_id job_of_task(task_id id) noexcept { return job_id{id.value >> 40}; }
+
+void job_core::apply(const fact& what) {
+  if (const auto* first = std::get_if<begun>(&what.what)) {
+    repetitions_.try_emplace(
+      what.repetition,
+      repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
+                 split_assigner{plan_}, first->seed});
+    return;
+  }
+  auto at = repetitions_.find(what.repetition);
+  if (at == repetitions_.end())
+    return;
+  if (const auto* task = std::get_if<iteration::fact>(&what.what))
+    at->second.core.apply(*task);
+  else
+    at->second.splits.apply(std::get<split_assigner::fact>(what.what));
+}
+
+std::vector<job_core::fact> job_core::facts_of(uint64_t number,
+                                               const iteration::decision& decided) const {
+  std::vector<fact> out;
+  for (const auto& x : decided.facts) out.push_back({number, x});
+  if (!decided.todo.start.empty())
+    out.push_back({number, split_assigner::shared_by{repetitions_.at(number).core.tasks().size()
+                                                     + decided.todo.start.size()}});
+  for (auto id : decided.todo.forget) out.push_back({number, split_assigner::task_gone{id}});
+  return out;
+}
+
+} // namespace headrace

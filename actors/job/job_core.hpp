@@ -1,0 +1,58 @@
+#pragma once
+
+#include "headrace/actors/job/iteration.hpp"
+#include "headrace/actors/job/split_assigner.hpp"
+
+#include <map>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+/// The job whose task it is.
+job_id job_of_task(task_id id) noexcept;
+
+/// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
+/// only by facts; the same facts make the same state.
+class job_core {
+public:
+  /// A repetition begins. Its seed is drawn once.
+  struct begun {
+    uint64_t seed = 0;
+    friend bool operator==(const begun&, const begun&) = default;
+  };
+  /// Something that happened in one repetition.
+  struct fact {
+    uint64_t repetition = 0;
+    std::variant<begun, iteration::fact, split_assigner::fact> what;
+    friend bool operator==(const fact&, const fact&) = default;
+  };
+  struct repetition {
+    iteration core;
+    split_assigner splits;
+    uint64_t seed = 0;
+    friend bool operator==(const repetition&, const repetition&) = default;
+  };
+
+  job_core(job_id id, processing_mode mode, split_plan plan)
+    : id_(id), mode_(mode), plan_(std::move(plan)) {}
+
+  void apply(const fact& what);
+  /// All that a decision about a repetition's tasks means, for its splits, too.
+  std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
+
+  std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
+  const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
+
+  friend bool operator==(const job_core& a, const job_core& b) {
+    return a.repetitions_ == b.repetitions_;
+  }
+
+private:
+  job_id id_;
+  processing_mode mode_;
+  split_plan plan_;
+  std::map<uint64_t, repetition> repetitions_;
+};
+
+} // namespace headrace
