@@ -81,7 +81,7 @@ worker_options with_function(named_function f) {
 }
 
 /// Throws past the engine (what is thrown is no std::exception) in every `every`th call until it
-/// has done so `times` times, over all workers.
+/// has done so `times` times, over all workers: all of them may meet one task.
 named_function crashing(int every, int times) {
   struct counts {
     std::atomic<int> calls = 0;
@@ -151,7 +151,7 @@ bool find_in(const std::vector<supervised>& tree, const std::string& name,
 }
 
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
-  add_workers(2, with_function(crashing(20, 4)));
+  add_workers(2, with_function(crashing(20, 3)));
   constexpr int64_t total = 200'000;
   std::vector<int64_t> seen;
   auto reading = through_f(total).apply(over()).iterate();
