@@ -203,8 +203,10 @@ private:
                               std::back_inserter(both));
         known = std::move(both);
       }
-      // Elementwise functions cost less than finding the rows; one value for all has no rows.
-      if (item.what == kind::constant || item.what == kind::fused || item.uniform)
+      // Elementwise functions cost less than finding the rows; one value for all has no rows; the
+      // features of one parse are read together, wherever each is used.
+      if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
+          || item.uniform)
         item.guards.clear();
     }
   }

@@ -229,7 +229,7 @@ column run_place(const op_call& call) {
       across{from.width, to.width, offsets, 1};
     const auto pixel = from.channels * size;
     for (size_t i = 0; i < from.count; ++i)
-      for (size_t y = 0; y < down.count; ++y)
+      for (size_t y = 0; y < down.count && across.count != 0; ++y)
         std::memcpy(place + ((i * to.height + down.to + y) * to.width + across.to) * pixel,
                     in + ((i * from.height + down.from + y) * from.width + across.from) * pixel,
                     across.count * pixel);

@@ -51,6 +51,8 @@ status decode_png(std::string_view bytes, int channels, bool wide, const image_r
   if (!reader)
     return resource_exhausted("no memory for a PNG decoder");
   spng_set_crc_action(reader.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR);
+  constexpr size_t most_chunk = 64 << 20; // texts and profiles beside the image
+  spng_set_chunk_limits(reader.get(), most_chunk, most_chunk);
   if (auto code = spng_set_png_buffer(reader.get(), bytes.data(), bytes.size()); code != 0)
     return failure(code);
   spng_ihdr header{};

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
+#include "tests/pipeline/functions/examples.hpp"
 
 #include <random>
 
@@ -128,6 +129,24 @@ TEST(Cond, AValueThatIsUsedOutsideOfABranchIsThereEverywhere) {
   });
   EXPECT_EQ(texts_of(out.columns[0]), (list{"A+B", "c?", "d-e-f"}));
   EXPECT_EQ(texts_of(out.columns[1]), (list{"a!b", "c", "d!e!f"}));
+}
+
+TEST(Cond, FeaturesOfOneParseMayBeUsedInsideAndOutside) {
+  list rows;
+  for (int64_t i = 0; i < 3; ++i)
+    rows.push_back(example{}.integers("a", {i}).bytes("b", {"x y"}).integers("c", {i, i}).done());
+  auto out = apply_everywhere({texts(rows), scalars<int64_t>({1, 0, 1})}, [](expr s, expr flag) {
+    const auto parsed = io::parse_example(s, {io::fixed_len_feature("a", {}, dtype::int64),
+                                              io::var_len_feature("b", dtype::string),
+                                              io::var_len_feature("c", dtype::int64)});
+    const auto chosen = cond(
+      flag == 1, [&] { return strings::reduce_join(parsed["b"], "!"); }, [] { return expr{"-"}; });
+    return std::tuple{chosen, parsed["c"] * 2, reduce_sum(parsed["c"]) + parsed["a"]};
+  });
+  EXPECT_TRUE(out.errors.empty());
+  EXPECT_EQ(texts_of(out.columns[0]), (list{"x y", "-", "x y"}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (std::vector<int64_t>{0, 0, 2, 2, 4, 4}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[2]), (std::vector<int64_t>{0, 3, 6}));
 }
 
 TEST(WhileLoop, GoesRoundAsOftenAsEachElementSays) {
