@@ -20,7 +20,8 @@ struct distribute_options {
   /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
   /// alone. Each new iteration is the next repetition of the job.
   std::string job_name;
-  /// Elements asked of all workers in advance; 0: bounded by bytes alone.
+  /// Elements asked of all workers in advance, in equal parts and at least one of each: a number
+  /// below that of the workers counts as theirs. 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
   /// `snappy`, `none`, or `auto`: between two hosts, blocks that shrink to three quarters or less.
   std::string compression = "auto";

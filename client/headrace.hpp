@@ -4,6 +4,7 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/client/write_tfrecord.hpp"

@@ -1,6 +1,8 @@
 #include "headrace/client/server.hpp"
 
 #include "headrace/actors/node/roles.hpp"
+#include "headrace/client/local_listener.hpp"
+#include "headrace/client/service_client.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -8,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace headrace {
 
@@ -61,6 +64,7 @@ struct worker_server::impl {
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
   std::string data;
+  std::optional<local_listener> local;
 
   explicit impl(const worker_server_options& from)
     : here(node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log)) {
@@ -72,6 +76,9 @@ struct worker_server::impl {
         !how)
       throw error{how};
     data = here.data_address();
+    if (from.beside)
+      local.emplace(from.beside->hub(), data, here.id(),
+                    [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
     worker_options options;
     options.dispatcher = from.dispatcher;
     options.data_address = data;
@@ -96,7 +103,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   if (options_.workers < 0)
     throw error{invalid_argument(
       fmt::format("local_cluster: workers is {}; it must be 0 or more", options_.workers))};
-  here_ = node::process({.role = node_role::consumer, .tls = options_.endpoint.tls}).value();
+  here_ = service::node_with(options_.endpoint.tls).value();
   dispatcher_server_options about;
   about.endpoint = options_.endpoint;
   about.heartbeat = options_.heartbeat;
@@ -124,6 +131,7 @@ void local_cluster::add_worker() {
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.most_stuck_threads = options_.most_stuck_threads;
   about.on_failed = options_.on_failed;
+  about.beside = here_;
   about.log = options_.log;
   workers_.push_back(std::make_unique<worker_server>(about));
 }

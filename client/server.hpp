@@ -63,6 +63,9 @@ struct worker_server_options {
   size_t most_stuck_threads = 0;
   /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
   std::function<void(const status&)> on_failed;
+  /// A node of this process whose consumers read from this worker without sockets and copies:
+  /// `node::process()`. May be null.
+  std::shared_ptr<node> beside;
   logger log;
 };
 

@@ -32,12 +32,25 @@ result<session> session_of_process() {
   std::lock_guard lock{mutex};
   auto links = last_links.lock();
   if (!links || last_node.lock() != here) {
-    HEADRACE_ASSIGN(auto way, here->transports().find("link"));
+    HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
     links = std::make_shared<link_pool>(std::move(way));
     last_links = links;
     last_node = here;
   }
   return session{std::move(here), std::move(links)};
+}
+
+result<std::shared_ptr<node>> node_with(const tls_options& tls) {
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .tls = tls}));
+  const auto& present = here->options().tls;
+  if (present.certificate != tls.certificate || present.key != tls.key
+      || present.ca_file != tls.ca_file)
+    return failed_precondition(
+      fmt::format("this program connects to services {} at the moment, and cannot {} as well: a "
+                  "secure_session comes before all else that uses a service",
+                  present.enabled() ? "with the certificate " + present.certificate : "without TLS",
+                  tls.enabled() ? "with the certificate " + tls.certificate : "without TLS"));
+  return here;
 }
 
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/base/tls_options.hpp"
 
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@ struct session {
   std::shared_ptr<link_pool> links;
 };
 result<session> session_of_process();
+
+/// This process's node, which connects with these files (or without TLS). An error if it is there
+/// and connects otherwise.
+result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
 /// How long a dispatcher may take to answer.
 inline constexpr duration answer_limit = std::chrono::seconds{10};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace headrace {
 
@@ -124,11 +125,13 @@ void consumer_state::open_iteration(const connection& to) {
 void consumer_state::apply(schema::Iteration::Reader state) {
   if (over_ || (known_ && state.getVersion() < version_))
     return;
-  known_ = true;
+  const bool first = !std::exchange(known_, true);
   job_ = job_id{state.getJobId()};
   version_ = state.getVersion();
   shared_ = state.getShared();
   timing_ = read_timing(state.getTiming());
+  if (first) // the lease may be shorter than the heartbeat that was meant before
+    port::remind(self_, timing_.heartbeat, atom::beat_v, ++beats_);
   if (state.getFailure().isFailed())
     return fail(read_failure(state.getFailure().getFailed()));
   std::set<task_id> present;

@@ -52,7 +52,8 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
     if (!flags.port_file.empty())
       if (auto how = write_port_file(flags.port_file, up.ports.at(0)); !how)
         return fail(name, how);
-    std::printf("%s listening on %s\n", name.c_str(), up.address.c_str());
+    std::printf("%s listening on %s\n", (up.role.empty() ? name : up.role).c_str(),
+                up.address.c_str());
     std::fflush(stdout);
     const auto signal = stop.wait();
     log->info("stopping", {{"signal", signal}});

@@ -45,6 +45,8 @@ struct running {
   std::string address;
   /// What it listens on, for `--port-file` (the first one) and for its next life.
   std::vector<uint16_t> ports;
+  /// What that line calls it; empty: its name.
+  std::string role = {};
 };
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is

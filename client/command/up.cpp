@@ -11,7 +11,7 @@ struct flags {
 };
 
 int run(const flags& given) {
-  return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
+  return serve("up", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.cluster;
     options.log = log;
     options.on_failed = end_process_as("up");
@@ -19,7 +19,7 @@ int run(const flags& given) {
     for (int i = 0; i < options.workers; ++i)
       options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));
     auto cluster = std::make_shared<local_cluster>(options);
-    return running{cluster, cluster->target(), cluster->ports()};
+    return running{cluster, cluster->target(), cluster->ports(), "dispatcher"};
   });
 }
 

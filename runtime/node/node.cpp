@@ -124,6 +124,8 @@ uint16_t node::data_port() const noexcept {
 link_service& node::links() noexcept { return *impl_->links; }
 transport_registry& node::transports() noexcept { return impl_->transports; }
 
+std::shared_ptr<local_hub> node::hub() { return impl_->nearest->hub(); }
+
 node_counters node::counters() const noexcept {
   return {impl_->bad_messages, impl_->hellos, impl_->refused_hellos};
 }

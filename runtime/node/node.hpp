@@ -53,8 +53,11 @@ public:
   std::string data_address() const;
   uint16_t data_port() const noexcept;
   link_service& links() noexcept;
-  /// The ways to reach other nodes' data, by name: `link`, and what was added.
+  /// The ways to reach other nodes' data, by name: `link`, `nearest` (see nearest_transport), and
+  /// what was added.
   transport_registry& transports() noexcept;
+  /// Where other nodes of this process listen for links that this one makes by `nearest`.
+  std::shared_ptr<local_hub> hub();
 
   node_counters counters() const noexcept;
 

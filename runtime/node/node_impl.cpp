@@ -64,7 +64,7 @@ node::impl::impl(node_options given)
   : options(checked(std::move(given))),
     id(random_id()),
     links(std::make_shared<link_service>(links_of(options, id))) {
-  static_cast<void>(transports.add("link", make_link_transport(links)));
+  add_transports();
   configure(system_config, options);
   system_visit inside;
   owned_system = std::make_unique<caf::actor_system>(system_config);
@@ -77,12 +77,20 @@ node::impl::impl(node_options given, caf::actor_system& lent)
     id(random_id()),
     links(std::make_shared<link_service>(links_of(options, id))),
     system(&lent) {
-  static_cast<void>(transports.add("link", make_link_transport(links)));
+  add_transports();
   system_visit inside;
   connector = port::spawn<connector_state>(*system, std::ref(*this));
 }
 
+void node::impl::add_transports() {
+  auto sockets = make_link_transport(links);
+  nearest = std::make_shared<nearest_transport>(sockets, id);
+  static_cast<void>(transports.add("link", std::move(sockets)));
+  static_cast<void>(transports.add("nearest", nearest));
+}
+
 node::impl::~impl() {
+  probes.drain(); // their threads tell actors
   if (ending.empty())
     return;
   // A system of our own waits for its actors when it is destroyed; a lent one lives on.

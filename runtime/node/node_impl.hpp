@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/runtime/message/types.hpp"
+#include "headrace/runtime/node/nearest_transport.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/node/peer.hpp"
 #include "headrace/runtime/node/probe.hpp"
@@ -20,6 +21,7 @@ struct node::impl {
   /// Lives in a system that somebody else owns and has configured.
   impl(node_options given, caf::actor_system& lent);
   ~impl();
+  void add_transports();
 
   /// What this node says of itself.
   hello self() const;
@@ -37,6 +39,7 @@ struct node::impl {
 
   std::shared_ptr<link_service> links;
   transport_registry transports;
+  std::shared_ptr<nearest_transport> nearest;
 
   mutable std::mutex mutex;
   uint16_t actor_port = 0; ///< 0: not published
@@ -46,10 +49,10 @@ struct node::impl {
   /// In a lent system: who was asked to end and may still use this object.
   std::vector<caf::actor> ending;
 
+  prober probes; ///< the connector asks it until the system is gone
   config system_config;
   std::unique_ptr<caf::actor_system> owned_system;
   caf::actor_system* system = nullptr;
-  prober probes;
   connector_actor connector;
 };
 

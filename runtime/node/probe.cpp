@@ -160,9 +160,26 @@ struct attempt {
     return out + "\"";
   }
 
+  /// Has the other side close the connection, and waits until it has: nonsense, with TLS or
+  /// without. It forgets a connection that breaks the protocol there and then; one that just ends
+  /// it forgets a moment later, by a number that the next connection, which is to follow this one,
+  /// may have by then (release 0.17).
+  void dismiss(int fd) const {
+    const std::string nonsense(greeting_header, '\0');
+    if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)
+      return;
+    std::string rest;
+    const attempt brief{to, options, cancelled_fd,
+                        std::min(deadline, clock::system().now() + std::chrono::milliseconds{100})};
+    static_cast<void>(brief.read(fd, rest, SIZE_MAX)); // until it ends
+  }
+
   status run() const {
     HEADRACE_ASSIGN(auto fd, connect());
-    return options.expect_greeting ? greeted(fd.get()) : status{};
+    auto how = options.expect_greeting ? greeted(fd.get()) : status{};
+    if (how)
+      dismiss(fd.get());
+    return how;
   }
 };
 
@@ -173,26 +190,37 @@ struct prober::impl {
   std::mutex mutex;
   std::condition_variable changed;
   size_t running = 0;
+  bool over = false; ///< no more threads
 };
 
 prober::prober() : impl_(std::make_unique<impl>()) {}
 
-prober::~prober() {
+prober::~prober() { drain(); }
+
+void prober::drain() {
   cancel();
   std::unique_lock lock{impl_->mutex};
   impl_->changed.wait(lock, [&] { return impl_->running == 0; });
 }
 
 void prober::cancel() noexcept {
+  {
+    std::lock_guard guard{impl_->mutex};
+    impl_->over = true;
+  }
   uint64_t one = 1; // never read, so it stays
   [[maybe_unused]] auto n = ::write(impl_->cancelled.get(), &one, sizeof(one));
 }
 
 void prober::probe(address to, probe_options options, std::function<void(status)> done) {
+  bool refused = false;
   {
     std::lock_guard guard{impl_->mutex};
-    ++impl_->running;
+    impl_->running += impl_->over ? 0 : 1;
+    refused = impl_->over;
   }
+  if (refused)
+    return done(cancelled("connecting to " + to_string(to) + " was given up: the node ends"));
   auto deadline = clock::system().now() + options.limit;
   std::thread{[this, to = std::move(to), options, deadline, done = std::move(done)]() mutable {
     done(attempt{to, options, impl_->cancelled.get(), deadline}.run());

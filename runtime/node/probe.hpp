@@ -25,10 +25,12 @@ public:
   /// Cancels what is under way and waits for it (a name look-up cannot be cancelled).
   ~prober();
 
-  /// Probes on a thread of its own; `done` is called once, from there.
+  /// Probes on a thread of its own; `done` is called once, from there, or at once after `cancel`.
   void probe(address to, probe_options options, std::function<void(status)> done);
   /// Cancels all probes, also later ones; each is `done` with `cancelled`.
   void cancel() noexcept;
+  /// Cancels, and waits until no thread of a probe is left.
+  void drain();
 
 private:
   struct impl;

@@ -1,11 +1,11 @@
-#include "headrace/runtime/process/child_process.hpp"
-#include "headrace/runtime/process/exit_code.hpp"
+#include "tests/client/support/command.hpp"
 
 #include <csignal>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace headrace {
 namespace {
@@ -15,48 +15,12 @@ using testing::HasSubstr;
 
 constexpr auto patience = 30s;
 
-/// How a command ended and all that it said.
-struct outcome {
-  exit_code code;
-  std::string text;
-};
-
-child_process start(std::vector<std::string> arguments, bool merge_stderr = false) {
-  arguments.insert(arguments.begin(), HEADRACE_COMMAND);
-  return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
-}
-
-outcome run(std::vector<std::string> arguments) {
-  auto process = start(std::move(arguments), true);
-  outcome out{};
-  for (;;) {
-    auto line = process.read_line(patience);
-    if (!line)
-      break;
-    out.text += *line + "\n";
-  }
-  out.code = static_cast<exit_code>(process.wait(patience).value().as_exit_code());
-  return out;
-}
-
-/// A server and the address on its first line of output.
-struct server {
-  explicit server(std::vector<std::string> arguments) : process(start(std::move(arguments))) {
-    const auto line = process.read_line(patience).value();
-    const std::string_view words = " listening on ";
-    const auto at = line.find(words);
-    name = line.substr(0, at);
-    address = line.substr(at + words.size());
-  }
-  std::string port() const { return address.substr(address.rfind(':') + 1); }
-
-  child_process process;
-  std::string name;
-  std::string address;
-};
+using server = test::started;
+using test::run_command;
+using test::start_command;
 
 TEST(Command, HelpTellsEverySubcommandWithItsDefaultsAndTheExitCodes) {
-  const auto said = run({"--help"});
+  const auto said = run_command({"--help"});
   EXPECT_EQ(said.code, exit_code::ok);
   for (const auto* part :
        {"dispatcher", "worker", "up", "status", "version", "--port PORT=5050", "--lease TIME=5s",
@@ -65,14 +29,14 @@ TEST(Command, HelpTellsEverySubcommandWithItsDefaultsAndTheExitCodes) {
 }
 
 TEST(Command, HelpOfOneSubcommandTellsItsOptionsOnly) {
-  const auto said = run({"status", "--help"});
+  const auto said = run_command({"status", "--help"});
   EXPECT_EQ(said.code, exit_code::ok);
   EXPECT_THAT(said.text, HasSubstr("--watch"));
   EXPECT_THAT(said.text, testing::Not(HasSubstr("--data-port")));
 }
 
 TEST(Command, VersionNamesTheProgram) {
-  const auto said = run({"version"});
+  const auto said = run_command({"version"});
   EXPECT_EQ(said.code, exit_code::ok);
   EXPECT_THAT(said.text, testing::MatchesRegex("headrace [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
@@ -97,11 +61,13 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
     {{"dispatcher", "--lease", "1s"}, "at least twice --heartbeat"},
     {{"dispatcher", "--memory-limit", "lots"}, "such as 1048576, 512M"},
     {{"dispatcher", "--log-level", "loud"}, "debug"},
+    {{"up", "--lease", "1s"}, "at least twice --heartbeat"},
+    {{"worker", "--advertise-data", "relay"}, "the port is missing"},
     {{"up", "--workers", "-2"}, "not in range 0 to 1024"},
     {{"status", "--watch", "often"}, "such as 250ms"},
   };
   for (const auto& line : lines) {
-    const auto said = run(line.arguments);
+    const auto said = run_command(line.arguments);
     EXPECT_EQ(said.code, exit_code::usage) << testing::PrintToString(line.arguments);
     EXPECT_THAT(said.text, HasSubstr(line.answer));
   }
@@ -110,20 +76,20 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
 TEST(Command, ServersSayWhereTheyListenAndStatusShowsThem) {
   server dispatcher{{"dispatcher", "--port", "0"}};
   EXPECT_EQ(dispatcher.name, "dispatcher");
-  auto worker = start({"worker", "--dispatcher", dispatcher.address, "--tag", "gpu"}, true);
+  auto worker = start_command({"worker", "--dispatcher", dispatcher.address, "--tag", "gpu"}, true);
   ASSERT_TRUE(worker.read_until("registered", patience).ok());
-  const auto said = run({"status", "--json", "--dispatcher", dispatcher.address});
+  const auto said = run_command({"status", "--json", "--dispatcher", dispatcher.address});
   ASSERT_EQ(said.code, exit_code::ok) << said.text;
   const auto status = nlohmann::json::parse(said.text);
   ASSERT_EQ(status["workers"].size(), 1u) << said.text;
   EXPECT_EQ(status["workers"][0]["alive"], true);
   EXPECT_EQ(status["workers"][0]["tags"], nlohmann::json::array({"gpu"}));
-  EXPECT_THAT(run({"status", "--dispatcher", dispatcher.address}).text, HasSubstr("gpu"));
+  EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.address}).text, HasSubstr("gpu"));
 }
 
 TEST(Command, UpBringsDispatcherAndWorkers) {
   server cluster{{"up", "--workers", "3", "--port", "0"}};
-  const auto said = run({"status", "--json", "--dispatcher", cluster.address});
+  const auto said = run_command({"status", "--json", "--dispatcher", cluster.address});
   ASSERT_EQ(said.code, exit_code::ok) << said.text;
   EXPECT_EQ(nlohmann::json::parse(said.text)["workers"].size(), 3u);
 }
@@ -145,21 +111,31 @@ TEST(Command, AWorkerStopsWhileItsDispatcherIsNotThere) {
 
 TEST(Command, APortInUseIsNamed) {
   server first{{"dispatcher", "--port", "0"}};
-  const auto said = run({"dispatcher", "--port", first.port()});
+  const auto said = run_command({"dispatcher", "--port", first.port()});
   EXPECT_EQ(said.code, exit_code::cannot_listen);
   EXPECT_THAT(said.text, HasSubstr("port " + first.port()));
 }
 
 TEST(Command, OffLoopbackNeedsTlsOrAnExplicitWord) {
-  const auto said = run({"dispatcher", "--host", "0.0.0.0", "--port", "0"});
+  const auto said = run_command({"dispatcher", "--host", "0.0.0.0", "--port", "0"});
   EXPECT_NE(said.code, exit_code::ok);
   EXPECT_THAT(said.text, HasSubstr("insecure"));
   server open{{"dispatcher", "--host", "0.0.0.0", "--port", "0", "--insecure"}};
   EXPECT_EQ(open.name, "dispatcher");
 }
 
+TEST(Command, UpOffLoopbackNeedsTlsOrAnExplicitWordToo) {
+  const auto said = run_command({"up", "--host", "0.0.0.0", "--port", "0"});
+  EXPECT_NE(said.code, exit_code::ok);
+  EXPECT_THAT(said.text, HasSubstr("headrace up: refusing"));
+  server open{{"up", "--host", "0.0.0.0", "--port", "0", "--insecure", "--workers", "2"}};
+  const auto status = run_command({"status", "--json", "--dispatcher", "127.0.0.1:" + open.port()});
+  ASSERT_EQ(status.code, exit_code::ok) << status.text;
+  EXPECT_EQ(nlohmann::json::parse(status.text)["workers"].size(), 2u);
+}
+
 TEST(Command, StatusSaysWhenNobodyListens) {
-  const auto said = run({"status", "--dispatcher", "127.0.0.1:1"});
+  const auto said = run_command({"status", "--dispatcher", "127.0.0.1:1"});
   EXPECT_EQ(said.code, exit_code::cannot_connect);
   EXPECT_THAT(said.text, HasSubstr("127.0.0.1:1"));
 }
@@ -172,16 +148,41 @@ TEST(Command, ThePortFileHoldsThePort) {
   EXPECT_EQ(port, dispatcher.port());
 }
 
-TEST(Command, AServerThatCrashesIsStartedAgainOnItsPort) {
-  server dispatcher{{"dispatcher", "--port", "0"}};
-  // The one child of the process that was started is the server.
-  const auto pid = std::to_string(dispatcher.process.pid());
+/// The process of the server: the one child of the process that was started.
+pid_t child_of(const server& parent) {
+  const auto pid = std::to_string(parent.process.pid());
   pid_t child = 0;
   std::ifstream{"/proc/" + pid + "/task/" + pid + "/children"} >> child;
+  return child;
+}
+
+TEST(Command, AServerThatCrashesIsStartedAgainOnItsPort) {
+  server dispatcher{{"dispatcher", "--port", "0"}};
+  const auto child = child_of(dispatcher);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   EXPECT_EQ(dispatcher.process.read_line(patience).value(),
             "dispatcher listening on " + dispatcher.address);
+}
+
+TEST(Command, AClusterThatCrashesIsStartedAgainOnAllItsPorts) {
+  server cluster{{"up", "--workers", "3", "--port", "0"}};
+  const auto addresses = [&] {
+    const auto said = run_command({"status", "--json", "--dispatcher", cluster.address});
+    std::set<std::string> out;
+    const auto status = nlohmann::json::parse(said.text, nullptr, false);
+    if (status.is_object())
+      for (const auto& worker : status["workers"]) out.insert(worker["address"]);
+    return out;
+  };
+  const auto before = addresses();
+  EXPECT_EQ(before.size(), 3u);
+  const auto child = child_of(cluster);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(cluster.process.read_line(patience).value(),
+            "dispatcher listening on " + cluster.address);
+  EXPECT_EQ(addresses(), before);
 }
 
 } // namespace

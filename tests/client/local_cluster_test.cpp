@@ -1,9 +1,11 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/runtime/node/node.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -35,6 +37,35 @@ TEST(LocalCluster, DynamicGivesEachElementOnceThroughMapAndBatch) {
                 .batch(7)
                 .apply(over(cluster, sharding_policy::dynamic));
   EXPECT_EQ(sorted_values(read), numbers(5, 10'005));
+}
+
+TEST(LocalCluster, IsReadWithoutSockets) {
+  auto here = node::process().value();
+  local_cluster cluster{{.workers = 2}};
+  for (auto mode : {sharding_policy::off, sharding_policy::dynamic})
+    EXPECT_FALSE(sorted_values(dataset::range(1'000).apply(over(cluster, mode))).empty());
+  EXPECT_EQ(here->links().counters().connected, 0u);
+}
+
+TEST(LocalCluster, GoesOnWhenAWorkerIsStoppedInMidJob) {
+  local_cluster cluster{{.workers = 2,
+                         .heartbeat = std::chrono::milliseconds{100},
+                         .lease = std::chrono::milliseconds{500}}};
+  constexpr int64_t total = 1'000'000;
+  auto it = dataset::range(total).apply(over(cluster, sharding_policy::dynamic)).iterate();
+  std::vector<uint8_t> seen(total);
+  size_t rows = 0;
+  bool stopped = false;
+  while (auto some = it.next_block()) {
+    ASSERT_TRUE(some->errors.empty()) << to_string(some->errors[0].why);
+    for (auto x : some->columns[0].values<int64_t>().subspan(
+           static_cast<size_t>(some->columns[0].first_value(0)), some->rows))
+      ASSERT_EQ(++seen.at(static_cast<size_t>(x)), 1) << x;
+    rows += some->rows;
+    if (!std::exchange(stopped, true))
+      cluster.stop_worker(0);
+  }
+  EXPECT_GT(rows, seen.size() / 2) << "the other worker did not go on";
 }
 
 TEST(LocalCluster, OffGivesOneCopyPerWorker) {

@@ -4,8 +4,8 @@
 #include "headrace/runtime/node/peer.hpp"
 
 #include "tests/runtime/node/echo_actor.hpp"
-#include "tests/support/raw_server.hpp"
 #include "tests/runtime/process/child_body.hpp"
+#include "tests/support/raw_server.hpp"
 
 #include <caf/io/middleman.hpp>
 #include <csignal>

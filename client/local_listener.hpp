@@ -1,0 +1,29 @@
+#pragma once
+
+#include "headrace/runtime/link/link_service.hpp"
+#include "headrace/runtime/link/local_link.hpp"
+
+#include <memory>
+#include <string>
+
+namespace headrace {
+
+/// Accepts links of this process under the address of a data port, for as long as it lives; closes
+/// them when it ends.
+class local_listener {
+public:
+  /// Throws `error` if somebody listens there.
+  local_listener(std::shared_ptr<local_hub> hub, std::string address, uint64_t node,
+                 link_accepted on_accepted);
+  ~local_listener();
+  local_listener(const local_listener&) = delete;
+  local_listener& operator=(const local_listener&) = delete;
+
+private:
+  struct accepted;
+  std::shared_ptr<local_hub> hub_;
+  std::string address_;
+  std::shared_ptr<accepted> accepted_;
+};
+
+} // namespace headrace

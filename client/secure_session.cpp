@@ -1,0 +1,16 @@
+#include "headrace/client/secure_session.hpp"
+
+#include "headrace/client/service_client.hpp"
+#include "headrace/runtime/node/node.hpp"
+
+namespace headrace {
+
+secure_session::secure_session(tls_options tls) {
+  if (!tls.enabled())
+    throw error{invalid_argument("secure_session: certificate, key and ca_file are missing")};
+  here_ = service::node_with(tls).value();
+}
+
+secure_session::~secure_session() = default;
+
+} // namespace headrace

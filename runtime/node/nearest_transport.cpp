@@ -1,0 +1,48 @@
+#include "headrace/runtime/node/nearest_transport.hpp"
+
+namespace headrace {
+
+namespace {
+
+void connect_by(const std::weak_ptr<transport>& way, const std::string& address,
+                link_connected done) {
+  if (auto there = way.lock())
+    there->connect(address, std::move(done));
+  else
+    done(cancelled("the node has ended"));
+}
+
+} // namespace
+
+result<std::string> nearest_transport::listen(const std::string& address,
+                                              link_accepted on_accepted) {
+  if (auto there = otherwise_.lock())
+    return there->listen(address, std::move(on_accepted));
+  return cancelled("the node has ended");
+}
+
+void nearest_transport::connect(const std::string& address, link_connected done) {
+  std::shared_ptr<local_hub> hub;
+  {
+    std::lock_guard lock{mutex_};
+    hub = hub_;
+  }
+  if (!hub)
+    return connect_by(otherwise_, address, std::move(done));
+  hub->connect(address, node_id_,
+               [way = otherwise_, address, done](result<std::shared_ptr<link>> outcome) {
+                 if (outcome || outcome.status().code() != status_code::unavailable)
+                   done(std::move(outcome));
+                 else
+                   connect_by(way, address, done); // nobody in this process
+               });
+}
+
+std::shared_ptr<local_hub> nearest_transport::hub() {
+  std::lock_guard lock{mutex_};
+  if (!hub_)
+    hub_ = std::make_shared<local_hub>();
+  return hub_;
+}
+
+} // namespace headrace

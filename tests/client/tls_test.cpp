@@ -1,0 +1,94 @@
+#include "headrace/runtime/process/exit_code.hpp"
+#include "tests/client/support/command.hpp"
+#include "tests/client/support/outcomes.hpp"
+#include "tests/runtime/tls/certificates.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<std::string> with(std::vector<std::string> arguments, const tls_options& tls) {
+  arguments.insert(arguments.end(),
+                   {"--tls-cert", tls.certificate, "--tls-key", tls.key, "--tls-ca", tls.ca_file});
+  return arguments;
+}
+
+/// A cluster that listens on every address, with TLS.
+class Tls : public testing::Test {
+protected:
+  dataset numbers() const {
+    return dataset::range(1'000).apply(distribute{{.processing_mode = sharding_policy::dynamic,
+                                                   .service = cluster_.address,
+                                                   .worker_timeout = std::chrono::seconds{2}}});
+  }
+  static std::string text(const tensor_view& x) { return std::to_string(x.scalar<int64_t>()); }
+
+  certificate_authority ours_{"ours"}, theirs_{"theirs"};
+  started cluster_{
+    with({"up", "--workers", "2", "--port", "0", "--host", "0.0.0.0", "--advertise", "127.0.0.1"},
+         ours_.issue("cluster"))};
+};
+
+TEST_F(Tls, AProgramWithACertificateReadsElements) {
+  const secure_session session{ours_.issue("trainer")};
+  EXPECT_EQ(outcomes(numbers(), text).size(), 1'000u);
+}
+
+TEST_F(Tls, AProgramWithoutOneGetsNothingAndIsToldWhatMayBeMissing) {
+  const auto why = thrown_by([&] { numbers().iterate(); });
+  EXPECT_FALSE(why.ok());
+  EXPECT_THAT(why.message(), AllOf(HasSubstr(cluster_.address), HasSubstr("TLS")));
+}
+
+TEST_F(Tls, AProgramWithAnotherAuthoritysGetsNothing) {
+  const secure_session session{theirs_.issue("trainer")};
+  const auto why = thrown_by([&] { numbers().iterate(); });
+  EXPECT_FALSE(why.ok());
+  EXPECT_THAT(why.message(), HasSubstr(cluster_.address));
+}
+
+TEST_F(Tls, StatusNeedsTheCertificate) {
+  const std::vector<std::string> ask{"status", "--json",       "--timeout",
+                                     "2s",     "--dispatcher", cluster_.address};
+  const auto fine = run_command(with(ask, ours_.issue("status")));
+  EXPECT_EQ(fine.code, exit_code::ok) << fine.text;
+  EXPECT_THAT(fine.text, HasSubstr("127.0.0.1:"));
+  const auto none = run_command(ask);
+  EXPECT_EQ(none.code, exit_code::cannot_connect);
+  EXPECT_THAT(none.text, AllOf(HasSubstr(cluster_.address), HasSubstr("TLS")));
+  const auto foreign = run_command(with(ask, theirs_.issue("status")));
+  EXPECT_EQ(foreign.code, exit_code::cannot_connect) << foreign.text;
+  EXPECT_THAT(foreign.text, HasSubstr(cluster_.address));
+}
+
+TEST_F(Tls, OneOfThreeFilesIsTooFewEverywhere) {
+  for (const char* command : {"status", "up", "worker", "dispatcher"}) {
+    const auto said = run_command({command, "--tls-cert", ours_.issue("half").certificate});
+    EXPECT_NE(said.code, exit_code::ok);
+    EXPECT_THAT(said.text, HasSubstr("key")) << command;
+  }
+}
+
+TEST_F(Tls, AProgramSpeaksOneWayAtATime) {
+  const auto mine = ours_.issue("trainer");
+  {
+    local_cluster plain{{.workers = 0}};
+    const auto why = thrown_by([&] { secure_session late{mine}; });
+    EXPECT_EQ(why.code(), status_code::failed_precondition);
+    EXPECT_THAT(why.message(), AllOf(HasSubstr("without TLS"), HasSubstr(mine.certificate)));
+  }
+  const secure_session session{mine};
+  EXPECT_EQ(thrown_by([] { local_cluster{{.workers = 0}}; }).code(),
+            status_code::failed_precondition);
+  local_cluster secure{{.workers = 1, .endpoint = {.tls = mine}}};
+  EXPECT_EQ(
+    outcomes(dataset::range(10).apply(distribute{{.service = secure.target()}}), text).size(), 10u);
+}
+
+} // namespace
+} // namespace headrace::test
