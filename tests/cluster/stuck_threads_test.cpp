@@ -1,0 +1,104 @@
+#include "tests/cluster/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace headrace::test {
+namespace {
+
+/// A file with one line, and after it one that never answers: a pipe that nobody writes.
+class unanswering_files {
+public:
+  unanswering_files()
+    : folder_(std::filesystem::temp_directory_path()
+              / ("headrace_stuck_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream{folder_ / "first"} << "a line\n";
+    if (::mkfifo((folder_ / "second").c_str(), 0600) != 0)
+      throw std::runtime_error{"mkfifo"};
+  }
+  ~unanswering_files() { std::filesystem::remove_all(folder_); }
+  std::vector<std::string> names() const { return {folder_ / "first", folder_ / "second"}; }
+
+private:
+  std::filesystem::path folder_;
+};
+
+/// Reads the first line on the service's worker and leaves its thread behind.
+void leave_a_thread_behind(const unanswering_files& files, const std::string& dispatcher) {
+  auto reading =
+    dataset::text_lines(files.names())
+      .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
+      .iterate();
+  auto line = reading.next();
+  ASSERT_TRUE(line) << to_string(line.status());
+  ASSERT_TRUE(*line);
+}
+
+/// The only worker, as the status shows it.
+worker_status worker_of(const std::string& dispatcher) {
+  auto now = get_service_status(dispatcher, patience);
+  return now && now->workers.size() == 1 ? now->workers[0] : worker_status{};
+}
+
+const std::vector<std::string> timing{"--heartbeat", "50ms", "--lease", "500ms"};
+
+TEST(StuckThreads, EndTheProcessWithItsOwnExitCodeAtTheirBound) {
+  unanswering_files files;
+  auto dispatcher = start_dispatcher(timing);
+  auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "2"});
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  for (int i = 0; i < 2; ++i) leave_a_thread_behind(files, dispatcher.address);
+  auto end = worker.process.wait(patience);
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(end->as_exit_code(), 76) << to_string(*end);
+}
+
+TEST(StuckThreads, AreLeftByAParentThatStartsTheWorkerAgain) {
+  unanswering_files files;
+  auto dispatcher = start_dispatcher(timing);
+  auto worker = headrace_command({"worker", "--dispatcher", dispatcher.address, "--log-level",
+                                  "off", "--max-stuck-threads", "1"});
+  ASSERT_TRUE(worker.read_until("listening on ", patience));
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  const auto first = worker_of(dispatcher.address);
+  leave_a_thread_behind(files, dispatcher.address);
+  EXPECT_TRUE(worker.read_until("listening on ", patience)) << "it was not started again";
+  const auto limit = clock::system().now() + patience;
+  while (worker_of(dispatcher.address).pid == first.pid) ASSERT_LT(clock::system().now(), limit);
+  auto reading =
+    dataset::range(100)
+      .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher.address}))
+      .iterate();
+  auto rows = reading.next_block();
+  EXPECT_TRUE(rows);
+}
+
+TEST(StuckThreads, AreShownInTheStatusAndDoNotHinderSigterm) {
+  unanswering_files files;
+  auto dispatcher = start_dispatcher(timing);
+  auto worker = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  leave_a_thread_behind(files, dispatcher.address);
+  const auto limit = clock::system().now() + patience;
+  for (;;) {
+    if (worker_of(dispatcher.address).stuck_threads == 1)
+      break;
+    ASSERT_LT(clock::system().now(), limit) << "not in the status";
+  }
+  worker.process.kill(SIGTERM);
+  auto end = worker.process.wait(std::chrono::seconds{2});
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(end->signal, 0) << to_string(*end);
+}
+
+} // namespace
+} // namespace headrace::test
