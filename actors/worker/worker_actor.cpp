@@ -240,7 +240,6 @@ void worker_state::on_report(const task_report& what) {
     if (!known)
       ask_splits(what.id, *what.wants);
   }
-  const auto* to = dispatcher_.get();
   if (!what.ended)
     return;
   unheard_ends_[what.id] = make_envelope(0, [&](schema::Envelope::Builder b) {
@@ -306,11 +305,10 @@ size_t worker_state::look_for_stuck() {
   const auto stuck = options_.threads->stuck(now(), timing_.lease);
   if (options_.most_stuck != 0 && stuck >= options_.most_stuck && !told_stuck_) {
     told_stuck_ = true;
-    const status why =
-      resource_exhausted(fmt::format("{} threads that were told to stop hang in foreign code (a "
-                                     "file system or library that does "
-                                     "not return); {} are borne",
-                                     stuck, options_.most_stuck - 1));
+    const status why = resource_exhausted(fmt::format(
+      "threads that were told to stop hang in foreign code, such as a file system or library that "
+      "does not return: {}; the worker bears fewer than {}",
+      stuck, options_.most_stuck));
     log_.error("threads are stuck", {{"why", why}});
     if (options_.on_stuck)
       options_.on_stuck(why);
