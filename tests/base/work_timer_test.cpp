@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <future>
+#include <sys/resource.h>
 #include <thread>
 
 namespace headrace {
@@ -13,6 +14,12 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 nanoseconds since(steady_clock::time_point begin) { return steady_clock::now() - begin; }
+
+int64_t waits_of_this_thread() {
+  rusage used{};
+  ::getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw;
+}
 
 TEST(WorkTimer, CountsNoMoreThanTheTimeOnTheWall) {
   const auto begin = steady_clock::now();
@@ -35,10 +42,15 @@ TEST(WorkTimer, CountsTheTimeThatTheThreadWaitsForAnother) {
     between = since(begin);
     answered.set_value();
   }};
+  const auto before = waits_of_this_thread();
   const work_timer timer;
   asked.set_value();
   answered.get_future().wait();
-  EXPECT_GE(timer.took(), between);
+  const auto took = timer.took();
+  // On a busy machine the answer may be there before it is waited for.
+  if (waits_of_this_thread() != before) {
+    EXPECT_GE(took, between);
+  }
 }
 
 } // namespace
