@@ -202,5 +202,56 @@ struct Dataset {
       count @75 :Int64;
       # -1: the function tells.
     }
+    takeWhile :group {
+      input @76 :UInt32;
+      function @77 :UInt32;
+    }
+    shard :group {
+      input @78 :UInt32;
+      shards @79 :Int64;
+      index @80 :Int64;
+    }
+    unique :group {
+      input @81 :UInt32;
+    }
+    ignoreErrors :group {
+      input @82 :UInt32;
+    }
+    assertCardinality :group {
+      input @83 :UInt32;
+      count @84 :Int64;
+      # -1: infinitely many.
+    }
+    scan :group {
+      input @85 :UInt32;
+      function @86 :UInt32;
+      initialState @87 :List(UInt32);
+    }
+    paddedBatch :group {
+      input @88 :UInt32;
+      size @89 :Int64;
+      dropRemainder @90 :Bool;
+      components @91 :List(Field);
+      # Padded shapes, and the values to pad with.
+    }
+    window :group {
+      input @92 :UInt32;
+      size @93 :Int64;
+      shift @94 :Int64;
+      stride @95 :Int64;
+      dropRemainder @96 :Bool;
+    }
+    sampleFrom :group {
+      inputs @97 :List(UInt32);
+      weights @98 :List(Float64);
+      seed @99 :Seed;
+      stopOnEmpty @100 :Bool;
+      rerandomize @101 :Bool;
+    }
+    chooseFrom :group {
+      choices @102 :UInt32;
+      inputs @103 :List(UInt32);
+      stopOnEmpty @104 :Bool;
+    }
   }
 }

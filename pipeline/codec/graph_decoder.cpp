@@ -173,6 +173,16 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     }
     return out;
   };
+  const auto inputs = [&](auto from) -> result<std::vector<dataset_ptr>> {
+    std::vector<dataset_ptr> out;
+    for (auto number : from.getInputs()) {
+      HEADRACE_ASSIGN(auto rows, input(number, use));
+      out.push_back(std::move(rows));
+      if (use.weight > most_weight)
+        break; // refused below
+    }
+    return out;
+  };
   switch (in.which()) {
   case schema::Dataset::RANGE: {
     auto from = in.getRange();
@@ -301,14 +311,8 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     return make_enumerate(rows, in.getEnumerate().getStart());
   }
   case schema::Dataset::ZIP: {
-    std::vector<dataset_ptr> inputs;
-    for (auto number : in.getZip().getInputs()) {
-      HEADRACE_ASSIGN(auto rows, input(number, use));
-      inputs.push_back(std::move(rows));
-      if (use.weight > most_weight)
-        break; // refused below
-    }
-    return make_zip(std::move(inputs));
+    HEADRACE_ASSIGN(auto rows, inputs(in.getZip()));
+    return make_zip(std::move(rows));
   }
   case schema::Dataset::CONCATENATE: {
     HEADRACE_ASSIGN(auto first, input(in.getConcatenate().getFirst(), use));
@@ -326,6 +330,70 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     return make_distribute(std::move(spec),
                            from.getInfinite() ? infinite_cardinality : unknown_cardinality,
                            std::move(service));
+  }
+  case schema::Dataset::TAKE_WHILE: {
+    HEADRACE_ASSIGN(auto rows, input(in.getTakeWhile().getInput(), use));
+    HEADRACE_ASSIGN(auto f, body(in.getTakeWhile().getFunction(), use));
+    return make_take_while(rows, f);
+  }
+  case schema::Dataset::SHARD: {
+    HEADRACE_ASSIGN(auto rows, input(in.getShard().getInput(), use));
+    return make_shard(rows, in.getShard().getShards(), in.getShard().getIndex());
+  }
+  case schema::Dataset::UNIQUE: {
+    HEADRACE_ASSIGN(auto rows, input(in.getUnique().getInput(), use));
+    return make_unique_elements(rows);
+  }
+  case schema::Dataset::IGNORE_ERRORS: {
+    HEADRACE_ASSIGN(auto rows, input(in.getIgnoreErrors().getInput(), use));
+    return make_ignore_errors(rows);
+  }
+  case schema::Dataset::ASSERT_CARDINALITY: {
+    HEADRACE_ASSIGN(auto rows, input(in.getAssertCardinality().getInput(), use));
+    return make_assert_cardinality(rows, in.getAssertCardinality().getCount());
+  }
+  case schema::Dataset::SCAN: {
+    HEADRACE_ASSIGN(auto rows, input(in.getScan().getInput(), use));
+    HEADRACE_ASSIGN(auto f, body(in.getScan().getFunction(), use));
+    std::vector<expr_ptr> state;
+    for (auto number : in.getScan().getInitialState()) {
+      HEADRACE_ASSIGN(auto x, tensor(number, use));
+      state.push_back(std::move(x));
+    }
+    return make_scan(rows, std::move(state), f);
+  }
+  case schema::Dataset::PADDED_BATCH: {
+    auto from = in.getPaddedBatch();
+    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
+    HEADRACE_ASSIGN(auto components, fields_of(from.getComponents()));
+    std::vector<shape> shapes;
+    std::vector<std::optional<column>> values;
+    for (auto& x : components) {
+      shapes.push_back(std::move(x.spec.dims));
+      values.push_back(std::move(x.missing));
+    }
+    return make_padded_batch(rows, from.getSize(), std::move(shapes), std::move(values),
+                             from.getDropRemainder());
+  }
+  case schema::Dataset::WINDOW: {
+    auto from = in.getWindow();
+    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
+    return make_window(rows, from.getSize(), from.getShift(), from.getStride(),
+                       from.getDropRemainder());
+  }
+  case schema::Dataset::SAMPLE_FROM: {
+    auto from = in.getSampleFrom();
+    HEADRACE_ASSIGN(auto rows, inputs(from));
+    std::vector<double> weights;
+    for (auto x : from.getWeights()) weights.push_back(x);
+    return make_sample_from(std::move(rows), std::move(weights), seed_of(from.getSeed()),
+                            from.getStopOnEmpty(), from.getRerandomize());
+  }
+  case schema::Dataset::CHOOSE_FROM: {
+    auto from = in.getChooseFrom();
+    HEADRACE_ASSIGN(auto choices, input(from.getChoices(), use));
+    HEADRACE_ASSIGN(auto rows, inputs(from));
+    return make_choose_from(choices, std::move(rows), from.getStopOnEmpty());
   }
   default:
     return unimplemented(

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/codec/expression_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/graph/build.hpp"
 
 #include <fmt/format.h>
 
@@ -281,6 +282,60 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     }
     headrace::encode(x.spec, to.initSpec());
     to.setInfinite(x.cardinality == infinite_cardinality);
+    return;
+  }
+  case dataset_op::take_while: body(out.initTakeWhile()); return;
+  case dataset_op::shard: {
+    auto to = out.initShard();
+    to.setInput(input());
+    to.setShards(x.count);
+    to.setIndex(x.count2);
+    return;
+  }
+  case dataset_op::unique: out.initUnique().setInput(input()); return;
+  case dataset_op::ignore_errors: out.initIgnoreErrors().setInput(input()); return;
+  case dataset_op::assert_cardinality: return counted(out.initAssertCardinality());
+  case dataset_op::scan: {
+    auto to = body(out.initScan());
+    auto state = to.initInitialState(static_cast<unsigned>(x.tensors.size()));
+    for (unsigned i = 0; i < state.size(); ++i) state.set(i, tensor(i));
+    return;
+  }
+  case dataset_op::padded_batch: {
+    auto to = out.initPaddedBatch();
+    to.setInput(input());
+    to.setSize(x.count);
+    to.setDropRemainder(x.flag);
+    fields(to.initComponents(size));
+    return;
+  }
+  case dataset_op::window: {
+    auto to = out.initWindow();
+    to.setInput(input());
+    to.setSize(x.count);
+    to.setShift(x.count2);
+    to.setStride(constant_of(x.tensors[0])->values<int64_t>()[0]);
+    to.setDropRemainder(x.flag);
+    return;
+  }
+  case dataset_op::sample_from: {
+    auto to = out.initSampleFrom();
+    auto inputs = to.initInputs(static_cast<unsigned>(x.inputs.size()));
+    for (unsigned i = 0; i < inputs.size(); ++i) inputs.set(i, input(i));
+    const auto values = constant_of(x.tensors[0])->values<double>();
+    auto weights = to.initWeights(static_cast<unsigned>(values.size()));
+    for (unsigned i = 0; i < weights.size(); ++i) weights.set(i, values[i]);
+    headrace::write(x.seed, to.initSeed());
+    to.setStopOnEmpty(x.flag);
+    to.setRerandomize(x.count != 0);
+    return;
+  }
+  case dataset_op::choose_from: {
+    auto to = out.initChooseFrom();
+    to.setChoices(input(0));
+    auto inputs = to.initInputs(static_cast<unsigned>(x.inputs.size() - 1));
+    for (unsigned i = 0; i < inputs.size(); ++i) inputs.set(i, input(i + 1));
+    to.setStopOnEmpty(x.flag);
     return;
   }
   }

@@ -102,6 +102,45 @@ result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second);
 result<dataset_ptr> make_distribute(dataset_ptr input, service_options service);
 result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                                     service_options service);
+/// The elements up to the first one for which `body` gives false.
+result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
+/// Of each `shards` elements that with the number `index`.
+result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index);
+/// Each element once: the first of those that are equal, bit by bit. Holds all it gave.
+result<dataset_ptr> make_unique_elements(dataset_ptr input);
+/// Leaves out elements that failed, but for `cancelled` and `unavailable`, which are failures of
+/// the run.
+result<dataset_ptr> make_ignore_errors(dataset_ptr input);
+/// Fails at the end, or at the first element too many, if there are not `count` elements; -1:
+/// infinitely many.
+result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count);
+/// `body` takes (state, element) and gives (new state, output). An element that failed leaves the
+/// state alone.
+result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_state,
+                              function_ptr body);
+/// The rows of each element along axis 0, which must be equally many in all components.
+result<dataset_ptr> make_unbatch(dataset_ptr input);
+/// As `make_batch`, of elements of different shapes: each is padded at its ends to the padded
+/// shape, or where that is unknown to the largest of the batch. One shape and one value a
+/// component; without, those of the input, and zeros or empty strings.
+result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
+                                      std::vector<shape> padded_shapes = {},
+                                      std::vector<std::optional<column>> padding_values = {},
+                                      bool drop_remainder = false);
+/// Batches of `size` elements, `stride` apart, which begin every `shift` elements. The last ones
+/// are smaller, or left out.
+result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, int64_t stride = 1,
+                                bool drop_remainder = false);
+/// The elements of the inputs, drawn at random by weights (empty: all alike) until all ended; or
+/// until one that is drawn ended.
+result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
+                                     std::vector<double> weights = {},
+                                     std::optional<uint64_t> seed = {}, bool stop_on_empty = false,
+                                     bool rerandomize_each_iteration = false);
+/// The elements of the inputs, in the order of `choices`, int64 scalars, until those or all inputs
+/// ended; or until one that is chosen ended, if it should stop then.
+result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
+                                     bool stop_on_empty = true);
 
 /// Is this a source (an operator without inputs, `distribute` apart)?
 bool is_source(dataset_op op) noexcept;

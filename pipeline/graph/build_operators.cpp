@@ -44,6 +44,14 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
   return {};
 }
 
+status check_predicate(dataset_op op, const dataset_ptr& input, const function_ptr& body) {
+  HEADRACE_TRY(check_body(op, input, body, false));
+  if (const auto gives = body->result(); gives != element_spec{tensor_spec{dtype::boolean, {}}})
+    return refused(
+      op, fmt::format("the function gives {}; it must give one bool scalar", to_string(gives)));
+  return {};
+}
+
 status check_distribute(const service_options& service) {
   constexpr auto op = dataset_op::distribute;
   if (service.processing_mode != "off" && service.processing_mode != "dynamic")
@@ -79,14 +87,23 @@ result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t paral
 result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body) {
   constexpr auto op = dataset_op::filter;
   HEADRACE_TRY(check_input(op, input));
-  HEADRACE_TRY(check_body(op, input, body, false));
-  if (const auto gives = body->result(); gives != element_spec{tensor_spec{dtype::boolean, {}}})
-    return refused(
-      op, fmt::format("the function gives {}; it must give one bool scalar", to_string(gives)));
+  HEADRACE_TRY(check_predicate(op, input, body));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
     node.cardinality = input->cardinality;
+  node.body = std::move(body);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body) {
+  constexpr auto op = dataset_op::take_while;
+  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_predicate(op, input, body));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  if (input->cardinality == 0)
+    node.cardinality = 0;
   node.body = std::move(body);
   return finish(std::move(node));
 }

@@ -40,6 +40,16 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::zip: return "zip";
   case dataset_op::concatenate: return "concatenate";
   case dataset_op::distribute: return "distribute";
+  case dataset_op::take_while: return "take_while";
+  case dataset_op::shard: return "shard";
+  case dataset_op::unique: return "unique";
+  case dataset_op::ignore_errors: return "ignore_errors";
+  case dataset_op::assert_cardinality: return "assert_cardinality";
+  case dataset_op::scan: return "scan";
+  case dataset_op::padded_batch: return "padded_batch";
+  case dataset_op::window: return "window";
+  case dataset_op::sample_from: return "sample_from_datasets";
+  case dataset_op::choose_from: return "choose_from_datasets";
   }
   return "unknown operator";
 }

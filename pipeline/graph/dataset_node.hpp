@@ -64,6 +64,16 @@ enum class dataset_op : uint16_t {
   zip,         ///< inputs; layout of the result: tuple of theirs
   concatenate, ///< two inputs of one spec
   distribute,  ///< input runs in a service; `service`
+  take_while,  ///< function giving one bool scalar
+  shard,       ///< count = shards, count2 = index
+  unique,
+  ignore_errors,
+  assert_cardinality, ///< count, -1 for an infinite dataset
+  scan,         ///< function of (state, element) giving (state, output); tensors: initial state
+  padded_batch, ///< count; flag: drop_remainder; fields: padded shapes and padding values
+  window,       ///< count = size; count2 = shift; tensors: stride; flag: drop_remainder
+  sample_from, ///< inputs; tensors: weights; seed; flag: stop on empty; count: 1 = new in each pass
+  choose_from, ///< choices and inputs; flag: stop on empty
 };
 
 std::string_view to_string(dataset_op op) noexcept;

@@ -47,6 +47,16 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::zip: return open_zip(shared, node, at);
   case dataset_op::concatenate: return open_concatenate(shared, node, at);
   case dataset_op::distribute: return open_distribute(shared, node, at);
+  case dataset_op::take_while: return open_take_while(shared, node, at);
+  case dataset_op::shard: return open_shard(shared, node, at);
+  case dataset_op::unique: return open_unique(shared, node, at);
+  case dataset_op::ignore_errors: return open_ignore_errors(shared, node, at);
+  case dataset_op::assert_cardinality: return open_assert_cardinality(shared, node, at);
+  case dataset_op::scan: return open_scan(shared, node, at);
+  case dataset_op::padded_batch: return open_padded_batch(shared, node, at);
+  case dataset_op::window: return open_window(shared, node, at);
+  case dataset_op::sample_from: return open_sample_from(shared, node, at);
+  case dataset_op::choose_from: return open_choose_from(shared, node, at);
   }
   return unimplemented(
     fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));

@@ -34,5 +34,15 @@ opened open_enumerate(engine& shared, const dataset_ptr& node, const place& at);
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at);
 opened open_concatenate(engine& shared, const dataset_ptr& node, const place& at);
 opened open_distribute(engine& shared, const dataset_ptr& node, const place& at);
+opened open_take_while(engine& shared, const dataset_ptr& node, const place& at);
+opened open_shard(engine& shared, const dataset_ptr& node, const place& at);
+opened open_unique(engine& shared, const dataset_ptr& node, const place& at);
+opened open_ignore_errors(engine& shared, const dataset_ptr& node, const place& at);
+opened open_assert_cardinality(engine& shared, const dataset_ptr& node, const place& at);
+opened open_scan(engine& shared, const dataset_ptr& node, const place& at);
+opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& at);
+opened open_window(engine& shared, const dataset_ptr& node, const place& at);
+opened open_sample_from(engine& shared, const dataset_ptr& node, const place& at);
+opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at);
 
 } // namespace headrace::detail

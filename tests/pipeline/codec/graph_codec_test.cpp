@@ -83,6 +83,20 @@ std::vector<dataset_ptr> samples() {
     make_from_tensors({scalar_constant(1), string_constant(std::vector<std::string>{"a", "b"})},
                       structure::named({"n", "s"}, {{}, {}}))
       .value());
+  auto small = make_take_while(in, traced(in, [](expr x) { return x < 9; })).value();
+  out.push_back(make_assert_cardinality(make_unique_elements(small).value(), 12).value());
+  out.push_back(make_shard(make_ignore_errors(in).value(), 5, 2).value());
+  const int64_t pad = -7;
+  out.push_back(make_padded_batch(make_window(in, 4, 3, 2).value(), 3, {shape{6}},
+                                  {column::of_scalars(std::span<const int64_t>{&pad, 1})}, true)
+                  .value());
+  out.push_back(make_choose_from(shared, {in, small}, false).value());
+  out.push_back(make_sample_from({in, shared}, {1, 2.5}, 3, true, true).value());
+  auto sum = std::make_shared<const function>(
+    trace(element_spec::tuple({in->spec, in->spec}), [](expr sum, expr x) {
+      return std::pair{sum + x, sum};
+    }));
+  out.push_back(make_scan(in, {scalar_constant(4)}, sum).value());
   return out;
 }
 

@@ -53,7 +53,7 @@ public:
       return take(in, 500);
     if (shuffles_ && below(4) == 0)
       return shuffle(in);
-    switch (below(13)) {
+    switch (below(21)) {
     case 0: return map(in);
     case 1: return divide(in);
     case 2: return filter(in);
@@ -66,6 +66,14 @@ public:
     case 9: return skip(in);
     case 10: return concatenate(in, make(depth / 2));
     case 11: return {make_prefetch(in.graph, between(-1, 5)).value(), in.want};
+    case 12: return take_while(in);
+    case 13: return shard(in);
+    case 14: return unique(in);
+    case 15: return ignore_errors(in);
+    case 16: return scan(in);
+    case 17: return choose(in, make(depth / 2));
+    case 18: return sample_from(in, make(depth / 2));
+    case 19: return window(in);
     default: return sum_zip(in, make(depth / 2));
     }
   }
@@ -194,7 +202,126 @@ private:
   sample unbatch(const sample& in) {
     auto rows = batch(in);
     auto f = traced(rows.graph, [](expr x) { return make_from_tensor_slices({x.node()}).value(); });
-    sample out{make_flat_map(rows.graph, f).value(), {}};
+    return flat(rows, make_flat_map(rows.graph, f).value());
+  }
+
+  sample take_while(const sample& in) {
+    const auto k = between(-10, 60);
+    sample out{make_take_while(in.graph, traced(in.graph, [k](expr x) { return x < k; })).value(),
+               {}};
+    for (const auto& x : in.want) {
+      if (!x.failed && x.numbers[0] >= k)
+        break;
+      out.want.push_back(x);
+    }
+    return out;
+  }
+
+  sample shard(const sample& in) {
+    const auto n = between(1, 4), index = between(0, n - 1);
+    sample out{make_shard(in.graph, n, index).value(), {}};
+    for (auto i = static_cast<size_t>(index); i < in.want.size(); i += static_cast<size_t>(n))
+      out.want.push_back(in.want[i]);
+    return out;
+  }
+
+  sample unique(const sample& in) {
+    sample out{make_unique_elements(in.graph).value(), {}};
+    for (const auto& x : in.want) {
+      bool known = false;
+      for (const auto& y : out.want) known = known || (!y.failed && y.numbers == x.numbers);
+      if (x.failed || !known)
+        out.want.push_back(x);
+    }
+    return out;
+  }
+
+  sample ignore_errors(const sample& in) {
+    sample out{make_ignore_errors(in.graph).value(), {}};
+    for (const auto& x : in.want)
+      if (!x.failed)
+        out.want.push_back(x);
+    const auto n = static_cast<int64_t>(out.want.size());
+    if (out.graph->cardinality < 0 && below(2))
+      out.graph = make_assert_cardinality(out.graph, n).value();
+    return out;
+  }
+
+  // Sums modulo 1000; fails for some sums, which leaves the sum alone.
+  sample scan(const sample& in) {
+    const auto first = between(0, 9);
+    auto f = std::make_shared<const function>(trace(
+      element_spec::tuple({tensor_spec{dtype::int64, {}}, in.graph->spec}), [](expr sum, expr x) {
+        return std::pair{(sum + x) % 1000, sum + 840 / (x % 5 + sum % 3 * 5)};
+      }));
+    auto sum = first;
+    sample out{make_scan(in.graph, {scalar_constant(first)}, f).value(), {}};
+    for (const auto& x : in.want) {
+      const auto by = x.failed ? 0 : x.numbers[0] % 5 + sum % 3 * 5;
+      if (by == 0) {
+        out.want.push_back(failure());
+        continue;
+      }
+      out.want.push_back(number(sum + 840 / by));
+      sum = (sum + x.numbers[0]) % 1000;
+    }
+    return out;
+  }
+
+  sample choose(const sample& a, const sample& b) {
+    auto in = range(0, 200);
+    const auto k = between(2, 5);
+    auto choices = make_map(in, traced(in, [k](expr x) { return x * x % k % 2; })).value();
+    const bool stop = below(2) == 0;
+    sample out{make_choose_from(choices, {a.graph, b.graph}, stop).value(), {}};
+    const elements* rows[] = {&a.want, &b.want};
+    size_t at[] = {0, 0};
+    for (int64_t i = 0; i < 200; ++i) {
+      const auto which = static_cast<size_t>(i * i % k % 2);
+      if (at[which] < rows[which]->size())
+        out.want.push_back((*rows[which])[at[which]++]);
+      else if (stop)
+        break;
+    }
+    return out;
+  }
+
+  // A weight of zero leaves one out; else the order is another one than is computed.
+  sample sample_from(const sample& a, const sample& b) {
+    const double weight = below(2) ? 1 : 0;
+    auto graph = make_sample_from({a.graph, b.graph}, {2, weight}, below(100)).value();
+    if (weight == 0)
+      return {graph, a.want};
+    auto one_by_one = concatenate(a, b);
+    return shuffles_ ? sample{graph, one_by_one.want} : one_by_one;
+  }
+
+  // Windows of numbers, summed up.
+  sample window(const sample& in) {
+    const auto size = static_cast<size_t>(between(1, 5)),
+               shift = static_cast<size_t>(between(1, 7)),
+               stride = static_cast<size_t>(between(1, 3));
+    const bool drop = below(2) == 0;
+    auto windows = make_window(in.graph, static_cast<int64_t>(size), static_cast<int64_t>(shift),
+                               static_cast<int64_t>(stride), drop)
+                     .value();
+    sample rows{windows, {}};
+    for (size_t i = 0; i < in.want.size(); i += shift) {
+      element_value row{false, true, {}};
+      size_t n = 0;
+      for (auto j = i; j < in.want.size() && n < size; j += stride, ++n) {
+        row.failed = row.failed || in.want[j].failed;
+        if (!in.want[j].failed)
+          row.numbers.push_back(in.want[j].numbers[0]);
+      }
+      if (n == size || !drop)
+        rows.want.push_back(row);
+    }
+    return flat(rows, make_unbatch(windows).value());
+  }
+
+  static sample flat(const sample& rows, dataset_ptr graph) {
+    sample out{std::move(graph), {}};
     for (const auto& row : rows.want)
       if (row.failed)
         out.want.push_back(failure());

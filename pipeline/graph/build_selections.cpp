@@ -1,0 +1,166 @@
+#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/graph/node_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_count;
+using detail::check_input;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+/// An operator that leaves elements out.
+dataset_node selection(dataset_op op, const dataset_ptr& input) {
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  if (input->cardinality == 0)
+    node.cardinality = 0;
+  return node;
+}
+
+/// What accepts the elements of all; they must have one layout and the same dtypes.
+result<element_spec> common_spec(dataset_op op, const std::vector<dataset_ptr>& inputs) {
+  if (inputs.empty())
+    return refused(op, "there are no datasets; give at least one");
+  for (const auto& input : inputs) HEADRACE_TRY(check_input(op, input));
+  auto spec = inputs[0]->spec;
+  for (size_t n = 1; n < inputs.size(); ++n) {
+    const auto& other = inputs[n]->spec;
+    bool fits = spec.layout == other.layout;
+    for (size_t i = 0; fits && i < spec.components.size(); ++i) {
+      fits = spec.components[i].type == other.components[i].type;
+      spec.components[i].dims = shape::join(spec.components[i].dims, other.components[i].dims);
+    }
+    if (!fits)
+      return refused(op, fmt::format("dataset {} gives {}; it must give {} as the first does", n,
+                                     to_string(other), to_string(inputs[0]->spec)));
+  }
+  return spec;
+}
+
+bool all_infinite(const std::vector<dataset_ptr>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const auto& x) { return x->cardinality == infinite_cardinality; });
+}
+
+status check_weights(const std::vector<double>& weights, size_t inputs) {
+  constexpr auto op = dataset_op::sample_from;
+  if (weights.size() != inputs)
+    return refused(op, fmt::format("there are {} weights for {} datasets; give one for each",
+                                   weights.size(), inputs));
+  double sum = 0;
+  for (auto x : weights) {
+    if (!(x >= 0) || !std::isfinite(x))
+      return refused(op, fmt::format("a weight is {}; weights must be 0 or more", x));
+    sum += x;
+  }
+  if (!(sum > 0) || !std::isfinite(sum))
+    return refused(op, "one of the weights must be more than 0, and their sum finite");
+  return {};
+}
+
+} // namespace
+
+result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index) {
+  constexpr auto op = dataset_op::shard;
+  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_count(op, "num_shards", shards));
+  if (index < 0 || index >= shards)
+    return refused(op, fmt::format("index is {}; it must be 0 or more and less than num_shards, {}",
+                                   index, shards));
+  auto node = selection(op, input);
+  const auto n = input->cardinality;
+  node.cardinality = n < 0 ? n : n / shards + (index < n % shards ? 1 : 0);
+  node.count = shards;
+  node.count2 = index;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_unique_elements(dataset_ptr input) {
+  HEADRACE_TRY(check_input(dataset_op::unique, input));
+  return finish(selection(dataset_op::unique, input));
+}
+
+result<dataset_ptr> make_ignore_errors(dataset_ptr input) {
+  HEADRACE_TRY(check_input(dataset_op::ignore_errors, input));
+  auto node = selection(dataset_op::ignore_errors, input);
+  if (input->cardinality == infinite_cardinality)
+    node.cardinality = infinite_cardinality;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
+  constexpr auto op = dataset_op::assert_cardinality;
+  HEADRACE_TRY(check_input(op, input));
+  if (count < 0 && count != infinite_cardinality)
+    return refused(op, fmt::format("expected_cardinality is {}; it must be 0 or more, or {} for an "
+                                   "infinite dataset",
+                                   count, infinite_cardinality));
+  if (input->cardinality != unknown_cardinality && input->cardinality != count)
+    return refused(op, fmt::format("expected_cardinality is {}; the dataset's is {}", count,
+                                   input->cardinality));
+  auto node = selection(op, input);
+  node.cardinality = count;
+  node.count = count;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vector<double> weights,
+                                     std::optional<uint64_t> seed, bool stop_on_empty,
+                                     bool rerandomize_each_iteration) {
+  constexpr auto op = dataset_op::sample_from;
+  HEADRACE_ASSIGN(auto spec, common_spec(op, inputs));
+  if (weights.empty())
+    weights.assign(inputs.size(), 1);
+  HEADRACE_TRY(check_weights(weights, inputs.size()));
+  HEADRACE_ASSIGN(auto constant, make_constant(column::dense(
+                                   dtype::float64, {static_cast<int64_t>(weights.size())}, 1,
+                                   buffer::copy_of(std::span<const double>{weights}))));
+  int64_t n = stop_on_empty ? unknown_cardinality : 0;
+  for (size_t i = 0; !stop_on_empty && i < inputs.size(); ++i) {
+    const auto more = inputs[i]->cardinality;
+    if (weights[i] == 0 || n == infinite_cardinality)
+      continue;
+    if (more == infinite_cardinality)
+      n = infinite_cardinality;
+    else if (n == unknown_cardinality || more == unknown_cardinality
+             || __builtin_add_overflow(n, more, &n))
+      n = unknown_cardinality;
+  }
+  if (all_infinite(inputs))
+    n = infinite_cardinality;
+  auto node = node_of(op, std::move(inputs));
+  node.spec = std::move(spec);
+  node.cardinality = n;
+  node.tensors = {std::move(constant)};
+  node.seed = seed;
+  node.flag = stop_on_empty;
+  node.count = rerandomize_each_iteration;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
+                                     bool stop_on_empty) {
+  constexpr auto op = dataset_op::choose_from;
+  HEADRACE_TRY(check_input(op, choices));
+  if (choices->spec != element_spec{tensor_spec{dtype::int64, {}}})
+    return refused(
+      op, fmt::format("the choices are {}; they must be int64 scalars", to_string(choices->spec)));
+  HEADRACE_ASSIGN(auto spec, common_spec(op, inputs));
+  const bool endless = choices->cardinality == infinite_cardinality && all_infinite(inputs);
+  const bool empty = choices->cardinality == 0;
+  inputs.insert(inputs.begin(), std::move(choices));
+  auto node = node_of(op, std::move(inputs));
+  node.spec = std::move(spec);
+  node.cardinality = empty ? 0 : endless ? infinite_cardinality : unknown_cardinality;
+  node.flag = stop_on_empty;
+  return finish(std::move(node));
+}
+
+} // namespace headrace

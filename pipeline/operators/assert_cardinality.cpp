@@ -1,0 +1,55 @@
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+class assert_cardinality_iterator final : public operator_iterator {
+public:
+  assert_cardinality_iterator(engine& shared, const dataset_node& node,
+                              std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node), input_(std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    const bool infinite = node_.count == infinite_cardinality;
+    const auto left = infinite ? SIZE_MAX : static_cast<size_t>(node_.count) - given_;
+    auto out = input_->next({std::clamp<size_t>(left, 1, wanted.rows), wanted.bytes});
+    if (!out) {
+      if (left == 0)
+        return out;
+      return last_failure(failed_precondition(
+        fmt::format("assert_cardinality: the dataset has {} elements; {} were announced", given_,
+                    infinite ? "infinitely many" : std::to_string(node_.count))));
+    }
+    if (left == 0)
+      return last_failure(failed_precondition(fmt::format(
+        "assert_cardinality: the dataset has more than the {} elements that were announced",
+        node_.count)));
+    given_ += out->rows;
+    return out;
+  }
+  // Numbers: rows given; parts: the input.
+  void save_to(position& to) const override {
+    to.numbers = {given_};
+    put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    given_ = from.number(node_.count < 0 ? UINT64_MAX : static_cast<uint64_t>(node_.count));
+    return from.restore(*input_);
+  }
+
+private:
+  std::unique_ptr<iterator> input_;
+  uint64_t given_ = 0;
+};
+
+} // namespace
+
+opened open_assert_cardinality(engine& shared, const dataset_ptr& node, const place& at) {
+  return open_over_input<assert_cardinality_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail

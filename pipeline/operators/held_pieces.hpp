@@ -1,0 +1,62 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/iterator/held_input.hpp"
+
+#include <deque>
+
+namespace headrace::detail {
+
+/// The next rows of an input, read as they are needed and kept until they are dropped.
+class held_pieces {
+public:
+  explicit held_pieces(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
+
+  /// Reads until `rows` rows are held, or all that there are; no more than `rows`.
+  void fill(size_t rows, size_t bytes) {
+    while (held_ < rows && !ended_) {
+      auto more = input_.next({rows - held_, bytes});
+      if (!more) {
+        ended_ = true;
+        return;
+      }
+      held_ += more->rows;
+      pieces_.push_back(*std::move(more));
+    }
+  }
+  size_t held() const noexcept { return held_; }
+  /// The rows that are held: pieces for `gather_rows`.
+  std::vector<const block*> pieces() const {
+    std::vector<const block*> out;
+    for (const auto& piece : pieces_) out.push_back(&piece);
+    return out;
+  }
+  /// Appends the run of one row. @pre `row < held()`
+  void append(std::vector<row_run>& runs, size_t row) const {
+    uint32_t piece = 0;
+    for (; row >= pieces_[piece].rows; ++piece) row -= pieces_[piece].rows;
+    append_run(runs, {piece, static_cast<uint32_t>(row), 1});
+  }
+  /// Lets go of the first rows. @pre `rows <= held()`
+  void drop(size_t rows) {
+    held_ -= rows;
+    input_.release_before(input_.rows() - held_);
+    while (rows != 0 && rows >= pieces_.front().rows) {
+      rows -= pieces_.front().rows;
+      pieces_.pop_front();
+    }
+    if (rows != 0)
+      pieces_.front() = pieces_.front().slice(rows, pieces_.front().rows - rows);
+  }
+  /// Where to begin again to read what is held.
+  resume_point point() const { return input_.point(input_.rows() - held_); }
+  status restore(position_reader& from) { return input_.restore(from); }
+
+private:
+  held_input input_;
+  std::deque<block> pieces_;
+  size_t held_ = 0;
+  bool ended_ = false;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,56 @@
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+/// How many were left out is told by the counters of this operator and of its input.
+class ignore_errors_iterator final : public operator_iterator {
+public:
+  ignore_errors_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node), input_(std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (auto in = input_->next(wanted)) {
+      if (in->errors.empty())
+        return in;
+      std::vector<row_run> runs;
+      uint32_t next = 0;
+      for (const auto& failed : in->errors) {
+        if (of_the_run(failed.why))
+          continue;
+        append_run(runs, {0, next, failed.row - next});
+        next = failed.row + 1;
+      }
+      append_run(runs, {0, next, static_cast<uint32_t>(in->rows) - next});
+      if (!runs.empty()) {
+        const block* piece = &*in;
+        return gather_rows({&piece, 1}, runs, kernel_calls_);
+      }
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+    }
+    return std::nullopt;
+  }
+  // Parts: the input. Nothing is held.
+  void save_to(position& to) const override { put(to, *input_); }
+  status restore_from(position_reader& from) override { return from.restore(*input_); }
+
+private:
+  // Without these an iteration that was cut short would look complete.
+  static bool of_the_run(const status& why) {
+    return why.code() == status_code::cancelled || why.code() == status_code::unavailable;
+  }
+
+  std::unique_ptr<iterator> input_;
+};
+
+} // namespace
+
+opened open_ignore_errors(engine& shared, const dataset_ptr& node, const place& at) {
+  return open_over_input<ignore_errors_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,100 @@
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/packed_column.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// A row that failed, or for which the function fails, leaves the state as it was.
+class scan_iterator final : public operator_iterator {
+public:
+  scan_iterator(engine& shared, const dataset_node& node, const place& at,
+                std::shared_ptr<const compiled_function> body, std::vector<column> state,
+                std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      row_(at.row),
+      body_(std::move(body)),
+      state_(std::move(state)),
+      input_(std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    auto in = input_->next(wanted);
+    if (!in)
+      return in;
+    std::vector<block> pieces;
+    for (size_t i = 0; i < in->rows; ++i) pieces.push_back(step(in->slice(i, 1)));
+    std::vector<const block*> views;
+    std::vector<row_run> runs;
+    for (const auto& piece : pieces) {
+      runs.push_back({static_cast<uint32_t>(views.size()), 0, 1});
+      views.push_back(&piece);
+    }
+    return gather_rows(views, runs, kernel_calls_);
+  }
+  // Numbers: the state; parts: the input.
+  void save_to(position& to) const override {
+    for (const auto& c : state_) put(to, c);
+    put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    for (size_t i = 0; i < state_.size(); ++i) {
+      auto c = read_column(from, node_.body->argument.components[i]);
+      if (!c) {
+        from.refuse();
+        return {};
+      }
+      state_[i] = *std::move(c);
+    }
+    return from.restore(*input_);
+  }
+
+private:
+  block step(block element) {
+    auto failed = [&](const status& why) {
+      auto out = failure(why);
+      out.origins = element.origins;
+      return out;
+    };
+    if (!element.errors.empty())
+      return failed(element.errors[0].why);
+    block both;
+    both.rows = 1;
+    both.columns = state_;
+    both.columns.insert(both.columns.end(), element.columns.begin(), element.columns.end());
+    both.origins = element.origins;
+    auto out = body_->run(both, row_ ? &row_->names : nullptr, kernel_calls_);
+    if (!out.errors.empty())
+      return failed(out.errors[0].why);
+    for (size_t i = 0; i < state_.size(); ++i)
+      if (const auto& announced = node_.body->argument.components[i].dims;
+          !announced.accepts(out.columns[i].shape_of(0)))
+        return failed(invalid_argument(
+          fmt::format("scan: component {} of the new state is of shape {}; it must be of {}", i,
+                      to_string(out.columns[i].shape_of(0)), to_string(announced))));
+    const auto states = static_cast<std::ptrdiff_t>(state_.size());
+    state_.assign(out.columns.begin(), out.columns.begin() + states);
+    out.columns.erase(out.columns.begin(), out.columns.begin() + states);
+    return out;
+  }
+
+  std::shared_ptr<const function_row> row_;
+  std::shared_ptr<const compiled_function> body_;
+  std::vector<column> state_; ///< one row each
+  std::unique_ptr<iterator> input_;
+};
+
+} // namespace
+
+opened open_scan(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
+  HEADRACE_ASSIGN(auto state, shared.arguments(node, at));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{std::make_unique<scan_iterator>(
+    shared, *node, at, std::move(body), std::move(state), std::move(input))};
+}
+
+} // namespace headrace::detail

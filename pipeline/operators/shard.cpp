@@ -1,0 +1,62 @@
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+/// Rows that failed are counted too: every worker must count alike.
+class shard_iterator final : public operator_iterator {
+public:
+  shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      input_(std::move(input)),
+      shards_(static_cast<uint64_t>(node.count)),
+      others_(static_cast<uint64_t>(node.count2)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (auto in = input_->next({rows_for(wanted.rows), wanted.bytes})) {
+      std::vector<row_run> runs;
+      auto row = others_;
+      for (; row < in->rows; row += shards_) append_run(runs, {0, static_cast<uint32_t>(row), 1});
+      others_ = row - in->rows;
+      if (!runs.empty()) {
+        const block* piece = &*in;
+        return gather_rows({&piece, 1}, runs, kernel_calls_);
+      }
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+    }
+    return std::nullopt;
+  }
+  // Numbers: rows of others that come before the next one; parts: the input.
+  void save_to(position& to) const override {
+    to.numbers = {others_};
+    put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    others_ = from.number(shards_ - 1);
+    return from.restore(*input_);
+  }
+
+private:
+  // Up to the last one that is wanted, and not beyond.
+  size_t rows_for(size_t rows) const {
+    constexpr uint64_t most = 1 << 20;
+    const auto between = (rows - 1) < most / shards_ ? (rows - 1) * shards_ : most;
+    return static_cast<size_t>(std::min(others_, most) + between + 1);
+  }
+
+  std::unique_ptr<iterator> input_;
+  const uint64_t shards_;
+  uint64_t others_;
+};
+
+} // namespace
+
+opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
+  return open_over_input<shard_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,93 @@
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/operators/batch_columns.hpp"
+#include "headrace/pipeline/operators/held_pieces.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+#include <algorithm>
+
+namespace headrace::detail {
+
+namespace {
+
+/// A window with a row that failed is one failed row, as of `batch`.
+class window_iterator final : public operator_iterator {
+public:
+  window_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      rows_(std::move(input)),
+      size_(static_cast<size_t>(node.count)),
+      shift_(static_cast<size_t>(node.count2)),
+      stride_(static_cast<size_t>(constant_of(node.tensors[0])->values<int64_t>()[0])),
+      span_((size_ - 1) * stride_ + 1) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (!skip())
+      return std::nullopt;
+    const auto windows = std::min(wanted.rows, std::max<size_t>(1, 4096 / span_));
+    rows_.fill(span_ + (windows - 1) * std::min(shift_, span_), wanted.bytes);
+    const auto held = rows_.held();
+    if (held >= span_)
+      return whole(std::min(windows, (held - span_) / shift_ + 1));
+    if (held == 0 || node_.flag)
+      return std::nullopt;
+    std::vector<row_run> runs;
+    size_t rows = 0;
+    for (size_t i = 0; i < held; i += stride_, ++rows) rows_.append(runs, i);
+    auto out = batch_rows(gather_rows(rows_.pieces(), runs, kernel_calls_), rows);
+    advance(1);
+    return out;
+  }
+  // Numbers: rows to pass over, then a point of the input: the first row that is held.
+  void save_to(position& to) const override {
+    to.numbers = {skip_};
+    put(to, rows_.point());
+  }
+  status restore_from(position_reader& from) override {
+    skip_ = static_cast<size_t>(from.number(shift_));
+    return rows_.restore(from);
+  }
+
+private:
+  block whole(size_t windows) {
+    std::vector<row_run> runs;
+    for (size_t w = 0; w < windows; ++w)
+      for (size_t i = 0; i < size_; ++i) rows_.append(runs, w * shift_ + i * stride_);
+    auto out = batch_rows(gather_rows(rows_.pieces(), runs, kernel_calls_), size_);
+    advance(windows);
+    return out;
+  }
+
+  void advance(size_t windows) {
+    const auto dropped = std::min(windows * shift_, rows_.held());
+    rows_.drop(dropped);
+    skip_ = windows * shift_ - dropped;
+  }
+
+  // Passes over the rows between two windows; false: there are no rows any more.
+  bool skip() {
+    constexpr size_t most = 4096;
+    while (skip_ != 0) {
+      rows_.fill(std::min(skip_, most), limits{}.bytes);
+      const auto dropped = std::min(skip_, rows_.held());
+      if (dropped == 0)
+        return false;
+      rows_.drop(dropped);
+      skip_ -= dropped;
+    }
+    return true;
+  }
+
+  held_pieces rows_;
+  const size_t size_, shift_, stride_;
+  const size_t span_; ///< from the first row of a window to its last one
+  size_t skip_ = 0;   ///< rows before the next window that are not read yet
+};
+
+} // namespace
+
+opened open_window(engine& shared, const dataset_ptr& node, const place& at) {
+  return open_over_input<window_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail
