@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <random>
 
 namespace headrace {
 namespace {
 
+using test::always;
 using test::files;
 using test::pack;
 using test::rows_of;
@@ -152,6 +154,55 @@ TEST(Csv, RowsLongerThanAnyWindowAndCompressedFilesComeWhole) {
   EXPECT_EQ(
     rows_of(make_csv(files({folder.write("z", pack(text, 31))}), columns, {}, "GZIP").value()),
     want);
+}
+
+TEST(Csv, RandomTablesComeBack) {
+  scratch_folder folder;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random{seed};
+    const auto columns = 1 + random() % 4;
+    std::string text;
+    std::vector<std::string> want;
+    for (int row = 0; row < 5000; ++row) {
+      std::string shown;
+      for (size_t c = 0; c < columns; ++c) {
+        std::string field;
+        const bool quoted = random() % 2 == 0;
+        for (auto n = 1 + random() % (random() % 50 == 0 ? 300 : 12); n != 0; --n)
+          field += quoted ? "ab,\"\n\r;"[random() % 7] : "ab;'"[random() % 4];
+        shown += (c == 0 ? "'" : "|'") + field + "'";
+        if (quoted) {
+          for (size_t i = 0; i < field.size(); ++i)
+            if (field[i] == '"')
+              field.insert(i++, 1, '"');
+          field = '"' + field + '"';
+        }
+        text += (c == 0 ? "" : ",") + field;
+      }
+      text += random() % 2 == 0 ? "\n" : "\r\n";
+      want.push_back(shown);
+    }
+    if (random() % 2 == 0)
+      text.resize(text.find_last_not_of("\r\n") + 1);
+    const std::vector<field_format> words(columns, field("", dtype::string));
+    auto graph = make_csv(files({folder.write("t.csv", text)}), words).value();
+    ASSERT_EQ(test::read_all(graph, [&] { return 1 + random() % 3000; }), want);
+  }
+}
+
+TEST(Csv, AnyBytesAreRowsOrErrors) {
+  scratch_folder folder;
+  std::mt19937_64 random{5};
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    for (auto n = random() % 400; n != 0; --n) text += "1,\"\n\ra.-"[random() % 8];
+    auto graph =
+      make_csv(files({folder.write("t.csv", text)}), {field("", int64_t{0}), field("", "none")})
+        .value();
+    const auto rows = test::read_all(graph);
+    ASSERT_EQ(rows, test::read_all(graph, always(1))) << text;
+  }
 }
 
 TEST(Csv, MissingAndDamagedFilesAreErrorsThatNameThem) {

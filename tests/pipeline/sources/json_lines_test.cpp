@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <random>
 
 namespace headrace {
 namespace {
@@ -103,6 +104,29 @@ TEST(JsonLines, ManyLinesOfManyLengthsComeWholeFromCompressedFilesToo) {
   EXPECT_EQ(
     rows_of(make_json_lines(files({folder.write("z", pack(text, 15))}), fields, "ZLIB").value()),
     want);
+}
+
+TEST(JsonLines, DamagedLinesAreRowsOrErrors) {
+  scratch_folder folder;
+  std::mt19937_64 random{5};
+  const std::string line =
+    R"({"n": [[1, 2], [3, -4]], "w": "a\u00e4\n", "x": 1.5e3, "o": {"k": []}})";
+  const std::vector<field_format> fields{
+    field("n", tensor_spec{dtype::int16, {shape::unknown, shape::unknown}}),
+    field("w", dtype::string), field("x", 0.5F)};
+  for (int i = 0; i < 100; ++i) {
+    std::string text;
+    for (int row = 0; row < 20; ++row) {
+      auto damaged = line;
+      for (auto n = random() % 3; n != 0; --n)
+        damaged[random() % damaged.size()] = "{}[]\",:1-e\0"[random() % 11];
+      text += damaged + "\n";
+    }
+    auto graph = make_json_lines(files({folder.write("t", text)}), fields).value();
+    const auto rows = test::read_all(graph);
+    EXPECT_EQ(rows.size(), 20u);
+    ASSERT_EQ(rows, test::read_all(graph, test::always(1))) << text;
+  }
 }
 
 TEST(JsonLines, MissingAndDamagedFilesAreErrorsThatNameThem) {
