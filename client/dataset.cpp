@@ -16,6 +16,12 @@ std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
   return out;
 }
 
+std::vector<dataset_ptr> graphs_of(const std::vector<dataset>& inputs) {
+  std::vector<dataset_ptr> out;
+  for (const auto& input : inputs) out.push_back(input.node());
+  return out;
+}
+
 expr_ptr names(const std::vector<std::string>& files) { return string_constant(files); }
 
 } // namespace
@@ -90,9 +96,7 @@ dataset dataset::from_generator(std::string function, element_spec spec, int64_t
   return checked(make_generator(std::move(function), std::move(spec), count));
 }
 dataset dataset::zip(const std::vector<dataset>& inputs) {
-  std::vector<dataset_ptr> nodes;
-  for (const auto& input : inputs) nodes.push_back(input.node());
-  return checked(make_zip(std::move(nodes)));
+  return checked(make_zip(graphs_of(inputs)));
 }
 
 dataset dataset::mapped(function f, parallel_calls parallel) const {
@@ -121,6 +125,67 @@ dataset dataset::prefetch(int64_t count) const { return checked(make_prefetch(no
 dataset dataset::enumerate(int64_t start) const { return checked(make_enumerate(node_, start)); }
 dataset dataset::concatenate(const dataset& after) const {
   return checked(make_concatenate(node_, after.node()));
+}
+dataset dataset::sample_from_datasets(const std::vector<dataset>& inputs, sample_options options) {
+  return checked(make_sample_from(graphs_of(inputs), std::move(options.weights), options.seed,
+                                  options.stop_on_empty, options.rerandomize_each_iteration));
+}
+dataset dataset::choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
+                                      choose_options options) {
+  return checked(make_choose_from(choices.node(), graphs_of(inputs), options.stop_on_empty));
+}
+dataset dataset::taken_while(function f) const {
+  return checked(make_take_while(node_, shared(std::move(f))));
+}
+dataset dataset::scanned(const expr_structure& initial_state, function f) const {
+  return checked(make_scan(node_, nodes_of(initial_state), shared(std::move(f))));
+}
+dataset dataset::shard(int64_t shards, int64_t index) const {
+  return checked(make_shard(node_, shards, index));
+}
+dataset dataset::unique() const { return checked(make_unique_elements(node_)); }
+dataset dataset::ignore_errors() const { return checked(make_ignore_errors(node_)); }
+dataset dataset::assert_cardinality(int64_t count) const {
+  return checked(make_assert_cardinality(node_, count));
+}
+dataset dataset::unbatch() const { return checked(make_unbatch(node_)); }
+dataset dataset::padded_batch(int64_t size, padded_batch_options options) const {
+  std::vector<std::optional<column>> values;
+  for (const auto& x : options.padding_values) {
+    const auto* value = constant_of(x.node());
+    if (!value)
+      throw error{invalid_argument("padded_batch: a padding value is not a constant")};
+    values.emplace_back(*value);
+  }
+  return checked(make_padded_batch(node_, size, std::move(options.padded_shapes), std::move(values),
+                                   options.drop_remainder));
+}
+dataset dataset::window(int64_t size, window_options options) const {
+  return checked(make_window(node_, size, options.shift == 0 ? size : options.shift, options.stride,
+                             options.drop_remainder));
+}
+
+element dataset::reduced(const expr_structure& initial_state, function f) const {
+  if (f.dataset)
+    throw error{invalid_argument("reduce: the function gives a dataset; it must give the state")};
+  // The output is the new state.
+  f.layout = structure::tuple({f.layout, f.layout});
+  const auto state = f.tensors;
+  f.tensors.insert(f.tensors.end(), state.begin(), state.end());
+  auto states = scanned(initial_state, std::move(f)).iterate();
+  auto last = from_tensors(initial_state).get_single_element();
+  while (auto next = states.next().value()) last = *std::move(next);
+  return last;
+}
+
+element dataset::get_single_element() const {
+  auto elements = iterate();
+  auto only = elements.next().value();
+  if (!only)
+    throw error{invalid_argument("get_single_element: the dataset has no element")};
+  if (elements.next().value())
+    throw error{invalid_argument("get_single_element: the dataset has more than one element")};
+  return *std::move(only);
 }
 
 element_cursor dataset::begin() const {

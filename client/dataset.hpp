@@ -33,6 +33,31 @@ struct batch_options {
   bool drop_remainder = false; ///< leave a last, smaller batch out
 };
 
+struct padded_batch_options {
+  /// One a component, unknown extents for the largest of each batch; empty: those of the elements.
+  std::vector<shape> padded_shapes;
+  /// One scalar constant a component; empty: zeros and empty strings.
+  std::vector<expr> padding_values;
+  bool drop_remainder = false;
+};
+
+struct window_options {
+  int64_t shift = 0;           ///< elements between the beginnings of windows; 0: the size
+  int64_t stride = 1;          ///< elements between those of a window, >= 1
+  bool drop_remainder = false; ///< leave smaller windows at the end out
+};
+
+struct sample_options {
+  std::vector<double> weights;  ///< one a dataset, >= 0; empty: all alike
+  std::optional<uint64_t> seed; ///< unset: another order in every program
+  bool stop_on_empty = false;   ///< end when a dataset is drawn that has ended
+  bool rerandomize_each_iteration = false;
+};
+
+struct choose_options {
+  bool stop_on_empty = true; ///< end when a dataset is chosen that has ended, or pass it by
+};
+
 struct file_options {
   std::string compression; ///< "", "GZIP" or "ZLIB"
 };
@@ -110,6 +135,12 @@ public:
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
   /// Elements of all inputs side by side, as a tuple; ends with the shortest.
   static dataset zip(const std::vector<dataset>& inputs);
+  /// Elements of the inputs, drawn at random, until all have ended.
+  static dataset sample_from_datasets(const std::vector<dataset>& inputs,
+                                      sample_options options = {});
+  /// Elements of the inputs in the order that `choices` says: int64 scalars, numbers of inputs.
+  static dataset choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
+                                      choose_options options = {});
 
   // -- operators ----------------------------------------------------------------
 
@@ -148,6 +179,32 @@ public:
   /// (number, element), counted from `start`.
   dataset enumerate(int64_t start = 0) const;
   dataset concatenate(const dataset& after) const;
+  /// The elements up to the first one for which `f` is false.
+  template <class F>
+  dataset take_while(F&& f) const {
+    return taken_while(trace(spec(), std::forward<F>(f)));
+  }
+  /// `f(state, element)` gives (new state, output), a std::pair; these are the outputs. The state
+  /// is of the shape and dtype of `initial_state` throughout. A failed element leaves it alone.
+  template <class F>
+  dataset scan(const expr_structure& initial_state, F&& f) const {
+    return scanned(initial_state,
+                   trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
+  }
+  /// Of each `shards` elements that with the number `index`.
+  dataset shard(int64_t shards, int64_t index) const;
+  /// Each element once. Keeps all of them in memory.
+  dataset unique() const;
+  /// Leaves elements out that failed.
+  dataset ignore_errors() const;
+  /// Fails where there are not `count` elements, or, for `infinite_cardinality`, at an end.
+  dataset assert_cardinality(int64_t count) const;
+  /// The rows of each element along the first axis.
+  dataset unbatch() const;
+  /// `size` elements stacked into one, each padded at its ends to one shape.
+  dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
+  /// Overlapping batches of up to `size` elements. (Stacked, where tf.data gives datasets.)
+  dataset window(int64_t size, window_options options = {}) const;
   /// `transform(*this)`, so that transformations chain.
   template <std::invocable<const dataset&> F>
   auto apply(F&& transform) const {
@@ -168,6 +225,15 @@ public:
   dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
     return {node_, record, options};
   }
+  /// The state after the last element, where `f(state, element)` gives the next one. Reads the
+  /// dataset here; throws `error` for a failed element.
+  template <class F>
+  element reduce(const expr_structure& initial_state, F&& f) const {
+    return reduced(initial_state,
+                   trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
+  }
+  /// The only element. Throws `error` if it failed, if there is none, or if there are more.
+  element get_single_element() const;
   /// For range-for, which throws `error` at the first failed element.
   element_cursor begin() const;
   std::default_sentinel_t end() const noexcept { return {}; }
@@ -179,6 +245,9 @@ private:
   dataset filtered(function f) const;
   dataset flat_mapped(function f) const;
   dataset interleaved(function f, interleave_options options) const;
+  dataset taken_while(function f) const;
+  dataset scanned(const expr_structure& initial_state, function f) const;
+  element reduced(const expr_structure& initial_state, function f) const;
 
   dataset_ptr node_;
 };

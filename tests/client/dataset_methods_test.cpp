@@ -1,0 +1,70 @@
+#include "headrace/headrace.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+std::vector<std::string> texts(const dataset& x) {
+  std::vector<std::string> out;
+  for (const auto& at : x) out.push_back(to_string(at));
+  return out;
+}
+using words = std::vector<std::string>;
+
+TEST(DatasetMethods, SelectElements) {
+  EXPECT_EQ(texts(dataset::range(9).take_while([](expr x) { return x < 3; })),
+            (words{"0", "1", "2"}));
+  EXPECT_EQ(texts(dataset::range(9).shard(4, 1)), (words{"1", "5"}));
+  EXPECT_EQ(texts(dataset::range(9).map([](expr x) { return x % 2; }).unique()), (words{"0", "1"}));
+  EXPECT_EQ(texts(dataset::range(3).map([](expr x) { return 6 / x; }).ignore_errors()),
+            (words{"6", "3"}));
+  auto even = dataset::range(9).filter([](expr x) { return x % 2 == 0; });
+  EXPECT_EQ(even.assert_cardinality(5).cardinality(), 5);
+}
+
+TEST(DatasetMethods, GroupElements) {
+  EXPECT_EQ(texts(dataset::range(4).window(2, {.shift = 1, .drop_remainder = true})),
+            (words{"[0, 1]", "[1, 2]", "[2, 3]"}));
+  EXPECT_EQ(texts(dataset::range(4).window(3)), (words{"[0, 1, 2]", "[3]"}));
+  EXPECT_EQ(texts(dataset::range(5).window(2).unbatch()), texts(dataset::range(5)));
+  EXPECT_EQ(texts(dataset::range(3).window(2).padded_batch(
+              2, {.padded_shapes = {{3}}, .padding_values = {expr{int64_t{-1}}}})),
+            (words{"[0, 1, -1, 2, -1, -1]"}));
+}
+
+TEST(DatasetMethods, MergeDatasets) {
+  const std::vector<dataset> two{dataset::range(2), dataset::range(10, 12)};
+  auto choices = dataset::range(4).map([](expr x) { return 1 - x % 2; });
+  EXPECT_EQ(texts(dataset::choose_from_datasets(two, choices)), (words{"10", "0", "11", "1"}));
+  EXPECT_EQ(texts(dataset::sample_from_datasets(two, {.weights = {0, 1}, .seed = 1})),
+            (words{"10", "11"}));
+}
+
+TEST(DatasetMethods, ScanAndReduceCarryAState) {
+  auto sums = dataset::range(1, 5).scan(int64_t{0}, [](expr sum, expr x) {
+    return std::pair{sum + x, sum + x};
+  });
+  EXPECT_EQ(texts(sums), (words{"1", "3", "6", "10"}));
+  const auto add = [](expr sum, expr x) { return sum + x; };
+  EXPECT_EQ(to_string(dataset::range(5).reduce(int64_t{7}, add)), "17");
+  EXPECT_EQ(to_string(dataset::range(0).reduce(int64_t{7}, add)), "7");
+  EXPECT_THAT(
+    [] { dataset::range(3).reduce(int64_t{0}, [](expr sum, expr x) { return sum + 6 / x; }); },
+    ThrowsMessage<error>(HasSubstr("division by zero")));
+}
+
+TEST(DatasetMethods, TheSingleElementIsThatOrAnError) {
+  EXPECT_EQ(to_string(dataset::range(7, 8).get_single_element()), "7");
+  EXPECT_THAT([] { dataset::range(0).get_single_element(); },
+              ThrowsMessage<error>(HasSubstr("the dataset has no element")));
+  EXPECT_THAT([] { dataset::range(2).get_single_element(); },
+              ThrowsMessage<error>(HasSubstr("more than one element")));
+}
+
+} // namespace
+} // namespace headrace
