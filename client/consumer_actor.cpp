@@ -11,6 +11,8 @@ namespace headrace {
 
 namespace {
 
+static_assert(consumer_first_type_id == client_first_type_id);
+
 node_options options_of(const tls_options& tls, logger log = {}) {
   node_options out;
   out.role = node_role::consumer;

@@ -5,11 +5,12 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/caf/error.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/message/local.hpp"
-#include "headrace/runtime/message/types.hpp"
 
 #include <memory>
+#include <type_traits>
 
 namespace headrace {
 
@@ -26,9 +27,15 @@ struct consumed {
   element operator[](size_t row) const noexcept { return {rows, spec, row}; }
 };
 
+/// Where the numbers of its message types begin; those below 300 past the first custom one are
+/// headrace's.
+inline constexpr auto consumer_first_type_id =
+  static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
+                                                                        + 200);
+
 } // namespace headrace
 
-CAF_BEGIN_TYPE_ID_BLOCK(headrace_client, headrace::client_first_type_id)
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_client, headrace::consumer_first_type_id)
 CAF_ADD_TYPE_ID(headrace_client, (headrace::local<headrace::consumed>))
 // Asks a consumer actor for elements.
 CAF_ADD_ATOM(headrace_client, headrace::atom, more, "more")
