@@ -108,11 +108,11 @@ def test_AForkBeforeTheFirstUseWorks():
         import headrace as hr
         ds = hr.Dataset.range(3).map(lambda x: x + 1)
         pid = os.fork()
-        print([int(x) for x in ds], flush=True)
         if pid:
-            print(os.waitpid(pid, 0)[1])
+            print(os.waitpid(pid, 0)[1], flush=True)
+        print([int(x) for x in ds], flush=True)
     """)
-    assert finish(child)[:2] == (0, "[1, 2, 3]\n[1, 2, 3]\n0\n")
+    assert finish(child)[:2] == (0, "[1, 2, 3]\n0\n[1, 2, 3]\n")
 
 
 def test_SeveralThreadsMayShareAnIterator():

@@ -197,8 +197,6 @@ def test_FunctionsOfStringsRandomNumbersAndTables():
     table = hr.lookup.StaticVocabularyTable(words, 2)
     got = [int(x) for x in hr.Dataset.from_tensor_slices(["y", "x", "other"]).map(table.lookup)]
     assert got[:2] == [1, 0] and got[2] in (2, 3) and table.size() == 4
-    with pytest.raises(hr.errors.UnimplementedError, match="stateless_uniform"):
-        hr.random.uniform([2])
 
 
 def test_ImagesAreDecodedAndResized():
@@ -216,3 +214,28 @@ def test_ImagesAreDecodedAndResized():
         list(hr.Dataset.from_tensors(b"no image").map(hr.image.decode_jpeg))
     with pytest.raises(ValueError, match="size"):
         files.map(lambda s: hr.image.resize(hr.image.decode_png(s), [3]))
+
+
+def test_EachElementDrawsItsOwnNumbers():
+    ds = hr.Dataset.range(50).map(lambda x: (hr.random.uniform([]), hr.random.uniform([]), hr.random.uniform([], seed=3),
+                                             hr.random.uniform([], seed=3)))
+    rows = np.array([[float(v) for v in row] for row in ds])
+    assert len(set(rows[:, :3].ravel())) == 150 and (rows[:, 2] == rows[:, 3]).all()
+    assert (rows >= 0).all() and (rows < 1).all()
+
+
+def test_StepsAreRepeatedAsOftenAsAnElementSays():
+    def digits(n):
+        return hr.while_loop(lambda n, k: n > 0, lambda n, k: (n // 10, k + 1), (n, 0), maximum_iterations=6)[1]
+
+    assert [int(x) for x in hr.Dataset.from_tensor_slices([0, 7, 12345]).map(digits)] == [0, 1, 5]
+    with pytest.raises(ValueError, match="maximum_iterations"):
+        hr.Dataset.range(1).map(lambda x: hr.while_loop(lambda x: x > 0, lambda x: x, (x,)))
+
+
+def test_SequenceExamplesAreParsed():
+    features = {"f": hr.io.FixedLenSequenceFeature([], hr.int64)}
+    context = {"c": hr.io.FixedLenFeature([], hr.int64, 7)}
+    ds = hr.Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_sequence_example(s, context, features))
+    ((c, f),) = ds
+    assert c == {"c": 7} and f["f"].tolist() == []

@@ -16,7 +16,7 @@ from ._array_ops import slice_ as slice
 from ._array_ops import (
     argsort, cast, clip_by_value, concat, cond, constant, convert_to_tensor, ensure_shape, expand_dims, fill, gather,
     identity, matmul, one_hot, ones, pad, rank, reshape, reverse, roll, shape, size, sort, squeeze, stack, tile,
-    transpose, unstack, where, zeros,
+    transpose, unstack, where, while_loop, zeros,
 )
 from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,

@@ -62,6 +62,32 @@ def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], nam
     return _core.cond(chosen, *both)
 
 
+def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None,
+               parallel_iterations: int = 10, back_prop: bool = True, swap_memory: bool = False,
+               maximum_iterations: int | None = None, name: str | None = None) -> Any:
+    """Applies ``body`` to ``loop_vars`` as long as ``cond`` holds of them: each element as often as its values say.
+
+    ``maximum_iterations`` (1 to 256) must be given: the steps become part of the graph one by one.
+
+    >>> import headrace as hr
+    >>> halve = lambda n: hr.while_loop(lambda x: x > 1, lambda x: (x // 2,), (n,), maximum_iterations=8)[0]
+    >>> list(hr.Dataset.from_tensor_slices([1, 9, 20]).map(halve))
+    [np.int32(1), np.int32(1), np.int32(1)]
+    """
+    if maximum_iterations is None:
+        raise ValueError("while_loop: maximum_iterations must be given")
+    steps = _values.integer(maximum_iterations, "maximum_iterations")
+    if not 1 <= steps <= 256:
+        raise ValueError(f"while_loop: maximum_iterations must be between 1 and 256, not {steps}")
+    variables: Any = tuple(map_structure(_values.constant, v) for v in loop_vars)
+    for _ in range(steps):
+        after = body(*variables)
+        after = tuple(after) if isinstance(after, (tuple, list)) else (after,)
+        both = [map_structure(_values.constant, branch) for branch in (after, variables)]
+        variables = _core.cond(_values.constant(cond(*variables)), *both)
+    return variables
+
+
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same values in another shape; one extent may be -1."""
     return _core.reshape(_values.constant(tensor), _values.integers(shape, "shape"))

@@ -25,6 +25,15 @@ def _leaf(value: Any) -> Any:
 
 
 
+_salts = [0]
+
+
+def next_salt() -> int:
+    """A number that tells the random functions of one traced function apart, the same in each trace."""
+    _salts[-1] += 1
+    return _salts[-1]
+
+
 def describe(f: Any) -> str:
     """A function's name and place, for errors."""
     code = getattr(f, "__code__", None)
@@ -43,7 +52,11 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
         raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
     call = _core.open_function(graph)
     given = call.argument
-    result = f(*given) if isinstance(given, tuple) else f(given)
+    _salts.append(0)
+    try:
+        result = f(*given) if isinstance(given, tuple) else f(given)
+    finally:
+        _salts.pop()
     if isinstance(result, Dataset):
         if not dataset:
             raise TypeError(f"{operator}: {argument} {describe(f)} must give tensors, not a dataset; use flat_map")

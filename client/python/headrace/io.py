@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from . import _core, dtypes
 from ._specs import TensorShape
 from ._values import constant, tensor
+from .errors import UnimplementedError
 
 Tensor = _core.Tensor
 
@@ -26,6 +27,15 @@ class VarLenFeature(NamedTuple):
     dtype: Any
 
 
+class FixedLenSequenceFeature(NamedTuple):
+    """Any number of steps of tensors of one shape: [steps, ...]. ``allow_missing`` is how it always is."""
+
+    shape: Any
+    dtype: Any
+    allow_missing: bool = False
+    default_value: Any = None
+
+
 def _feature(name: str, how: Any) -> _core.FeatureSpec:
     if isinstance(how, FixedLenFeature):
         dims = TensorShape(how.shape).as_list()
@@ -35,7 +45,13 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
         return _core.fixed_len_feature_with_default(name, dims, kind, constant(how.default_value, how.dtype))
     if isinstance(how, VarLenFeature):
         return _core.var_len_feature(name, dtypes.as_dtype(how.dtype).name)
-    raise TypeError(f"features['{name}'] must be FixedLenFeature or VarLenFeature, not {type(how).__name__}")
+    if isinstance(how, FixedLenSequenceFeature):
+        if how.default_value is not None:
+            raise UnimplementedError("FixedLenSequenceFeature: this release has no default_value")
+        return _core.fixed_len_sequence_feature(name, TensorShape(how.shape).as_list(),
+                                                dtypes.as_dtype(how.dtype).name)
+    raise TypeError(f"features['{name}'] must be FixedLenFeature, VarLenFeature or "
+                    f"FixedLenSequenceFeature, not {type(how).__name__}")
 
 
 def parse_single_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None,
@@ -57,11 +73,19 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
     return dict(out)
 
 
+def parse_single_sequence_example(serialized: Any, context_features: Mapping[str, Any] | None = None,
+                                  sequence_features: Mapping[str, Any] | None = None, example_name: Any = None,
+                                  name: str | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """One serialised ``tf.train.SequenceExample`` as two dicts of tensors: its context, and its feature lists."""
+    parts = [[_feature(key, how) for key, how in (given or {}).items()]
+             for given in (context_features, sequence_features)]
+    context, lists = _core.parse_sequence_example(tensor(serialized, "serialized"), *parts)
+    return dict(context), dict(lists)
+
+
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None,
                name: str | None = None) -> Tensor:
     """The bytes of each string as values of ``out_type``: a new last axis."""
-    from .errors import UnimplementedError
-
     if fixed_length is not None:
         raise UnimplementedError("io.decode_raw: this release has no fixed_length")
     return _core.decode_raw(tensor(input_bytes, "input_bytes"), dtypes.as_dtype(out_type).name, little_endian)

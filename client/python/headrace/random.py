@@ -1,6 +1,6 @@
 """Random numbers for traced functions. Named as in ``tf.random``.
 
-They depend on a seed alone: an integer vector of two, which may be computed for each element:
+Those named stateless depend on a seed alone: an integer vector of two, which may be computed for each element:
 ``headrace.stack([7, index])``. The same seed gives the same numbers on every machine.
 """
 
@@ -11,7 +11,6 @@ from typing import Any
 from . import _core, dtypes
 from ._specs import TensorShape
 from ._values import constant, integer, tensor
-from .errors import UnimplementedError
 
 Tensor = _core.Tensor
 
@@ -71,13 +70,37 @@ def fold_in(seed: Any, data: int) -> Tensor:
     return _core.fold_in(constant(seed), integer(data, "data"))
 
 
+def element_seed(salt: int) -> Tensor:
+    """A seed for each element, for the functions above; other ones in each pass.
+
+    Equal salts in one function give equal seeds. In functions of ``map`` and ``filter`` only.
+    """
+    return _core.element_seed(integer(salt, "salt"))
+
+
+def _seed(seed: Any) -> Tensor:
+    from ._tracing import next_salt
+
+    # Those with a seed of their own do not depend on how many others there are.
+    return _core.element_seed(next_salt() if seed is None else 2**32 + integer(seed, "seed"))
+
+
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None,
             name: str | None = None) -> Tensor:
-    """Without a seed of its own: not in this release."""
-    raise UnimplementedError("random.uniform: this release has random numbers by seed: random.stateless_uniform")
+    """As ``stateless_uniform``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+
+    Two with the same ``seed`` in one function draw the same numbers.
+    """
+    return stateless_uniform(shape, _seed(seed), minval, maxval, dtype)
 
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
            name: str | None = None) -> Tensor:
-    """Without a seed of its own: not in this release."""
-    raise UnimplementedError("random.normal: this release has random numbers by seed: random.stateless_normal")
+    """As ``stateless_normal``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only."""
+    return stateless_normal(shape, _seed(seed), mean, stddev, dtype)
+
+
+def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
+                     name: str | None = None) -> Tensor:
+    """As ``stateless_truncated_normal``, drawn anew for each element and in each pass."""
+    return stateless_truncated_normal(shape, _seed(seed), mean, stddev, dtype)

@@ -166,6 +166,7 @@ void bind_functions(nb::module_& m) {
                                                     type_of(type));
         });
   m.def("stateless_categorical", &random::stateless_categorical);
+  m.def("element_seed", &random::element_seed);
   m.def("fold_in", &random::fold_in);
 
   // tables
@@ -196,6 +197,16 @@ void bind_functions(nb::module_& m) {
   m.def("var_len_feature", [](std::string name, const std::string& type) {
     return io::var_len_feature(std::move(name), type_of(type));
   });
+  m.def("fixed_len_sequence_feature", [](std::string name, nb::handle dims,
+                                         const std::string& type) {
+    return io::fixed_len_sequence_feature(std::move(name), shape_from_python(dims), type_of(type));
+  });
+  m.def("parse_sequence_example",
+        [](e serialized, std::vector<feature_spec> context, std::vector<feature_spec> sequence) {
+          auto [first, second] =
+            io::parse_sequence_example(serialized, std::move(context), std::move(sequence));
+          return nb::make_tuple(to_python(first), to_python(second));
+        });
   m.def("parse_example", [](e serialized, std::vector<feature_spec> features) {
     return to_python(io::parse_example(serialized, std::move(features)));
   });
