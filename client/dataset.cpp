@@ -102,8 +102,8 @@ dataset dataset::zip(const std::vector<dataset>& inputs) {
 dataset dataset::mapped(function f, parallel_calls parallel) const {
   return checked(make_map(node_, shared(std::move(f)), parallel.calls));
 }
-dataset dataset::filtered(function f) const {
-  return checked(make_filter(node_, shared(std::move(f))));
+dataset dataset::filtered(function f, parallel_calls parallel) const {
+  return checked(make_filter(node_, shared(std::move(f)), parallel.calls));
 }
 dataset dataset::flat_mapped(function f) const {
   return checked(make_flat_map(node_, shared(std::move(f))));
@@ -186,6 +186,13 @@ element dataset::get_single_element() const {
   if (elements.next().value())
     throw error{invalid_argument("get_single_element: the dataset has more than one element")};
   return *std::move(only);
+}
+
+dataset dataset::global_shuffle(shuffle_options options) const {
+  return checked(make_global_shuffle(node_, options.seed, options.reshuffle_each_iteration));
+}
+dataset dataset::with_options(graph_options options) const {
+  return checked(make_options(node_, options));
 }
 
 element_cursor dataset::begin() const {

@@ -12,7 +12,8 @@
 
 namespace headrace {
 
-/// How many calls of a function run at a time. The order of results is kept.
+/// How many calls of a function run at a time. The order of results is kept, unless
+/// `graph_options::deterministic` is false.
 struct parallel_calls {
   static constexpr int64_t autotune = -1;
   int64_t calls = 0; ///< 0: in the caller's thread; -1: chosen while running
@@ -151,8 +152,8 @@ public:
   }
   /// The elements for which `f` is true.
   template <class F>
-  dataset filter(F&& f) const {
-    return filtered(trace(spec(), std::forward<F>(f)));
+  dataset filter(F&& f, parallel_calls parallel = {}) const {
+    return filtered(trace(spec(), std::forward<F>(f)), parallel);
   }
   /// The elements of the datasets that `f` makes of the elements, one dataset after another.
   template <class F>
@@ -205,6 +206,12 @@ public:
   dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
   /// Overlapping batches of up to `size` elements. (Stacked, where tf.data gives datasets.)
   dataset window(int64_t size, window_options options = {}) const;
+  /// All elements in one random order, with next to no memory: of a `range`, `from_tensors`,
+  /// `from_tensor_slices`, uncompressed `tfrecord` (records are looked up in an index, built once
+  /// and kept beside the file), right after it. The same order for any number of workers.
+  dataset global_shuffle(shuffle_options options = {}) const;
+  /// Says how all that runs with this dataset runs; see `graph_options`. Travels with it.
+  dataset with_options(graph_options options) const;
   /// `transform(*this)`, so that transformations chain.
   template <std::invocable<const dataset&> F>
   auto apply(F&& transform) const {
@@ -242,7 +249,7 @@ public:
 
 private:
   dataset mapped(function f, parallel_calls parallel) const;
-  dataset filtered(function f) const;
+  dataset filtered(function f, parallel_calls parallel) const;
   dataset flat_mapped(function f) const;
   dataset interleaved(function f, interleave_options options) const;
   dataset taken_while(function f) const;

@@ -59,6 +59,22 @@ struct ServiceOptions {
   workerTimeoutNs @7 :Int64;
 }
 
+struct Options {
+  # How a graph runs. See graph_options in pipeline/graph/dataset_node.hpp.
+
+  enum Choice {
+    unset @0;
+    no @1;
+    yes @2;
+  }
+  deterministic @0 :Choice;
+  autotune @1 :Choice;
+  threads @2 :Int64;
+  # 0: unset.
+  memory @3 :Int64;
+  # Bytes; 0: unset.
+}
+
 struct Dataset {
   # One operator. `tensors` and the like are expressions, `input` datasets, `function` functions.
 
@@ -94,6 +110,7 @@ struct Dataset {
     filter :group {
       input @16 :UInt32;
       function @17 :UInt32;
+      parallel @105 :Int64;
     }
     flatMap :group {
       input @18 :UInt32;
@@ -252,6 +269,16 @@ struct Dataset {
       choices @102 :UInt32;
       inputs @103 :List(UInt32);
       stopOnEmpty @104 :Bool;
+    }
+    options :group {
+      input @106 :UInt32;
+      options @107 :Options;
+    }
+    globalShuffle :group {
+      input @108 :UInt32;
+      # A source whose rows can be read in any order.
+      seed @109 :Seed;
+      reshuffle @110 :Bool;
     }
   }
 }

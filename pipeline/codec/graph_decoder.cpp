@@ -36,6 +36,26 @@ result<std::vector<field_format>> fields_of(::capnp::List<schema::Field>::Reader
   return out;
 }
 
+result<std::optional<bool>> choice_of(schema::Options::Choice x) {
+  switch (x) {
+  case schema::Options::Choice::UNSET: return std::optional<bool>{};
+  case schema::Options::Choice::NO: return std::optional{false};
+  case schema::Options::Choice::YES: return std::optional{true};
+  }
+  return invalid_argument("options: a choice is neither unset, no nor yes");
+}
+
+result<graph_options> options_of(schema::Options::Reader in) {
+  graph_options out;
+  HEADRACE_ASSIGN(out.deterministic, choice_of(in.getDeterministic()));
+  HEADRACE_ASSIGN(out.autotune, choice_of(in.getAutotune()));
+  if (in.getThreads() != 0)
+    out.threads = in.getThreads();
+  if (in.getMemory() != 0)
+    out.memory = in.getMemory();
+  return out;
+}
+
 service_options service_of(schema::ServiceOptions::Reader in) {
   return {.address = text_of(in.getAddress()),
           .processing_mode = text_of(in.getProcessingMode()),
@@ -268,7 +288,7 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
   case schema::Dataset::FILTER: {
     HEADRACE_ASSIGN(auto rows, input(in.getFilter().getInput(), use));
     HEADRACE_ASSIGN(auto f, body(in.getFilter().getFunction(), use));
-    return make_filter(rows, f);
+    return make_filter(rows, f, in.getFilter().getParallel());
   }
   case schema::Dataset::FLAT_MAP: {
     HEADRACE_ASSIGN(auto rows, input(in.getFlatMap().getInput(), use));
@@ -318,6 +338,16 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     HEADRACE_ASSIGN(auto first, input(in.getConcatenate().getFirst(), use));
     HEADRACE_ASSIGN(auto second, input(in.getConcatenate().getSecond(), use));
     return make_concatenate(first, second);
+  }
+  case schema::Dataset::OPTIONS: {
+    HEADRACE_ASSIGN(auto rows, input(in.getOptions().getInput(), use));
+    HEADRACE_ASSIGN(auto options, options_of(in.getOptions().getOptions()));
+    return make_options(rows, options);
+  }
+  case schema::Dataset::GLOBAL_SHUFFLE: {
+    auto from = in.getGlobalShuffle();
+    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
+    return make_global_shuffle(rows, seed_of(from.getSeed()), from.getReshuffle());
   }
   case schema::Dataset::DISTRIBUTE: {
     auto from = in.getDistribute();

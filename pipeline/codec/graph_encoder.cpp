@@ -18,6 +18,19 @@ void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out) {
     out.setUnset();
 }
 
+schema::Options::Choice choice(const std::optional<bool>& x) {
+  if (!x)
+    return schema::Options::Choice::UNSET;
+  return *x ? schema::Options::Choice::YES : schema::Options::Choice::NO;
+}
+
+void write(const graph_options& x, schema::Options::Builder out) {
+  out.setDeterministic(choice(x.deterministic));
+  out.setAutotune(choice(x.autotune));
+  out.setThreads(x.threads.value_or(0));
+  out.setMemory(x.memory.value_or(0));
+}
+
 void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setAddress(x.address);
   out.setProcessingMode(x.processing_mode);
@@ -223,7 +236,7 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     return;
   }
   case dataset_op::map: body(out.initMap()).setParallel(x.parallel); return;
-  case dataset_op::filter: body(out.initFilter()); return;
+  case dataset_op::filter: body(out.initFilter()).setParallel(x.parallel); return;
   case dataset_op::flat_map: body(out.initFlatMap()); return;
   case dataset_op::interleave: {
     auto to = body(out.initInterleave());
@@ -271,6 +284,19 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     auto to = out.initConcatenate();
     to.setFirst(input(0));
     to.setSecond(input(1));
+    return;
+  }
+  case dataset_op::options: {
+    auto to = out.initOptions();
+    to.setInput(input());
+    headrace::write(x.options, to.initOptions());
+    return;
+  }
+  case dataset_op::global_shuffle: {
+    auto to = out.initGlobalShuffle();
+    to.setInput(input());
+    headrace::write(x.seed, to.initSeed());
+    to.setReshuffle(x.flag);
     return;
   }
   case dataset_op::distribute: {

@@ -73,8 +73,8 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
 
 /// `parallel`: calls at a time, 0 = in the caller, -1 = chosen when it runs.
 result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0);
-/// `body` gives one bool scalar.
-result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body);
+/// `body` gives one bool scalar; `parallel` as for a map.
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel = 0);
 /// `body` gives a dataset.
 result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body);
 /// `body` gives a dataset; `cycle` of them are open at a time and give `length` rows in turn.
@@ -97,6 +97,13 @@ result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start = 0);
 result<dataset_ptr> make_zip(std::vector<dataset_ptr> inputs);
 /// Layouts and dtypes must agree; where shapes differ the result's is the widest needed.
 result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second);
+/// Says how the graph runs; see `graph_options`.
+result<dataset_ptr> make_options(dataset_ptr input, graph_options options);
+/// All rows of `source` in one random order: another one in each iteration, if it reshuffles. The
+/// source is one whose rows can be read in any order: a range, from_tensors, from_tensor_slices,
+/// tfrecord or fixed_length (the last two without compression).
+result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed = {},
+                                        bool reshuffle_each_iteration = true);
 /// `input` runs in a service, and its elements come back. With `service.dataset_id` there is no
 /// input, and `spec` says what the registered dataset gives.
 result<dataset_ptr> make_distribute(dataset_ptr input, service_options service);
@@ -142,7 +149,9 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
 result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
                                      bool stop_on_empty = true);
 
-/// Is this a source (an operator without inputs, `distribute` apart)?
+/// The options that hold for a graph.
+graph_options options_of(const dataset_node& graph);
+/// Is this a source (an operator without inputs, `distribute` apart, or a global_shuffle of one)?
 bool is_source(dataset_op op) noexcept;
 /// The value of a constant expression, or null.
 const column* constant_of(const expr_ptr& x) noexcept;

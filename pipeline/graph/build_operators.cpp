@@ -84,14 +84,16 @@ result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t paral
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body) {
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel) {
   constexpr auto op = dataset_op::filter;
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(check_predicate(op, input, body));
+  HEADRACE_TRY(check_parallel(op, parallel));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
     node.cardinality = input->cardinality;
+  node.parallel = parallel;
   node.body = std::move(body);
   return finish(std::move(node));
 }

@@ -26,6 +26,7 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::counter: return "counter";
   case dataset_op::random: return "random";
   case dataset_op::generator: return "generator";
+  case dataset_op::global_shuffle: return "global_shuffle";
   case dataset_op::map: return "map";
   case dataset_op::filter: return "filter";
   case dataset_op::flat_map: return "flat_map";
@@ -50,6 +51,7 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::window: return "window";
   case dataset_op::sample_from: return "sample_from_datasets";
   case dataset_op::choose_from: return "choose_from_datasets";
+  case dataset_op::options: return "options";
   }
   return "unknown operator";
 }

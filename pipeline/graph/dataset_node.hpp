@@ -49,6 +49,10 @@ enum class dataset_op : uint16_t {
   counter,            ///< count = start; count2 = step
   random,             ///< seed; flag: another sequence in each iteration
   generator,          ///< text: name of a function of row numbers; count = rows, -1: it tells
+  /// The rows of its input, a source whose rows can be read in any order, in a random order of all;
+  /// seed; flag: another order in each iteration. A source itself: its splits are places in that
+  /// order.
+  global_shuffle = 99,
   // operators
   map = 100,   ///< function; parallel
   filter,      ///< function giving one bool scalar
@@ -74,6 +78,7 @@ enum class dataset_op : uint16_t {
   window,       ///< count = size; count2 = shift; tensors: stride; flag: drop_remainder
   sample_from, ///< inputs; tensors: weights; seed; flag: stop on empty; count: 1 = new in each pass
   choose_from, ///< choices and inputs; flag: stop on empty
+  options,     ///< rows of the input; `options` for all that runs with it
 };
 
 std::string_view to_string(dataset_op op) noexcept;
@@ -91,6 +96,21 @@ struct service_options {
   /// How often the node was iterated over; copies of a dataset share it. Not part of the graph.
   std::shared_ptr<std::atomic<uint64_t>> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;
+};
+
+/// How a graph runs. What is unset is left to options further down, or to the default. Options are
+/// for the whole graph, wherever in it they stand (functions apart); those nearest to the result
+/// win.
+struct graph_options {
+  /// False lets parallel operators give rows as they are done. Default: true, in order.
+  std::optional<bool> deterministic;
+  /// False keeps calls and buffers "to be chosen" as they begin. Default: true, they adapt.
+  std::optional<bool> autotune;
+  /// Calls at a time in all operators whose number is chosen, >= 1. Default: the CPU's threads.
+  std::optional<int64_t> threads;
+  /// Bytes that such operators may hold, >= 1. Default: 256 MiB.
+  std::optional<int64_t> memory;
+  friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 
 /// An operator with its inputs: immutable, shared. `spec` and `cardinality` are inferred when it is
@@ -112,6 +132,7 @@ struct dataset_node {
   std::vector<field_format> fields;
   record_layout layout;
   csv_format csv;
+  graph_options options;
   element_spec spec;
   int64_t cardinality = unknown_cardinality;
 };

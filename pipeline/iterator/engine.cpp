@@ -24,6 +24,7 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::from_tensor_slices: return open_slices(shared, node, at);
   case dataset_op::text_lines: return open_text_lines(shared, node, at);
   case dataset_op::tfrecord: return open_tfrecord(shared, node, at);
+  case dataset_op::global_shuffle: return open_global_shuffle(shared, node, at);
   case dataset_op::list_files: return open_list_files(shared, node, at);
   case dataset_op::fixed_length: return open_fixed_length(shared, node, at);
   case dataset_op::csv: return open_csv(shared, node, at);
@@ -57,6 +58,7 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::window: return open_window(shared, node, at);
   case dataset_op::sample_from: return open_sample_from(shared, node, at);
   case dataset_op::choose_from: return open_choose_from(shared, node, at);
+  case dataset_op::options: return shared.make_input(node, at);
   }
   return unimplemented(
     fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
@@ -278,7 +280,7 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
                                                 const iterator_context& context) {
   if (!graph)
     return invalid_argument("make_iterator: there is no graph");
-  auto shared = std::make_shared<detail::engine>(context);
+  auto shared = std::make_shared<detail::engine>(context, options_of(*graph));
   HEADRACE_ASSIGN(auto top, shared->make(graph, {}));
   return std::unique_ptr<iterator>{
     std::make_unique<root_iterator>(graph, std::move(shared), std::move(top))};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/program.hpp"
+#include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
@@ -57,9 +58,18 @@ private:
 /// Makes iterators and keeps what they share. Thread-safe; outlives them.
 class engine : public std::enable_shared_from_this<engine> {
 public:
-  explicit engine(const iterator_context& context) : context_(context) {}
+  engine(const iterator_context& context, const graph_options& options)
+    : context_(context), options_(options), tuner_(tuner_for(options)) {}
 
   const iterator_context& context() const noexcept { return context_; }
+  /// Do parallel operators keep the order of their inputs?
+  bool ordered() const noexcept { return options_.deterministic.value_or(true); }
+  const graph_options& options() const noexcept { return options_; }
+  /// As many calls at a time as the node says, or as the graph's tuner chooses.
+  std::shared_ptr<call_gate> gate_of(const dataset_node& node) const {
+    return node.parallel > 0 ? std::make_shared<call_gate>(static_cast<size_t>(node.parallel))
+                             : std::make_shared<call_gate>(tuner_);
+  }
   bool stopped() const noexcept { return context_.stop.stop_requested(); }
 
   result<std::unique_ptr<iterator>> make(const dataset_ptr& node, const place& at);
@@ -86,6 +96,8 @@ public:
 
 private:
   const iterator_context& context_;
+  const graph_options options_;
+  const std::shared_ptr<call_tuner> tuner_;
   std::mutex splits_mutex_;
   std::mutex mutex_;
   std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;

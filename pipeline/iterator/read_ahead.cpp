@@ -12,7 +12,12 @@ void read_ahead::start() {
 void read_ahead::run(const std::stop_token& done) {
   block_ramp ramp;
   std::unique_lock lock{mutex_};
-  while (changed_.wait(lock, done, [this] { return room(); })) {
+  const auto has_room = [this] {
+    if (!room())
+      bound_.was_full();
+    return room();
+  };
+  while (changed_.wait(lock, done, has_room)) {
     auto wanted = ramp.next();
     wanted.rows = std::min(wanted.rows, options_.rows - rows_);
     lock.unlock();
@@ -32,18 +37,26 @@ void read_ahead::run(const std::stop_token& done) {
     if (!more) {
       ended_ = true;
       changed_.notify_all();
+      if (options_.tells)
+        options_.tells->add();
       return;
     }
     rows_ += more->rows;
     bytes_ += bytes;
     pieces_.push_back({*std::move(more), {at, 0}});
     changed_.notify_all();
+    if (options_.tells)
+      options_.tells->add();
   }
 }
 
 std::optional<block> read_ahead::next(const limits& wanted) {
   start();
   std::unique_lock lock{mutex_};
+  if (pieces_.empty() && !ended_) {
+    bound_.ran_empty();
+    changed_.notify_all();
+  }
   if (!changed_.wait(lock, stop_, [this] { return !pieces_.empty() || ended_; }) || pieces_.empty())
     return std::nullopt;
   auto& [front, at] = pieces_.front();

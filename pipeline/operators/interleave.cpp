@@ -10,7 +10,8 @@ namespace {
 
 /// The order is tf.data's: `cycle` places are visited in turn and give `length` rows each; a place
 /// whose dataset ended is left for the next one at once, and when it is visited again takes the
-/// next row of the input.
+/// next row of the input. Where order does not matter, places whose dataset has no rows at hand are
+/// left for later.
 class interleave_iterator final : public operator_iterator {
 public:
   interleave_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -19,20 +20,27 @@ public:
       datasets_(shared, node, at, std::move(input)),
       cycle_(static_cast<size_t>(node.count)),
       length_(static_cast<size_t>(node.count2)) {
-    if (node.parallel != 0)
-      turns_ = std::make_shared<std::counting_semaphore<>>(
-        node.parallel > 0
-          ? static_cast<std::ptrdiff_t>(std::min<int64_t>(node.parallel, 1 << 16))
-          : static_cast<std::ptrdiff_t>(std::max(2u, std::thread::hardware_concurrency())));
+    if (node.parallel == 0)
+      return;
+    turns_ = shared.gate_of(node);
+    if (!shared.ordered())
+      arrivals_ = std::make_shared<arrivals>();
   }
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
+    const auto began = call_gate::clock::now();
     std::vector<std::shared_ptr<const block>> pieces;
     std::vector<row_run> runs;
     size_t rows = 0, bytes = 0;
     for (auto& slot : slots_) slot.piece = no_piece;
     while (rows < wanted.rows && bytes < wanted.bytes && !engine_.stopped()) {
+      if (arrivals_ && !go_to_ready_place()) {
+        if (rows != 0)
+          break;
+        arrivals_->wait(seen_, engine_.context().stop);
+        continue;
+      }
       if (at_ >= slots_.size()) {
         if (at_ < cycle_ && !input_ended_)
           slots_.emplace_back();
@@ -49,6 +57,8 @@ protected:
           advance();
           continue;
         }
+        if (arrivals_ && slot.waits())
+          continue;
       }
       if (slot.at == slot.rows->rows && !refill(slot, wanted, wanted.rows - rows)) {
         close(slot);
@@ -74,6 +84,8 @@ protected:
       return std::nullopt;
     }
     given_ += rows;
+    if (turns_)
+      turns_->record(began, call_gate::clock::now(), rows, bytes);
     std::vector<const block*> views;
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
@@ -124,6 +136,24 @@ protected:
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
 
+  // Moves on to the next place that gives a row, or can take a dataset, without waiting.
+  bool go_to_ready_place() {
+    seen_ = arrivals_->count();
+    const auto places = std::min(cycle_, slots_.size() + 1);
+    for (size_t i = 0; i < places; ++i) {
+      const auto place = (at_ + i) % places;
+      const bool waits =
+        place < slots_.size() ? slots_[place].open() && slots_[place].waits() : input_ended_;
+      if (waits || (place < slots_.size() && !slots_[place].open() && input_ended_))
+        continue;
+      if (i != 0)
+        given_here_ = 0;
+      at_ = place;
+      return true;
+    }
+    return open_ == 0; // the end
+  }
+
   enum class state : uint8_t { closed, open, failed, failure_given };
 
   struct slot {
@@ -149,6 +179,8 @@ private:
         return at == 0 ? state::failed : state::failure_given;
       return open() ? state::open : state::closed;
     }
+    /// @pre it is open
+    bool waits() const { return !failed && at == rows->rows && !ahead->ready(); }
     bool open() const { return dataset.rows || ahead || failed; }
   };
 
@@ -216,7 +248,8 @@ private:
     if (turns_) {
       to.ahead = std::make_unique<read_ahead>(
         std::move(to.dataset.rows),
-        read_ahead::options{.rows = 1 << 16, .bytes = size_t{4} << 20, .turns = turns_},
+        read_ahead::options{
+          .rows = 1 << 16, .bytes = size_t{4} << 20, .turns = turns_, .tells = arrivals_},
         engine_.context().stop);
       to.ahead->start();
     }
@@ -260,11 +293,13 @@ private:
   inner_datasets datasets_;
   const size_t cycle_;
   const size_t length_;
-  std::shared_ptr<std::counting_semaphore<>> turns_; ///< null: in the caller
+  std::shared_ptr<call_gate> turns_;   ///< null: in the caller
+  std::shared_ptr<arrivals> arrivals_; ///< null: in order
   std::vector<slot> slots_;
   size_t at_ = 0;         ///< the place whose turn it is
   size_t given_here_ = 0; ///< rows of its turn
   size_t open_ = 0;
+  uint64_t seen_ = 0; ///< of `arrivals_`, before the places were looked at
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
 };

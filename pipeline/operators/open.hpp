@@ -33,6 +33,7 @@ opened open_prefetch(engine& shared, const dataset_ptr& node, const place& at);
 opened open_enumerate(engine& shared, const dataset_ptr& node, const place& at);
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at);
 opened open_concatenate(engine& shared, const dataset_ptr& node, const place& at);
+opened open_global_shuffle(engine& shared, const dataset_ptr& node, const place& at);
 opened open_distribute(engine& shared, const dataset_ptr& node, const place& at);
 opened open_take_while(engine& shared, const dataset_ptr& node, const place& at);
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at);

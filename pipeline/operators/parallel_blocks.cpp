@@ -52,15 +52,22 @@ constexpr uint64_t all = UINT64_MAX;
 parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, options how,
                                  std::stop_token stop)
   : input_(std::move(input)),
-    options_(how),
+    options_(std::move(how)),
     stop_(std::move(stop)),
-    arena_(static_cast<int>(
-      std::min<size_t>(how.calls, static_cast<size_t>(oneapi::tbb::info::default_concurrency())))),
+    arena_(oneapi::tbb::info::default_concurrency()),
     shared_(std::make_shared<shared>()) {
   shared_->run = std::move(f);
 }
 
 std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
+  const auto began = call_gate::clock::now();
+  auto out = take(wanted, kernel_calls);
+  if (out)
+    options_.calls->record(began, call_gate::clock::now(), out->rows, out->bytes());
+  return out;
+}
+
+std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kernel_calls) {
   std::unique_lock lock{shared_->mutex};
   wanted_ = wanted;
   if (!puller_.joinable()) {
@@ -69,15 +76,26 @@ std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kerne
     puller_ = std::jthread{[this](std::stop_token stop) { pull(stop); }};
   }
   while (true) {
-    if (!shared_->changed.wait(lock, stop_, [this] { return chosen() || (ended_ && open_ == 0); }))
+    // Better to evaluate a block than to wait for one: in order that which comes next, else one
+    // that nobody took up, if as many are under way as may be.
+    const auto helped = [this]() -> job_ptr {
+      if (options_.ordered)
+        return jobs_.empty() ? nullptr : jobs_.front();
+      return ended_ || open_ >= options_.calls->calls() ? last_unclaimed() : nullptr;
+    };
+    const auto over = [this] { return ended_ && open_ == 0; };
+    if (!shared_->changed.wait(lock, stop_, [&] { return chosen() || helped() || over(); }))
       return std::nullopt;
-    const auto from = chosen();
-    if (!from)
-      return std::nullopt;
-    if (!from->done) { // in order, this is the one: better to evaluate it than to wait
+    auto from = chosen();
+    if (!from) {
+      if (over())
+        return std::nullopt;
+      from = helped();
       lock.unlock();
       from->run_if_unclaimed(*shared_);
       lock.lock();
+      if (!options_.ordered)
+        continue;
       if (!shared_->changed.wait(lock, stop_, [&] { return from->done; }))
         return std::nullopt;
     }
@@ -97,10 +115,10 @@ std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kerne
   }
 }
 
-// The job whose rows come next: in order the first, else the one that is begun, or is done.
+// The job whose rows come next, if it is done: the first one, or that which is begun, or any.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
   if (options_.ordered)
-    return jobs_.empty() ? nullptr : jobs_.front();
+    return jobs_.empty() || !jobs_.front()->done ? nullptr : jobs_.front();
   job_ptr out;
   for (const auto& x : jobs_) {
     if (!x->done || x->given == all)
@@ -111,6 +129,12 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
       out = x;
   }
   return out;
+}
+
+parallel_blocks::job_ptr parallel_blocks::last_unclaimed() const {
+  const auto at =
+    std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& x) { return !x->claimed; });
+  return at == jobs_.rend() ? nullptr : *at;
 }
 
 void parallel_blocks::drop_finished() {
@@ -126,7 +150,8 @@ void parallel_blocks::start(job_ptr work) {
 void parallel_blocks::pull(const std::stop_token& stop) {
   std::unique_lock lock{shared_->mutex};
   while (shared_->changed.wait(lock, stop, [this] {
-    return open_ < options_.calls && jobs_.size() < options_.calls * most_jobs_a_call;
+    const auto most = options_.calls->calls();
+    return open_ < most && jobs_.size() < most * most_jobs_a_call;
   })) {
     const auto wanted = wanted_;
     lock.unlock();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include <deque>
@@ -16,8 +17,8 @@ public:
   /// Gives rows for the rows of a block, each by itself; must not throw. Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    size_t calls = 1;    ///< at a time
-    bool ordered = true; ///< else what is done first comes first
+    std::shared_ptr<call_gate> calls; ///< at a time
+    bool ordered = true;              ///< else what is done first comes first
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
@@ -37,7 +38,9 @@ private:
 
   void pull(const std::stop_token& stop);
   void start(job_ptr work);
+  std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
+  job_ptr last_unclaimed() const;
   void drop_finished();
   result<block> read_exactly(uint64_t rows);
 

@@ -9,7 +9,7 @@ public:
   parallel_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                     parallel_blocks::function f)
     : operator_iterator(shared, node),
-      blocks_(std::move(input), std::move(f), {.calls = calls(node.parallel)},
+      blocks_(std::move(input), std::move(f), {shared.gate_of(node), shared.ordered()},
               shared.context().stop) {}
 
 protected:
@@ -23,11 +23,6 @@ protected:
   status restore_from(position_reader& from) override { return blocks_.restore(from); }
 
 private:
-  static size_t calls(int64_t parallel) {
-    return parallel > 0 ? static_cast<size_t>(parallel)
-                        : std::max(1u, std::thread::hardware_concurrency());
-  }
-
   parallel_blocks blocks_;
 };
 

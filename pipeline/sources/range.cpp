@@ -1,4 +1,5 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/source_rows.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
 namespace headrace::detail {
@@ -49,18 +50,6 @@ private:
   uint64_t start_, step_; ///< unsigned: sums wrap
   split_cursor splits_;
 };
-
-uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) {
-  if (step > 0)
-    return start >= stop ? 0
-                         : (static_cast<uint64_t>(stop) - static_cast<uint64_t>(start) - 1)
-                               / static_cast<uint64_t>(step)
-                             + 1;
-  return start <= stop ? 0
-                       : (static_cast<uint64_t>(start) - static_cast<uint64_t>(stop) - 1)
-                             / (0 - static_cast<uint64_t>(step))
-                           + 1;
-}
 
 } // namespace
 

@@ -1,7 +1,6 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/source_rows.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
-
-#include <fmt/format.h>
 
 namespace headrace::detail {
 
@@ -44,40 +43,11 @@ private:
   split_cursor splits_;
 };
 
-// One tensor as its rows along axis 0.
-column along_axis(const column& tensor) {
-  const auto whole = tensor.shape_of(0);
-  const auto rows = static_cast<size_t>(whole[0]);
-  const auto row = whole.without_leading();
-  if (tensor.is_string())
-    return column::strings(row, rows, tensor.border_buffer(), tensor.value_buffer(),
-                           tensor.byte_base());
-  return column::dense(tensor.type(), row, rows, tensor.value_buffer());
-}
-
 } // namespace
 
 opened open_slices(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
-  block rows;
-  rows.rows = 1;
-  if (node->op == dataset_op::from_tensors)
-    rows.columns = std::move(values);
-  else
-    for (size_t i = 0; i < values.size(); ++i) {
-      const auto dims = values[i].shape_of(0);
-      if (dims.is_scalar())
-        return invalid_argument(fmt::format(
-          "from_tensor_slices: tensor {} is a scalar; it needs an axis to slice along", i));
-      const auto n = static_cast<size_t>(dims[0]);
-      if (i != 0 && n != rows.rows)
-        return invalid_argument(
-          fmt::format("from_tensor_slices: tensor {} has {} rows, those before it {}; all need the "
-                      "same",
-                      i, n, rows.rows));
-      rows.rows = n;
-      rows.columns.push_back(along_axis(values[i]));
-    }
+  HEADRACE_ASSIGN(auto rows, rows_of_tensors(*node, std::move(values)));
   return std::unique_ptr<iterator>{
     std::make_unique<slices_iterator>(shared, *node, at, std::move(rows))};
 }

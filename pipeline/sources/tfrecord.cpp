@@ -1,25 +1,13 @@
 #include "headrace/pipeline/operators/open.hpp"
-#include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/file_reader.hpp"
+#include "headrace/pipeline/sources/tfrecord_format.hpp"
 
-#include <cstring>
 #include <fmt/format.h>
 
 namespace headrace::detail {
 
 namespace {
 
-constexpr size_t header_size = sizeof(uint64_t) + sizeof(uint32_t);
-constexpr size_t footer_size = sizeof(uint32_t);
-
-template <class T>
-T load(const std::byte* from) {
-  T out;
-  std::memcpy(&out, from, sizeof out);
-  return out;
-}
-
-/// Records are: length (uint64), its checksum, the bytes, their checksum; all little-endian.
 class tfrecord_reader final : public file_reader {
 public:
   using file_reader::file_reader;
@@ -27,26 +15,24 @@ public:
 protected:
   result<bool> read(byte_window& from, const std::string& path, string_rows& to) override {
     while (!to.full()) {
-      HEADRACE_ASSIGN(const bool starts, have(from, header_size));
+      HEADRACE_ASSIGN(const bool starts, have(from, tfrecord_header));
       if (!starts) {
         if (from.bytes().empty())
           return false;
         return truncated(from, path, "length");
       }
-      const auto* header = from.bytes().data();
-      if (masked(crc32c(header, sizeof(uint64_t))) != load<uint32_t>(header + sizeof(uint64_t)))
+      const auto length = tfrecord_length(from.bytes().data());
+      if (!length || *length > SIZE_MAX / 4)
         return corrupt(from, path, "length");
-      const auto size = load<uint64_t>(header);
-      if (size > SIZE_MAX / 4)
-        return corrupt(from, path, "length");
-      HEADRACE_ASSIGN(const bool whole, have(from, header_size + size + footer_size));
+      const auto size = *length;
+      HEADRACE_ASSIGN(const bool whole, have(from, tfrecord_header + size + tfrecord_footer));
       if (!whole)
         return truncated(from, path, "data");
-      const auto* data = from.bytes().data() + header_size;
-      if (masked(crc32c(data, size)) != load<uint32_t>(data + size))
+      const auto* data = from.bytes().data() + tfrecord_header;
+      if (!tfrecord_matches(data, size, data + size))
         return corrupt(from, path, "data");
       to.append(data, size);
-      from.use(header_size + size + footer_size);
+      from.use(tfrecord_header + size + tfrecord_footer);
     }
     return true;
   }

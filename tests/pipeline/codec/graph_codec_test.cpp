@@ -44,6 +44,12 @@ std::vector<dataset_ptr> samples() {
       3)
       .value());
   out.push_back(make_concatenate(in, make_repeat(in, 2).value()).value());
+  auto odd = traced(in, [](expr x) { return x % 2 == 1; });
+  out.push_back(
+    make_options(make_filter(in, odd, 3).value(),
+                 {.deterministic = true, .autotune = false, .threads = 2, .memory = 1 << 20})
+      .value());
+  out.push_back(make_global_shuffle(in, 7, false).value());
   auto files = make_list_files(string_constant(std::vector<std::string>{
                                  std::string{HEADRACE_DATA_DIR} + "/digits/digits-0000*"}),
                                true, 9)

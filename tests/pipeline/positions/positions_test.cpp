@@ -203,10 +203,10 @@ TEST(Positions, StaySmallHoweverMuchAShuffleHolds) {
 }
 
 TEST(Positions, OfALargeShuffleResume) {
-  const auto graph = make_shuffle(range(0, 3000000), 1000000, 1).value();
+  const auto graph = make_shuffle(range(0, 700000), 300000, 1).value();
   iterator_context context;
   auto it = make_iterator(graph, context).value();
-  for (int64_t left = 1500000; left > 0;)
+  for (int64_t left = 400000; left > 0;)
     left -= static_cast<int64_t>(it->next({.rows = 10000})->rows);
   const auto record = encode_iteration({.graph = "x", .point = {it->save(), 0}}).value();
   auto second = make_iterator(graph, context).value();

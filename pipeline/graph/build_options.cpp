@@ -1,0 +1,83 @@
+#include "headrace/pipeline/graph/node_checks.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_count;
+using detail::check_input;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+template <class T>
+void fill(std::optional<T>& to, const std::optional<T>& from) {
+  if (!to)
+    to = from;
+}
+
+void merge(graph_options& out, const dataset_node& node) {
+  if (node.op == dataset_op::options) {
+    fill(out.deterministic, node.options.deterministic);
+    fill(out.autotune, node.options.autotune);
+    fill(out.threads, node.options.threads);
+    fill(out.memory, node.options.memory);
+  }
+  if (node.op == dataset_op::distribute)
+    return; // runs elsewhere, with the options there
+  for (const auto& input : node.inputs) merge(out, *input);
+}
+
+bool reads_in_any_order(const dataset_node& source) {
+  switch (source.op) {
+  case dataset_op::range:
+  case dataset_op::from_tensors:
+  case dataset_op::from_tensor_slices: return true;
+  case dataset_op::tfrecord:
+  case dataset_op::fixed_length: return source.text.empty();
+  default: return false;
+  }
+}
+
+} // namespace
+
+graph_options options_of(const dataset_node& graph) {
+  graph_options out;
+  merge(out, graph);
+  return out;
+}
+
+result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
+  constexpr auto op = dataset_op::options;
+  HEADRACE_TRY(check_input(op, input));
+  if (options.threads)
+    HEADRACE_TRY(check_count(op, "threads", *options.threads));
+  if (options.memory)
+    HEADRACE_TRY(check_count(op, "memory", *options.memory));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  node.options = options;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed,
+                                        bool reshuffle_each_iteration) {
+  constexpr auto op = dataset_op::global_shuffle;
+  HEADRACE_TRY(check_input(op, source));
+  if (!reads_in_any_order(*source))
+    return refused(
+      op, fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
+                      "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
+                      source->text.empty() ? "" : "compressed ", to_string(source->op)));
+  auto node = node_of(op, {source});
+  node.spec = source->spec;
+  node.cardinality = source->cardinality;
+  node.seed = seed;
+  node.flag = reshuffle_each_iteration;
+  return finish(std::move(node));
+}
+
+} // namespace headrace

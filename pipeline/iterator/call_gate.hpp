@@ -1,0 +1,74 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/call_tuner.hpp"
+
+#include <condition_variable>
+
+namespace headrace::detail {
+
+/// Bounds how many calls of one operator run at a time: a fixed number, or what a tuner says.
+class call_gate {
+public:
+  explicit call_gate(size_t calls) : calls_(calls) {}
+  explicit call_gate(std::shared_ptr<call_tuner> tuner)
+    : tuner_(std::move(tuner)), id_(tuner_->add()) {}
+  ~call_gate() {
+    if (tuner_)
+      tuner_->remove(id_);
+  }
+  call_gate(const call_gate&) = delete;
+  call_gate& operator=(const call_gate&) = delete;
+
+  /// How many may run at the moment.
+  size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
+
+  /// Waits for a turn, and gives it back.
+  void acquire() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return running_ < calls(); });
+    ++running_;
+  }
+  void release() {
+    std::lock_guard lock{mutex_};
+    --running_;
+    changed_.notify_one();
+  }
+
+  using clock = std::chrono::steady_clock;
+  /// The reader was given `rows` rows of `bytes` bytes, and had waited for them since `began`. One
+  /// thread calls it.
+  void record(clock::time_point began, clock::time_point ended, size_t rows, size_t bytes) {
+    if (!tuner_)
+      return;
+    seen_.waited += ended - began;
+    seen_.rows += rows;
+    bytes_ += bytes;
+    if (blocks_++ == 0)
+      first_ = began;
+    if (blocks_ < blocks_a_window)
+      return;
+    seen_.passed = ended - first_;
+    seen_.bytes_a_call = bytes_ / blocks_;
+    tuner_->observe(id_, seen_);
+    seen_ = {};
+    bytes_ = blocks_ = 0;
+    std::lock_guard lock{mutex_};
+    changed_.notify_all();
+  }
+
+private:
+  static constexpr size_t blocks_a_window = 8;
+
+  const size_t calls_ = 1;
+  const std::shared_ptr<call_tuner> tuner_; ///< or null
+  const call_tuner::operator_id id_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t running_ = 0;
+  // The reader's.
+  call_tuner::window seen_;
+  clock::time_point first_;
+  size_t bytes_ = 0, blocks_ = 0;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headrace::detail {
+
+/// A random order of the numbers below n, in a few words of state: `at(i)` is the number in place
+/// i. The same for one key on every machine.
+///
+/// A Feistel network permutes the numbers of as many bits as n needs (and one more where that is
+/// odd); a number that falls outside is permuted again, until it does not.
+class permutation {
+public:
+  /// @pre `n <= 2^62`
+  permutation(uint64_t n, uint64_t key) noexcept;
+  uint64_t size() const noexcept { return n_; }
+  /// @pre `place < size()`
+  uint64_t at(uint64_t place) const noexcept;
+
+private:
+  uint64_t once(uint64_t x) const noexcept;
+
+  uint64_t n_, key_;
+  unsigned half_; ///< bits
+};
+
+} // namespace headrace::detail

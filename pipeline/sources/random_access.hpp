@@ -1,0 +1,27 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/engine.hpp"
+
+#include <span>
+
+namespace headrace::detail {
+
+/// The rows of a source by their numbers, in any order.
+class random_access {
+public:
+  virtual ~random_access() = default;
+  virtual uint64_t rows() const noexcept = 0;
+  /// One row of each number, in the order of the numbers, all below `rows()`; fewer if they take
+  /// more than `bytes`, one at least. A row that cannot be read is an error row.
+  virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;
+};
+
+/// Opens the source `node`, one that `make_global_shuffle` takes. Looks for the records of files.
+result<std::unique_ptr<random_access>> open_random_access(engine& shared, const dataset_ptr& node,
+                                                          const place& at);
+
+/// Those over files.
+result<std::unique_ptr<random_access>> open_indexed_records(const dataset_node& node,
+                                                            const column& files);
+
+} // namespace headrace::detail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace headrace::detail {
+
+/// A file that is read at any place. Thread-safe.
+class random_file {
+public:
+  static result<std::unique_ptr<const random_file>> open(const std::string& path);
+  ~random_file();
+  random_file(const random_file&) = delete;
+  random_file& operator=(const random_file&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  /// Size and time of the last change, when it was opened.
+  uint64_t bytes() const noexcept { return bytes_; }
+  int64_t modified_ns() const noexcept { return modified_ns_; }
+  /// Fills all of `to`, or says why not. Errors name the file.
+  status read(uint64_t offset, std::span<std::byte> to) const;
+
+private:
+  random_file(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  std::string path_;
+  int fd_;
+  uint64_t bytes_ = 0;
+  int64_t modified_ns_ = 0;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/types/block.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+/// What the rows of sources are that need no reading.
+namespace headrace::detail {
+
+/// How many numbers a range has. @pre `step != 0`
+uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) noexcept;
+
+/// The rows of from_tensors or from_tensor_slices over these tensors.
+result<block> rows_of_tensors(const dataset_node& node, std::vector<column> tensors);
+
+} // namespace headrace::detail

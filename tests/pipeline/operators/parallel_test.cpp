@@ -1,0 +1,156 @@
+#include "headrace/pipeline/operators/parallel_blocks.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <future>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+namespace headrace {
+namespace {
+
+using test::always;
+using test::range;
+using test::read_all;
+using test::read_numbers;
+using test::traced;
+
+/// Numbers through a function that does not return for 0 before it is told to.
+struct slow_first {
+  explicit slow_first(bool ordered)
+    : blocks(make_iterator(range(0, 20), context).value(),
+             [held = go.get_future().share()](const block& in, uint64_t&) {
+               if (in.columns[0].values<int64_t>()[0] == 0)
+                 held.wait();
+               return in;
+             },
+             {std::make_shared<detail::call_gate>(size_t{3}), ordered}, {}) {}
+  ~slow_first() {
+    if (!gone)
+      go.set_value();
+  }
+  std::optional<int64_t> next() {
+    uint64_t calls = 0;
+    const auto out = blocks.next({.rows = 1}, calls);
+    return out ? std::optional{out->columns[0].values<int64_t>()[0]} : std::nullopt;
+  }
+
+  iterator_context context;
+  std::promise<void> go;
+  bool gone = false;
+  detail::parallel_blocks blocks;
+};
+
+TEST(ParallelBlocks, OvertakeASlowOneWhereOrderDoesNotMatter) {
+  slow_first x{false};
+  std::vector<int64_t> got;
+  for (int i = 0; i < 19; ++i) got.push_back(*x.next());
+  EXPECT_EQ(std::ranges::count(got, 0), 0); // it is still being evaluated
+  x.go.set_value();
+  x.gone = true;
+  EXPECT_EQ(x.next(), 0);
+  EXPECT_EQ(x.next(), std::nullopt);
+  std::ranges::sort(got);
+  EXPECT_EQ(got, read_numbers(range(1, 20)));
+}
+
+TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
+  slow_first x{false};
+  std::vector<int64_t> got;
+  for (int i = 0; i < 7; ++i) got.push_back(*x.next());
+  position at;
+  x.blocks.save_to(at);
+  slow_first y{false};
+  y.go.set_value();
+  y.gone = true;
+  detail::position_reader from{at};
+  ASSERT_TRUE(y.blocks.restore(from).ok());
+  EXPECT_TRUE(from.finish().ok());
+  while (auto n = y.next()) got.push_back(*n);
+  std::ranges::sort(got);
+  EXPECT_EQ(got, read_numbers(range(0, 20)));
+}
+
+TEST(ParallelFilter, GivesWhatAFilterGives) {
+  const auto in = range(0, 1000);
+  const auto third = traced(in, [](expr x) { return x % 3 == 1 || 6 / (x % 7) == 100; });
+  const auto want = read_all(make_filter(in, third).value());
+  for (int64_t parallel : {-1, 1, 4})
+    for (size_t rows : {1, 7, 1000})
+      EXPECT_EQ(read_all(make_filter(in, third, parallel).value(), always(rows)), want);
+}
+
+dataset_ptr unordered(const dataset_ptr& graph) {
+  return make_options(graph, {.deterministic = false}).value();
+}
+
+TEST(Unordered, OperatorsGiveTheSameRows) {
+  const auto in = range(0, 200);
+  const auto f = traced(in, [](expr x) { return x * 3; });
+  const auto odd = traced(in, [](expr x) { return x % 2 == 1; });
+  const auto inner = traced(in, [](expr x) {
+    return make_range(x.node(), (x + x % 4).node(), scalar_constant(1)).value();
+  });
+  for (const auto& graph : {make_map(in, f, 4).value(), make_filter(in, odd, 4).value(),
+                            make_interleave(in, inner, 5, 2, 3).value()})
+    for (size_t rows : {1, 7, 1000}) {
+      auto got = read_numbers(unordered(graph), always(rows));
+      auto want = read_numbers(graph);
+      std::ranges::sort(got);
+      std::ranges::sort(want);
+      EXPECT_EQ(got, want);
+    }
+}
+
+TEST(Unordered, InterleaveGoesOnBesideAFileThatKeepsItWaiting) {
+  test::scratch_folder folder;
+  const auto slow = folder.path() + "/slow";
+  ASSERT_EQ(::mkfifo(slow.c_str(), 0600), 0);
+  const std::vector<std::string> names{slow, folder.write("fast", "1\n2\n3\n")};
+  const auto files = make_from_tensor_slices({string_constant(names)}).value();
+  const auto lines = traced(files, [](expr x) { return make_text_lines(x.node()).value(); });
+  iterator_context context;
+  auto it =
+    make_iterator(unordered(make_interleave(files, lines, 2, 1, 2).value()), context).value();
+  EXPECT_EQ(read_all(*it, always(1), 3), (std::vector<std::string>{"'1'", "'2'", "'3'"}));
+  std::ofstream{slow} << "late\n";
+  EXPECT_EQ(read_all(*it), std::vector<std::string>{"'late'"});
+}
+
+TEST(Unordered, PositionsKeepEveryRow) {
+  const auto in = range(0, 60);
+  const auto odd = traced(in, [](expr x) { return x % 2 == 1; });
+  const auto inner = traced(in, [](expr x) {
+    return make_range(x.node(), (x + x % 4).node(), scalar_constant(1)).value();
+  });
+  for (const auto& plain :
+       {make_filter(in, odd, 4).value(), make_interleave(in, inner, 5, 2, 3).value()}) {
+    const auto graph = unordered(plain);
+    auto want = read_all(plain);
+    std::ranges::sort(want);
+    for (size_t stop = 0; stop <= want.size(); stop += 3) {
+      iterator_context context;
+      auto first = make_iterator(graph, context).value();
+      auto got = read_all(*first, always(2), stop);
+      auto second = make_iterator(graph, context).value();
+      ASSERT_EQ(second->restore(*first->save()), status{});
+      for (auto& row : read_all(*second, always(2))) got.push_back(row);
+      std::ranges::sort(got);
+      ASSERT_EQ(got, want) << "after " << stop;
+    }
+  }
+}
+
+TEST(Options, NearestToTheResultWin) {
+  auto inner = make_options(range(0, 3), {.deterministic = false, .threads = 3}).value();
+  auto graph = make_options(make_take(inner, 2).value(), {.threads = 5, .memory = 7}).value();
+  EXPECT_EQ(options_of(*graph), (graph_options{.deterministic = false, .threads = 5, .memory = 7}));
+  EXPECT_EQ(read_numbers(graph), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(to_string(make_options(range(0, 3), {.threads = 0}).status()),
+            "invalid_argument: options: threads is 0; it must be at least 1");
+}
+
+} // namespace
+} // namespace headrace
