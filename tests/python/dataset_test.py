@@ -171,7 +171,7 @@ def test_AMissingFileIsNotFoundWithItsName():
         list(hr.TextLineDataset("/no/such/file"))
 
 
-@pytest.mark.parametrize("call", [lambda d: d.unique(), lambda d: d.rejection_resample(None, []), lambda d: d.window(2)])
+@pytest.mark.parametrize("call", [lambda d: d.cache(), lambda d: d.rejection_resample(None, []), lambda d: d.window(2)])
 def test_WhatTheEngineLacksSaysSo(call):
     with pytest.raises(hr.errors.UnimplementedError, match="no such operator"):
         call(hr.Dataset.range(3))
@@ -183,9 +183,61 @@ def test_OptionsAreKeptAndUnknownOnesRefused():
     assert hr.Dataset.range(3).with_options(options).map(lambda x: x).options().deterministic is True
     with pytest.raises(AttributeError, match="no option 'determinstic'"):
         options.determinstic = True
-    options.threading.private_threadpool_size = 3
-    with pytest.raises(hr.errors.UnimplementedError, match="threading.private_threadpool_size"):
+    options.experimental_slack = True
+    with pytest.raises(hr.errors.UnimplementedError, match="experimental_slack"):
         hr.Dataset.range(3).with_options(options)
+
+
+def test_OptionsTravelWithTheGraph():
+    options = hr.Options()
+    plain = hr.Dataset.range(3)
+    options.threading.private_threadpool_size = 3
+    options.autotune.ram_budget = 1 << 20
+    assert list(plain.with_options(options)) == [0, 1, 2]
+    assert plain.with_options(options)._graph.fingerprint() != plain._graph.fingerprint()
+    options.autotune.ram_budget = -1
+    with pytest.raises(hr.errors.InvalidArgumentError, match="memory"):
+        plain.with_options(options)
+
+
+def test_ReduceOfNothingIsTheInitialState():
+    assert hr.Dataset.range(0).reduce((np.int64(7), np.float32(1)), lambda s, x: (s[0] + x, s[1])) == (7, 1)
+    with pytest.raises(TypeError, match="reduce_func"):
+        hr.Dataset.range(3).reduce(np.int64(0), 5)
+
+
+def test_ReduceAndScanTakeNestedStates():
+    both = hr.Dataset.range(4).reduce({"sum": np.int64(0), "most": np.int64(-1)}, lambda s, x: {
+        "sum": s["sum"] + x, "most": hr.math.maximum(s["most"], x)})
+    assert both == {"sum": 6, "most": 3}
+    pairs = hr.Dataset.zip(hr.Dataset.range(3), hr.Dataset.range(3, 6))
+    assert list(pairs.scan(np.int64(0), lambda s, x: (s + x[0], s + x[1]))) == [3, 4, 6]
+
+
+def test_ElementsAreSelected():
+    assert list(hr.Dataset.range(10).shard(3, 2)) == [2, 5, 8]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="shard"):
+        hr.Dataset.range(3).shard(2, 2)
+    bad = hr.Dataset.from_tensor_slices(["1", "x", "3"]).map(lambda x: hr.strings.to_number(x, hr.int64))
+    assert list(bad.ignore_errors()) == [1, 3]
+    assert [x.tolist() for x in hr.Dataset.range(5).batch(2).unbatch().take_while(lambda x: x < 3).batch(8)] == [[0, 1, 2]]
+
+
+def test_DatasetsAreMixed():
+    a, b = hr.Dataset.range(100), hr.Dataset.range(100, 200)
+    mixed = list(hr.Dataset.sample_from_datasets([a, b], weights=[0.9, 0.1], seed=3))
+    assert sorted(mixed) == list(range(200))
+    assert sum(x < 100 for x in mixed[:50]) > 25
+    with pytest.raises(TypeError, match="only Datasets"):
+        hr.Dataset.sample_from_datasets([a, 3])
+    with pytest.raises(TypeError, match="choice_dataset"):
+        hr.Dataset.choose_from_datasets([a, b], [0, 1])
+
+
+def test_AGlobalShuffleGivesEachElementOnceInASeededOrder():
+    first = list(hr.Dataset.range(1000).global_shuffle(seed=5))
+    assert sorted(first) == list(range(1000)) and first != sorted(first)
+    assert first == list(hr.Dataset.range(1000).global_shuffle(seed=5))
 
 
 def test_TheNamesOfTfDataAreThere():

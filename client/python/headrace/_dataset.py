@@ -33,6 +33,14 @@ def _seed(value: Any) -> int | None:
     return None if value is None else _int(value, "seed") % 2**64
 
 
+def _graphs(datasets: Any, operator: str) -> list[_core.Graph]:
+    inputs = list(datasets)
+    for x in inputs:
+        if not isinstance(x, Dataset):
+            raise TypeError(f"{operator}: datasets may hold only Datasets, not {type(x).__name__}")
+    return [x._graph for x in inputs]
+
+
 def _parallel(value: Any) -> int:
     """How many calls at a time: 0 is the caller's own thread."""
     if value is None:
@@ -226,13 +234,33 @@ class Dataset:
     def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
                              stop_on_empty_dataset: bool = False,
                              rerandomize_each_iteration: Any = None) -> Dataset:
-        """Elements of several datasets, drawn at random."""
-        missing("Dataset.sample_from_datasets")
+        """Elements of several datasets, drawn at random with these weights (all alike if None).
+
+        It ends when all did, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
+
+        >>> a, b = Dataset.range(2), Dataset.range(2, 4)
+        >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))
+        [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
+        """
+        given = [] if weights is None else [float(x) for x in weights]
+        again = False if rerandomize_each_iteration is None else _flag(rerandomize_each_iteration,
+                                                                       "rerandomize_each_iteration")
+        return Dataset(_core.sample_from(_graphs(datasets, "sample_from_datasets"), given, _seed(seed),
+                                         _flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
 
     @staticmethod
     def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Dataset:
-        """Elements of several datasets, as another dataset of indices says."""
-        missing("Dataset.choose_from_datasets")
+        """Elements of several datasets, in the order of ``choice_dataset``, int64 scalars.
+
+        >>> a, b = Dataset.range(2), Dataset.range(10, 12)
+        >>> list(Dataset.choose_from_datasets([a, b], Dataset.from_tensor_slices(np.array([1, 0, 1]))))
+        [np.int64(10), np.int64(0), np.int64(11)]
+        """
+        if not isinstance(choice_dataset, Dataset):
+            raise TypeError(f"choose_from_datasets: choice_dataset must be a Dataset, not "
+                            f"{type(choice_dataset).__name__}")
+        return Dataset(_core.choose_from(choice_dataset._graph, _graphs(datasets, "choose_from_datasets"),
+                                         _flag(stop_on_empty_dataset, "stop_on_empty_dataset")))
 
     @staticmethod
     def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
@@ -319,6 +347,18 @@ class Dataset:
                                                                     "reshuffle_each_iteration")
         return self._with(_core.shuffle(self._graph, _int(buffer_size, "buffer_size"), _seed(seed), again))
 
+    def global_shuffle(self, seed: Any = None, reshuffle_each_iteration: bool = True) -> Dataset:
+        """All elements of a source in one random order that takes no memory.
+
+        The dataset must be one whose elements can be read in any order: ``range``, ``from_tensors``,
+        ``from_tensor_slices``, ``TFRecordDataset`` or ``FixedLengthRecordDataset`` without compression.
+
+        >>> sorted(Dataset.range(3).global_shuffle(seed=1))
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        return self._with(_core.global_shuffle(self._graph, _seed(seed),
+                                               _flag(reshuffle_each_iteration, "reshuffle_each_iteration")))
+
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """``count`` times; without end if it is None or -1."""
         return self._with(_core.repeat(self._graph, -1 if count is None else _int(count, "count")))
@@ -350,11 +390,82 @@ class Dataset:
 
         Raises ``UnimplementedError`` for options that this release does not have.
         """
-        return Dataset(self._graph, self._given_options.merge(_options.check(options)))
+        given = _options.check(options)
+        return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given))
 
     def options(self) -> _options.Options:
         """The options that were given."""
         return self._given_options
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Leaves out the elements that failed. ``log_warning`` is accepted and changes nothing."""
+        _flag(log_warning, "log_warning")
+        return self._with(_core.ignore_errors(self._graph))
+
+    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
+        """The last state after ``reduce_func(state, element)`` of all elements; it runs here.
+
+        >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
+        np.int64(10)
+        """
+        initial = _tracing.tensors(initial_state)
+        beside = _core.zip([_core.from_tensors(initial), self._graph])
+
+        def both(state: Any, element: Any) -> Any:
+            state = reduce_func(state, element)
+            return state, state
+
+        if not callable(reduce_func):
+            raise TypeError(f"reduce: reduce_func must be a function, not {type(reduce_func).__name__}")
+        f = _tracing.trace(beside, both, "reduce", "reduce_func", dataset=False)
+        last, = Dataset(_core.from_tensors(initial))
+        for last in self._with(_core.scan(self._graph, initial, f)):
+            pass
+        return last
+
+    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
+        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.
+
+        >>> list(Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x)))
+        [np.int64(0), np.int64(1), np.int64(3), np.int64(6)]
+        """
+        initial = _tracing.tensors(initial_state)
+        beside = _core.zip([_core.from_tensors(initial), self._graph])
+        f = _tracing.trace(beside, scan_func, "scan", "scan_func", dataset=False)
+        return self._with(_core.scan(self._graph, initial, f))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every ``num_shards``-th element, from number ``index``.
+
+        >>> list(Dataset.range(5).shard(2, 1))
+        [np.int64(1), np.int64(3)]
+        """
+        return self._with(_core.shard(self._graph, _int(num_shards, "num_shards"), _int(index, "index")))
+
+    def take_while(self, predicate: Any, name: str | None = None) -> Dataset:
+        """The elements before the first for which ``predicate`` is false.
+
+        >>> list(Dataset.range(5).take_while(lambda x: x < 2))
+        [np.int64(0), np.int64(1)]
+        """
+        f = _tracing.trace(self._graph, predicate, "take_while", "predicate", dataset=False)
+        return self._with(_core.take_while(self._graph, f))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The rows of the elements along their first axis.
+
+        >>> list(Dataset.range(3).batch(2).unbatch())
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        return self._with(_core.unbatch(self._graph))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each value once, where it comes first. All that came is kept in memory.
+
+        >>> list(Dataset.from_tensor_slices([1, 2, 1]).unique())
+        [np.int32(1), np.int32(2)]
+        """
+        return self._with(_core.unique(self._graph))
 
     # -- not in this release's engine -------------------------------------------------------
 
@@ -374,10 +485,6 @@ class Dataset:
         """Groups elements by key, and reduces each group."""
         missing("Dataset.group_by_window")
 
-    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Leaves out the elements that failed."""
-        missing("Dataset.ignore_errors")
-
     def padded_batch(self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
                      drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """As ``batch``, after padding to one shape."""
@@ -392,10 +499,6 @@ class Dataset:
         """Batches of another size."""
         missing("Dataset.rebatch")
 
-    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
-        """The last state after ``reduce_func(state, element)`` of all elements."""
-        missing("Dataset.reduce")
-
     def rejection_resample(self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,
                            name: str | None = None) -> Dataset:
         """Elements drawn so that classes come as often as wished."""
@@ -405,14 +508,6 @@ class Dataset:
         """Writes the elements to files."""
         missing("Dataset.save")
 
-    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
-        """``map`` with a state that goes from element to element."""
-        missing("Dataset.scan")
-
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Every ``num_shards``-th element, from number ``index``."""
-        missing("Dataset.shard")
-
     def snapshot(self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
         """Keeps the elements of the first run in files for later ones."""
@@ -421,18 +516,6 @@ class Dataset:
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of sparse tensors."""
         missing("Dataset.sparse_batch")
-
-    def take_while(self, predicate: Any, name: str | None = None) -> Dataset:
-        """The elements before the first for which ``predicate`` is false."""
-        missing("Dataset.take_while")
-
-    def unbatch(self, name: str | None = None) -> Dataset:
-        """The rows of the elements."""
-        missing("Dataset.unbatch")
-
-    def unique(self, name: str | None = None) -> Dataset:
-        """Each value once."""
-        missing("Dataset.unique")
 
     def window(self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False,
                name: str | None = None) -> Dataset:

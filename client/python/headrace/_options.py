@@ -69,7 +69,9 @@ class DistributeOptions(_Group):
 class Options(_Group):
     """How a dataset runs, for ``Dataset.with_options``. What is None is not set.
 
-    ``deterministic=True`` is how headrace always runs; ``False`` allows another order, which is not made use of.
+    ``deterministic=False`` lets parallel operators give elements as they are done. ``autotune.enabled=False`` keeps
+    calls and buffers "to be chosen" as they begin; ``threading.private_threadpool_size`` (or ``autotune.cpu_budget``)
+    and ``autotune.ram_budget`` bound them: calls at a time, and bytes.
 
     >>> import headrace as hr
     >>> options = hr.Options()
@@ -108,8 +110,11 @@ class Options(_Group):
         return out
 
 
-#: Options that change nothing, or that are how headrace runs anyhow.
-_ALWAYS_SO = {"deterministic", "dataset_name", "framework_type"}
+#: Options that the graph carries.
+_OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_size", "autotune.cpu_budget",
+             "autotune.ram_budget")
+#: Options that change nothing.
+_OF_NO_EFFECT = ("dataset_name", "framework_type")
 
 
 def check(options: Any) -> Options:
@@ -117,6 +122,14 @@ def check(options: Any) -> Options:
     if not isinstance(options, Options):
         raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
     for name in options._given():
-        if name not in _ALWAYS_SO:
+        if name not in _OF_GRAPH and name not in _OF_NO_EFFECT:
             raise UnimplementedError(f"with_options: this release has no option '{name}'")
     return options
+
+
+def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None]:
+    """Deterministic, autotune, threads and bytes, where they are given (0: not bounded)."""
+    given = options._given()
+    threads = given.get("threading.private_threadpool_size") or given.get("autotune.cpu_budget") or None
+    return (given.get("deterministic"), given.get("autotune.enabled"), threads,
+            given.get("autotune.ram_budget") or None)

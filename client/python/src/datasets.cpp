@@ -24,6 +24,12 @@ std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
   return out;
 }
 
+std::vector<dataset_ptr> nodes_of(const std::vector<dataset>& inputs) {
+  std::vector<dataset_ptr> out;
+  for (const auto& input : inputs) out.push_back(input.node());
+  return out;
+}
+
 /// Is every element read from a job that has a name, which others may read from too?
 bool reads_shared_job(const dataset_node& x) {
   if (x.op == dataset_op::distribute)
@@ -153,11 +159,50 @@ void bind_datasets(nb::module_& m) {
   m.def("enumerate", [](graph in, int64_t n) { return checked(make_enumerate(in.node(), n)); });
   m.def("concatenate",
         [](graph a, graph b) { return checked(make_concatenate(a.node(), b.node())); });
-  m.def("zip", [](const std::vector<dataset>& inputs) {
-    std::vector<dataset_ptr> nodes;
-    for (const auto& input : inputs) nodes.push_back(input.node());
-    return checked(make_zip(std::move(nodes)));
+  m.def("zip",
+        [](const std::vector<dataset>& inputs) { return checked(make_zip(nodes_of(inputs))); });
+  m.def("take_while",
+        [](graph in, const function& f) { return checked(make_take_while(in.node(), shared(f))); });
+  m.def("scan", [](graph in, nb::handle initial, const function& f) {
+    return checked(make_scan(in.node(), nodes_of(structure_of(initial)), shared(f)));
   });
+  m.def("shard", [](graph in, int64_t shards, int64_t index) {
+    return checked(make_shard(in.node(), shards, index));
+  });
+  m.def("unique", [](graph in) { return checked(make_unique_elements(in.node())); });
+  m.def("ignore_errors", [](graph in) { return checked(make_ignore_errors(in.node())); });
+  m.def("assert_cardinality",
+        [](graph in, int64_t n) { return checked(make_assert_cardinality(in.node(), n)); });
+  m.def("unbatch", [](graph in) { return checked(make_unbatch(in.node())); });
+  m.def(
+    "global_shuffle",
+    [](graph in, seed s, bool reshuffle) {
+      return checked(make_global_shuffle(in.node(), s, reshuffle));
+    },
+    nb::arg("input"), nb::arg("seed").none(), nb::arg("reshuffle"));
+  m.def(
+    "sample_from",
+    [](const std::vector<dataset>& inputs, std::vector<double> weights, seed s, bool stop_on_empty,
+       bool rerandomize) {
+      return checked(
+        make_sample_from(nodes_of(inputs), std::move(weights), s, stop_on_empty, rerandomize));
+    },
+    nb::arg("inputs"), nb::arg("weights"), nb::arg("seed").none(), nb::arg("stop_on_empty"),
+    nb::arg("rerandomize"));
+  m.def("choose_from", [](graph choices, const std::vector<dataset>& inputs, bool stop_on_empty) {
+    return checked(make_choose_from(choices.node(), nodes_of(inputs), stop_on_empty));
+  });
+  m.def(
+    "options",
+    [](graph in, std::optional<bool> deterministic, std::optional<bool> autotune,
+       std::optional<int64_t> threads, std::optional<int64_t> memory) {
+      return checked(make_options(in.node(), {.deterministic = deterministic,
+                                              .autotune = autotune,
+                                              .threads = threads,
+                                              .memory = memory}));
+    },
+    nb::arg("input"), nb::arg("deterministic").none(), nb::arg("autotune").none(),
+    nb::arg("threads").none(), nb::arg("memory").none());
 }
 
 } // namespace headrace::python
