@@ -151,7 +151,7 @@ bool find_in(const std::vector<supervised>& tree, const std::string& name,
 }
 
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
-  add_workers(2, with_function(crashing(20, 3)));
+  add_workers(2, with_function(crashing(6, 3)));
   constexpr int64_t total = 200'000;
   std::vector<int64_t> seen;
   auto reading = through_f(total).apply(over()).iterate();
@@ -248,15 +248,16 @@ TEST_P(Restarts, AJobThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
 TEST_P(Restarts, AJobThatAlwaysDiesFailsWithItsReasonAndItsTasksStop) {
   add_workers(1, with_function([](const block& rows) { return result<block>{rows}; }));
   auto reading = through_f(1'000'000'000).apply(over("named")).iterate();
-  status how;
-  for (;;) {
+  ASSERT_TRUE(reading.next().ok());
+  for (uint32_t lives = 1; lives <= 3; ++lives) {
     cluster.kill_jobs();
-    auto x = reading.next();
-    if (!x) {
-      how = x.status();
-      break;
-    }
+    EXPECT_TRUE(shows([&](const service_status& x) {
+      return find_in(x.tree, "job ", [&](const supervised& job) { return job.restarts == lives; });
+    }));
   }
+  cluster.kill_jobs();
+  status how;
+  while (how.ok()) how = reading.next().status();
   EXPECT_NE(how.message().find("failed after 3 restarts within 60 s: cancelled: killed"),
             std::string::npos)
     << to_string(how);
