@@ -123,7 +123,15 @@ void consumer_state::open_iteration(const connection& to) {
 }
 
 void consumer_state::apply(schema::Iteration::Reader state) {
-  if (over_ || (known_ && state.getVersion() < version_))
+  if (over_)
+    return;
+  // Its elements would come from the beginning. What is left of a finished one is with the tasks.
+  if (known_ && state.getJobId() != job_.value && finished_)
+    return;
+  if (known_ && state.getJobId() != job_.value)
+    return fail(aborted(fmt::format("job {} is over: the dispatcher has begun job {} in its place",
+                                    job_.value, state.getJobId())));
+  if (known_ && state.getVersion() < version_)
     return;
   const bool first = !std::exchange(known_, true);
   job_ = job_id{state.getJobId()};
