@@ -343,7 +343,7 @@ void task_state::send(const task_output::send_end& what) {
 void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
   reported_ = now();
   port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, memory_->numbers,
-                                              std::move(wants), std::move(ended)));
+                                              wants, std::move(ended)));
 }
 
 void task_state::arm() {

@@ -114,9 +114,10 @@ TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
     auto bytes = std::vector<std::byte>{record.data(), record.data() + record.size()};
     bytes[i] ^= std::byte{0x41};
     // Some bytes are padding.
-    if (const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()), name);
-        read.ok())
+    const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()), name);
+    if (read.ok()) {
       EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>())) << i;
+    }
     EXPECT_FALSE(decode_iteration(record.slice(0, i), name).ok()) << i;
   }
 }
