@@ -1,5 +1,5 @@
 #include "headrace/pipeline/operators/open.hpp"
-#include "headrace/pipeline/sources/endless.hpp"
+#include "headrace/pipeline/sources/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/iterator/random.hpp"
 
-#include "headrace/pipeline/sources/endless.hpp"
+#include "headrace/pipeline/sources/numbers.hpp"
 
 namespace headrace::detail {
 
@@ -8,9 +8,10 @@ opened open_random(engine& shared, const dataset_ptr& node, const place& at) {
   auto key = shared.random_key(*node, at);
   if (node->flag)
     key = mix(mix(key, at.iteration), shared.context().repetition);
-  return open_endless(shared, *node, at, [random = counter_random{key}](uint64_t row) mutable {
-    return static_cast<int64_t>(random.bits(row) >> 32);
-  });
+  return open_numbers(shared, *node, at, endless_rows,
+                      [random = counter_random{key}](uint64_t row) mutable {
+                        return static_cast<int64_t>(random.bits(row) >> 32);
+                      });
 }
 
 } // namespace headrace::detail

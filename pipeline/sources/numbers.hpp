@@ -8,12 +8,12 @@ namespace headrace::detail {
 /// Rows in a source that has no end.
 inline constexpr uint64_t endless_rows = uint64_t{1} << 62;
 
-/// A source of int64 numbers without end: `f` of the row's number. A split is one row.
+/// A source of int64 numbers: `f` of the row's number. A split is one row.
 template <class F>
-class endless_iterator final : public operator_iterator {
+class numbers_iterator final : public operator_iterator {
 public:
-  endless_iterator(engine& shared, const dataset_node& node, const place& at, F f)
-    : operator_iterator(shared, node), f_(std::move(f)), splits_(shared, at, endless_rows) {}
+  numbers_iterator(engine& shared, const dataset_node& node, const place& at, uint64_t count, F f)
+    : operator_iterator(shared, node), f_(std::move(f)), splits_(shared, at, count) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -24,7 +24,8 @@ protected:
       return std::nullopt;
     const auto now = **more;
     const auto most = std::max<size_t>(1, wanted.bytes / sizeof(int64_t));
-    const auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most, now.count}));
+    const auto rows =
+      static_cast<size_t>(std::min<uint64_t>({wanted.rows, most, now.count, UINT32_MAX}));
     mutable_buffer values{rows * sizeof(int64_t)};
     auto* to = values.as<int64_t>().data();
     for (size_t i = 0; i < rows; ++i) to[i] = f_(now.first + i);
@@ -48,10 +49,12 @@ private:
   split_cursor splits_;
 };
 
+/// `count` numbers, or `endless_rows`.
 template <class F>
-opened open_endless(engine& shared, const dataset_node& node, const place& at, F f) {
+opened open_numbers(engine& shared, const dataset_node& node, const place& at, uint64_t count,
+                    F f) {
   return std::unique_ptr<iterator>{
-    std::make_unique<endless_iterator<F>>(shared, node, at, std::move(f))};
+    std::make_unique<numbers_iterator<F>>(shared, node, at, count, std::move(f))};
 }
 
 } // namespace headrace::detail
