@@ -10,6 +10,7 @@ import pkgutil
 import subprocess
 import sys
 
+import numpy
 import pytest
 
 import headrace
@@ -21,14 +22,15 @@ MODULES = [m.name for m in pkgutil.walk_packages(headrace.__path__, "headrace.")
 @pytest.mark.parametrize("name", MODULES)
 def test_ExamplesInDocstringsHold(name):
     module = importlib.import_module(name)
-    failed, _ = doctest.testmod(module)
+    beside = {"Dataset": headrace.Dataset, "TensorSpec": headrace.TensorSpec, "np": numpy}
+    failed, _ = doctest.testmod(module, extraglobs=beside)
     assert failed == 0
 
 
 def test_EverythingPublicIsDocumented():
     missing = []
     for name in MODULES:
-        if name.split(".")[-1].startswith("_"):
+        if "._" in name:
             continue
         module = importlib.import_module(name)
         for key, value in vars(module).items():

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _pool, _values
-from ._specs import TensorSpec, map_structure
+from ._specs import TensorSpec, map_structure, spec_of_leaf
 from .dtypes import as_dtype
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
+    from ._dataset.base import Described
 
 #: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
 _PREFIX = "python:"
@@ -39,10 +40,10 @@ class PyFunction:
         self._declared = map_structure(_spec, Tout)
         self.deterministic = deterministic
 
-    def _map(self, dataset: Dataset, parallel: int) -> Dataset:
+    def _map(self, dataset: Described, parallel: int) -> Dataset:
         import cloudpickle
 
-        argument = map_structure(_plain, dataset.element_spec)
+        argument = map_structure(_plain, dataset._graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = cloudpickle.dumps(("function", self._f, argument, declared))
         f = _core.python_function(dataset._graph, _name(self._f, shipped), declared)

@@ -14,12 +14,7 @@ batch: batch_size is 0; it must be at least 1
 
 from __future__ import annotations
 
-__all__ = [
-    "OpError", "CancelledError", "UnknownError", "InvalidArgumentError", "DeadlineExceededError", "NotFoundError",
-    "AlreadyExistsError", "PermissionDeniedError", "ResourceExhaustedError", "FailedPreconditionError",
-    "AbortedError", "OutOfRangeError", "UnimplementedError", "InternalError", "UnavailableError", "DataLossError",
-    "UnauthenticatedError", "OperatorNotAllowedInGraphError",
-]
+_by_code: dict[int, type[OpError]] = {}
 
 
 class OpError(Exception):
@@ -27,6 +22,11 @@ class OpError(Exception):
 
     #: The number that gRPC and TensorFlow use for the cause.
     error_code: int = 2
+
+    def __init_subclass__(cls, code: int | None = None) -> None:
+        if code is not None:
+            cls.error_code = code
+            _by_code[code] = cls
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -38,125 +38,74 @@ class OpError(Exception):
         return self._message
 
 
-class CancelledError(OpError):
+class CancelledError(OpError, code=1):
     """Somebody asked for it to stop."""
 
-    error_code = 1
 
-
-class UnknownError(OpError):
+class UnknownError(OpError, code=2):
     """Foreign code gave no better reason."""
 
-    error_code = 2
 
-
-class InvalidArgumentError(OpError, ValueError):
+class InvalidArgumentError(OpError, ValueError, code=3):
     """A value is wrong, whatever the state of the system."""
 
-    error_code = 3
 
-
-class DeadlineExceededError(OpError):
+class DeadlineExceededError(OpError, code=4):
     """A bounded wait ended."""
 
-    error_code = 4
 
-
-class NotFoundError(OpError):
+class NotFoundError(OpError, code=5):
     """There is no such file, dataset or job."""
 
-    error_code = 5
 
-
-class AlreadyExistsError(OpError):
+class AlreadyExistsError(OpError, code=6):
     """The id is taken by something else."""
 
-    error_code = 6
 
-
-class PermissionDeniedError(OpError):
+class PermissionDeniedError(OpError, code=7):
     """Known, and not allowed."""
 
-    error_code = 7
 
-
-class ResourceExhaustedError(OpError):
+class ResourceExhaustedError(OpError, code=8):
     """No memory, disk or descriptors are left."""
 
-    error_code = 8
 
-
-class FailedPreconditionError(OpError):
+class FailedPreconditionError(OpError, code=9):
     """The right call in the wrong state."""
 
-    error_code = 9
 
-
-class AbortedError(OpError):
+class AbortedError(OpError, code=10):
     """Overtaken by another change; may be tried again."""
 
-    error_code = 10
 
-
-class OutOfRangeError(OpError):
+class OutOfRangeError(OpError, code=11):
     """Past the end."""
 
-    error_code = 11
 
-
-class UnimplementedError(OpError, NotImplementedError):
+class UnimplementedError(OpError, NotImplementedError, code=12):
     """This release cannot do it."""
 
-    error_code = 12
 
-
-class InternalError(OpError):
+class InternalError(OpError, code=13):
     """A defect of headrace."""
 
-    error_code = 13
 
-
-class UnavailableError(OpError):
+class UnavailableError(OpError, code=14):
     """Nobody answers at the moment; may be tried again."""
 
-    error_code = 14
 
-
-class DataLossError(OpError):
+class DataLossError(OpError, code=15):
     """Stored or received bytes are damaged."""
 
-    error_code = 15
 
-
-class UnauthenticatedError(OpError):
+class UnauthenticatedError(OpError, code=16):
     """No valid certificate."""
-
-    error_code = 16
 
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A traced function used a tensor's value in Python, which it does not have."""
 
 
-_BY_NAME: dict[str, type[OpError]] = {
-    "cancelled": CancelledError,
-    "unknown": UnknownError,
-    "invalid_argument": InvalidArgumentError,
-    "deadline_exceeded": DeadlineExceededError,
-    "not_found": NotFoundError,
-    "already_exists": AlreadyExistsError,
-    "permission_denied": PermissionDeniedError,
-    "resource_exhausted": ResourceExhaustedError,
-    "failed_precondition": FailedPreconditionError,
-    "aborted": AbortedError,
-    "out_of_range": OutOfRangeError,
-    "unimplemented": UnimplementedError,
-    "internal": InternalError,
-    "unavailable": UnavailableError,
-    "data_loss": DataLossError,
-    "unauthenticated": UnauthenticatedError,
-}
-
-
-def _make(code: str, message: str) -> OpError:
-    return _BY_NAME.get(code, UnknownError)(message)
+def _make(code: int, message: str) -> OpError:
+    """For the extension: the error of that number."""
+    return _by_code.get(code, UnknownError)(message)

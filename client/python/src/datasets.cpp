@@ -55,7 +55,7 @@ std::vector<field_format> fields_of(const nb::list& given) {
 
 } // namespace
 
-/// One line an operator: headrace/_dataset.py gives them their public names and arguments.
+/// One line an operator: headrace/_dataset gives them their public names and arguments.
 void bind_datasets(nb::module_& m) {
   using seed = std::optional<uint64_t>;
   nb::class_<dataset>(m, "Graph")

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/runtime/base/status.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -21,6 +23,9 @@
 namespace headrace::python {
 
 namespace nb = nanobind;
+
+/// Makes it the exception that is raised.
+void set_python_error(const status& why);
 
 /// Each adds its part to the module.
 void bind_errors(nb::module_& m);

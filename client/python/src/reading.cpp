@@ -271,10 +271,8 @@ PyObject* next_of(PyObject* self) noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const error& e) {
-    auto make = nb::module_::import_("headrace.errors").attr("_make");
     try {
-      auto made = make(std::string{to_string(e.why().code())}, e.why().message());
-      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+      set_python_error(e.why());
     } catch (nb::python_error& other) {
       other.restore();
     }

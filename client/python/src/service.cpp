@@ -72,49 +72,66 @@ endpoint_options endpoint_of(nb::handle options) {
   return out;
 }
 
-nb::dict to_python(const service_status& x) {
-  nb::dict out;
-  out["uptime"] = std::chrono::duration<double>(x.uptime).count();
-  out["datasets"] = x.datasets;
-  out["bad_messages"] = x.bad_messages;
-  nb::list workers;
-  for (const auto& w : x.workers) {
-    nb::dict one;
-    one["worker"] = w.worker;
-    one["address"] = w.address;
-    one["tags"] = w.tags;
-    one["pid"] = w.pid;
-    one["alive"] = w.alive;
-    workers.append(one);
-  }
-  out["workers"] = workers;
-  nb::list jobs;
-  for (const auto& j : x.jobs) {
-    nb::dict one;
-    one["job"] = j.job;
-    one["name"] = j.name;
-    one["dataset"] = j.dataset;
-    one["processing_mode"] = j.processing_mode;
-    one["state"] = j.state;
-    one["repetition"] = j.repetition;
-    one["consumers"] = j.consumers;
-    nb::list tasks;
-    for (const auto& t : j.tasks) {
-      nb::dict task;
-      task["task"] = t.task;
-      task["worker"] = t.worker;
-      task["state"] = t.state;
-      task["elements"] = t.elements;
-      task["elements_per_second"] = t.elements_per_second;
-      task["bytes"] = t.bytes;
-      task["restarts"] = t.restarts;
-      tasks.append(task);
-    }
-    one["tasks"] = tasks;
-    jobs.append(one);
-  }
-  out["jobs"] = jobs;
+nb::object value_of(duration x) { return nb::cast(std::chrono::duration<double>(x).count()); }
+template <class T>
+nb::object value_of(const T& x) {
+  return nb::cast(x);
+}
+nb::object value_of(const worker_status& x);
+nb::object value_of(const job_status& x);
+nb::object value_of(const task_status& x);
+nb::object value_of(const supervised& x);
+template <class T>
+nb::object value_of(const std::vector<T>& all) {
+  nb::list out;
+  for (const auto& x : all) out.append(value_of(x));
   return out;
+}
+
+void put(nb::dict&, const auto&) {}
+/// Puts fields of `x` into a dict, by their names.
+template <class T, class Field, class... More>
+void put(nb::dict& out, const T& x, const char* name, Field T::*field, More... more) {
+  out[name] = value_of(x.*field);
+  put(out, x, more...);
+}
+nb::dict dict_of(const auto& x, auto... fields) {
+  nb::dict out;
+  put(out, x, fields...);
+  return out;
+}
+
+nb::object value_of(const worker_status& x) {
+  using w = worker_status;
+  return dict_of(x, "worker", &w::worker, "address", &w::address, "tags", &w::tags, "pid", &w::pid,
+                 "alive", &w::alive, "since_heartbeat", &w::since_heartbeat, "stuck_threads",
+                 &w::stuck_threads);
+}
+
+nb::object value_of(const task_status& x) {
+  using t = task_status;
+  return dict_of(x, "task", &t::task, "worker", &t::worker, "state", &t::state, "elements",
+                 &t::elements, "elements_per_second", &t::elements_per_second, "bytes", &t::bytes,
+                 "streams", &t::streams, "restarts", &t::restarts);
+}
+
+nb::object value_of(const job_status& x) {
+  using j = job_status;
+  return dict_of(x, "job", &j::job, "name", &j::name, "dataset", &j::dataset, "processing_mode",
+                 &j::processing_mode, "state", &j::state, "repetition", &j::repetition, "consumers",
+                 &j::consumers, "failure", &j::failure, "tasks", &j::tasks);
+}
+
+nb::object value_of(const supervised& x) {
+  using s = supervised;
+  return dict_of(x, "name", &s::name, "state", &s::state, "restarts", &s::restarts, "last_reason",
+                 &s::last_reason, "children", &s::children);
+}
+
+nb::dict to_python(const service_status& x) {
+  using s = service_status;
+  return dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
+                 &s::bad_messages, "workers", &s::workers, "jobs", &s::jobs, "tree", &s::tree);
 }
 
 } // namespace

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._dataset import Dataset, _compression, _flag, _names
+from .._dataset import Dataset
+from .._dataset.arguments import compression, flag, names
 from .._values import constant, integers
 from ..dtypes import DType, as_dtype
 
@@ -44,9 +45,9 @@ class CsvDataset(Dataset):
             select = [i for i in range(len(fields) + len(out)) if i not in out]
         if not isinstance(field_delim, str) or len(field_delim) != 1:
             raise ValueError(f"field_delim must be one character, not {field_delim!r}")
-        super().__init__(_core.csv(_names(filenames, "filenames"), fields, _flag(header, "header"), field_delim,
-                                   _flag(use_quote_delim, "use_quote_delim"), na_value, select,
-                                   _compression(compression_type)))
+        super().__init__(_core.csv(names(filenames, "filenames"), fields, flag(header, "header"), field_delim,
+                                   flag(use_quote_delim, "use_quote_delim"), na_value, select,
+                                   compression(compression_type)))
 
 
 class SqlDataset(Dataset):
@@ -58,5 +59,5 @@ class SqlDataset(Dataset):
         if not isinstance(driver_name, str):
             raise TypeError(f"driver_name must be a str, not {type(driver_name).__name__}")
         kinds = output_types if isinstance(output_types, (tuple, list)) else (output_types,)
-        super().__init__(_core.sql(driver_name, _names(data_source_name, "data_source_name"), _names(query, "query"),
+        super().__init__(_core.sql(driver_name, names(data_source_name, "data_source_name"), names(query, "query"),
                                    [("", as_dtype(kind).name, None) for kind in kinds]))

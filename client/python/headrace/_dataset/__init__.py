@@ -1,0 +1,8 @@
+"""Datasets: descriptions of elements, and what happens to them. Each module holds operators of one kind."""
+
+from .arguments import AUTOTUNE
+from .dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
+from .files import FixedLengthRecordDataset, TFRecordDataset, TextLineDataset
+
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "FixedLengthRecordDataset",
+           "TFRecordDataset", "TextLineDataset"]

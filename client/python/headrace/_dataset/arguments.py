@@ -1,0 +1,68 @@
+"""What arguments of several operators have in common: each function checks one, and names it in its error."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .. import _core, _values, dtypes
+from .._values import integer
+from .base import Described
+
+#: Lets headrace choose a number while it runs.
+AUTOTUNE = -1
+
+
+def flag(value: Any, argument: str) -> bool:
+    """A bool."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{argument} must be a bool, not {type(value).__name__}: {value!r}")
+    return bool(value)
+
+
+def seed_of(value: Any) -> int | None:
+    """A seed as the engine takes it; None is another one in each pass."""
+    return None if value is None else integer(value, "seed") % 2**64
+
+
+def graphs(datasets: Any, operator: str) -> list[_core.Graph]:
+    """What describes these datasets."""
+    inputs = list(datasets)
+    for x in inputs:
+        if not isinstance(x, Described):
+            raise TypeError(f"{operator}: datasets may hold only Datasets, not {type(x).__name__}")
+    return [x._graph for x in inputs]
+
+
+def parallel_calls(value: Any) -> int:
+    """How many calls at a time: 0 is the caller's own thread."""
+    if value is None:
+        return 0
+    calls = integer(value, "num_parallel_calls")
+    if calls != AUTOTUNE and calls < 1:
+        raise ValueError(f"num_parallel_calls must be 1 or more, or headrace.AUTOTUNE, not {calls}")
+    return calls
+
+
+def names(value: Any, argument: str) -> _core.Tensor:
+    """File names as a tensor of strings."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, (list, tuple)):
+        value = [os.fspath(x) if isinstance(x, os.PathLike) else x for x in value]
+    out = _values.constant(np.array([], dtype=object)) if isinstance(value, list) and not value \
+        else _values.constant(value)
+    if out.dtype != dtypes.string:
+        raise TypeError(f"{argument} must be a string or strings, not {out.dtype.name}")
+    return out
+
+
+def compression(value: Any) -> str:
+    """How files are compressed; empty: they are not."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"compression_type must be a string or None, not {type(value).__name__}")
+    return value

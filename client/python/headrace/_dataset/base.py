@@ -1,0 +1,38 @@
+"""What all parts of a Dataset stand on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from .. import _core, _options
+from ..errors import UnimplementedError
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Described:
+    """Something that a graph describes, with the options that were given."""
+
+    __slots__ = ("_given_options", "_graph")
+
+    def __init__(self, graph: _core.Graph, options: _options.Options | None = None) -> None:
+        if not isinstance(graph, _core.Graph):
+            raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
+        self._graph = graph
+        self._given_options = options or _options.Options()
+
+    def _with(self, graph: _core.Graph) -> Dataset:
+        return made(graph, self._given_options)
+
+
+def made(graph: _core.Graph, options: _options.Options | None = None) -> Dataset:
+    """The dataset of a graph."""
+    from .dataset import Dataset
+
+    return Dataset(graph, options)
+
+
+def missing(name: str) -> NoReturn:
+    """Raises the error that says that the engine has no such operator."""
+    raise UnimplementedError(f"{name}: this release of headrace has no such operator")

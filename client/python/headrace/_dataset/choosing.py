@@ -1,0 +1,84 @@
+"""Which elements, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._values import integer
+from .arguments import flag, seed_of
+from .base import Described, missing
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Choosing(Described):
+    """Methods that order, leave out and repeat elements."""
+
+    __slots__ = ()
+
+    def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None,
+                name: str | None = None) -> Dataset:
+        """Random order within a buffer of ``buffer_size`` elements.
+
+        >>> sorted(Dataset.range(3).shuffle(3, seed=1))
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        again = True if reshuffle_each_iteration is None else flag(reshuffle_each_iteration,
+                                                                    "reshuffle_each_iteration")
+        return self._with(_core.shuffle(self._graph, integer(buffer_size, "buffer_size"), seed_of(seed), again))
+
+    def global_shuffle(self, seed: Any = None, reshuffle_each_iteration: bool = True) -> Dataset:
+        """All elements of a source in one random order that takes no memory.
+
+        The dataset must be one whose elements can be read in any order: ``range``, ``from_tensors``,
+        ``from_tensor_slices``, ``TFRecordDataset`` or ``FixedLengthRecordDataset`` without compression.
+
+        >>> sorted(Dataset.range(3).global_shuffle(seed=1))
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        return self._with(_core.global_shuffle(self._graph, seed_of(seed),
+                                               flag(reshuffle_each_iteration, "reshuffle_each_iteration")))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """``count`` times; without end if it is None or -1."""
+        return self._with(_core.repeat(self._graph, -1 if count is None else integer(count, "count")))
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first ``count`` elements; -1 for all."""
+        return self._with(_core.take(self._graph, integer(count, "count")))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first ``count`` elements; -1 skips all."""
+        return self._with(_core.skip(self._graph, integer(count, "count")))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every ``num_shards``-th element, from number ``index``.
+
+        >>> list(Dataset.range(5).shard(2, 1))
+        [np.int64(1), np.int64(3)]
+        """
+        return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """(number, element), counted from ``start``."""
+        return self._with(_core.enumerate(self._graph, integer(start, "start")))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Each value once, where it comes first. All that came is kept in memory.
+
+        >>> list(Dataset.from_tensor_slices([1, 2, 1]).unique())
+        [np.int32(1), np.int32(2)]
+        """
+        return self._with(_core.unique(self._graph))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Leaves out the elements that failed. ``log_warning`` is accepted and changes nothing."""
+        flag(log_warning, "log_warning")
+        return self._with(_core.ignore_errors(self._graph))
+
+    def rejection_resample(self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,
+                           name: str | None = None) -> Dataset:
+        """Elements drawn so that classes come as often as wished."""
+        missing("Dataset.rejection_resample")

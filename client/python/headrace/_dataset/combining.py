@@ -1,0 +1,89 @@
+"""Several datasets as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from .._specs import flatten, map_structure
+from .arguments import flag, graphs, seed_of
+from .base import Described, made
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Combining(Described):
+    """Constructors and methods that take several datasets."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of all datasets side by side; ends with the shortest.
+
+        Takes datasets, or one nest (tuple or dict) of datasets, which gives the arrangement.
+
+        >>> a, b = Dataset.range(3), Dataset.range(3, 9)
+        >>> list(Dataset.zip(a, b))[2]
+        (np.int64(2), np.int64(5))
+        >>> next(iter(Dataset.zip({"a": a, "b": b})))
+        {'a': np.int64(0), 'b': np.int64(3)}
+        """
+        if not args and datasets is None:
+            raise TypeError("zip: at least one dataset is needed")
+        if args and datasets is not None:
+            raise TypeError("zip: datasets are given one by one or as `datasets`, not both")
+        nest = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        inputs = flatten(nest)
+        for x in inputs:
+            if not isinstance(x, Described):
+                raise TypeError(f"zip: the nest may hold only Datasets, not {type(x).__name__}")
+        if isinstance(nest, Described):
+            return made(nest._graph, nest._given_options)
+        out = made(_core.zip([x._graph for x in inputs]))
+        if isinstance(nest, tuple) and all(isinstance(x, Described) for x in nest):
+            return out
+
+        def arranged(*parts: Any) -> Any:
+            rest = iter(parts)
+            return map_structure(lambda _: next(rest), nest)
+        return out.map(arranged)
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """These elements, then those of ``dataset``, which must have the same structure and dtypes."""
+        if not isinstance(dataset, Described):
+            raise TypeError(f"concatenate: dataset must be a Dataset, not {type(dataset).__name__}")
+        return self._with(_core.concatenate(self._graph, dataset._graph))
+
+    @staticmethod
+    def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
+                             stop_on_empty_dataset: bool = False,
+                             rerandomize_each_iteration: Any = None) -> Dataset:
+        """Elements of several datasets, drawn at random with these weights (all alike if None).
+
+        It ends when all did, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
+
+        >>> a, b = Dataset.range(2), Dataset.range(2, 4)
+        >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))
+        [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
+        """
+        given = [] if weights is None else [float(x) for x in weights]
+        again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
+                                                                       "rerandomize_each_iteration")
+        return made(_core.sample_from(graphs(datasets, "sample_from_datasets"), given, seed_of(seed),
+                                         flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
+
+    @staticmethod
+    def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Dataset:
+        """Elements of several datasets, in the order of ``choice_dataset``, int64 scalars.
+
+        >>> a, b = Dataset.range(2), Dataset.range(10, 12)
+        >>> list(Dataset.choose_from_datasets([a, b], Dataset.from_tensor_slices(np.array([1, 0, 1]))))
+        [np.int64(10), np.int64(0), np.int64(11)]
+        """
+        if not isinstance(choice_dataset, Described):
+            raise TypeError(f"choose_from_datasets: choice_dataset must be a Dataset, not "
+                            f"{type(choice_dataset).__name__}")
+        return made(_core.choose_from(choice_dataset._graph, graphs(datasets, "choose_from_datasets"),
+                                         flag(stop_on_empty_dataset, "stop_on_empty_dataset")))

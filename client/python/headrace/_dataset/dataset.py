@@ -1,0 +1,125 @@
+"""A dataset, put together from its parts, and what reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import _core, _options
+from .._specs import spec_of_leaf
+from ..errors import InvalidArgumentError
+from .batching import Batching
+from .choosing import Choosing
+from .combining import Combining
+from .functions import Functions
+from .keeping import Keeping
+from .sources import Sources
+
+#: The cardinality of datasets that never end.
+INFINITE_CARDINALITY = -1
+#: The cardinality of datasets that nobody has counted.
+UNKNOWN_CARDINALITY = -2
+
+
+class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
+    """A description of elements: where they come from and what happens to them.
+
+    Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
+    Constructors, methods and arguments are named as in tf.data. Elements are numpy arrays and scalars, and ``bytes``
+    for strings, in the nested tuples and dicts that ``element_spec`` tells. Arrays are read-only views of the memory
+    into which the elements were computed or received.
+
+    >>> import headrace as hr
+    >>> ds = hr.Dataset.range(6).map(lambda x: x * x).batch(4)
+    >>> for x in ds:
+    ...     print(x)
+    [0 1 4 9]
+    [16 25]
+    >>> ds.element_spec
+    TensorSpec(shape=(None,), dtype=headrace.int64, name=None)
+    """
+
+    __slots__ = ()
+
+    def apply(self, transformation_func: Callable[[Dataset], Any]) -> Any:
+        """``transformation_func(self)``, so that transformations chain."""
+        if not callable(transformation_func):
+            raise TypeError(f"apply: transformation_func must be a function, not {type(transformation_func).__name__}")
+        return transformation_func(self)
+
+    def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
+        """The same dataset, run as ``options`` say.
+
+        Raises ``UnimplementedError`` for options that this release does not have.
+        """
+        given = _options.check(options)
+        return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given))
+
+    def options(self) -> _options.Options:
+        """The options that were given."""
+        return self._given_options
+
+    @property
+    def element_spec(self) -> Any:
+        """``TensorSpec``s, arranged as the elements are."""
+        return self._graph.spec(spec_of_leaf)
+
+    def cardinality(self) -> int:
+        """How many elements there are, or ``INFINITE_CARDINALITY`` or ``UNKNOWN_CARDINALITY``.
+
+        >>> Dataset.range(42).cardinality(), Dataset.range(1).repeat().cardinality() == INFINITE_CARDINALITY
+        (42, True)
+        """
+        return self._graph.cardinality()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._graph.read(None)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The same as ``iter``: elements are numpy's anyhow."""
+        return self._graph.read(None)
+
+    def restore(self, record: bytes) -> Iterator[Any]:
+        """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
+
+        In this process or another: gives what was still to come, in the same order. Raises
+        ``InvalidArgumentError`` or ``DataLossError`` for a record that is damaged or of another dataset.
+
+        >>> ds = Dataset.range(5).shuffle(5)
+        >>> it = iter(ds)
+        >>> first = next(it)
+        >>> list(ds.restore(it.save())) == list(it)
+        True
+        """
+        if not isinstance(record, bytes):
+            raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
+        return self._graph.restore(record)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element. Raises ``InvalidArgumentError`` if there are more, or none."""
+        found = list(self.take(2))
+        if len(found) != 1:
+            raise InvalidArgumentError(
+                f"get_single_element: the dataset has {'no element' if not found else 'more than one element'}")
+        return found[0]
+
+    def __len__(self) -> int:
+        n = self.cardinality()
+        if n == INFINITE_CARDINALITY:
+            raise TypeError("this dataset never ends, and has no len()")
+        if n == UNKNOWN_CARDINALITY:
+            raise TypeError("the length of this dataset is not known")
+        return n
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_encoded, (self._graph.encode(), self._given_options._given())
+
+    def __repr__(self) -> str:
+        return f"<headrace.Dataset of {self._graph.spec_text()}>"
+
+
+def _from_encoded(graph: bytes, options: dict[str, Any]) -> Dataset:
+    return Dataset(_core.decode_graph(graph), _options.Options.of(options))

@@ -1,0 +1,80 @@
+"""Records of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._values import integer
+from .arguments import AUTOTUNE, compression, names, parallel_calls
+from .dataset import Dataset
+
+
+class _FileDataset(Dataset):
+    """Records of files; several files at a time if ``num_parallel_reads`` says so."""
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, read: Callable[[_core.Tensor], _core.Graph], num_parallel_reads: Any) -> None:
+        of_file = lambda name: Dataset(read(_core.reshape(name, [])))  # noqa: E731
+        if isinstance(filenames, Dataset):
+            inputs = filenames
+        elif num_parallel_reads is None:
+            super().__init__(read(names(filenames, "filenames")))
+            return
+        else:
+            inputs = Dataset.from_tensor_slices(_core.reshape(names(filenames, "filenames"), [-1]))
+        if num_parallel_reads is None:
+            super().__init__(inputs.flat_map(of_file)._graph)
+            return
+        reads = parallel_calls(num_parallel_reads)
+        super().__init__(inputs.interleave(of_file, 16 if reads == AUTOTUNE else reads,
+                                           num_parallel_calls=num_parallel_reads)._graph)
+
+
+class TFRecordDataset(_FileDataset):
+    """The records of TFRecord files, as ``bytes``; their checksums are verified.
+
+    ``filenames``: a name, several, a tensor of a traced function, or a dataset of names. ``compression_type``: ``""``,
+    ``"GZIP"`` or ``"ZLIB"``. ``num_parallel_reads``: files read at a time, interleaved; None reads one after another.
+    ``buffer_size`` is accepted; headrace chooses its own. A damaged record is a ``DataLossError`` naming the file.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
+                 num_parallel_reads: Any = None, name: str | None = None) -> None:
+        how = compression(compression_type)
+        super().__init__(filenames, lambda files: _core.tfrecord(files, how), num_parallel_reads)
+
+
+class TextLineDataset(_FileDataset):
+    """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``. Arguments as of ``TFRecordDataset``."""
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
+                 num_parallel_reads: Any = None, name: str | None = None) -> None:
+        how = compression(compression_type)
+        super().__init__(filenames, lambda files: _core.text_lines(files, how), num_parallel_reads)
+
+
+class FixedLengthRecordDataset(_FileDataset):
+    """Records of ``record_bytes`` bytes from binary files, as ``bytes``; other arguments as of ``TFRecordDataset``.
+
+    ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. A file whose size does not fit is an
+    error.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, record_bytes: Any, header_bytes: Any = None, footer_bytes: Any = None,
+                 buffer_size: Any = None, compression_type: str | None = None, num_parallel_reads: Any = None,
+                 name: str | None = None) -> None:
+        how = compression(compression_type)
+        record = integer(record_bytes, "record_bytes")
+        header = 0 if header_bytes is None else integer(header_bytes, "header_bytes")
+        footer = 0 if footer_bytes is None else integer(footer_bytes, "footer_bytes")
+        super().__init__(filenames, lambda files: _core.fixed_length(files, record, header, footer, how),
+                         num_parallel_reads)

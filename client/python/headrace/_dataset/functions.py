@@ -1,0 +1,110 @@
+"""Operators that call a function of the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, _tracing
+from .._values import integer
+from .arguments import AUTOTUNE, parallel_calls
+from .base import Described, made
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Functions(Described):
+    """Methods that take a function."""
+
+    __slots__ = ()
+
+    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: bool | None = None,
+            synchronous: bool | None = None, use_unbounded_threadpool: bool = False,
+            name: str | None = None) -> Dataset:
+        """``map_func`` of each element.
+
+        The function is traced: it is called once, with tensors (one an argument if elements are tuples), and gives
+        tensors in tuples and dicts. An element for which it fails is an error in its place. The order is kept.
+        Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
+
+        >>> list(Dataset.range(3).map(lambda x: (x, x / 2)))[1]
+        (np.int64(1), np.float64(0.5))
+        """
+        from .._python import PyFunction
+
+        if isinstance(map_func, PyFunction):
+            return map_func._map(self, parallel_calls(num_parallel_calls))
+        f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
+        return self._with(_core.map(self._graph, f, parallel_calls(num_parallel_calls)))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which ``predicate`` gives true, as one bool.
+
+        >>> list(Dataset.range(5).filter(lambda x: x % 2 == 0))
+        [np.int64(0), np.int64(2), np.int64(4)]
+        """
+        f = _tracing.trace(self._graph, predicate, "filter", "predicate", dataset=False)
+        return self._with(_core.filter(self._graph, f))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets that ``map_func`` makes of the elements, one dataset after another.
+
+        >>> list(Dataset.range(3).flat_map(lambda x: Dataset.range(x)))
+        [np.int64(0), np.int64(0), np.int64(1)]
+        """
+        f = _tracing.trace(self._graph, map_func, "flat_map", "map_func", dataset=True)
+        return self._with(_core.flat_map(self._graph, f))
+
+    def interleave(self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None,
+                   num_parallel_calls: Any = None, deterministic: bool | None = None,
+                   name: str | None = None) -> Dataset:
+        """The elements of the datasets that ``map_func`` makes of the elements, several datasets in turn.
+
+        ``cycle_length`` datasets are open at a time (16 by default), and give ``block_length`` elements in turn.
+        """
+        f = _tracing.trace(self._graph, map_func, "interleave", "map_func", dataset=True)
+        cycle = 16 if cycle_length is None or cycle_length == AUTOTUNE else integer(cycle_length, "cycle_length")
+        length = 1 if block_length is None else integer(block_length, "block_length")
+        return self._with(_core.interleave(self._graph, f, cycle, length, parallel_calls(num_parallel_calls)))
+
+    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
+        """The last state after ``reduce_func(state, element)`` of all elements; it runs here.
+
+        >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
+        np.int64(10)
+        """
+        initial = _tracing.tensors(initial_state)
+        beside = _core.zip([_core.from_tensors(initial), self._graph])
+
+        def both(state: Any, element: Any) -> Any:
+            state = reduce_func(state, element)
+            return state, state
+
+        if not callable(reduce_func):
+            raise TypeError(f"reduce: reduce_func must be a function, not {type(reduce_func).__name__}")
+        f = _tracing.trace(beside, both, "reduce", "reduce_func", dataset=False)
+        last, = made(_core.from_tensors(initial))
+        for last in self._with(_core.scan(self._graph, initial, f)):
+            pass
+        return last
+
+    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
+        """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.
+
+        >>> list(Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x)))
+        [np.int64(0), np.int64(1), np.int64(3), np.int64(6)]
+        """
+        initial = _tracing.tensors(initial_state)
+        beside = _core.zip([_core.from_tensors(initial), self._graph])
+        f = _tracing.trace(beside, scan_func, "scan", "scan_func", dataset=False)
+        return self._with(_core.scan(self._graph, initial, f))
+
+    def take_while(self, predicate: Any, name: str | None = None) -> Dataset:
+        """The elements before the first for which ``predicate`` is false.
+
+        >>> list(Dataset.range(5).take_while(lambda x: x < 2))
+        [np.int64(0), np.int64(1)]
+        """
+        f = _tracing.trace(self._graph, predicate, "take_while", "predicate", dataset=False)
+        return self._with(_core.take_while(self._graph, f))

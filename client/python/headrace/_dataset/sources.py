@@ -1,0 +1,111 @@
+"""Where elements come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core, _tracing, dtypes
+from .._values import integer
+from .arguments import flag, names, seed_of
+from .base import Described, made
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Sources(Described):
+    """Constructors of datasets."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``: scalars of ``output_type``.
+
+        Raises ``ValueError`` for a step of zero.
+
+        >>> list(Dataset.range(1, 5, 2).as_numpy_iterator())
+        [np.int64(1), np.int64(3)]
+        """
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"range takes stop, (start, stop) or (start, stop, step); {len(args)} numbers were given")
+        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+
+        def number(value: Any, argument: str) -> _core.Tensor:
+            if isinstance(value, _core.Tensor):
+                return _core.cast(value, "int64")
+            return _core.constant(np.array(integer(value, argument), np.int64))
+
+        out = made(_core.range(number(start, "start"), number(stop, "stop"), number(step, "step")))
+        wanted = dtypes.as_dtype(output_type)
+        return out if wanted == dtypes.int64 else out.map(lambda x: _core.cast(x, wanted.name))
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element: these tensors.
+
+        >>> list(Dataset.from_tensors([1, 2, 3]))
+        [array([1, 2, 3], dtype=int32)]
+        """
+        return made(_core.from_tensors(_tracing.tensors(tensors)))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of these tensors along their first axis, which must be equally long.
+
+        Raises ``InvalidArgumentError`` if they are not, or are scalars.
+
+        >>> list(Dataset.from_tensor_slices({"x": [1, 2], "y": ["a", "b"]}))
+        [{'x': np.int32(1), 'y': b'a'}, {'x': np.int32(2), 'y': b'b'}]
+        """
+        return made(_core.from_tensor_slices(_tracing.tensors(tensors)))
+
+    @staticmethod
+    def from_generator(generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = None,
+                       output_signature: Any = None, name: str | None = None) -> Dataset:
+        """The elements that the iterable ``generator(*args)`` gives.
+
+        It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
+        started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
+        ``output_shapes``). Each pass starts a new generator.
+
+        >>> def squares(n):
+        ...     for i in range(n):
+        ...         yield i * i
+        >>> spec = TensorSpec([], dtypes.int64)
+        >>> list(Dataset.from_generator(squares, args=(3,), output_signature=spec))
+        [np.int64(0), np.int64(1), np.int64(4)]
+        """
+        from .._python import from_generator
+
+        return from_generator(generator, output_types, output_shapes, args, output_signature)
+
+    @staticmethod
+    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None,
+                   name: str | None = None) -> Dataset:
+        """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
+
+        That nothing matches is an error of the reading.
+        """
+        mixed = True if shuffle is None else flag(shuffle, "shuffle")
+        return made(_core.list_files(names(file_pattern, "file_pattern"), mixed, seed_of(seed)))
+
+    @staticmethod
+    def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """``start``, ``start + step`` ... without an end, as scalars of ``dtype``.
+
+        >>> list(Dataset.counter(5, 2).take(2))
+        [np.int64(5), np.int64(7)]
+        """
+        out = made(_core.counter(integer(start, "start"), integer(step, "step")))
+        wanted = dtypes.as_dtype(dtype)
+        return out if wanted == dtypes.int64 else out.map(lambda x: _core.cast(x, wanted.name))
+
+    @staticmethod
+    def random(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
+        """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``."""
+        again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
+                                                                       "rerandomize_each_iteration")
+        return made(_core.random(seed_of(seed), again))

@@ -1,0 +1,29 @@
+"""Run input pipelines on the workers of a service. Also known as ``headrace.experimental.service``.
+
+One dispatcher, workers where there are cores to spare, and ``distribute`` in the trainer's pipeline:
+
+>>> import headrace as hr
+>>> dispatcher = hr.service.DispatchServer()
+>>> worker = hr.service.WorkerServer(
+...     hr.service.WorkerConfig(dispatcher_address=dispatcher.target.split("://")[1]))
+>>> ds = hr.Dataset.range(5).map(lambda x: x * x)
+>>> ds = ds.apply(hr.service.distribute(processing_mode=hr.service.ShardingPolicy.DYNAMIC,
+...                                     service=dispatcher.target))
+>>> sorted(x.item() for x in ds)
+[0, 1, 4, 9, 16]
+>>> worker.stop()
+>>> dispatcher.stop()
+"""
+
+from .configs import DispatcherConfig, WorkerConfig
+from .distributing import distribute, from_dataset_id, register_dataset
+from .policies import SHARD_HINT, CrossTrainerCache, ShardingPolicy
+from .servers import DispatchServer, WorkerServer, status
+
+COMPRESSION_AUTO = "AUTO"
+COMPRESSION_NONE = None
+
+__all__ = [
+    "COMPRESSION_AUTO", "COMPRESSION_NONE", "CrossTrainerCache", "DispatchServer", "DispatcherConfig", "SHARD_HINT",
+    "ShardingPolicy", "WorkerConfig", "WorkerServer", "distribute", "from_dataset_id", "register_dataset", "status",
+]

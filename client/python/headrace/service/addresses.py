@@ -1,0 +1,35 @@
+"""Where a service is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._values import integer
+
+
+def without_scheme(address: Any, argument: str) -> str:
+    """``host:port`` of an address with any scheme or none."""
+    if not isinstance(address, str):
+        raise TypeError(f"{argument} must be a str, not {type(address).__name__}: {address!r}")
+    if not address:
+        raise ValueError(f"{argument} must not be empty")
+    return address.split("://", 1)[-1]
+
+
+def address_of(service: Any) -> str:
+    """Of what `distribute` and others take as `service`: an address, or a pair of a protocol and one."""
+    if isinstance(service, tuple) and len(service) == 2:
+        service = service[1]
+    if not isinstance(service, str):
+        raise TypeError(f"service must be a str, not {type(service).__name__}: {service!r}")
+    if not service:
+        raise ValueError("service must not be empty")
+    return without_scheme(service, "service")
+
+
+def port_of(value: Any, argument: str) -> int:
+    """A port; 0 is any free one."""
+    port = integer(value, argument)
+    if not 0 <= port < 65536:
+        raise ValueError(f"{argument} must be between 0 and 65535, not {port}")
+    return port

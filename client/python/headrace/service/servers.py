@@ -1,0 +1,196 @@
+"""Dispatchers and workers in this process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from typing import Any
+
+from .. import _core, _lifetime
+from .._values import integer
+from ..errors import UnimplementedError
+from .addresses import port_of, without_scheme
+from .configs import DispatcherConfig, WorkerConfig
+
+
+def _refuse(config: Any, *fields: str) -> None:
+    for field in fields:
+        value = getattr(config, field)
+        if value is not None and value != type(config)._field_defaults.get(field):
+            raise UnimplementedError(f"{type(config).__name__}: this release has no {field} (it is {value!r})")
+
+
+def _ms(value: Any, argument: str) -> int:
+    if value is None:
+        return 0
+    ms = integer(value, argument)
+    if ms < 0:
+        raise ValueError(f"{argument} must be 0 or more, not {ms}")
+    return max(ms, 1)
+
+
+def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
+    return {"host": config.host, "port": 0, "data_port": 0, "advertise_host": "", "advertise_data": "",
+            "insecure": config.insecure, "tls_cert": config.tls_cert, "tls_key": config.tls_key,
+            "tls_ca": config.tls_ca, **more}
+
+
+class _Server:
+    """What dispatchers and workers have in common: started, joined, stopped; ``with`` stops."""
+
+    _running: Any = None
+    _stopped: threading.Event | None = None
+
+    def __init__(self, start: bool) -> None:
+        if start:
+            self.start()
+
+    def start(self) -> None:
+        """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
+        if self._running is not None:
+            return
+        self._running = self._launch()
+        self._stopped = threading.Event()
+        _lifetime.stops_at_exit(self)
+
+    def join(self) -> None:
+        """Waits until the server is stopped, by another thread or Ctrl-C."""
+        if self._stopped is not None:
+            self._stopped.wait()
+
+    def stop(self) -> None:
+        """Stops the server. One that does not run is left alone."""
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()
+        if self._stopped is not None:
+            self._stopped.set()
+
+    def _launch(self) -> Any:
+        raise NotImplementedError
+
+    def _started(self) -> Any:
+        if self._running is None:
+            raise RuntimeError(f"this {type(self).__name__} does not run: start() it")
+        return self._running
+
+    def __enter__(self) -> Any:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self.stop()
+
+
+class DispatchServer(_Server):
+    """A dispatcher in this process: knows datasets, workers and jobs.
+
+    ``config``: a ``DispatcherConfig``; by default it listens on a free port of this host.
+    """
+
+    def __init__(self, config: DispatcherConfig | None = None, start: bool = True) -> None:
+        config = config or DispatcherConfig()
+        if not isinstance(config, DispatcherConfig):
+            raise TypeError(f"config must be a DispatcherConfig, not {type(config).__name__}")
+        if config.fault_tolerant_mode and not config.work_dir:
+            raise ValueError("DispatcherConfig: fault_tolerant_mode needs a work_dir")
+        self._config = config
+        super().__init__(start)
+
+    def _launch(self) -> Any:
+        c = self._config
+        _refuse(c, "work_dir", "fault_tolerant_mode", "worker_addresses", "job_gc_check_interval_ms",
+                "job_gc_timeout_ms", "worker_max_concurrent_snapshots", "gc_dynamic_sharding_jobs", "deployment_mode")
+        leases = {_ms(x, name) for x, name in ((c.worker_timeout_ms, "worker_timeout_ms"),
+                                               (c.client_timeout_ms, "client_timeout_ms")) if x is not None}
+        if len(leases) > 1:
+            raise UnimplementedError("DispatcherConfig: worker_timeout_ms and client_timeout_ms are one lease here, and "
+                                     "must not differ")
+        return _core.start_dispatcher(
+            _endpoint(c, port=port_of(c.port, "port"), advertise_host=c.advertise_host),
+            _ms(c.heartbeat_interval_ms, "heartbeat_interval_ms"), max(leases, default=0))
+
+    @property
+    def target(self) -> str:
+        """``protocol://host:port``, for ``distribute``."""
+        return f"{self._config.protocol or 'grpc'}://{self._started().target}"
+
+    @property
+    def _address(self) -> str:
+        target: str = self._started().target
+        return target
+
+    def status(self) -> dict[str, Any]:
+        """Workers, jobs and tasks, as ``headrace status`` tells them."""
+        return status(self._address)
+
+    def num_workers(self) -> int:
+        """How many workers are registered and alive."""
+        return sum(1 for w in self.status()["workers"] if w["alive"])
+
+    def _num_workers(self) -> int:
+        return self.num_workers()
+
+
+class WorkerServer(_Server):
+    """A worker in this process: runs input pipelines for a dispatcher.
+
+    Registers as soon as the dispatcher can be reached, and again whenever it was lost. Python functions in pipelines
+    run in processes of their own beside it.
+    """
+
+    def __init__(self, config: WorkerConfig, start: bool = True) -> None:
+        if not isinstance(config, WorkerConfig):
+            raise TypeError(f"config must be a WorkerConfig, not {type(config).__name__}")
+        if not config.dispatcher_address:
+            raise ValueError("WorkerConfig: dispatcher_address must not be empty")
+        self._config = config
+        super().__init__(start)
+
+    def _launch(self) -> Any:
+        c = self._config
+        _refuse(c, "data_transfer_address", "data_transfer_port", "cross_trainer_cache_size_bytes",
+                "snapshot_max_chunk_size_bytes", "shutdown_quiet_period_ms")
+        if c.data_transfer_protocol not in (None, "", "grpc"):
+            raise UnimplementedError(f"WorkerConfig: this release has no data_transfer_protocol "
+                                     f"{c.data_transfer_protocol!r}")
+        for field in ("heartbeat_interval_ms", "dispatcher_timeout_ms"):
+            if getattr(c, field) is not None:
+                warnings.warn(f"WorkerConfig: {field} has no effect: the dispatcher decides how often workers speak, "
+                              "and workers wait for it as long as they live", stacklevel=4)
+        tags = list(c.worker_tags or [])
+        if "" in tags:
+            raise ValueError("WorkerConfig: worker_tags must not be empty strings")
+        advertised = {}
+        if c.worker_address:
+            where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
+            advertised = {"advertise_data" if ":" in where else "advertise_host": where}
+        return _core.start_worker(_endpoint(c, data_port=port_of(c.port, "port"), **advertised),
+                                  without_scheme(c.dispatcher_address, "dispatcher_address"), tags)
+
+    @property
+    def address(self) -> str:
+        """``host:port`` from which trainers read."""
+        out: str = self._started().address
+        return out
+
+    def num_tasks(self) -> int:
+        """How many tasks run here."""
+        told = status(self._config.dispatcher_address)
+        mine = {w["worker"] for w in told["workers"] if w["address"] == self.address}
+        return sum(1 for job in told["jobs"] for task in job["tasks"]
+                   if task["worker"] in mine and task["state"] in ("starting", "running"))
+
+    def _num_tasks(self) -> int:
+        return self.num_tasks()
+
+
+def status(service: str, timeout: float = 5.0) -> dict[str, Any]:
+    """What a service is doing. Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers."""
+    out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
+    return out
