@@ -16,11 +16,16 @@ struct Timing {
   # How long it counts as alive after it last said so.
 }
 
+struct RunningTask {
+  taskId @0 :UInt64;
+  jobId @1 :UInt64;
+}
+
 struct RegisterWorker {
   # A worker's first message, and its first one after the connection was lost.
 
   workerId @0 :UInt64;
-  # Zero for a new worker; otherwise what the dispatcher gave it before.
+  # Zero for a new worker; otherwise what a dispatcher gave it before.
   incarnation @1 :UInt64;
   # Random, new with each process.
   dataAddress @2 :Text;
@@ -28,8 +33,8 @@ struct RegisterWorker {
   tags @3 :List(Text);
   bootId @4 :Text;
   pid @5 :UInt32;
-  tasks @6 :List(UInt64);
-  # Ids of the tasks that it runs. What the dispatcher does not know among them is stopped.
+  tasks @6 :List(RunningTask);
+  # Those of jobs that the dispatcher does not know are stopped.
 }
 
 struct WorkerRegistered {
@@ -95,6 +100,9 @@ struct OpenIteration {
   repetition @3 :UInt64;
   # How often this consumer has iterated before; the repetition of a named job that it wants.
   processingMode @4 :ProcessingMode;
+  jobId @5 :UInt64;
+  # The job that it reads; zero before it was told one. Of a job that has failed the answer is its failure, never
+  # another job.
 }
 
 struct TaskInfo {
@@ -132,6 +140,13 @@ struct FailureText {
   code @0 :UInt16;
   # A headrace::status_code.
   text @1 :Text;
+}
+
+struct LeaveService {
+  # A worker ends, in order: its tasks have ended, and nobody need wait for its lease.
+
+  workerId @0 :UInt64;
+  incarnation @1 :UInt64;
 }
 
 struct ConsumerHeartbeat {
@@ -180,6 +195,17 @@ struct SplitsLeased {
   }
 }
 
+struct UnreadSplits {
+  # What a task that leaves has not begun to read of a pass over a source.
+
+  source @0 :UInt32;
+  pass @1 :UInt64;
+  answered @2 :UInt64;
+  # How many of its questions about that pass were answered, as far as it heard: a later answer is unread as a whole.
+  rest @3 :SplitRange;
+  # Of the last answer that it heard; empty: all of that is read.
+}
+
 struct TaskEnded {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -189,6 +215,8 @@ struct TaskEnded {
     none @4 :Void;
     failed @5 :FailureText;
     # The task could not go on.
+    left @6 :List(UnreadSplits);
+    # Its worker ends; the sources are not exhausted. These splits are for others.
   }
 }
 
@@ -227,5 +255,7 @@ struct DispatcherMessage {
 
     awaitWorkers @16 :UInt32;
     # A request: ok as soon as so many workers are alive.
+    leaveService @17 :LeaveService;
+    # ok
   }
 }

@@ -39,6 +39,8 @@ struct Grant {
   # And no more bytes than this that are not handed out; but one element always.
   waiting @3 :Bool;
   # The trainer is blocked: no stream has anything for it.
+  received @4 :UInt64;
+  # Elements of this stream that the consumer has got. Told for each block once the task is `leaving`; else it may be zero.
 }
 
 struct Recall {
@@ -83,5 +85,7 @@ struct StreamMessage {
     # Nothing comes after this many elements of this stream.
     failed @8 :StreamFailure;
     # The stream is refused or cannot go on.
+    leaving @9 :Void;
+    # Its worker ends: what the task has comes as fast as it is granted, and nothing after it.
   }
 }

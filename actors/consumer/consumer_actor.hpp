@@ -42,13 +42,18 @@ private:
     duration pause = std::chrono::milliseconds{10}; ///< before the next attempt to connect
   };
 
-  void open_iteration(const connection& to);
+  /// Asks the dispatcher for the iteration, again while what should answer is being restarted.
+  void ask_anew();
+  void ask();
+  /// `passes`: it may know when it is asked again.
+  void not_told(const status& why, bool passes);
   void apply(schema::Iteration::Reader state);
   void on(const link_made& what);
   void on(const block_arrived& what);
   void on(const link_lost& what);
   void on(const trainer_moved& what);
   void on(const trainer_leaves& what);
+  void on(const ask_again& what);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in);
   void reconnect(task_id id, stream& s);
@@ -73,6 +78,9 @@ private:
   bool over_ = false;
   bool shared_ = false;
   uint64_t version_ = 0;
+  uint64_t asks_ = 0; ///< counts the questions; only the last one's answer is heard
+  time_point asking_since_;
+  duration ask_pause_{};
   lease_timing timing_;
   std::map<task_id, stream> streams_;
   std::map<std::pair<const link*, uint32_t>, task_id> by_channel_;

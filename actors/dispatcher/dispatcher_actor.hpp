@@ -8,8 +8,11 @@
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
 
+#include <deque>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headrace {
 
@@ -28,17 +31,18 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  using request = schema::DispatcherMessage::Reader;
-
   using job = service_core::job;
 
   caf::result<envelope> answer(const envelope& in);
   envelope register_worker(const envelope& in);
   envelope worker_heartbeat(const envelope& in);
+  envelope worker_leaves(const envelope& in);
   envelope register_dataset(const envelope& in);
   envelope get_dataset(const envelope& in);
   caf::result<envelope> open_iteration(const envelope& in);
   caf::result<envelope> to_job(const envelope& in, job_id id);
+  /// The answer to a request about a job that is over, has failed or never was.
+  envelope without_job(const envelope& in, job_id id) const;
   caf::result<envelope> await_workers(const envelope& in);
   caf::result<envelope> get_status(const envelope& in);
 
@@ -46,12 +50,15 @@ private:
   void commit(const service_core::fact& what);
   result<job_id> find_or_start_job(schema::OpenIteration::Reader wanted);
   result<caf::actor> run_job(const job& what);
+  static job_id job_named(const std::string& child);
   void job_started(job_id id);
   void job_ended(job_id id, const status& why);
   /// The job is over, for good.
   void forget_job(job_id id, const status& why);
   job_handle actor_of(job_id id) const;
+  /// Its lease ended, or another process is in its place.
   void lose(const worker_info& who);
+  void forget_worker(const worker_info& who);
   void tell_jobs(const worker_change& change);
   void arm();
   time_point now() const;
@@ -72,8 +79,8 @@ private:
   };
   std::map<job_id, std::vector<held>> held_; ///< while their job's actor is started again
   std::map<worker_id, envelope> last_heartbeats_;
-  std::map<worker_id, buffer> trees_; ///< SupervisionTree messages, as last told
-  std::map<job_id, status> failed_jobs_;
+  std::map<worker_id, buffer> trees_;                 ///< SupervisionTree messages, as last told
+  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
   struct awaiting {
     uint32_t workers = 0;
     uint64_t request = 0;

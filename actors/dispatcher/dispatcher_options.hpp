@@ -23,7 +23,8 @@ struct dispatcher_options {
   /// Outlives the dispatcher's actor: the next one knows what this one knew.
   std::shared_ptr<fact_store<service_core>> store =
     std::make_shared<memory_store<service_core>>(service_core{});
-  /// Told of each actor that a job gets; may be empty.
+  /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.
+  std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;
 };
 

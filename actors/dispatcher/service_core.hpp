@@ -47,8 +47,6 @@ public:
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
   }
-  /// No job has or had it.
-  job_id next_job() const noexcept { return job_id{last_job_ + 1}; }
 
   friend bool operator==(const service_core&, const service_core&) = default;
 
@@ -57,7 +55,6 @@ private:
   void on(const job_started& x) {
     jobs_.insert_or_assign(x.what.id, x.what);
     by_key_[x.what.key] = x.what.id;
-    last_job_ = std::max(last_job_, x.what.id.value);
   }
   void on(const job_over& x) {
     auto at = jobs_.find(x.id);
@@ -70,7 +67,6 @@ private:
   dataset_table datasets_;
   std::map<job_id, job> jobs_;
   std::map<std::string, job_id> by_key_;
-  uint64_t last_job_ = 0;
 };
 
 } // namespace headrace

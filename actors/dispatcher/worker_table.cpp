@@ -7,6 +7,9 @@ namespace headrace {
 worker_table::registered worker_table::add(worker_info info, time_point now) {
   registered out;
   auto at = info.id ? workers_.find(info.id) : workers_.end();
+  if (at != workers_.end() && at->second.info.life != info.life
+      && at->second.info.data_address != info.data_address)
+    at = workers_.end(); // the number of somebody else
   // A restarted process comes back at its address without knowing its old id.
   if (at == workers_.end())
     at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
@@ -33,6 +36,14 @@ bool worker_table::renew(worker_id id, incarnation life, time_point now) {
     return false;
   at->second.last_heard = now;
   return true;
+}
+
+std::optional<worker_info> worker_table::leave(worker_id id, incarnation life) {
+  auto at = workers_.find(id);
+  if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
+    return {};
+  at->second.alive = false;
+  return at->second.info;
 }
 
 std::vector<worker_info> worker_table::expire(time_point now) {

@@ -34,10 +34,13 @@ public:
 
   explicit worker_table(lease_timing timing) : timing_(timing) {}
 
-  /// A worker says who it is. `info.id` is 0 or what it was given before.
+  /// A worker says who it is. `info.id` is 0 or what it was given before, maybe by an earlier
+  /// dispatcher: then another worker may have that number by now.
   registered add(worker_info info, time_point now);
   /// A sign of life. False: unknown, lost or another life; it must register again.
   bool renew(worker_id id, incarnation life, time_point now);
+  /// It ends in order. nullopt: that life of it is not alive anyway.
+  std::optional<worker_info> leave(worker_id id, incarnation life);
   /// Workers whose lease has ended by `now`; each is told once.
   std::vector<worker_info> expire(time_point now);
   /// When the next lease could end.

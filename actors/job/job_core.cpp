@@ -1,17 +1,18 @@
 #include "headrace/actors/job/job_core.hpp"
 
+#include "headrace/pipeline/iterator/random.hpp"
+
 namespace headrace {
 
 namespace {
 
-/// Task ids of one dispatcher: job, repetition and a count, so that no two are equal.
+/// Tasks of one repetition are counted up from here. Practically unique, and of 53 bits, as job ids
+/// are.
 uint64_t first_task_id(job_id job, uint64_t repetition) {
-  return (job.value << 40) | ((repetition & 0xffff) << 24);
+  return detail::mix(job.value, repetition) >> 27 << 16;
 }
 
 } // namespace
-
-job_id job_of_task(task_id id) noexcept { return job_id{id.value >> 40}; }
 
 void job_core::apply(const fact& what) {
   if (const auto* first = std::get_if<begun>(&what.what)) {

@@ -9,9 +9,6 @@
 
 namespace headrace {
 
-/// The job whose task it is.
-job_id job_of_task(task_id id) noexcept;
-
 /// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
 /// only by facts; the same facts make the same state.
 class job_core {

@@ -8,6 +8,17 @@
 
 namespace headrace {
 
+namespace {
+
+template <class Handle>
+published_actor told(const std::function<void(const caf::actor&)>& listener, const Handle& fresh) {
+  if (listener)
+    listener(caf::actor_cast<caf::actor>(fresh));
+  return caf::actor_cast<published_actor>(fresh);
+}
+
+} // namespace
+
 published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
                                  role_failed failed) {
   system_visit inside;
@@ -17,8 +28,8 @@ published_actor start_dispatcher(node& where, const dispatcher_options& options,
               .child = "dispatcher",
               .start =
                 [&system, options, log](const tree_place& place) {
-                  return caf::actor_cast<published_actor>(
-                    port::spawn<dispatcher_state>(system, options, place, log));
+                  return told(options.on_start,
+                              port::spawn<dispatcher_state>(system, options, place, log));
                 },
               .gave_up = std::move(failed),
               .log = log,
@@ -38,8 +49,9 @@ void start_worker(node& where, const worker_options& options, const address& dis
               .start =
                 [&system, options, dispatcher, connector = connector_of(where), router,
                  log](const tree_place& place) {
-                  return caf::actor_cast<published_actor>(port::spawn<worker_state>(
-                    system, options, dispatcher, connector, router, place, log));
+                  return told(options.on_start,
+                              port::spawn<worker_state>(system, options, dispatcher, connector,
+                                                        router, place, log));
                 },
               .gave_up = std::move(failed),
               .log = log,

@@ -36,18 +36,23 @@ private:
     uint64_t elements_before = 0;
     /// The question that is with the job.
     std::optional<splits_wanted> asked;
-    uint64_t asks = 0; ///< counts the requests; only the last one's answer is heard
+    uint64_t asks = 0;      ///< counts the requests; only the last one's answer is heard
+    bool ask_again = false; ///< that one was lost
   };
 
   envelope answer(const envelope& in);
   envelope start_task(schema::StartTask::Reader wanted, uint64_t request);
   envelope stop_task(schema::StopTask::Reader wanted, uint64_t request);
   void on_report(const task_report& what);
+  static task_id task_named(const std::string& child);
   result<caf::actor> run(task_id id);
   void task_down(task_id id, const status& why);
   /// The task has failed for good.
   void give_up(task_id id, const status& why);
   void ask_splits(task_id id, const splits_wanted& what);
+  /// The task, if it waits for the answer to that request; else the end.
+  std::map<task_id, task>::iterator waiting(task_id id, uint64_t ask);
+  void not_answered(task_id id, uint64_t ask);
   void answer_splits(task_id id, uint64_t ask, result<std::optional<split_range>> what);
   void register_here(const connection& to);
   void beat();

@@ -3,6 +3,7 @@
 #include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
 
 #include <functional>
@@ -31,6 +32,8 @@ struct worker_options {
   size_t most_stuck = 0;
   /// Told once when `most_stuck` is reached.
   std::function<void(const status&)> on_stuck;
+  /// Told of each actor that the worker gets; may be empty.
+  std::function<void(const caf::actor&)> on_start;
 };
 
 } // namespace headrace

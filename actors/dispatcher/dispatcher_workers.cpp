@@ -1,0 +1,107 @@
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/dispatcher/dispatcher_message.hpp"
+#include "headrace/actors/job/job_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+// Registration, leases and the end of workers.
+
+envelope dispatcher_state::register_worker(const envelope& in) {
+  auto wanted = in->getDispatcher().getRegisterWorker();
+  worker_info info{worker_id{wanted.getWorkerId()},
+                   incarnation{wanted.getIncarnation()},
+                   std::string{text_of(wanted.getDataAddress())},
+                   std::string{text_of(wanted.getBootId())},
+                   {},
+                   wanted.getPid()};
+  for (auto tag : wanted.getTags()) info.tags.emplace_back(text_of(tag));
+  const auto sender = caf::actor_cast<published_actor>(self_->current_sender());
+  if (!sender)
+    return make_failure(
+      invalid_argument("a worker registers with a request, not with a plain message"),
+      in->getRequestId());
+  const auto outcome = workers_.add(info, now());
+  info.id = outcome.id;
+  if (outcome.replaced)
+    lose(*outcome.replaced);
+  worker_handles_[info.id] = sender;
+  if (outcome.joined)
+    log_.info("worker joined",
+              {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
+  // Tasks of jobs that are over: nobody else stops them.
+  for (auto task : wanted.getTasks())
+    if (!core_.jobs().contains(job_id{task.getJobId()}))
+      port::tell(sender, stop_order(task_id{task.getTaskId()}, "its job is over"));
+  tell_jobs({info, sender, false});
+  arm();
+  const auto alive = workers_.alive().size();
+  std::erase_if(awaiting_, [&](awaiting& one) {
+    if (one.workers > alive)
+      return false;
+    one.answer.deliver(make_ok(one.request));
+    return true;
+  });
+  return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
+    auto out = b.initWorkerRegistered();
+    out.setWorkerId(info.id.value);
+    write_timing(out.initTiming(), workers_.timing());
+  });
+}
+
+envelope dispatcher_state::worker_heartbeat(const envelope& in) {
+  auto beat = in->getDispatcher().getWorkerHeartbeat();
+  const worker_id id{beat.getWorkerId()};
+  if (!workers_.renew(id, incarnation{beat.getIncarnation()}, now()))
+    return make_failure(not_found(fmt::format("worker {} is not registered (any more)", id.value)),
+                        in->getRequestId());
+  last_heartbeats_[id] = in;
+  if (auto tree = beat.getTree(); tree.size() != 0)
+    trees_[id] = bytes_of(tree);
+  return make_ok(in->getRequestId());
+}
+
+envelope dispatcher_state::worker_leaves(const envelope& in) {
+  const auto bye = in->getDispatcher().getLeaveService();
+  if (auto who = workers_.leave(worker_id{bye.getWorkerId()}, incarnation{bye.getIncarnation()})) {
+    log_.info("worker left", {{"worker", who->id}, {"data", who->data_address}});
+    forget_worker(*who);
+  }
+  return make_ok(in->getRequestId());
+}
+
+void dispatcher_state::lose(const worker_info& who) {
+  log_.warn("worker lost", {{"worker", who.id}, {"data", who.data_address}});
+  forget_worker(who);
+}
+
+void dispatcher_state::forget_worker(const worker_info& who) {
+  worker_handles_.erase(who.id);
+  last_heartbeats_.erase(who.id);
+  trees_.erase(who.id);
+  tell_jobs({who, {}, true});
+}
+
+void dispatcher_state::tell_jobs(const worker_change& change) {
+  for (const auto& [id, job] : core_.jobs())
+    if (auto actor = actor_of(id))
+      port::tell(actor, make_local<worker_change>(change));
+}
+
+void dispatcher_state::arm() {
+  if (auto at = workers_.next_deadline())
+    port::remind(self_, std::max(*at - now(), duration{0}), atom::deadline_v, ++armed_);
+}
+
+caf::result<envelope> dispatcher_state::await_workers(const envelope& in) {
+  const auto wanted = in->getDispatcher().getAwaitWorkers();
+  if (workers_.alive().size() >= wanted)
+    return make_ok(in->getRequestId());
+  awaiting_.push_back({wanted, in->getRequestId(), self_->make_response_promise<envelope>()});
+  return awaiting_.back().answer;
+}
+
+} // namespace headrace

@@ -1,0 +1,152 @@
+#include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/stream/stream_message.hpp"
+#include "headrace/actors/worker/worker_actor.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace headrace {
+
+// The tasks: ordered, run, over.
+
+namespace {
+
+std::string child_of(task_id id) { return fmt::format("task {:x}", id.value); }
+
+} // namespace
+
+task_id worker_state::task_named(const std::string& child) {
+  return task_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
+}
+
+envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t request) {
+  const task_id id{wanted.getTaskId()};
+  if (auto at = tasks_.find(id); at != tasks_.end()) {
+    // Its job may have been started again, and does not know who waits.
+    if (at->second.asked)
+      ask_splits(id, splits_wanted{*at->second.asked});
+    return make_ok(request);
+  }
+  if (unheard_ends_.contains(id)) {
+    tell_end(id);
+    return make_ok(request);
+  }
+  auto bytes = wanted.getGraph();
+  auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
+  if (!graph)
+    return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
+  task_definition about{id,
+                        incarnation{wanted.getIncarnation()},
+                        job_id{wanted.getJobId()},
+                        *std::move(graph),
+                        wanted.getSeed(),
+                        wanted.getRepetition(),
+                        from_schema(wanted.getProcessingMode()) == processing_mode::dynamic,
+                        wanted.getShared()};
+  auto& fresh = tasks_[id];
+  fresh.memory = std::make_shared<task_memory>(about.shared);
+  fresh.about = std::move(about);
+  if (auto how = team_.add(
+        {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.restarts},
+        [this, id](uint64_t) { return run(id); });
+      !how) {
+    tasks_.erase(id);
+    return make_failure(how, request);
+  }
+  log_.info("task started", {{"task", id}, {"job", wanted.getJobId()}});
+  return make_ok(request);
+}
+
+result<caf::actor> worker_state::run(task_id id) {
+  auto& task = tasks_.at(id);
+  task.actor = port::spawn<task_state>(self_->system(), task.about, task.memory, options_,
+                                       worker_handle{self_}, place_.below(child_of(id)), log_);
+  router_->add(id, task.actor);
+  return caf::actor_cast<caf::actor>(task.actor);
+}
+
+envelope worker_state::stop_task(schema::StopTask::Reader wanted, uint64_t request) {
+  if (auto at = tasks_.find(task_id{wanted.getTaskId()}); at != tasks_.end()) {
+    log_.debug("task stopped", {{"task", at->first}, {"why", std::string{wanted.getReason()}}});
+    // One that is between two lives ends without a word.
+    if (!at->second.actor)
+      tasks_.erase(at);
+    team_.remove(child_of(task_id{wanted.getTaskId()}));
+  }
+  return make_ok(request);
+}
+
+void worker_state::task_down(task_id id, const status& why) {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end())
+    return;
+  router_->remove(id);
+  at->second.actor = nullptr;
+  if (why.ok()) {
+    team_.remove(child_of(id));
+    tasks_.erase(at);
+    return;
+  }
+  log_.error("task crashed", {{"task", id}, {"why", why}});
+  if (at->second.memory->torn)
+    give_up(id, why.with_context(fmt::format("task {:x} broke off in the midst of a change", //
+                                             id.value)));
+}
+
+void worker_state::give_up(task_id id, const status& why) {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end())
+    return;
+  const auto task = std::move(at->second);
+  tasks_.erase(at);
+  team_.remove(child_of(id));
+  for (const auto& [who, route] : task.memory->routes)
+    if (route.over)
+      send_failure(*route.over, route.channel, why);
+  on_report({id, task.about.life, task.about.job, task.memory->numbers, {}, why});
+}
+
+void worker_state::on_report(const task_report& what) {
+  auto at = tasks_.find(what.id);
+  if (at != tasks_.end())
+    at->second.numbers = what.numbers;
+  if (what.wants && at != tasks_.end()) {
+    auto& asked = at->second.asked;
+    const bool known = asked && asked->which == what.wants->which;
+    asked = what.wants;
+    if (!known)
+      ask_splits(what.id, *what.wants);
+  }
+  if (!what.ended)
+    return;
+  unheard_ends_[what.id] = make_envelope(0, [&](schema::Envelope::Builder b) {
+    auto out = b.initDispatcher().initTaskEnded();
+    out.setTaskId(what.id.value);
+    out.setIncarnation(what.life.value);
+    out.setJobId(what.job.value);
+    out.setElements(what.numbers.elements);
+    if (!what.ended->ok())
+      write_failure(out.initFailure().initFailed(), *what.ended);
+  });
+  tell_end(what.id);
+}
+
+void worker_state::tell_end(task_id id) {
+  const auto* to = dispatcher_.get();
+  auto at = unheard_ends_.find(id);
+  if (to == nullptr || at == unheard_ends_.end())
+    return;
+  port::request(self_, *to, timing_.lease, at->second)
+    .then(
+      [this, id](const envelope& in) {
+        if (status_of(in).code() != status_code::unavailable)
+          unheard_ends_.erase(id);
+      },
+      [this, id](const caf::error& why) {
+        log_.warn("the end of a task was not heard", {{"task", id}, {"why", to_status(why)}});
+      });
+}
+
+} // namespace headrace

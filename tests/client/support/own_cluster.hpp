@@ -1,0 +1,161 @@
+#pragma once
+
+#include "headrace/actors/node/roles.hpp"
+#include "headrace/client/headrace.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <gtest/gtest.h>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+
+/// For what must happen, on a machine that is busy with other things.
+inline constexpr auto patience = std::chrono::seconds{60};
+
+/// The lives of one actor as they begin: a test's hold on what it wants to kill. Thread-safe.
+class lives {
+public:
+  /// To be told of each.
+  auto listener() {
+    return [this](const caf::actor& who) {
+      std::lock_guard lock{mutex_};
+      all_.push_back(who);
+      changed_.notify_all();
+    };
+  }
+  void kill_all() {
+    std::lock_guard lock{mutex_};
+    for (const auto& who : std::exchange(all_, {})) kill(who);
+  }
+  /// The next life that nobody took; null if none begins before `close`.
+  caf::actor next() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return closed_ || !all_.empty(); });
+    if (closed_)
+      return {};
+    auto out = all_.front();
+    all_.erase(all_.begin());
+    return out;
+  }
+  void close() {
+    std::lock_guard lock{mutex_};
+    closed_ = true;
+    all_.clear();
+    changed_.notify_all();
+  }
+  static void kill(const caf::actor& who) { port::ask_to_exit(who, caf::exit_reason::kill); }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<caf::actor> all_;
+  bool closed_ = false;
+};
+
+/// A worker in this process whose graphs may call the test's functions.
+class test_worker {
+public:
+  lives actors;
+  std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
+
+  explicit test_worker(const std::string& dispatcher, worker_options options = {},
+                       role_failed failed = {})
+    : here_({.role = node_role::worker}) {
+    auto how =
+      here_.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
+    if (!how)
+      throw error{how};
+    options.data_address = here_.data_address();
+    options.on_start = actors.listener();
+    start_worker(here_, options, parse_address(dispatcher).value(), router, {}, std::move(failed));
+  }
+  ~test_worker() { actors.close(); }
+
+private:
+  node here_;
+};
+
+/// A dispatcher in this process.
+class test_dispatcher {
+public:
+  lives actors; ///< its own
+  lives jobs;
+
+  explicit test_dispatcher(dispatcher_options options = {}, role_failed failed = {})
+    : here_({.role = node_role::dispatcher}) {
+    options.timing.heartbeat = std::chrono::milliseconds{20};
+    options.on_start = actors.listener();
+    options.on_job = jobs.listener();
+    auto published = listen(here_, start_dispatcher(here_, options, {}, std::move(failed)));
+    if (!published)
+      throw error{published.status()};
+  }
+  ~test_dispatcher() {
+    actors.close();
+    jobs.close();
+  }
+  std::string target() const { return here_.actor_address(); }
+  void await_workers(size_t count) const {
+    if (auto how = await_service_workers(target(), count, patience); !how)
+      throw error{how};
+  }
+  /// Asks for the status until `good` finds what it looks for.
+  template <class Good>
+  ::testing::AssertionResult shows(Good&& good) const {
+    const auto end = clock::system().now() + patience;
+    while (clock::system().now() < end) {
+      auto now = get_service_status(target(), patience);
+      if (now && good(*now))
+        return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure() << "not in the status";
+  }
+
+private:
+  node here_;
+};
+
+/// range(n), each number through the worker's function `f`.
+inline dataset through_f(int64_t n) {
+  auto body = std::make_shared<function>();
+  body->named = "f";
+  auto numbers = make_range(0, n, 1).value();
+  body->argument = body->declared = numbers->spec;
+  return dataset{make_map(numbers, body).value()};
+}
+
+inline worker_options with_function(named_function f) {
+  worker_options options;
+  options.find_function = [f = std::move(f)](const std::string&) { return f; };
+  return options;
+}
+
+inline void add_all(std::vector<int64_t>& to, const block& rows) {
+  EXPECT_TRUE(rows.errors.empty()) << to_string(*rows.error_at(rows.errors[0].row));
+  const auto& values = rows.columns.at(0);
+  const auto all =
+    values.values<int64_t>().subspan(static_cast<size_t>(values.first_value(0)), rows.rows);
+  to.insert(to.end(), all.begin(), all.end());
+}
+
+inline std::vector<int64_t> sorted(std::vector<int64_t> x) {
+  std::sort(x.begin(), x.end());
+  return x;
+}
+
+/// A node of the tree with this name, at any depth, that satisfies `good`.
+template <class Good>
+bool find_in(const std::vector<supervised>& tree, const std::string& name, const Good& good) {
+  return std::any_of(tree.begin(), tree.end(), [&](const supervised& x) {
+    return (x.name.starts_with(name) && good(x)) || find_in(x.children, name, good);
+  });
+}
+
+} // namespace headrace::test
