@@ -100,17 +100,18 @@ dataset dataset::zip(const std::vector<dataset>& inputs) {
 }
 
 dataset dataset::mapped(function f, parallel_calls parallel) const {
-  return checked(make_map(node_, shared(std::move(f)), parallel.calls));
+  return checked(make_map(node_, shared(std::move(f)), parallel.calls, parallel.deterministic));
 }
 dataset dataset::filtered(function f, parallel_calls parallel) const {
-  return checked(make_filter(node_, shared(std::move(f)), parallel.calls));
+  return checked(make_filter(node_, shared(std::move(f)), parallel.calls, parallel.deterministic));
 }
 dataset dataset::flat_mapped(function f) const {
   return checked(make_flat_map(node_, shared(std::move(f))));
 }
 dataset dataset::interleaved(function f, interleave_options options) const {
   return checked(make_interleave(node_, shared(std::move(f)), options.cycle_length,
-                                 options.block_length, options.parallel_calls));
+                                 options.block_length, options.parallel_calls,
+                                 options.deterministic));
 }
 dataset dataset::batch(int64_t size, batch_options options) const {
   return checked(make_batch(node_, size, options.drop_remainder));
@@ -147,6 +148,9 @@ dataset dataset::unique() const { return checked(make_unique_elements(node_)); }
 dataset dataset::ignore_errors() const { return checked(make_ignore_errors(node_)); }
 dataset dataset::assert_cardinality(int64_t count) const {
   return checked(make_assert_cardinality(node_, count));
+}
+dataset dataset::sleep(std::chrono::microseconds pause) const {
+  return checked(make_sleep(node_, pause.count()));
 }
 dataset dataset::unbatch() const { return checked(make_unbatch(node_)); }
 dataset dataset::padded_batch(int64_t size, padded_batch_options options) const {

@@ -12,17 +12,19 @@
 
 namespace headrace {
 
-/// How many calls of a function run at a time. The order of results is kept, unless
-/// `graph_options::deterministic` is false.
+/// How many calls of a function run at a time.
 struct parallel_calls {
   static constexpr int64_t autotune = -1;
   int64_t calls = 0; ///< 0: in the caller's thread; -1: chosen while running
+  /// Do they keep the order? Unset: as `graph_options::deterministic` says.
+  std::optional<bool> deterministic{};
 };
 
 struct interleave_options {
   int64_t cycle_length = 16; ///< inputs open at a time, >= 1
   int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
   int64_t parallel_calls = 0;
+  std::optional<bool> deterministic{}; ///< as of `parallel_calls`
 };
 
 struct shuffle_options {
@@ -200,6 +202,8 @@ public:
   dataset ignore_errors() const;
   /// Fails where there are not `count` elements, or, for `infinite_cardinality`, at an end.
   dataset assert_cardinality(int64_t count) const;
+  /// Pauses for so long before each element, where the pipeline runs: to see what a slow one does.
+  dataset sleep(std::chrono::microseconds pause) const;
   /// The rows of each element along the first axis.
   dataset unbatch() const;
   /// `size` elements stacked into one, each padded at its ends to one shape.

@@ -73,6 +73,8 @@ struct Options {
   # 0: unset.
   memory @3 :Int64;
   # Bytes; 0: unset.
+  compression @4 :Text;
+  # Empty: unset.
 }
 
 struct Dataset {
@@ -106,11 +108,13 @@ struct Dataset {
       input @13 :UInt32;
       function @14 :UInt32;
       parallel @15 :Int64;
+      deterministic @113 :Options.Choice;
     }
     filter :group {
       input @16 :UInt32;
       function @17 :UInt32;
       parallel @105 :Int64;
+      deterministic @114 :Options.Choice;
     }
     flatMap :group {
       input @18 :UInt32;
@@ -122,6 +126,7 @@ struct Dataset {
       cycle @22 :Int64;
       length @23 :Int64;
       parallel @24 :Int64;
+      deterministic @115 :Options.Choice;
     }
     batch :group {
       input @25 :UInt32;
@@ -279,6 +284,10 @@ struct Dataset {
       # A source whose rows can be read in any order.
       seed @109 :Seed;
       reshuffle @110 :Bool;
+    }
+    sleep :group {
+      input @111 :UInt32;
+      microseconds @112 :Int64;
     }
   }
 }

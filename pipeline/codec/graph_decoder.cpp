@@ -53,6 +53,8 @@ result<graph_options> options_of(schema::Options::Reader in) {
     out.threads = in.getThreads();
   if (in.getMemory() != 0)
     out.memory = in.getMemory();
+  if (in.getCompression().size() != 0)
+    out.compression = text_of(in.getCompression());
   return out;
 }
 
@@ -283,12 +285,14 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
   case schema::Dataset::MAP: {
     HEADRACE_ASSIGN(auto rows, input(in.getMap().getInput(), use));
     HEADRACE_ASSIGN(auto f, body(in.getMap().getFunction(), use));
-    return make_map(rows, f, in.getMap().getParallel());
+    HEADRACE_ASSIGN(auto ordered, choice_of(in.getMap().getDeterministic()));
+    return make_map(rows, f, in.getMap().getParallel(), ordered);
   }
   case schema::Dataset::FILTER: {
     HEADRACE_ASSIGN(auto rows, input(in.getFilter().getInput(), use));
     HEADRACE_ASSIGN(auto f, body(in.getFilter().getFunction(), use));
-    return make_filter(rows, f, in.getFilter().getParallel());
+    HEADRACE_ASSIGN(auto ordered, choice_of(in.getFilter().getDeterministic()));
+    return make_filter(rows, f, in.getFilter().getParallel(), ordered);
   }
   case schema::Dataset::FLAT_MAP: {
     HEADRACE_ASSIGN(auto rows, input(in.getFlatMap().getInput(), use));
@@ -299,7 +303,8 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
     auto from = in.getInterleave();
     HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
     HEADRACE_ASSIGN(auto f, body(from.getFunction(), use));
-    return make_interleave(rows, f, from.getCycle(), from.getLength(), from.getParallel());
+    HEADRACE_ASSIGN(auto ordered, choice_of(from.getDeterministic()));
+    return make_interleave(rows, f, from.getCycle(), from.getLength(), from.getParallel(), ordered);
   }
   case schema::Dataset::BATCH: {
     HEADRACE_ASSIGN(auto rows, input(in.getBatch().getInput(), use));
@@ -381,6 +386,10 @@ result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<da
   case schema::Dataset::ASSERT_CARDINALITY: {
     HEADRACE_ASSIGN(auto rows, input(in.getAssertCardinality().getInput(), use));
     return make_assert_cardinality(rows, in.getAssertCardinality().getCount());
+  }
+  case schema::Dataset::SLEEP: {
+    HEADRACE_ASSIGN(auto rows, input(in.getSleep().getInput(), use));
+    return make_sleep(rows, in.getSleep().getMicroseconds());
   }
   case schema::Dataset::SCAN: {
     HEADRACE_ASSIGN(auto rows, input(in.getScan().getInput(), use));

@@ -29,6 +29,8 @@ void write(const graph_options& x, schema::Options::Builder out) {
   out.setAutotune(choice(x.autotune));
   out.setThreads(x.threads.value_or(0));
   out.setMemory(x.memory.value_or(0));
+  if (x.compression)
+    out.setCompression(*x.compression);
 }
 
 void write(const service_options& x, schema::ServiceOptions::Builder out) {
@@ -151,6 +153,10 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     to.setFunction(number(x.body));
     return to;
   };
+  const auto calls = [&](auto to) {
+    to.setParallel(x.parallel);
+    to.setDeterministic(choice(x.deterministic));
+  };
   const auto counted = [&](auto to) {
     to.setInput(input());
     to.setCount(x.count);
@@ -235,15 +241,14 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
     to.setCount(x.count);
     return;
   }
-  case dataset_op::map: body(out.initMap()).setParallel(x.parallel); return;
-  case dataset_op::filter: body(out.initFilter()).setParallel(x.parallel); return;
+  case dataset_op::map: return calls(body(out.initMap()));
+  case dataset_op::filter: return calls(body(out.initFilter()));
   case dataset_op::flat_map: body(out.initFlatMap()); return;
   case dataset_op::interleave: {
     auto to = body(out.initInterleave());
     to.setCycle(x.count);
     to.setLength(x.count2);
-    to.setParallel(x.parallel);
-    return;
+    return calls(to);
   }
   case dataset_op::batch: {
     auto to = out.initBatch();
@@ -321,6 +326,12 @@ void graph_encoder::write(const dataset_node& x, schema::Dataset::Builder out) c
   case dataset_op::unique: out.initUnique().setInput(input()); return;
   case dataset_op::ignore_errors: out.initIgnoreErrors().setInput(input()); return;
   case dataset_op::assert_cardinality: return counted(out.initAssertCardinality());
+  case dataset_op::sleep: {
+    auto to = out.initSleep();
+    to.setInput(input());
+    to.setMicroseconds(x.count);
+    return;
+  }
   case dataset_op::scan: {
     auto to = body(out.initScan());
     auto state = to.initInitialState(static_cast<unsigned>(x.tensors.size()));

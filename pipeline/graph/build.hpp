@@ -71,15 +71,19 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
 
 // -- operators ----------------------------------------------------------------
 
-/// `parallel`: calls at a time, 0 = in the caller, -1 = chosen when it runs.
-result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0);
-/// `body` gives one bool scalar; `parallel` as for a map.
-result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel = 0);
+/// `parallel`: calls at a time, 0 = in the caller, -1 = chosen when it runs. `deterministic`: do
+/// they keep the order? Unset: as the graph's options say.
+result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0,
+                             std::optional<bool> deterministic = {});
+/// `body` gives one bool scalar; the others as for a map.
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel = 0,
+                                std::optional<bool> deterministic = {});
 /// `body` gives a dataset.
 result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body);
 /// `body` gives a dataset; `cycle` of them are open at a time and give `length` rows in turn.
 result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_t cycle,
-                                    int64_t length = 1, int64_t parallel = 0);
+                                    int64_t length = 1, int64_t parallel = 0,
+                                    std::optional<bool> deterministic = {});
 result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
 result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
                                  std::optional<uint64_t> seed = {},
@@ -121,6 +125,8 @@ result<dataset_ptr> make_ignore_errors(dataset_ptr input);
 /// Fails at the end, or at the first element too many, if there are not `count` elements; -1:
 /// infinitely many.
 result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count);
+/// Pauses for so long, up to a day, before each element: for trying out how slow pipelines behave.
+result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds);
 /// `body` takes (state, element) and gives (new state, output). An element that failed leaves the
 /// state alone.
 result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_state,

@@ -72,7 +72,8 @@ status check_distribute(const service_options& service) {
 
 } // namespace
 
-result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel) {
+result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel,
+                             std::optional<bool> deterministic) {
   HEADRACE_TRY(check_input(dataset_op::map, input));
   HEADRACE_TRY(check_body(dataset_op::map, input, body, false));
   HEADRACE_TRY(check_parallel(dataset_op::map, parallel));
@@ -81,10 +82,12 @@ result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t paral
   node.cardinality = input->cardinality;
   node.body = std::move(body);
   node.parallel = parallel;
+  node.deterministic = deterministic;
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel) {
+result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t parallel,
+                                std::optional<bool> deterministic) {
   constexpr auto op = dataset_op::filter;
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(check_predicate(op, input, body));
@@ -94,6 +97,7 @@ result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t pa
   if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
     node.cardinality = input->cardinality;
   node.parallel = parallel;
+  node.deterministic = deterministic;
   node.body = std::move(body);
   return finish(std::move(node));
 }
@@ -122,7 +126,8 @@ result<dataset_ptr> make_flat_map(dataset_ptr input, function_ptr body) {
 }
 
 result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_t cycle,
-                                    int64_t length, int64_t parallel) {
+                                    int64_t length, int64_t parallel,
+                                    std::optional<bool> deterministic) {
   constexpr auto op = dataset_op::interleave;
   HEADRACE_TRY(check_input(op, input));
   HEADRACE_TRY(check_body(op, input, body, true));
@@ -137,6 +142,7 @@ result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_
   node.count = cycle;
   node.count2 = length;
   node.parallel = parallel;
+  node.deterministic = deterministic;
   return finish(std::move(node));
 }
 

@@ -24,6 +24,7 @@ void merge(graph_options& out, const dataset_node& node) {
     fill(out.autotune, node.options.autotune);
     fill(out.threads, node.options.threads);
     fill(out.memory, node.options.memory);
+    fill(out.compression, node.options.compression);
   }
   if (node.op == dataset_op::distribute)
     return; // runs elsewhere, with the options there
@@ -56,10 +57,13 @@ result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
     HEADRACE_TRY(check_count(op, "threads", *options.threads));
   if (options.memory)
     HEADRACE_TRY(check_count(op, "memory", *options.memory));
+  if (options.compression && *options.compression != "none" && *options.compression != "snappy")
+    return refused(
+      op, fmt::format("compression is '{}'; it must be 'none' or 'snappy'", *options.compression));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
-  node.options = options;
+  node.options = std::move(options);
   return finish(std::move(node));
 }
 

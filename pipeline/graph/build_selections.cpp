@@ -111,6 +111,19 @@ result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
   return finish(std::move(node));
 }
 
+result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds) {
+  constexpr auto op = dataset_op::sleep;
+  constexpr int64_t day = 86'400'000'000;
+  HEADRACE_TRY(check_input(op, input));
+  if (microseconds < 0 || microseconds > day)
+    return refused(op, fmt::format("sleep_microseconds is {}; it must be between 0 and {}, a day",
+                                   microseconds, day));
+  auto node = selection(op, input);
+  node.cardinality = input->cardinality;
+  node.count = microseconds;
+  return finish(std::move(node));
+}
+
 result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vector<double> weights,
                                      std::optional<uint64_t> seed, bool stop_on_empty,
                                      bool rerandomize_each_iteration) {

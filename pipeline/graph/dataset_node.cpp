@@ -52,6 +52,7 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::sample_from: return "sample_from_datasets";
   case dataset_op::choose_from: return "choose_from_datasets";
   case dataset_op::options: return "options";
+  case dataset_op::sleep: return "sleep";
   }
   return "unknown operator";
 }

@@ -79,6 +79,7 @@ enum class dataset_op : uint16_t {
   sample_from, ///< inputs; tensors: weights; seed; flag: stop on empty; count: 1 = new in each pass
   choose_from, ///< choices and inputs; flag: stop on empty
   options,     ///< rows of the input; `options` for all that runs with it
+  sleep,       ///< count = microseconds
 };
 
 std::string_view to_string(dataset_op op) noexcept;
@@ -110,6 +111,9 @@ struct graph_options {
   std::optional<int64_t> threads;
   /// Bytes that such operators may hold, >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
+  /// How workers pack what they send to consumers that leave it to them: none or snappy. Default:
+  /// they find out what is faster.
+  std::optional<std::string> compression;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 
@@ -124,6 +128,8 @@ struct dataset_node {
   int64_t count2 = 0;
   /// Parallel calls of the body; 0 = in the caller, -1 = tuned.
   int64_t parallel = 0;
+  /// Do parallel calls keep the order? Unset: as the graph's options say.
+  std::optional<bool> deterministic;
   bool flag = false;
   /// As the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
   std::optional<uint64_t> seed;

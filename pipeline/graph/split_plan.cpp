@@ -27,7 +27,7 @@ private:
   static bool one_to_one(dataset_op op) {
     // An error row stands in the place of a row that failed, so a map keeps the pairing.
     return op == dataset_op::map || op == dataset_op::prefetch || op == dataset_op::enumerate
-           || op == dataset_op::options || op == dataset_op::zip;
+           || op == dataset_op::options || op == dataset_op::sleep || op == dataset_op::zip;
   }
 
   static std::optional<uint64_t> splits_of(const dataset_node& source) {

@@ -58,6 +58,7 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::window: return open_window(shared, node, at);
   case dataset_op::sample_from: return open_sample_from(shared, node, at);
   case dataset_op::choose_from: return open_choose_from(shared, node, at);
+  case dataset_op::sleep: return open_sleep(shared, node, at);
   case dataset_op::options: return shared.make_input(node, at);
   }
   return unimplemented(

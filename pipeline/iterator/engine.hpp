@@ -62,8 +62,10 @@ public:
     : context_(context), options_(options), tuner_(tuner_for(options)) {}
 
   const iterator_context& context() const noexcept { return context_; }
-  /// Do parallel operators keep the order of their inputs?
-  bool ordered() const noexcept { return options_.deterministic.value_or(true); }
+  /// Does this parallel operator keep the order of its input?
+  bool ordered(const dataset_node& node) const noexcept {
+    return node.deterministic.value_or(options_.deterministic.value_or(true));
+  }
   const graph_options& options() const noexcept { return options_; }
   /// As many calls at a time as the node says, or as the graph's tuner chooses.
   std::shared_ptr<call_gate> gate_of(const dataset_node& node) const {

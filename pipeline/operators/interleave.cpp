@@ -23,7 +23,7 @@ public:
     if (node.parallel == 0)
       return;
     turns_ = shared.gate_of(node);
-    if (!shared.ordered())
+    if (!shared.ordered(node))
       arrivals_ = std::make_shared<arrivals>();
   }
 

@@ -45,5 +45,6 @@ opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& a
 opened open_window(engine& shared, const dataset_ptr& node, const place& at);
 opened open_sample_from(engine& shared, const dataset_ptr& node, const place& at);
 opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at);
+opened open_sleep(engine& shared, const dataset_ptr& node, const place& at);
 
 } // namespace headrace::detail

@@ -9,7 +9,7 @@ public:
   parallel_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                     parallel_blocks::function f)
     : operator_iterator(shared, node),
-      blocks_(std::move(input), std::move(f), {shared.gate_of(node), shared.ordered()},
+      blocks_(std::move(input), std::move(f), {shared.gate_of(node), shared.ordered(node)},
               shared.context().stop) {}
 
 protected:

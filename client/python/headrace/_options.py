@@ -127,9 +127,9 @@ def check(options: Any) -> Options:
     return options
 
 
-def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None]:
-    """Deterministic, autotune, threads and bytes, where they are given (0: not bounded)."""
+def of_graph(options: Options) -> tuple[bool | None, bool | None, int | None, int | None, str | None]:
+    """Deterministic, autotune, threads, bytes and compression, where they are given (0: not bounded)."""
     given = options._given()
     threads = given.get("threading.private_threadpool_size") or given.get("autotune.cpu_budget") or None
     return (given.get("deterministic"), given.get("autotune.enabled"), threads,
-            given.get("autotune.ram_budget") or None)
+            given.get("autotune.ram_budget") or None, None)

@@ -132,17 +132,24 @@ void bind_datasets(nb::module_& m) {
     nb::arg("seed").none(), nb::arg("reseed"));
 
   // operators
-  m.def("map", [](graph in, const function& f, int64_t parallel) {
-    return checked(make_map(in.node(), shared(f), parallel));
-  });
+  m.def(
+    "map",
+    [](graph in, const function& f, int64_t parallel, std::optional<bool> deterministic) {
+      return checked(make_map(in.node(), shared(f), parallel, deterministic));
+    },
+    nb::arg("input"), nb::arg("function"), nb::arg("parallel"), nb::arg("deterministic").none());
   m.def("filter",
         [](graph in, const function& f) { return checked(make_filter(in.node(), shared(f))); });
   m.def("flat_map",
         [](graph in, const function& f) { return checked(make_flat_map(in.node(), shared(f))); });
-  m.def("interleave",
-        [](graph in, const function& f, int64_t cycle, int64_t length, int64_t parallel) {
-          return checked(make_interleave(in.node(), shared(f), cycle, length, parallel));
-        });
+  m.def(
+    "interleave",
+    [](graph in, const function& f, int64_t cycle, int64_t length, int64_t parallel,
+       std::optional<bool> deterministic) {
+      return checked(make_interleave(in.node(), shared(f), cycle, length, parallel, deterministic));
+    },
+    nb::arg("input"), nb::arg("function"), nb::arg("cycle"), nb::arg("length"), nb::arg("parallel"),
+    nb::arg("deterministic").none());
   m.def("batch", [](graph in, int64_t size, bool drop_remainder) {
     return checked(make_batch(in.node(), size, drop_remainder));
   });
@@ -173,6 +180,9 @@ void bind_datasets(nb::module_& m) {
   m.def("ignore_errors", [](graph in) { return checked(make_ignore_errors(in.node())); });
   m.def("assert_cardinality",
         [](graph in, int64_t n) { return checked(make_assert_cardinality(in.node(), n)); });
+  m.def("sleep", [](graph in, int64_t microseconds) {
+    return checked(make_sleep(in.node(), microseconds));
+  });
   m.def("unbatch", [](graph in) { return checked(make_unbatch(in.node())); });
   m.def(
     "global_shuffle",
@@ -195,14 +205,16 @@ void bind_datasets(nb::module_& m) {
   m.def(
     "options",
     [](graph in, std::optional<bool> deterministic, std::optional<bool> autotune,
-       std::optional<int64_t> threads, std::optional<int64_t> memory) {
+       std::optional<int64_t> threads, std::optional<int64_t> memory,
+       std::optional<std::string> compression) {
       return checked(make_options(in.node(), {.deterministic = deterministic,
                                               .autotune = autotune,
                                               .threads = threads,
-                                              .memory = memory}));
+                                              .memory = memory,
+                                              .compression = std::move(compression)}));
     },
     nb::arg("input"), nb::arg("deterministic").none(), nb::arg("autotune").none(),
-    nb::arg("threads").none(), nb::arg("memory").none());
+    nb::arg("threads").none(), nb::arg("memory").none(), nb::arg("compression").none());
 }
 
 } // namespace headrace::python

@@ -45,10 +45,12 @@ std::vector<dataset_ptr> samples() {
       .value());
   out.push_back(make_concatenate(in, make_repeat(in, 2).value()).value());
   auto odd = traced(in, [](expr x) { return x % 2 == 1; });
-  out.push_back(
-    make_options(make_filter(in, odd, 3).value(),
-                 {.deterministic = true, .autotune = false, .threads = 2, .memory = 1 << 20})
-      .value());
+  out.push_back(make_options(make_filter(in, odd, 3).value(), {.deterministic = true,
+                                                               .autotune = false,
+                                                               .threads = 2,
+                                                               .memory = 1 << 20,
+                                                               .compression = "snappy"})
+                  .value());
   out.push_back(make_global_shuffle(in, 7, false).value());
   auto files = make_list_files(string_constant(std::vector<std::string>{
                                  std::string{HEADRACE_DATA_DIR} + "/digits/digits-0000*"}),
@@ -92,6 +94,9 @@ std::vector<dataset_ptr> samples() {
   auto small = make_take_while(in, traced(in, [](expr x) { return x < 9; })).value();
   out.push_back(make_assert_cardinality(make_unique_elements(small).value(), 12).value());
   out.push_back(make_shard(make_ignore_errors(in).value(), 5, 2).value());
+  out.push_back(make_sleep(in, 3).value());
+  for (bool ordered : {false, true})
+    out.push_back(make_map(in, traced(in, [](expr x) { return x + 1; }), 2, ordered).value());
   const int64_t pad = -7;
   out.push_back(make_padded_batch(make_window(in, 4, 3, 2).value(), 3, {shape{6}},
                                   {column::of_scalars(std::span<const int64_t>{&pad, 1})}, true)

@@ -112,11 +112,22 @@ TEST(Unordered, InterleaveGoesOnBesideAFileThatKeepsItWaiting) {
   const auto files = make_from_tensor_slices({string_constant(names)}).value();
   const auto lines = traced(files, [](expr x) { return make_text_lines(x.node()).value(); });
   iterator_context context;
-  auto it =
-    make_iterator(unordered(make_interleave(files, lines, 2, 1, 2).value()), context).value();
+  auto it = make_iterator(make_interleave(files, lines, 2, 1, 2, false).value(), context).value();
   EXPECT_EQ(read_all(*it, always(1), 3), (std::vector<std::string>{"'1'", "'2'", "'3'"}));
   std::ofstream{slow} << "late\n";
   EXPECT_EQ(read_all(*it), std::vector<std::string>{"'late'"});
+}
+
+TEST(Unordered, AnOperatorThatKeepsTheOrderKeepsIt) {
+  test::scratch_folder folder;
+  const auto slow = folder.path() + "/slow";
+  ASSERT_EQ(::mkfifo(slow.c_str(), 0600), 0);
+  const std::vector<std::string> names{slow, folder.write("fast", "1\n2\n")};
+  const auto files = make_from_tensor_slices({string_constant(names)}).value();
+  const auto lines = traced(files, [](expr x) { return make_text_lines(x.node()).value(); });
+  const auto graph = unordered(make_interleave(files, lines, 2, 1, 2, true).value());
+  std::jthread writer{[&] { std::ofstream{slow} << "late\n"; }};
+  EXPECT_EQ(read_all(graph, always(1)), (std::vector<std::string>{"'late'", "'1'", "'2'"}));
 }
 
 TEST(Unordered, PositionsKeepEveryRow) {

@@ -53,7 +53,7 @@ public:
       return take(in, 500);
     if (shuffles_ && below(4) == 0)
       return shuffle(in);
-    switch (below(21)) {
+    switch (below(22)) {
     case 0: return map(in);
     case 1: return divide(in);
     case 2: return filter(in);
@@ -74,6 +74,7 @@ public:
     case 17: return choose(in, make(depth / 2));
     case 18: return sample_from(in, make(depth / 2));
     case 19: return window(in);
+    case 20: return {make_sleep(in.graph, between(0, 2)).value(), in.want};
     default: return sum_zip(in, make(depth / 2));
     }
   }

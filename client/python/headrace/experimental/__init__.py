@@ -1,7 +1,8 @@
-"""What tf.data.experimental holds: the service, and more sources."""
+"""What tf.data.experimental holds: the service, more sources, and pauses."""
 
 from .. import service as service
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ._sleep import sleep
 from ._sources import CsvDataset, SqlDataset
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "SqlDataset", "service"]
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "SqlDataset", "service", "sleep"]

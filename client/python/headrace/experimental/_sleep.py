@@ -1,0 +1,27 @@
+"""A pause before every element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import _core
+from .._dataset import Dataset
+from .._values import integer
+
+
+def sleep(micros: int) -> Callable[[Dataset], Dataset]:
+    """For ``Dataset.apply``: pauses before every element, where the pipeline runs, to see what a slow one does.
+
+    Raises ``InvalidArgumentError`` for less than 0 and for more than a day.
+
+    >>> list(Dataset.range(2).apply(sleep(100)))
+    [np.int64(0), np.int64(1)]
+    """
+    pause = integer(micros, "micros")
+
+    def apply(dataset: Dataset) -> Dataset:
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"sleep: the input must be a Dataset, not {type(dataset).__name__}")
+        return dataset._with(_core.sleep(dataset._graph, pause))
+
+    return apply
