@@ -3,6 +3,7 @@
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/local_listener.hpp"
 #include "headrace/client/service_client.hpp"
+#include "headrace/client/service_source.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -84,6 +85,11 @@ struct worker_server::impl {
     options.data_address = data;
     options.tags = from.tags;
     options.find_function = from.find_function;
+    options.open_distribute = [](const dataset_node& node,
+                                 std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+      HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
+      return std::unique_ptr<element_source>{std::move(out)};
+    };
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
     start_worker(here, options, *where, router, from.log, from.on_failed);

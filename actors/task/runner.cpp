@@ -103,6 +103,10 @@ status runner::shared::pull() {
   context.stop = halt.get_token();
   context.splits = what.leases_splits ? &leases : nullptr;
   context.find_function = what.find_function;
+  inner_services services{what.graph, what.leases_splits, what.seed, what.open_distribute};
+  context.distribute = [&](const dataset_node& node) {
+    return services.open(node, halt.get_token());
+  };
   context.seed = what.seed;
   context.repetition = what.repetition;
   HEADRACE_ASSIGN(auto source, make_iterator(what.graph, context));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
@@ -28,6 +29,7 @@ public:
     /// blocks may be outstanding however large they are.
     size_t most_outstanding = 1 << 20;
     std::function<named_function(const std::string&)> find_function; ///< may be empty
+    open_service open_distribute;                                    ///< may be empty
     std::shared_ptr<stopping_threads> threads;                       ///< may be null
   };
   /// Called on the runner's thread, in order. They must not block.

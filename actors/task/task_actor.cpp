@@ -4,6 +4,7 @@
 #include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
+#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/runtime/node/boot_id.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +20,15 @@ constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
 
-compression asked_compression(schema::Compression x) {
+/// What a consumer wants; one that leaves it to the workers gets what the dataset says.
+compression asked_compression(schema::Compression x, const dataset_node& graph) {
   switch (x) {
-  case schema::Compression::AUTO: return compression::automatic;
+  case schema::Compression::AUTO: {
+    const auto said = options_of(graph).compression;
+    return !said               ? compression::automatic
+           : *said == "snappy" ? compression::snappy
+                               : compression::none;
+  }
   case schema::Compression::SNAPPY: return compression::snappy;
   default: return compression::none; // what we do not know, we do not use
   }
@@ -117,6 +124,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     .replay = memory_->splits,
     .skip_rows = memory_->numbers.elements,
     .find_function = options_.find_function,
+    .open_distribute = options_.open_distribute,
     .threads = options_.threads,
   });
   memory_->numbers.restarts += number > 1;
@@ -248,7 +256,7 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
     by_channel_.erase({routes[who].over.get(), routes[who].channel});
   routes[who] = {from.from,
                  from.what.channel,
-                 compression_choice{asked_compression(wanted.getCompression()),
+                 compression_choice{asked_compression(wanted.getCompression(), *about_.graph),
                                     from.from->peer_boot_id() == boot_id()},
                  {}};
   by_channel_[{from.from.get(), from.what.channel}] = who;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -25,6 +26,8 @@ struct worker_options {
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// The C++ functions that graphs may call by name; may be empty.
   std::function<named_function(const std::string&)> find_function;
+  /// Reads a `distribute` in a graph from its service; may be empty.
+  open_service open_distribute;
   /// Where threads are counted that were told to stop; outlives this worker's restarts.
   std::shared_ptr<stopping_threads> threads = std::make_shared<stopping_threads>();
   /// With so many stuck threads (told to stop a whole lease ago) the worker cannot go on; 0: it

@@ -1,0 +1,40 @@
+#include "headrace/actors/task/inner_services.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+inner_services::inner_services(const dataset_ptr& graph, bool shared, uint64_t run,
+                               open_service open)
+  : open_(std::move(open)) {
+  if (shared)
+    name(*graph, run);
+}
+
+void inner_services::name(const dataset_node& node, uint64_t run) {
+  if (node.op != dataset_op::distribute) {
+    for (const auto& input : node.inputs) name(*input, run);
+    return;
+  }
+  if (!node.service.job_name.empty() || named_.contains(&node))
+    return;
+  auto about = node.service;
+  about.job_name = fmt::format("input {} of run {:016x}", named_.size(), run);
+  // Passes of a repeat around it are repetitions of that job, counted alike by all tasks.
+  about.iterations = std::make_shared<std::atomic<uint64_t>>(0);
+  named_.emplace(&node, std::move(about));
+}
+
+result<std::unique_ptr<element_source>> inner_services::open(const dataset_node& node,
+                                                             std::stop_token stop) {
+  if (!open_)
+    return failed_precondition("distribute: this worker reads from no service");
+  const auto named = named_.find(&node);
+  if (named == named_.end())
+    return open_(node, std::move(stop));
+  auto shared = node;
+  shared.service = named->second;
+  return open_(shared, std::move(stop));
+}
+
+} // namespace headrace
