@@ -134,6 +134,126 @@ def test_WrongArgumentsNameThemselves():
         hr.Dataset.range(3).map(lambda x: hr.py_function(lambda y: y, hr.int64)(x))
 
 
+# -- outside of map --------------------------------------------------------------------------------------
+
+
+def is_prime(n):
+    n = int(n)
+    return n > 1 and all(n % k for k in range(2, n))
+
+
+def test_FilterAndTakeWhileTakePythonFunctions():
+    truth = hr.TensorSpec([], hr.bool)
+    assert ints(hr.Dataset.range(20).filter(hr.py_function(is_prime, truth))) == [2, 3, 5, 7, 11, 13, 17, 19]
+    small = hr.Dataset.range(20).take_while(hr.py_function(lambda n: n * n < 30, truth))
+    assert ints(small) == [0, 1, 2, 3, 4, 5]
+    pairs = hr.Dataset.from_tensor_slices(([1, 2, 3], [3, 2, 1])).filter(hr.py_function(lambda a, b: a < b, truth))
+    assert [(int(a), int(b)) for a, b in pairs] == [(1, 3)]
+    with pytest.raises((TypeError, ValueError), match="filter.*bool"):
+        hr.Dataset.range(3).filter(hr.py_function(lambda n: n, SCALAR))
+
+
+def test_APredicateThatRaisesIsThatElementsError():
+    it = iter(hr.Dataset.range(4).filter(hr.py_function(lambda n: 6 // int(n - 1) != -6, hr.TensorSpec([], hr.bool))))
+    with pytest.raises(hr.errors.UnknownError, match="ZeroDivisionError"):
+        list(it)
+    assert ints(it) == [2, 3]
+
+
+class Total:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, total, x):
+        self.calls += 1
+        return total + x
+
+
+def test_ScanAndReduceTakePythonFunctions():
+    def step(total, x):
+        return total + x, [total, x]
+
+    got = hr.Dataset.range(4).scan(np.int64(0), hr.py_function(step, (SCALAR, hr.TensorSpec([2], hr.int64))))
+    assert [x.tolist() for x in got] == [[0, 0], [0, 1], [1, 2], [3, 3]]
+    assert hr.Dataset.range(5).reduce(np.int64(0), hr.py_function(lambda t, x: t + x, SCALAR)) == 10
+    assert hr.Dataset.range(5).reduce(np.int64(0), hr.py_function(Total, SCALAR)) == 10
+
+
+def test_DatasetsInFunctionsTakePythonFunctions():
+    ds = hr.Dataset.range(4).flat_map(lambda x: hr.Dataset.range(x).map(hr.py_function(lambda y: y + 10, SCALAR)))
+    assert ints(ds) == [10, 10, 11, 10, 11, 12]
+    ds = hr.Dataset.range(3).interleave(
+        lambda x: hr.Dataset.from_tensors(x).filter(hr.py_function(lambda y: y != 1, hr.TensorSpec([], hr.bool))))
+    assert ints(ds) == [0, 2]
+
+
+def test_WhereItCannotBeItSaysSo():
+    for use in (lambda ds, f: ds.flat_map(f), lambda ds, f: ds.interleave(f)):
+        with pytest.raises(TypeError, match="must give a Dataset, which py_function cannot"):
+            use(hr.Dataset.range(3), hr.py_function(lambda x: x, SCALAR))
+
+
+# -- bounds ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bounded(cluster):
+    """What a worker whose pool has these bounds gives of a dataset: elements, and texts of errors."""
+    def read(ds, **bounds):
+        dispatcher = cluster(1, **bounds)
+        it = iter(ds.apply(hr.service.distribute("off", dispatcher.target)))
+        out = []
+        while True:
+            try:
+                out.append(int(next(it)))
+            except hr.errors.OpError as e:
+                out.append(str(e))
+            except StopIteration:
+                return out
+    return read
+
+
+def test_ACallThatTakesTooLongIsThatElementsError(bounded):
+    def hangs(x):
+        while x == 2:
+            pass
+        return x
+
+    def sleeps(x):
+        import ctypes
+        if x == 2:
+            ctypes.CDLL(None).pause()  # in C, where no exception of Python can come
+        return x
+
+    for f in (hangs, sleeps):
+        got = bounded(hr.Dataset.range(5).map(hr.py_function(f, SCALAR)), python_call_timeout_ms=500)
+        assert [x for x in got if isinstance(x, int)] == [0, 1, 3, 4]
+        assert "one call took longer than 0.5 s" in got[2]
+
+
+def test_AGeneratorThatHangsEndsWithAnError(bounded):
+    def hangs():
+        yield 1
+        while True:
+            pass
+
+    got = bounded(hr.Dataset.from_generator(hangs, output_signature=SCALAR), python_call_timeout_ms=500)
+    assert got[-1].startswith("from_generator") and "took longer" in got[-1] and got[:-1] in ([1], [])
+
+
+def test_ACallThatTakesTooMuchMemoryIsThatElementsError(bounded):
+    def greedy(x):
+        return len(bytearray(1 << 31)) if x == 1 else x
+
+    got = bounded(hr.Dataset.range(3).map(hr.py_function(greedy, SCALAR)), python_memory_bytes=1 << 30)
+    assert [got[0], got[2]] == [0, 2] and "MemoryError" in got[1]
+
+
+def test_APoolHasNoMoreProcessesThanItMay(bounded):
+    pids = bounded(hr.Dataset.range(200).map(hr.py_function(lambda x: os.getpid(), SCALAR)), python_processes=1)
+    assert len(set(pids)) == 1
+
+
 def test_PrintingDoesNotDisturb(capfd):
     def talks(x):
         print("hello")
@@ -226,7 +346,8 @@ def test_TheCommandsWorkerRunsPythonFunctions():
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     with hr.service.DispatchServer() as dispatcher:
         worker = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher",
-                                   dispatcher.target], stdout=subprocess.PIPE, text=True, env=env)
+                                   dispatcher.target, "--python-processes", "1", "--python-memory", "1G",
+                                   "--python-call-timeout", "30"], stdout=subprocess.PIPE, text=True, env=env)
         assert worker.stdout.readline().startswith("worker listening on ")
         ds = hr.Dataset.range(4).map(hr.py_function(lambda x: x + 1, SCALAR))
         assert ints(ds.apply(hr.service.distribute("off", dispatcher.target))) == [1, 2, 3, 4]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import signal
 import struct
 import subprocess
 import sys
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _lifetime
 
@@ -36,13 +37,32 @@ def receive(stream: Any) -> Any:
     return pickle.loads(data)
 
 
+def shipped(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
+    """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives, for whoever runs it."""
+    import cloudpickle
+
+    return pickle.dumps((kind, cloudpickle.dumps(made), argument, declared), protocol=5)
+
+
+class Limits(NamedTuple):
+    """Bounds of a pool; None: not bounded, and as many processes as there are CPUs."""
+
+    processes: int | None = None
+    #: Bytes of data of each process.
+    memory: int | None = None
+    #: Seconds of one call.
+    call_timeout: float | None = None
+
+
 class _Process:
     """One process of the pool; it ends when its standard input does."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
         paths = [p for p in sys.path if p]
+        self._limits = limits
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "headrace._pool_process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "headrace._pool_process", str(limits.memory or 0), str(limits.call_timeout or 0)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
         self._known: set[bytes] = set()
 
@@ -56,6 +76,13 @@ class _Process:
         """Raises ``EOFError`` if the process died."""
         out: list[Any] = receive(self._child.stdout)
         return out
+
+    def fate(self) -> str:
+        """Ends the process, and says how it ended."""
+        code = self.stop()
+        if code == -signal.SIGALRM and self._limits.call_timeout:
+            return f"was ended, because one call took longer than {self._limits.call_timeout:g} s"
+        return f"died (ended by signal {-code})" if code < 0 else f"died (exit code {code})"
 
     def stop(self) -> int:
         """Ends the process, and returns its exit code."""
@@ -73,10 +100,11 @@ class _Process:
 
 
 class Pool:
-    """Runs functions over rows, in up to ``size`` processes, which are started when they are needed."""
+    """Runs functions over rows, in processes which are started when they are needed."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, limits: Limits = Limits()) -> None:
+        self.limits = limits
+        self._size = limits.processes or len(os.sched_getaffinity(0))
         self._changed = threading.Condition()
         self._idle: list[_Process] = []
         self._all: set[_Process] = set()
@@ -104,8 +132,7 @@ class Pool:
                 out += process.answer()
                 self._give_back(process)
             except (EOFError, OSError):
-                code = self._lost(process)
-                out += self._one_by_one(name, function, part, code)
+                out += self._one_by_one(name, function, part, self._lost(process))
         return out
 
     def stop(self) -> None:
@@ -117,7 +144,7 @@ class Pool:
         for process in gone:
             process.stop()
 
-    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], code: int) -> list[Any]:
+    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str) -> list[Any]:
         """After a process died: so that only the row that killed it is lost."""
         out: list[Any] = []
         for row in rows:
@@ -133,9 +160,8 @@ class Pool:
                     self._give_back(process)
                     continue
                 except (EOFError, OSError):
-                    code = self._lost(process)
-            how = f"ended by signal {-code}" if code < 0 else f"exit code {code}"
-            out.append(f"py_function: the process that ran it died ({how})")
+                    fate = self._lost(process)
+            out.append(f"py_function: the process that ran it {fate}")
         return out
 
     @staticmethod
@@ -161,7 +187,7 @@ class Pool:
             self._starting += fresh
         started = []
         try:
-            started = [_Process() for _ in range(fresh)]
+            started = [_Process(self.limits) for _ in range(fresh)]
         finally:
             with self._changed:
                 self._starting -= fresh
@@ -175,34 +201,40 @@ class Pool:
                 self._idle.append(process)
                 self._changed.notify()
 
-    def _lost(self, process: _Process) -> int:
-        code = process.stop()
+    def _lost(self, process: _Process) -> str:
+        fate = process.fate()
         with self._changed:
             self._all.discard(process)
             self._changed.notify()
-        return code
+        return fate
 
 
 class Generator:
     """Runs a generator, in a process of its own, which starts when it is first asked."""
 
-    def __init__(self, shipped: bytes) -> None:
+    def __init__(self, shipped: bytes, limits: Limits) -> None:
         self._shipped = shipped
+        self._limits = limits
         self._process: _Process | None = None
+        self._died_at: Any = None
         self._lock = threading.Lock()
 
     def run(self, rows: list[Any]) -> list[Any]:
         """The elements of these numbers, ascending ones; fewer if there are no more. A str says why one failed."""
         with self._lock:
+            if self._died_at is not None and rows and rows[0] > self._died_at:
+                return []
+            self._died_at = None
             try:
                 if self._process is None:
-                    self._process = _Process()
+                    self._process = _Process(self._limits)
                 self._process.ask(b"generator", self._shipped, rows)
                 return self._process.answer()
             except (EOFError, OSError):
-                how = "did not start" if self._process is None else f"died (exit code {self._process.stop()})"
+                fate = "did not start" if self._process is None else self._process.fate()
                 self._process = None
-                return [f"from_generator: the process that ran the generator {how}"]
+                self._died_at = rows[0] if rows else None
+                return [f"from_generator: the process that ran the generator {fate}"]
 
     def __del__(self) -> None:
         if self._process is not None:
@@ -214,10 +246,10 @@ _lock = threading.Lock()
 
 
 def shared() -> Pool:
-    """The pool of this process: as many processes as there are CPUs."""
+    """The pool of this process, without bounds but for the number of CPUs."""
     global _shared
     with _lock:
         if _shared is None:
-            _shared = Pool(len(os.sched_getaffinity(0)))
+            _shared = Pool()
             _lifetime.stops_at_exit(_shared)
         return _shared

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pickle
+import resource
 import signal
 import sys
 import traceback
@@ -53,7 +55,7 @@ def _why(name: str, e: Exception) -> str:
     return f"{name}: {type(e).__name__}: {e}\n{traceback.format_exc()}"
 
 
-def function_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any]]:
+def function_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
     """For each row a list of arrays, or a str that says why not."""
     name = f"py_function {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
@@ -61,14 +63,16 @@ def function_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any]
 
     def run(row: Any) -> Any:
         try:
-            return check(f(*row) if isinstance(row, tuple) else f(row))
+            with watch:
+                given = f(*row) if isinstance(row, tuple) else f(row)
+            return check(given)
         except Exception as e:
             return _why(name, e)
 
     return lambda rows: [run(row) for row in rows]
 
 
-def generator_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any]]:
+def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
     """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given."""
     generator, args = made
     name = f"from_generator {getattr(generator, '__qualname__', repr(generator))}"
@@ -86,7 +90,8 @@ def generator_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any
                 while next_number < number:
                     next(at)
                     next_number += 1
-                given = next(at)
+                with watch:
+                    given = next(at)
                 next_number += 1
             except StopIteration:
                 return out
@@ -104,16 +109,33 @@ def generator_runner(made: Any, declared: Any) -> Callable[[list[Any]], list[Any
     return run
 
 
-def runner(shipped: bytes) -> Callable[[list[Any]], list[Any]]:
+def runner(shipped: bytes, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
     """What runs that function or generator."""
-    import cloudpickle
+    kind, made, _, declared = pickle.loads(shipped)
+    make = generator_runner if kind == "generator" else function_runner
+    return make(pickle.loads(made), declared, watch)
 
-    kind, made, _, declared = cloudpickle.loads(shipped)
-    return generator_runner(made, declared) if kind == "generator" else function_runner(made, declared)
+
+class _Watch:
+    """Ends the process, by SIGALRM, if what is done within takes too long, whatever it hangs in."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> None:
+        if self._seconds:
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        if self._seconds:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def main() -> None:
-    """Serves until standard input ends."""
+def main(memory: int, call_timeout: float) -> None:
+    """Serves until standard input ends. memory: bytes, call_timeout: seconds; 0: no bound."""
+    if memory:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    watch = _Watch(call_timeout)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What functions print goes to standard error: standard output is ours.
     answers = os.fdopen(os.dup(1), "wb")
@@ -126,7 +148,7 @@ def main() -> None:
             return
         if shipped is not None:
             try:
-                known[name] = runner(shipped)
+                known[name] = runner(shipped, watch)
             except Exception as e:
                 why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
                 known[name] = lambda rows, why=why: [why] * len(rows)  # type: ignore[misc]
@@ -134,4 +156,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), float(sys.argv[2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from .dtypes import as_dtype
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
-    from ._dataset.base import Described
 
 #: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
 _PREFIX = "python:"
@@ -32,29 +32,48 @@ def _plain(spec: TensorSpec) -> list[Any]:
     return [spec.dtype.name, None if dims is None else list(dims)]
 
 
+class _Twice:
+    """A function's result, twice; a class is set up at the first call."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        self._made = not isinstance(f, type)
+        self.__qualname__ = getattr(f, "__qualname__", type(f).__qualname__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self._made:
+            self._f, self._made = self._f(), True
+        result = self._f(*arguments)
+        return result, result
+
+
 class PyFunction:
-    """What ``py_function`` gives: for ``Dataset.map``."""
+    """What ``py_function`` gives: for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``."""
 
     def __init__(self, f: Callable[..., Any], Tout: Any, deterministic: bool) -> None:
         self._f = f
         self._declared = map_structure(_spec, Tout)
         self.deterministic = deterministic
 
-    def _map(self, dataset: Described, parallel: int) -> Dataset:
-        import cloudpickle
-
-        argument = map_structure(_plain, dataset._graph.spec(spec_of_leaf))
+    def _function(self, graph: _core.Graph) -> _core.Function:
+        """As a function of that graph's elements."""
+        argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
-        shipped = cloudpickle.dumps(("function", self._f, argument, declared))
-        f = _core.python_function(dataset._graph, _name(self._f, shipped), declared)
-        return dataset._with(_core.map(dataset._graph, f, parallel))
+        shipped = _pool.shipped("function", self._f, argument, declared)
+        return _core.python_function(graph, _name(self._f, shipped), declared)
+
+    def twice(self) -> PyFunction:
+        """The same, which gives what it gives as a pair of twice that."""
+        return PyFunction(_Twice(self._f), (self._declared, self._declared), self.deterministic)
 
     def __call__(self, *_: Any) -> Any:
-        raise TypeError("what py_function gives is itself the argument of map: ds.map(headrace.py_function(f, Tout))")
+        raise TypeError("what py_function gives is itself the argument of map, filter, take_while or scan: "
+                        "ds.map(headrace.py_function(f, Tout))")
 
 
 def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = False) -> PyFunction:
-    """``func`` as it is, for ``Dataset.map``: run by Python for each element, with numpy arrays and scalars.
+    """``func`` as it is, for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``: run by Python for each
+    element, with numpy arrays and scalars.
 
     func: a function of an element (of its parts, if elements are tuples), or a class: one object of it is made in
     each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
@@ -75,25 +94,21 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
     return PyFunction(func, Tout, deterministic)
 
 
-def _find(name: str) -> tuple[Any, Any, Any, bool]:
-    """For the extension: how to run the function of that name over rows, the specs of what it takes and gives, and
-    whether it is a generator, which may give fewer rows than it is asked for.
+def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
+    """For the extension: how to run the function of that name over rows (in ``pool``, or the process's own), the specs
+    of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
     """
-    import cloudpickle
-
     shipped = base64.b85decode(name.rpartition(":")[2])
-    # Only the specs are needed here; the function itself is made in the processes of the pool.
-    kind, _, argument, declared = cloudpickle.loads(shipped)
+    # The function itself is made in the processes of the pool only.
+    kind, _, argument, declared = pickle.loads(shipped)
     if kind == "generator":
-        return _pool.Generator(shipped).run, argument, declared, True
-    return (lambda rows: _pool.shared().run(shipped, rows)), argument, declared, False
+        return _pool.Generator(shipped, pool.limits if pool else _pool.Limits()).run, argument, declared, True
+    return (lambda rows: (pool or _pool.shared()).run(shipped, rows)), argument, declared, False
 
 
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any,
                    output_signature: Any) -> Dataset:
     """See ``Dataset.from_generator``."""
-    import cloudpickle
-
     from ._dataset import Dataset
 
     if not callable(generator):
@@ -109,7 +124,7 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
     else:
         declared = _with_shapes(output_types, output_shapes)
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
-    shipped = cloudpickle.dumps(("generator", (generator, given), ["int64", []], map_structure(_plain, declared)))
+    shipped = _pool.shipped("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
     return Dataset(_core.generator(_name(generator, shipped), map_structure(_plain, declared)))
 
 

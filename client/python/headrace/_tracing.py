@@ -47,7 +47,13 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
     Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
     """
     from ._dataset import Dataset
+    from ._python import PyFunction
 
+    if isinstance(f, PyFunction):
+        if dataset:
+            raise TypeError(f"{operator}: {argument} must give a Dataset, which py_function cannot; use a function "
+                            "that is traced")
+        return f._function(graph)
     if not callable(f):
         raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
     call = _core.open_function(graph)

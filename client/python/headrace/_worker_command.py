@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 
 from .errors import OpError
+
+
+def _bytes(text: str) -> int:
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper(), 1)
+    return int(text if unit == 1 else text[:-1]) * unit
+
+
+def _ms(seconds: float | None) -> int | None:
+    """Whole milliseconds, of which 0 is none."""
+    return None if seconds is None else math.ceil(seconds * 1000)
 
 
 def run(arguments: list[str]) -> int:
@@ -21,6 +32,12 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("--advertise", default="", metavar="HOST", help="what trainers are told; default: --host")
     parser.add_argument("--data-port", type=int, default=0, help="port from which trainers read; 0: any free one")
     parser.add_argument("--tag", action="append", default=[], help="a label that jobs may ask for")
+    parser.add_argument("--python-processes", type=int, metavar="N", help="processes that run Python functions; default: "
+                        "as many as there are CPUs")
+    parser.add_argument("--python-memory", type=_bytes, metavar="BYTES", help="bound of the memory of each; K, M and G "
+                        "stand for units of 1024; default: none")
+    parser.add_argument("--python-call-timeout", type=float, metavar="SECONDS", help="bound of the time of one call; "
+                        "default: none")
     parser.add_argument("--tls-cert", default="", metavar="FILE")
     parser.add_argument("--tls-key", default="", metavar="FILE")
     parser.add_argument("--tls-ca", default="", metavar="FILE")
@@ -30,7 +47,8 @@ def run(arguments: list[str]) -> int:
         server = service.WorkerServer(service.WorkerConfig(
             dispatcher_address=given.dispatcher, worker_address=given.advertise or None, port=given.data_port,
             worker_tags=given.tag, host=given.host, tls_cert=given.tls_cert, tls_key=given.tls_key,
-            tls_ca=given.tls_ca, insecure=given.insecure))
+            tls_ca=given.tls_ca, insecure=given.insecure, python_processes=given.python_processes,
+            python_memory_bytes=given.python_memory, python_call_timeout_ms=_ms(given.python_call_timeout)))
     except (OpError, ValueError) as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
         return 1

@@ -16,7 +16,9 @@ NB_MODULE(_core, m) {
   using namespace headrace::python;
   import_numpy();
   // What still lives when the interpreter exits (an exception's traceback) is no mistake of ours.
+  // Tests ask for the warnings.
   nanobind::set_leak_warnings(false);
+  m.def("report_leaks", [] { nanobind::set_leak_warnings(true); });
   m.doc() = "What the package headrace is made of; programs use the package.";
   bind_errors(m);
   bind_tensors(m);

@@ -92,13 +92,12 @@ block function_of_rows::operator()(const block& in) const {
   return out;
 }
 
-} // namespace
-
-named_function find_python_function(const std::string& name) {
+named_function find(const std::string& name, const nb::object* pool) {
   if (!name.starts_with("python:") || leaving())
     return {};
   nb::gil_scoped_acquire lock;
-  auto found = nb::cast<nb::tuple>(nb::module_::import_("headrace._python").attr("_find")(name));
+  auto found = nb::cast<nb::tuple>(
+    nb::module_::import_("headrace._python").attr("_find")(name, pool ? *pool : nb::none()));
   function_of_rows f{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                      spec_from_python(found[2]).components, nb::cast<bool>(found[3])};
   return [f = std::move(f)](const block& in) -> result<block> {
@@ -110,6 +109,15 @@ named_function find_python_function(const std::string& name) {
       return status{status_code::unknown, e.what()};
     }
   };
+}
+
+} // namespace
+
+std::function<named_function(const std::string&)> python_functions(nb::object pool) {
+  std::shared_ptr<nb::object> own;
+  if (!pool.is_none())
+    own = kept(std::move(pool));
+  return [own](const std::string& name) { return find(name, own.get()); };
 }
 
 void bind_python_functions(nb::module_& m) {

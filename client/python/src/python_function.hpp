@@ -3,12 +3,14 @@
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "python.hpp"
 
+#include <functional>
 #include <string>
 
 namespace headrace::python {
 
-/// The Python function that a graph calls by this name: it runs in processes beside this one (see
-/// headrace/_python.py). Empty for names of others. May be called without the GIL.
-named_function find_python_function(const std::string& name);
+/// Finds the Python functions that graphs call by name: they run in processes beside this one (see
+/// headrace/_python.py), those of `pool`, a Pool, or of the whole process if it is None. Gives
+/// nothing for names of others. What it gives may be called, and dropped, without the GIL.
+std::function<named_function(const std::string&)> python_functions(nb::object pool = nb::none());
 
 } // namespace headrace::python

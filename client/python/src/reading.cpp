@@ -56,7 +56,7 @@ reading::reading(dataset_ptr graph, std::optional<uint64_t> seed)
   enter_threads();
   shared_->graph = std::move(graph);
   shared_->options.seed = seed;
-  shared_->options.find_function = find_python_function;
+  shared_->options.find_function = python_functions();
   std::lock_guard lock{readings().mutex};
   readings().all.insert(this);
 }

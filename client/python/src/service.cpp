@@ -178,15 +178,18 @@ void bind_service(nb::module_& m) {
   nb::class_<worker>(m, "Worker")
     .def_prop_ro("address", [](const worker& x) { return x.get().address(); })
     .def("stop", &worker::stop);
-  m.def("start_worker",
-        [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags) {
-          worker_server_options options;
-          options.endpoint = endpoint_of(endpoint);
-          options.dispatcher = of;
-          options.find_function = find_python_function;
-          options.tags = tags;
-          return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
-        });
+  m.def(
+    "start_worker",
+    [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags,
+       nb::object pool) {
+      worker_server_options options;
+      options.endpoint = endpoint_of(endpoint);
+      options.dispatcher = of;
+      options.find_function = python_functions(std::move(pool));
+      options.tags = tags;
+      return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
+    },
+    nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none());
 }
 
 } // namespace headrace::python

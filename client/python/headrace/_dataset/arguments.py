@@ -46,6 +46,11 @@ def parallel_calls(value: Any) -> int:
     return calls
 
 
+def order(deterministic: Any) -> bool | None:
+    """Do parallel calls keep the order? None: as the dataset's options say."""
+    return None if deterministic is None else flag(deterministic, "deterministic")
+
+
 def names(value: Any, argument: str) -> _core.Tensor:
     """File names as a tensor of strings."""
     if isinstance(value, os.PathLike):

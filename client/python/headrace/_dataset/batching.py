@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core, dtypes
 from .._values import integer
-from .arguments import flag, parallel_calls
+from .arguments import flag, order, parallel_calls
 from .base import Described, missing
 
 if TYPE_CHECKING:
@@ -22,10 +22,13 @@ class Batching(Described):
               deterministic: bool | None = None, name: str | None = None) -> Dataset:
         """``batch_size`` elements stacked into one.
 
+        num_parallel_calls, deterministic: accepted; a batch is made column by column, in its order.
+
         >>> list(Dataset.range(5).batch(2, drop_remainder=True))
         [array([0, 1]), array([2, 3])]
         """
         parallel_calls(num_parallel_calls)
+        order(deterministic)
         return self._with(_core.batch(self._graph, integer(batch_size, "batch_size"),
                                       flag(drop_remainder, "drop_remainder")))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._values import integer
+from ..errors import UnimplementedError
 from .arguments import flag, seed_of
 from .base import Described, missing
 
@@ -74,8 +75,9 @@ class Choosing(Described):
         return self._with(_core.unique(self._graph))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Leaves out the elements that failed. ``log_warning`` is accepted and changes nothing."""
-        flag(log_warning, "log_warning")
+        """Leaves out the elements that failed. ``log_warning`` is not in this release."""
+        if flag(log_warning, "log_warning"):
+            raise UnimplementedError("ignore_errors: this release has no log_warning")
         return self._with(_core.ignore_errors(self._graph))
 
     def rejection_resample(self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,

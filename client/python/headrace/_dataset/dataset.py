@@ -27,7 +27,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
     Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
     Constructors, methods and arguments are named as in tf.data. Elements are numpy arrays and scalars, and ``bytes``
     for strings, in the nested tuples and dicts that ``element_spec`` tells. Arrays are read-only views of the memory
-    into which the elements were computed or received.
+    into which the elements were computed or received. The argument ``name`` of many methods is for people: nothing
+    depends on it.
 
     >>> import headrace as hr
     >>> ds = hr.Dataset.range(6).map(lambda x: x * x).batch(4)

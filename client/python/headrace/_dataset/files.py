@@ -16,7 +16,10 @@ class _FileDataset(Dataset):
 
     __slots__ = ()
 
-    def __init__(self, filenames: Any, read: Callable[[_core.Tensor], _core.Graph], num_parallel_reads: Any) -> None:
+    def __init__(self, filenames: Any, read: Callable[[_core.Tensor], _core.Graph], num_parallel_reads: Any,
+                 buffer_size: Any) -> None:
+        if buffer_size is not None:
+            integer(buffer_size, "buffer_size")
         of_file = lambda name: Dataset(read(_core.reshape(name, [])))  # noqa: E731
         if isinstance(filenames, Dataset):
             inputs = filenames
@@ -46,7 +49,8 @@ class TFRecordDataset(_FileDataset):
     def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
                  num_parallel_reads: Any = None, name: str | None = None) -> None:
         how = compression(compression_type)
-        super().__init__(filenames, lambda files: _core.tfrecord(files, how), num_parallel_reads)
+        super().__init__(filenames, lambda files: _core.tfrecord(files, how), num_parallel_reads,
+                         buffer_size)
 
 
 class TextLineDataset(_FileDataset):
@@ -57,7 +61,8 @@ class TextLineDataset(_FileDataset):
     def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
                  num_parallel_reads: Any = None, name: str | None = None) -> None:
         how = compression(compression_type)
-        super().__init__(filenames, lambda files: _core.text_lines(files, how), num_parallel_reads)
+        super().__init__(filenames, lambda files: _core.text_lines(files, how), num_parallel_reads,
+                         buffer_size)
 
 
 class FixedLengthRecordDataset(_FileDataset):
@@ -77,4 +82,4 @@ class FixedLengthRecordDataset(_FileDataset):
         header = 0 if header_bytes is None else integer(header_bytes, "header_bytes")
         footer = 0 if footer_bytes is None else integer(footer_bytes, "footer_bytes")
         super().__init__(filenames, lambda files: _core.fixed_length(files, record, header, footer, how),
-                         num_parallel_reads)
+                         num_parallel_reads, buffer_size)

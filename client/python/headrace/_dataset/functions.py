@@ -6,12 +6,28 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing
+from .._python import PyFunction
 from .._values import integer
-from .arguments import AUTOTUNE, parallel_calls
+from ..errors import UnimplementedError
+from .arguments import AUTOTUNE, flag, order, parallel_calls
 from .base import Described, made
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+
+
+def _twice(reduce_func: Any) -> Any:
+    """A function for scan whose output is its state."""
+    if isinstance(reduce_func, PyFunction):
+        return reduce_func.twice()
+    if not callable(reduce_func):
+        raise TypeError(f"reduce: reduce_func must be a function, not {type(reduce_func).__name__}")
+
+    def both(state: Any, element: Any) -> Any:
+        state = reduce_func(state, element)
+        return state, state
+
+    return both
 
 
 class Functions(Described):
@@ -25,18 +41,22 @@ class Functions(Described):
         """``map_func`` of each element.
 
         The function is traced: it is called once, with tensors (one an argument if elements are tuples), and gives
-        tensors in tuples and dicts. An element for which it fails is an error in its place. The order is kept.
+        tensors in tuples and dicts. An element for which it fails is an error in its place.
         Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
+
+        num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: do they keep the
+        order? None: as the dataset's options say (they do). synchronous: for a map without parallel calls.
 
         >>> list(Dataset.range(3).map(lambda x: (x, x / 2)))[1]
         (np.int64(1), np.float64(0.5))
         """
-        from .._python import PyFunction
-
-        if isinstance(map_func, PyFunction):
-            return map_func._map(self, parallel_calls(num_parallel_calls))
+        calls, ordered = parallel_calls(num_parallel_calls), order(deterministic)
+        if synchronous is not None and flag(synchronous, "synchronous") and calls != 0:
+            raise ValueError("map: synchronous=True goes without num_parallel_calls")
+        if flag(use_unbounded_threadpool, "use_unbounded_threadpool"):
+            raise UnimplementedError("map: this release has no use_unbounded_threadpool")
         f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
-        return self._with(_core.map(self._graph, f, parallel_calls(num_parallel_calls)))
+        return self._with(_core.map(self._graph, f, calls, ordered))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which ``predicate`` gives true, as one bool.
@@ -62,11 +82,13 @@ class Functions(Described):
         """The elements of the datasets that ``map_func`` makes of the elements, several datasets in turn.
 
         ``cycle_length`` datasets are open at a time (16 by default), and give ``block_length`` elements in turn.
+        num_parallel_calls, deterministic: as of ``map``.
         """
         f = _tracing.trace(self._graph, map_func, "interleave", "map_func", dataset=True)
         cycle = 16 if cycle_length is None or cycle_length == AUTOTUNE else integer(cycle_length, "cycle_length")
         length = 1 if block_length is None else integer(block_length, "block_length")
-        return self._with(_core.interleave(self._graph, f, cycle, length, parallel_calls(num_parallel_calls)))
+        return self._with(_core.interleave(self._graph, f, cycle, length, parallel_calls(num_parallel_calls),
+                                           order(deterministic)))
 
     def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
         """The last state after ``reduce_func(state, element)`` of all elements; it runs here.
@@ -77,13 +99,7 @@ class Functions(Described):
         initial = _tracing.tensors(initial_state)
         beside = _core.zip([_core.from_tensors(initial), self._graph])
 
-        def both(state: Any, element: Any) -> Any:
-            state = reduce_func(state, element)
-            return state, state
-
-        if not callable(reduce_func):
-            raise TypeError(f"reduce: reduce_func must be a function, not {type(reduce_func).__name__}")
-        f = _tracing.trace(beside, both, "reduce", "reduce_func", dataset=False)
+        f = _tracing.trace(beside, _twice(reduce_func), "reduce", "reduce_func", dataset=False)
         last, = made(_core.from_tensors(initial))
         for last in self._with(_core.scan(self._graph, initial, f)):
             pass

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .._values import integer
+from ..errors import UnimplementedError
+from .addresses import port_of
 
 
 class DispatcherConfig(NamedTuple):
@@ -13,9 +18,11 @@ class DispatcherConfig(NamedTuple):
     lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak (1000).
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
-    ``work_dir``, ``fault_tolerant_mode``, ``worker_addresses``, ``worker_max_concurrent_snapshots``,
-    ``deployment_mode`` and the collection of unused jobs are not in this release: a server that is given them raises
-    ``UnimplementedError``.
+    deployment_mode: ``"REMOTE"``, which is the default.
+
+    ``work_dir``, ``fault_tolerant_mode``, ``worker_addresses``, ``worker_max_concurrent_snapshots``, other deployment
+    modes and the collection of unused jobs are not in this release: a server that is given them raises
+    ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
     """
 
     port: int = 0
@@ -46,6 +53,9 @@ class WorkerConfig(NamedTuple):
 
     dispatcher_address: ``host:port``, with any scheme or none. worker_address: what trainers are told, ``host`` or
     ``host:port``. port: from which trainers read; 0: any free port. worker_tags: labels that jobs may ask for.
+    python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
+    many processes (as many as there are CPUs), the memory of each, and the time of one call. A call that takes more is
+    that element's error, and its process is replaced.
     heartbeat_interval_ms, dispatcher_timeout_ms: the dispatcher decides these here, and a worker waits for its
     dispatcher as long as it lives; a warning says so.
 
@@ -73,3 +83,84 @@ class WorkerConfig(NamedTuple):
     tls_key: str = ""
     tls_ca: str = ""
     insecure: bool = False
+    python_processes: int | None = None
+    python_memory_bytes: int | None = None
+    python_call_timeout_ms: int | None = None
+
+
+# -- checks ---------------------------------------------------------------------------------------------
+
+_Check = Callable[[Any, str], object]
+
+
+def _text(value: Any, field: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{field} must be a str, not {type(value).__name__}: {value!r}")
+
+
+def _yes_or_no(value: Any, field: str) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{field} must be a bool, not {type(value).__name__}: {value!r}")
+
+
+def _texts(value: Any, field: str) -> None:
+    if isinstance(value, str) or not isinstance(value, (list, tuple)):
+        raise TypeError(f"{field} must be a list of str, not {type(value).__name__}: {value!r}")
+    for one in value:
+        _text(one, field)
+        if not one:
+            raise ValueError(f"{field} must not hold empty strings")
+
+
+def _amount(value: Any, field: str) -> None:
+    if integer(value, field) < 0:
+        raise ValueError(f"{field} must be 0 or more, not {value}")
+
+
+def _some(value: Any, field: str) -> None:
+    if integer(value, field) < 1:
+        raise ValueError(f"{field} must be 1 or more, not {value}")
+
+
+def _amount_or_never(value: Any, field: str) -> None:
+    if integer(value, field) < -1:
+        raise ValueError(f"{field} must be 0 or more, or -1, not {value}")
+
+
+def _mode(value: Any, field: str) -> None:
+    if value not in ("COLOCATED", "REMOTE", "HYBRID"):
+        raise ValueError(f"{field} must be \"COLOCATED\", \"REMOTE\" or \"HYBRID\", not {value!r}")
+
+
+_CHECKS: dict[str, _Check] = {
+    "port": port_of, "data_transfer_port": port_of, "worker_addresses": _texts, "worker_tags": _texts,
+    "fault_tolerant_mode": _yes_or_no, "gc_dynamic_sharding_jobs": _yes_or_no, "insecure": _yes_or_no,
+    "python_processes": _some, "python_memory_bytes": _some, "python_call_timeout_ms": _some,
+    "job_gc_timeout_ms": _amount_or_never, "deployment_mode": _mode,
+    **{field: _amount for field in (
+        "job_gc_check_interval_ms", "worker_timeout_ms", "client_timeout_ms", "worker_max_concurrent_snapshots",
+        "heartbeat_interval_ms", "dispatcher_timeout_ms", "cross_trainer_cache_size_bytes",
+        "snapshot_max_chunk_size_bytes", "shutdown_quiet_period_ms")},
+}
+
+#: What this release has not, unless it is left at these values.
+_MISSING: dict[str, tuple[Any, ...]] = {
+    "work_dir": ("",), "fault_tolerant_mode": (False,), "worker_addresses": ([], ()), "job_gc_check_interval_ms": (),
+    "job_gc_timeout_ms": (), "worker_max_concurrent_snapshots": (), "gc_dynamic_sharding_jobs": (False,),
+    "deployment_mode": ("REMOTE",), "data_transfer_protocol": ("", "grpc"), "data_transfer_address": ("",),
+    "data_transfer_port": (0,), "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
+    "shutdown_quiet_period_ms": (0,),
+}
+
+
+def check(config: DispatcherConfig | WorkerConfig) -> None:
+    """Raises for a field of a wrong type or value, and for one that this release does not have."""
+    what = type(config).__name__
+    for field, value in config._asdict().items():
+        if value is None and (field == "protocol" or type(config)._field_defaults.get(field, "") is None):
+            continue
+        _CHECKS.get(field, _text)(value, f"{what}: {field}")
+    for field, harmless in _MISSING.items():
+        value = getattr(config, field, None)
+        if value is not None and value not in harmless:
+            raise UnimplementedError(f"{what}: this release has no {field} (it is {value!r})")

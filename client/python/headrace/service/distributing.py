@@ -104,18 +104,22 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default one that stands for what it
     is, so that the same dataset has the same id.
 
+    compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get unless they ask for another one.
+
     Raises ``AlreadyExistsError`` (or ``InvalidArgumentError``) for a ``dataset_id`` that another dataset has.
     """
     where = address_of(service)
     if not isinstance(dataset, Dataset):
         raise TypeError(f"register_dataset: dataset must be a Dataset, not {type(dataset).__name__}")
-    _compression(compression)
+    packed, graph = _compression(compression), dataset._graph
+    if packed != "auto":
+        graph = _core.options(graph, None, None, None, None, packed)
     if dataset_id is not None:
         if not isinstance(dataset_id, str):
             raise TypeError(f"dataset_id must be a str, not {type(dataset_id).__name__}: {dataset_id!r}")
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
-    out: str = _core.register_dataset(where, dataset._graph, dataset_id or dataset._graph.fingerprint())
+    out: str = _core.register_dataset(where, graph, dataset_id or graph.fingerprint())
     return out
 
 

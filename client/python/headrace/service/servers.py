@@ -7,27 +7,15 @@ import threading
 import warnings
 from typing import Any
 
-from .. import _core, _lifetime
-from .._values import integer
+from .. import _core, _lifetime, _pool
 from ..errors import UnimplementedError
-from .addresses import port_of, without_scheme
-from .configs import DispatcherConfig, WorkerConfig
+from .addresses import without_scheme
+from .configs import DispatcherConfig, WorkerConfig, check
 
 
-def _refuse(config: Any, *fields: str) -> None:
-    for field in fields:
-        value = getattr(config, field)
-        if value is not None and value != type(config)._field_defaults.get(field):
-            raise UnimplementedError(f"{type(config).__name__}: this release has no {field} (it is {value!r})")
-
-
-def _ms(value: Any, argument: str) -> int:
-    if value is None:
-        return 0
-    ms = integer(value, argument)
-    if ms < 0:
-        raise ValueError(f"{argument} must be 0 or more, not {ms}")
-    return max(ms, 1)
+def _ms(value: int | None) -> int:
+    """As the engine takes it: 0 is its default, so that the user's 0 is 1."""
+    return 0 if value is None else max(value, 1)
 
 
 def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
@@ -99,21 +87,19 @@ class DispatchServer(_Server):
             raise TypeError(f"config must be a DispatcherConfig, not {type(config).__name__}")
         if config.fault_tolerant_mode and not config.work_dir:
             raise ValueError("DispatcherConfig: fault_tolerant_mode needs a work_dir")
+        check(config)
         self._config = config
         super().__init__(start)
 
     def _launch(self) -> Any:
         c = self._config
-        _refuse(c, "work_dir", "fault_tolerant_mode", "worker_addresses", "job_gc_check_interval_ms",
-                "job_gc_timeout_ms", "worker_max_concurrent_snapshots", "gc_dynamic_sharding_jobs", "deployment_mode")
-        leases = {_ms(x, name) for x, name in ((c.worker_timeout_ms, "worker_timeout_ms"),
-                                               (c.client_timeout_ms, "client_timeout_ms")) if x is not None}
+        leases = {_ms(x) for x in (c.worker_timeout_ms, c.client_timeout_ms) if x is not None}
         if len(leases) > 1:
             raise UnimplementedError("DispatcherConfig: worker_timeout_ms and client_timeout_ms are one lease here, and "
                                      "must not differ")
         return _core.start_dispatcher(
-            _endpoint(c, port=port_of(c.port, "port"), advertise_host=c.advertise_host),
-            _ms(c.heartbeat_interval_ms, "heartbeat_interval_ms"), max(leases, default=0))
+            _endpoint(c, port=c.port, advertise_host=c.advertise_host), _ms(c.heartbeat_interval_ms),
+            max(leases, default=0))
 
     @property
     def target(self) -> str:
@@ -144,34 +130,41 @@ class WorkerServer(_Server):
     run in processes of their own beside it.
     """
 
+    _pool: _pool.Pool | None = None
+
     def __init__(self, config: WorkerConfig, start: bool = True) -> None:
         if not isinstance(config, WorkerConfig):
             raise TypeError(f"config must be a WorkerConfig, not {type(config).__name__}")
         if not config.dispatcher_address:
             raise ValueError("WorkerConfig: dispatcher_address must not be empty")
+        check(config)
         self._config = config
         super().__init__(start)
 
     def _launch(self) -> Any:
         c = self._config
-        _refuse(c, "data_transfer_address", "data_transfer_port", "cross_trainer_cache_size_bytes",
-                "snapshot_max_chunk_size_bytes", "shutdown_quiet_period_ms")
-        if c.data_transfer_protocol not in (None, "", "grpc"):
-            raise UnimplementedError(f"WorkerConfig: this release has no data_transfer_protocol "
-                                     f"{c.data_transfer_protocol!r}")
         for field in ("heartbeat_interval_ms", "dispatcher_timeout_ms"):
             if getattr(c, field) is not None:
                 warnings.warn(f"WorkerConfig: {field} has no effect: the dispatcher decides how often workers speak, "
                               "and workers wait for it as long as they live", stacklevel=4)
-        tags = list(c.worker_tags or [])
-        if "" in tags:
-            raise ValueError("WorkerConfig: worker_tags must not be empty strings")
         advertised = {}
         if c.worker_address:
             where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
             advertised = {"advertise_data" if ":" in where else "advertise_host": where}
-        return _core.start_worker(_endpoint(c, data_port=port_of(c.port, "port"), **advertised),
-                                  without_scheme(c.dispatcher_address, "dispatcher_address"), tags)
+        if c.python_processes or c.python_memory_bytes or c.python_call_timeout_ms:
+            self._pool = _pool.Pool(_pool.Limits(
+                c.python_processes, c.python_memory_bytes,
+                c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None))
+        return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
+                                  without_scheme(c.dispatcher_address, "dispatcher_address"),
+                                  list(c.worker_tags or []), self._pool)
+
+    def stop(self) -> None:
+        """Stops the server, and the processes that ran Python functions for it alone."""
+        super().stop()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()
 
     @property
     def address(self) -> str:
