@@ -115,6 +115,74 @@ def test_AForkBeforeTheFirstUseWorks():
     assert finish(child)[:2] == (0, "[1, 2, 3]\n0\n[1, 2, 3]\n")
 
 
+SILENT = """
+import socket
+import headrace as hr
+silent = socket.create_server(("127.0.0.1", 0))  # takes connections, and says nothing
+address = "127.0.0.1:%d" % silent.getsockname()[1]
+"""
+
+
+def interrupted(program: str, wait: str) -> None:
+    """``wait``, which waits, ends by Ctrl-C."""
+    child = start(program + textwrap.dedent(f"""
+        try:
+            print("waiting", flush=True)
+            {wait}
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """))
+    assert child.stdout.readline() == "waiting\n"
+    child.send_signal(signal.SIGINT)
+    assert finish(child)[:2] == (0, "interrupted\n")
+
+
+def test_CtrlCEndsJoin():
+    interrupted(NOBODY, "dispatcher.join()")
+
+
+def test_CtrlCEndsConnecting():
+    interrupted(SILENT, "list(hr.Dataset.range(3).apply(hr.service.distribute('off', address)))")
+    interrupted(SILENT, "hr.service.register_dataset(address, hr.Dataset.range(3))")
+    interrupted(SILENT, "hr.service.status(address, timeout=600)")
+
+
+def test_CtrlCEndsAPause():
+    interrupted("import headrace as hr\n",
+                "list(hr.Dataset.range(3).apply(hr.experimental.sleep(86_400_000_000)))")
+
+
+def test_CtrlCEndsAWaitForPython():
+    interrupted("import headrace as hr, time\n",
+                "list(hr.Dataset.range(3).map(hr.py_function(lambda x: time.sleep(600), hr.int64)))")
+
+
+def test_NothingIsLeakedAtExit():
+    child = start("""
+        import headrace as hr
+        hr._core.report_leaks()
+        dispatcher = hr.service.DispatchServer()
+        worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
+        ds = hr.Dataset.range(100).map(lambda x: {"x": x, "y": hr.fill([3], x)}).batch(7)
+        kept = list(ds) + list(ds.apply(hr.service.distribute("off", dispatcher.target)))
+        python = list(hr.Dataset.range(5).map(hr.py_function(lambda x: x + 1, hr.TensorSpec([], hr.int64))))
+        try:
+            list(hr.Dataset.range(3).map(lambda x: 1 // x))
+        except hr.errors.InvalidArgumentError:
+            pass
+        try:
+            hr.Dataset.range(3).map(lambda x: float(x))
+        except TypeError:
+            pass
+        open_still = iter(ds.repeat())
+        next(open_still)
+        it = iter(ds)
+        record = it.save()
+        print(len(list(ds.restore(record))), len(kept), len(python))
+    """)
+    assert finish(child) == (0, "15 30 5\n", "")
+
+
 def test_SeveralThreadsMayShareAnIterator():
     it = iter(hr.Dataset.range(2000).map(lambda x: x))
     got: list[list[int]] = [[], [], []]

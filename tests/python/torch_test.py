@@ -44,20 +44,55 @@ def test_ConsumersOfASharedJobShareIt(cluster):
     ds = hr.Dataset.range(20).apply(hr.service.distribute("distributed_epoch", cluster().target, job_name="shared"))
     assert sorted(int(x) for x in hr.torch.IterableDataset(ds, rank=1, world_size=2)) == list(range(20))
     with pytest.raises(hr.errors.UnimplementedError, match="positions"):
-        hr.torch.IterableDataset(ds).load_state_dict({"given": 1})
+        hr.torch.IterableDataset(ds).load_state_dict({"position": b""})
 
 
 def test_StateIsWhereTheConsumerIs():
-    data = hr.torch.IterableDataset(hr.Dataset.range(10).shuffle(10, seed=3, reshuffle_each_iteration=False),
-                                    rank=1, world_size=2)
-    whole = [int(x) for x in data]
+    def data(rank):
+        return hr.torch.IterableDataset(hr.Dataset.range(20).shuffle(20, seed=3).map(lambda x: x * 2), rank, 2)
+
+    for rank in (0, 1):
+        whole = [int(x) for x in data(rank)]
+        for given in (0, 1, 5, 10):
+            first = data(rank)
+            it = iter(first)
+            begin = [int(next(it)) for _ in range(given)]
+            other = data(rank)
+            other.load_state_dict(first.state_dict())
+            assert begin + [int(x) for x in other] == whole
+            assert sorted(int(x) for x in other) == sorted(whole)
+
+
+def test_StateNeedsNoSeed():
+    first = hr.torch.IterableDataset(hr.Dataset.range(1000).shuffle(300))
+    it = iter(first)
+    begin = [int(next(it)) for _ in range(400)]
+    other = hr.torch.IterableDataset(hr.Dataset.range(1000).shuffle(300))
+    other.load_state_dict(first.state_dict())
+    rest = [int(x) for x in other]
+    assert rest == [int(x) for x in it] and sorted(begin + rest) == list(range(1000))
+
+
+def test_StateReachesTheWorkersOfADataLoader():
+    def data():
+        return hr.torch.IterableDataset(hr.Dataset.range(10))
+
+    first = data()
+    it = iter(first)
+    [next(it) for _ in range(4)]
+    other = data()
+    other.load_state_dict(first.state_dict())
+    loader = torch.utils.data.DataLoader(other, batch_size=None, num_workers=1, multiprocessing_context="spawn")
+    assert [int(x) for x in loader] == [4, 5, 6, 7, 8, 9]
+
+
+def test_WhatAServiceGivesHasNoState(cluster):
+    data = hr.torch.IterableDataset(
+        hr.Dataset.range(4).apply(hr.service.distribute("distributed_epoch", cluster().target)))
     it = iter(data)
-    begin = [int(next(it)), int(next(it))]
-    other = hr.torch.IterableDataset(hr.Dataset.range(10).shuffle(10, seed=3, reshuffle_each_iteration=False),
-                                     rank=1, world_size=2)
-    other.load_state_dict(data.state_dict())
-    assert begin + [int(x) for x in other] == whole
-    assert [int(x) for x in other] == whole
+    next(it)
+    with pytest.raises(hr.errors.UnimplementedError, match="positions"):
+        data.state_dict()
 
 
 def test_TheExampleLearnsDigits():

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,8 +57,12 @@ class IterableDataset(torch.utils.data.IterableDataset):
             raise ValueError(f"rank must be between 0 and world_size - 1 ({world_size - 1}), not {rank}")
         self._dataset = dataset
         self._rank, self._world_size = rank, world_size
-        self._given = 0
-        self._skip = 0
+        self._at: Any = None
+        self._position: bytes | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # To a DataLoader's worker goes where to begin, not what runs here.
+        return {**self.__dict__, "_at": None}
 
     def _consumer(self) -> tuple[int, int]:
         """This consumer's number, and how many there are."""
@@ -69,27 +74,32 @@ class IterableDataset(torch.utils.data.IterableDataset):
         mine, consumers = self._consumer()
         if self._dataset._graph.reads_shared_job():
             mine, consumers = 0, 1
-        first = mine + self._skip * consumers
-        self._given, self._skip = self._skip, 0
-        for number, element in enumerate(self._dataset.skip(first) if first else self._dataset):
-            if number % consumers == 0:
-                self._given += 1
-                yield map_structure(as_tensor, element)
+        if self._position is None:
+            self._at, others = iter(self._dataset), mine
+        else:
+            self._at, others = self._dataset.restore(self._position), consumers - 1
+        self._position = None
+        for element in itertools.islice(self._at, others, None, consumers):
+            yield map_structure(as_tensor, element)
+        self._at = None
 
     def __len__(self) -> int:
         n = len(self._dataset)
         return -(-(n - self._rank) // self._world_size) if n > self._rank else 0
 
-    def state_dict(self) -> dict[str, int]:
-        """Where this consumer is: how many elements it gave. To be asked where the iteration runs."""
-        return {"given": self._given}
+    def state_dict(self) -> dict[str, Any]:
+        """Where this consumer is, after the elements that it gave. To be asked where the iteration runs.
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
-        """The next iteration goes on there; what was given is read again and left out.
+        Raises ``UnimplementedError`` if elements come from a service, whose positions are its own.
+        """
+        return {"position": None if self._at is None else self._at.save()}
 
-        The order must be the same: give shuffles a seed. Raises ``UnimplementedError`` for a dataset that is shared by
-        a job, whose position is the service's.
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next iteration goes on there and gives the rest, exactly; the ones after it begin at the start.
+
+        The dataset, the ranks and the workers must be as many as they were. Raises ``UnimplementedError`` if elements
+        come from a service.
         """
         if self._dataset._graph.reads_shared_job():
             raise UnimplementedError("load_state_dict: this release keeps no positions of a service's jobs")
-        self._skip = int(state["given"])
+        self._position = state["position"]

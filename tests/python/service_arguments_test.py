@@ -1,0 +1,212 @@
+"""Every argument of the service works, or says that it does not."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+service = hr.experimental.service
+
+
+@pytest.mark.parametrize("arguments, error, text", [
+    ({"processing_mode": "sideways"}, ValueError, "processing_mode"),
+    ({"processing_mode": 1}, ValueError, "processing_mode"),
+    ({"processing_mode": service.ShardingPolicy.FILE}, hr.errors.UnimplementedError, "FILE"),
+    ({"service": ""}, ValueError, "service"),
+    ({"service": 3}, TypeError, "service"),
+    ({"service": "nonsense"}, ValueError, "nonsense"),
+    ({"job_name": ""}, ValueError, "job_name"),
+    ({"job_name": 3}, TypeError, "job_name"),
+    ({"consumer_index": 0}, ValueError, "num_consumers"),
+    ({"consumer_index": 2, "num_consumers": 2, "job_name": "j"}, ValueError, "consumer_index"),
+    ({"consumer_index": 0, "num_consumers": 2, "job_name": "j"}, hr.errors.UnimplementedError, "coordinated"),
+    ({"max_outstanding_requests": 0}, ValueError, "max_outstanding_requests"),
+    ({"max_outstanding_requests": "x"}, TypeError, "max_outstanding_requests"),
+    ({"compression": "LZ4"}, ValueError, "compression"),
+    ({"cross_trainer_cache": "x"}, TypeError, "CrossTrainerCache"),
+    ({"cross_trainer_cache": service.CrossTrainerCache("t")}, hr.errors.UnimplementedError, "cross-trainer"),
+    ({"target_workers": "LOCAL"}, hr.errors.UnimplementedError, "LOCAL"),
+    ({"target_workers": "here"}, ValueError, "target_workers"),
+    ({"data_transfer_protocol": "rdma"}, hr.errors.UnimplementedError, "rdma"),
+    ({"task_refresh_interval_hint_ms": "x"}, TypeError, "task_refresh_interval_hint_ms"),
+    ({"worker_timeout": 0}, ValueError, "worker_timeout"),
+])
+def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
+    with pytest.raises(error, match=text):
+        hr.Dataset.range(3).apply(service.distribute(
+            **{"processing_mode": "off", "service": "localhost:1", **arguments}))
+
+
+def test_TheHintOfTaskRefreshIsAccepted():
+    assert service.distribute("off", "localhost:1", task_refresh_interval_hint_ms=20)
+
+
+# -- configurations ------------------------------------------------------------------------------------------
+
+# Each field either works ...
+WORKS = {
+    "DispatcherConfig": {"port", "protocol", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms", "host",
+                         "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure"},
+    "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
+                     "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
+                     "python_call_timeout_ms"},
+}
+# ... or is warned of, or is missing, with a value that asks for it.
+WARNED = {"heartbeat_interval_ms", "dispatcher_timeout_ms"}
+MISSING = {
+    "DispatcherConfig": {"work_dir": "/tmp/x", "fault_tolerant_mode": True, "worker_addresses": ["a:1"],
+                         "job_gc_check_interval_ms": 1, "job_gc_timeout_ms": -1, "worker_max_concurrent_snapshots": 1,
+                         "gc_dynamic_sharding_jobs": True, "deployment_mode": "COLOCATED"},
+    "WorkerConfig": {"data_transfer_protocol": "rdma", "data_transfer_address": "a:1", "data_transfer_port": 5,
+                     "cross_trainer_cache_size_bytes": 1, "snapshot_max_chunk_size_bytes": 1,
+                     "shutdown_quiet_period_ms": 1},
+}
+
+
+def server(config):
+    """Checks a configuration, and starts nothing."""
+    of = service.DispatchServer if isinstance(config, service.DispatcherConfig) else service.WorkerServer
+    return of(config, start=False)
+
+
+def config(what, **fields):
+    given = {"dispatcher_address": "localhost:1", **fields} if what == "WorkerConfig" else fields
+    if "fault_tolerant_mode" in fields:
+        given["work_dir"] = "/tmp/x"
+    return getattr(service, what)(**given)
+
+
+@pytest.mark.parametrize("what", WORKS)
+def test_NoFieldIsForgotten(what):
+    fields = set(getattr(service, what)._fields)
+    assert fields == WORKS[what] | set(MISSING[what]) | (WARNED if what == "WorkerConfig" else set())
+
+
+@pytest.mark.parametrize("what, field", [(what, field) for what in MISSING for field in MISSING[what]])
+def test_WhatServersLackTheySay(what, field):
+    named = "work_dir" if field == "fault_tolerant_mode" else field
+    with pytest.raises(hr.errors.UnimplementedError, match=f"{what}: this release has no {named}"):
+        server(config(what, **{field: MISSING[what][field]}))
+
+
+@pytest.mark.parametrize("what, field", [
+    (what, field) for what in WORKS for field in getattr(service, what)._fields])
+def test_FieldsOfWrongTypesNameThemselves(what, field):
+    with pytest.raises((TypeError, ValueError), match=field):
+        server(config(what, **{field: 1.5}))
+
+
+def test_FieldsOfWrongValuesNameThemselves():
+    for what, fields, text in [
+        ("DispatcherConfig", {"port": 70000}, "port"), ("DispatcherConfig", {"worker_timeout_ms": -1}, "worker_timeout"),
+        ("DispatcherConfig", {"deployment_mode": "SOMEWHERE"}, "deployment_mode"),
+        ("WorkerConfig", {"worker_tags": [""]}, "worker_tags"), ("WorkerConfig", {"dispatcher_address": ""}, "empty"),
+        ("WorkerConfig", {"python_processes": 0}, "python_processes"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            server(config(what, **fields))
+    with pytest.raises(ValueError, match="work_dir"):
+        service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
+    with pytest.raises(hr.errors.UnimplementedError, match="one lease"):
+        service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=2000, client_timeout_ms=3000))
+    for wrong in (service.WorkerServer, service.DispatchServer):
+        with pytest.raises(TypeError, match="config"):
+            wrong("localhost:1")
+    with pytest.raises(ValueError, match="trainer_id"):
+        service.CrossTrainerCache("")
+
+
+def test_DefaultsMayBeWrittenDown():
+    with service.DispatchServer(service.DispatcherConfig(
+            work_dir="", worker_addresses=[], deployment_mode="REMOTE", worker_timeout_ms=5000,
+            client_timeout_ms=5000, heartbeat_interval_ms=500)) as dispatcher:
+        worker = service.WorkerServer(service.WorkerConfig(
+            dispatcher.target, "localhost:%port%", data_transfer_protocol="grpc", shutdown_quiet_period_ms=0,
+            worker_tags=["gpu"]))
+        while dispatcher.num_workers() < 1:
+            pass
+        assert dispatcher.status()["workers"][0]["tags"] == ["gpu"]
+        worker.stop()
+
+
+@pytest.mark.parametrize("field", sorted(WARNED))
+def test_WhatTheDispatcherDecidesIsWarnedOf(field):
+    with pytest.warns(UserWarning, match=field):
+        service.WorkerServer(service.WorkerConfig("localhost:1", **{field: 20})).stop()
+
+
+# -- compression ---------------------------------------------------------------------------------------------
+
+
+class Relay:
+    """Stands between trainers and a worker, and counts what the worker sends."""
+
+    def __init__(self, to):
+        self.port, self.counted = 0, 0
+        self._to, self._open = to, []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                near = self._listener.accept()[0]
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._to))
+            self._open += [near, far]
+            for source, sink, counts in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self._pass_on, args=(source, sink, counts), daemon=True).start()
+
+    def _pass_on(self, source, sink, counts):
+        try:
+            while data := source.recv(1 << 16):
+                self.counted += len(data) if counts else 0
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def close(self):
+        for one in (self._listener, *self._open):
+            one.close()
+
+
+def test_ReadersGetTheCompressionThatADatasetWasRegisteredWith():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    relay = Relay(port)
+    ds = hr.Dataset.range(64).map(lambda x: hr.fill([1000], x))
+
+    def sent(id, **more):
+        before = relay.counted
+        assert len(list(service.from_dataset_id("off", dispatcher.target, id, **more))) == 64
+        return relay.counted - before
+
+    with service.DispatchServer() as dispatcher, service.WorkerServer(service.WorkerConfig(
+            dispatcher.target, f"127.0.0.1:{relay.port}", port=port)):
+        plain = service.register_dataset(dispatcher.target, ds, compression=None)
+        packed = service.register_dataset(dispatcher.target, ds, compression="SNAPPY")
+        assert plain != packed
+        assert sent(plain) >= 64 * 8000 and sent(packed) < 64 * 2000
+        assert sent(plain, compression="SNAPPY") < 64 * 2000
+        assert sent(packed, compression=None) >= 64 * 8000
+        with pytest.raises(ValueError, match="compression"):
+            service.register_dataset(dispatcher.target, ds, compression="LZ4")
+    relay.close()
+
+
+def test_ErrorsAreNamedAsInTensorFlow():
+    for name in ("Cancelled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
+                 "PermissionDenied", "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange",
+                 "Unimplemented", "Internal", "Unavailable", "DataLoss", "Unauthenticated"):
+        assert issubclass(getattr(hr.errors, name + "Error"), hr.errors.OpError)
+    e = hr.errors.NotFoundError("there is no x")
+    assert str(e) == e.message == "there is no x" and e.error_code == 5
+    assert np.isscalar(e.error_code)
