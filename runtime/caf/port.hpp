@@ -313,6 +313,23 @@ void register_types(caf::actor_system_config& cfg) {
 #endif
 }
 
+/// What `announce` was told.
+inline std::vector<void (*)(caf::actor_system_config&)>& announced() {
+  static std::vector<void (*)(caf::actor_system_config&)> blocks;
+  return blocks;
+}
+/// Has a layer's block of type ids registered with every system that is configured from now on:
+/// `inline const bool types_known = port::announce<caf::id_block::x>();` beside the block.
+template <class Block>
+bool announce() {
+  announced().push_back(&register_types<Block>);
+  return true;
+}
+/// Makes the types of all layers that are in the program known to a system.
+inline void register_announced(caf::actor_system_config& cfg) {
+  for (const auto block : announced()) block(cfg);
+}
+
 } // namespace headrace::port
 
 /// Makes an enumeration usable as an error code. On 1.1 it needs a type id, too.

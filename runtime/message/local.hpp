@@ -12,8 +12,8 @@ namespace headrace {
 /// never serialised. Sending it to another process is a defect and fails there and then.
 ///
 /// Every `local<T>` is a message type of its own, so interfaces may be typed by it:
-/// `port::handle<caf::result<void>(local<block_ready>)>`. Nothing need be registered on 0.17;
-/// for 1.1 list it in the type-id block of the layer that declares `T` (see types.hpp).
+/// `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares
+/// `T` lists it in its type-id block (see types.hpp): 1.1 needs that.
 template <class T>
 class local {
 public:

@@ -8,17 +8,19 @@
 namespace headrace {
 
 // Where the type-id block of each layer begins. A layer that sends types of its own between actors
-// lists them in one header:
+// lists them in one header, and has them announced there:
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
 //     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")     // at most ten characters
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
+//   inline const bool actor_types_known = port::announce<caf::id_block::headrace_actors>();
 //
-// and names it where the system is configured:
-// `port::register_types<caf::id_block::headrace_actors>(cfg)`. Only types that leave the process
-// must be registered on 0.17.
+// Only 1.1 needs the types that never leave the process.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
+inline constexpr auto node_first_type_id =
+  static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
+                                                                        + 50);
 inline constexpr auto actors_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id
                                                                         + 100);
@@ -41,6 +43,8 @@ CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 
 namespace headrace {
+
+inline const bool runtime_types_known = port::announce<caf::id_block::headrace_runtime>();
 
 /// The one signature of every published actor.
 using published_actor = port::handle<caf::result<envelope>(envelope)>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/node/connect_messages.hpp"
 #include "headrace/runtime/node/node_impl.hpp"
 
 #include <map>
@@ -7,8 +8,6 @@
 #include <string>
 
 namespace headrace {
-
-struct connect_step; ///< what the connector says to itself
 
 /// Connects on behalf of others: waits the delay, probes the address, lets the framework connect,
 /// says hello. Any number at a time; nothing in it blocks.

@@ -19,19 +19,13 @@ std::string_view framework_name() noexcept {
 
 void configure_network(caf::actor_system_config& config, const node_options& options) {
   using port::option;
-  port::register_types<caf::id_block::headrace_runtime>(config);
+  port::register_announced(config);
   config.load<caf::io::middleman>();
   if (options.tls.enabled()) {
     config.load<caf::openssl::manager>();
-#if HEADRACE_CAF_LEGACY
-    config.openssl_certificate = options.tls.certificate;
-    config.openssl_key = options.tls.key;
-    config.openssl_cafile = options.tls.ca_file;
-#else
-    config.openssl_certificate(options.tls.certificate);
-    config.openssl_key(options.tls.key);
-    config.openssl_cafile(options.tls.ca_file);
-#endif
+    config.set(option("openssl.certificate"), options.tls.certificate);
+    config.set(option("openssl.key"), options.tls.key);
+    config.set(option("openssl.cafile"), options.tls.ca_file);
   }
   // Off by default, and then a stopped or cut-off peer is never noticed.
   auto heartbeat = options.heartbeat > duration::zero() ? options.heartbeat : options.lease / 4;

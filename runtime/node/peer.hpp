@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/runtime/node/caf_connect.hpp"
+#include "headrace/runtime/node/connect_messages.hpp"
 
 #include <functional>
 #include <memory>
@@ -28,20 +28,6 @@ struct peer_events {
   /// An attempt failed; the next follows after `pause`. May be empty.
   std::function<void(const status&, duration pause)> on_failed;
 };
-
-/// Asks for a connection after `delay`. Answered with one, or with an error.
-struct connect_request {
-  address to;
-  duration delay = duration::zero();
-  duration limit = std::chrono::seconds{5};
-};
-/// The connector keeps the limit itself; this bound on its answer is only for a defect.
-inline caf::timespan patience(const connect_request& x) {
-  return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
-}
-/// Connects on behalf of actors, so that none of them blocks. Each node has one; tests fake it.
-using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
-connector_actor connector_of(node& x);
 
 /// Keeps the published actor of another node, by address, for an actor: part of its state.
 /// Connects, watches, and connects again when it is lost. Sends nothing while the peer is there.

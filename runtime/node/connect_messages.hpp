@@ -1,0 +1,38 @@
+#pragma once
+
+/// What a node's connector is asked, and answers. Inside a process only.
+
+#include "headrace/runtime/message/local.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
+
+namespace headrace {
+
+/// Asks for a connection after `delay`. Answered with one, or with an error.
+struct connect_request {
+  address to;
+  duration delay = duration::zero();
+  duration limit = std::chrono::seconds{5};
+};
+/// The connector keeps the limit itself; this bound on its answer is only for a defect.
+inline caf::timespan patience(const connect_request& x) {
+  return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
+}
+struct connect_step; ///< what the connector says to itself
+
+} // namespace headrace
+
+CAF_BEGIN_TYPE_ID_BLOCK(headrace_node, headrace::node_first_type_id)
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connect_request>))
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connection>))
+CAF_ADD_TYPE_ID(headrace_node, (headrace::local<headrace::connect_step>))
+CAF_END_TYPE_ID_BLOCK(headrace_node)
+
+namespace headrace {
+
+inline const bool node_types_known = port::announce<caf::id_block::headrace_node>();
+
+/// Connects on behalf of actors, so that none of them blocks. Each node has one; tests fake it.
+using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
+connector_actor connector_of(node& x);
+
+} // namespace headrace
