@@ -32,7 +32,8 @@ float run_tile(const std::vector<std::pair<pass, float>>& passes, const float* b
                size_t tile_size, float* out, size_t first) {
   for (size_t done = 0; done < length * together; done += tile_size) {
     for (size_t row = 0; row < tile_size; row += length) {
-      const auto shift = static_cast<float>(first + (done + row) / length) * 1e-6f;
+      const size_t element = first + (done + row) / length;
+      const auto shift = static_cast<float>(element) * 1e-6f;
       for (size_t i = 0; i < length; ++i) tile[row + i] = base[i] + shift;
     }
     for (const auto& [function, operand] : passes) function(tile, operand, tile_size);

@@ -1,7 +1,6 @@
 #include "headrace/actors/job/iteration.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace headrace {
 
@@ -44,12 +43,15 @@ public:
   }
   /// Looks whether this was the end.
   void conclude() {
-    const auto tasks = now.tasks_ | std::views::values;
-    const bool busy = std::ranges::any_of(tasks, &task::alive);
+    bool busy = false;
+    bool ended = false;
+    for (const auto& [id, task] : now.tasks_) {
+      busy |= task.alive();
+      ended |= task.state == task_state::ended;
+    }
     // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits
     // left for a worker to come; under OFF each copy ends with its worker.
-    const bool over = std::ranges::count(tasks, task_state::ended, &task::state) > 0
-                      || (now.mode_ == processing_mode::off && !now.tasks_.empty());
+    const bool over = ended || (now.mode_ == processing_mode::off && !now.tasks_.empty());
     if (busy || !over || now.finished_)
       return;
     add(finished_as{});
@@ -80,7 +82,8 @@ iteration::decision iteration::consumer_left(consumer_id who) const {
 
 iteration::decision iteration::worker_joined(const worker_info& who) const {
   // One that is known again after a job came back has its task already.
-  const bool works = std::ranges::any_of(tasks_ | std::views::values, [&](const task& t) {
+  const bool works = std::ranges::any_of(tasks_, [&](const auto& entry) {
+    const task& t = entry.second;
     return t.alive() && t.worker.id == who.id && t.worker.life == who.life;
   });
   if (!opened_ || finished_ || works)
@@ -195,7 +198,8 @@ bool operator==(const iteration& a, const iteration& b) {
   return a.mode_ == b.mode_ && a.repetition_ == b.repetition_ && a.last_task_ == b.last_task_
          && a.version_ == b.version_ && a.opened_ == b.opened_ && a.finished_ == b.finished_
          && a.failure_ == b.failure_ && a.tasks_ == b.tasks_
-         && std::ranges::equal(a.consumers_ | std::views::keys, b.consumers_ | std::views::keys);
+         && std::ranges::equal(a.consumers_, b.consumers_,
+                               [](const auto& x, const auto& y) { return x.first == y.first; });
 }
 
 } // namespace headrace

@@ -116,8 +116,8 @@ private:
       held_.add_mark({input_->save(), read_, entered_});
     auto more = input_->next(wanted);
     at_ = 0;
-    in_ = more ? *std::move(more) : block{};
     ended_ = !more;
+    in_ = more ? *std::move(more) : block{};
     if (ended_)
       return false;
     read_ += in_.rows;

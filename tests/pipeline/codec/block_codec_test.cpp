@@ -2,6 +2,7 @@
 
 #include "tests/pipeline/support/rows.hpp"
 
+#include <algorithm>
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 #include <fmt/format.h>
@@ -166,7 +167,8 @@ TEST(BlockCodec, SurvivesDamagedSegments) {
       const auto sent = send(x.rows, encoding);
       for (size_t i = 0; i < 300 && !sent.segments.empty(); ++i) {
         on_link damaged;
-        damaged.header = kj::heapArray<::capnp::word>(sent.header.begin(), sent.header.size());
+        damaged.header = kj::heapArray<::capnp::word>(sent.header.size());
+        std::ranges::copy(sent.header.asBytes(), damaged.header.asBytes().begin());
         damaged.segments = sent.segments;
         auto& segment = damaged.segments[random() % damaged.segments.size()];
         std::string bytes{reinterpret_cast<const char*>(segment.data()), segment.size()};
