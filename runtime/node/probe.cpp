@@ -18,11 +18,12 @@
 namespace headrace {
 namespace {
 
-/// What all programs of this build's framework say when they have accepted a connection: a header
-/// (an operation, its payload's size, the protocol's version), then a payload with their names.
+/// What all programs of the framework say when they have accepted a connection: a header (an
+/// operation, its payload's size, the protocol's version: 3 in release 0.17, 8 in 1.1), then a
+/// payload with their names.
 constexpr size_t greeting_header = 32;
 constexpr unsigned char greeting_operation = 0;
-constexpr uint32_t greeting_version = 3;
+constexpr uint32_t highest_version = 255;
 constexpr uint32_t longest_greeting = 1 << 16;
 /// Begins the name of every program of ours.
 constexpr std::string_view our_name = "headrace/";
@@ -143,7 +144,7 @@ struct attempt {
       return uint32_t{byte(i)} << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3);
     };
     if (!whole || byte(0) != greeting_operation || number(4) > longest_greeting || number(8) != 0
-        || number(12) != greeting_version)
+        || number(12) > highest_version)
       return unavailable("something else listens at " + where() + ": it greeted with "
                          + quoted(bytes) + ", which no headrace node does");
     auto size = number(4);

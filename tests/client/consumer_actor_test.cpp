@@ -79,8 +79,9 @@ TEST_F(ConsumerActor, AnswersRequestsInOrderWithNoMoreThanWasAskedFor) {
     asked.push_back(port::request(self.ptr(), from, patience, atom::more_v, uint64_t{1}));
   std::vector<size_t> sizes;
   for (auto& one : asked)
-    one.receive([&](const local<consumed>& x) { sizes.push_back(x->size()); },
-                [&](const caf::error& why) { ADD_FAILURE() << to_string(to_status(why)); });
+    std::move(one).receive(
+      [&](const local<consumed>& x) { sizes.push_back(x->size()); },
+      [&](const caf::error& why) { ADD_FAILURE() << to_string(to_status(why)); });
   // Two copies of six, one by one, and the end.
   auto expected = std::vector<size_t>(12, 1);
   expected.push_back(0);
