@@ -2,6 +2,7 @@
 
 #include "headrace/actors/consumer/link_pool.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/job/large_graph.hpp"
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
@@ -70,17 +71,37 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
   return out;
 }
 
-result<envelope> register_request(const dataset_ptr& graph, const std::string& id) {
-  HEADRACE_ASSIGN(auto bytes, encode_graph(graph));
-  const auto print = fingerprint(bytes);
+namespace {
+
+result<buffer> encoded(const dataset_ptr& graph) {
+  constexpr size_t room_for_the_rest = 1 << 20;
+  HEADRACE_ASSIGN(auto out, encode_graph(graph));
+  if (out.size() > max_message_bytes - room_for_the_rest)
+    return resource_exhausted(
+      fmt::format("the dataset's graph takes {} bytes with all that its functions capture, at most "
+                  "{} fit; read larger data from files",
+                  out.size(), max_message_bytes - room_for_the_rest));
+  return out;
+}
+
+envelope register_request(const dataset_ptr& graph, const buffer& bytes, const std::string& print,
+                          const std::string& id) {
   const auto spec = encode_spec(graph->spec);
   return make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     auto out = b.initDispatcher().initRegisterDataset();
-    out.setGraph(data(bytes));
+    if (!bytes.empty())
+      out.setGraph(data(bytes));
     out.setDatasetId(id);
     out.setElementSpec(data(spec));
     out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
   });
+}
+
+} // namespace
+
+result<envelope> register_request(const dataset_ptr& graph, const std::string& id) {
+  HEADRACE_ASSIGN(auto bytes, encoded(graph));
+  return register_request(graph, bytes, fingerprint(bytes), id);
 }
 
 std::string registered_id(const envelope& answer) {
@@ -89,8 +110,15 @@ std::string registered_id(const envelope& answer) {
 
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
                                    const std::string& id, duration limit) {
-  HEADRACE_ASSIGN(auto ask, register_request(graph, id));
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, ask));
+  HEADRACE_ASSIGN(auto bytes, encoded(graph));
+  const auto print = fingerprint(bytes);
+  if (bytes.size() >= large_graph) {
+    // A large one (captured arrays) is sent once: the dispatcher may have it from before.
+    const auto known = call(dispatcher, limit, register_request(graph, {}, print, id));
+    if (known || known.status().code() != status_code::not_found)
+      return known ? result<std::string>{registered_id(*known)} : known.status();
+  }
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, register_request(graph, bytes, print, id)));
   return registered_id(answer);
 }
 

@@ -66,7 +66,8 @@ struct WorkerHeartbeat {
 
 struct RegisterDataset {
   graph @0 :Data;
-  # A Graph message (dataset.capnp), checked by whoever runs it.
+  # A Graph message (dataset.capnp), checked by whoever runs it. Empty: the dispatcher may have it from before; notFound
+  # if it has not.
   datasetId @1 :Text;
   # Empty: the dispatcher chooses one. An id that is taken by another graph is an error.
   elementSpec @2 :Data;

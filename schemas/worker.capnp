@@ -15,11 +15,13 @@ struct StartTask {
   repetition @3 :UInt64;
   processingMode @4 :Dispatcher.ProcessingMode;
   graph @5 :Data;
-  # A Graph message.
+  # A Graph message. Empty: the worker may have it from before; notFound if it has not (any more).
   seed @6 :UInt64;
   # For operators that were given none. Under OFF each task has its own, under DYNAMIC all have the same.
   shared @7 :Bool;
   # Several consumers may read.
+  fingerprint @8 :Data;
+  # SHA-256 of the graph.
 }
 
 struct StopTask {

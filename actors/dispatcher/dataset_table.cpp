@@ -27,6 +27,11 @@ void dataset_table::add(const std::string& id, dataset_record what) {
   by_fingerprint_.try_emplace(std::move(key), std::move(what));
 }
 
+const dataset_record* dataset_table::with_fingerprint(const std::string& fingerprint) const {
+  const auto at = by_fingerprint_.find(fingerprint);
+  return at == by_fingerprint_.end() ? nullptr : &at->second;
+}
+
 result<const dataset_record*> dataset_table::find(const std::string& id) const {
   auto at = ids_.find(id);
   if (at == ids_.end())

@@ -26,6 +26,8 @@ public:
   result<std::string> id_for(std::string id, const dataset_record& what) const;
   /// Registers under an id that `id_for` gave.
   void add(const std::string& id, dataset_record what);
+  /// What is registered with that fingerprint, under whatever id; null if nothing is.
+  const dataset_record* with_fingerprint(const std::string& fingerprint) const;
   /// not_found names the id and how many there are.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }

@@ -86,9 +86,16 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
   dataset_record record{bytes_of(wanted.getGraph()),
                         bytes_of(wanted.getElementSpec()),
                         {reinterpret_cast<const char*>(fingerprint.begin()), fingerprint.size()}};
-  if (record.graph.empty() || record.fingerprint.empty())
-    return make_failure(invalid_argument("a dataset is registered with its graph and fingerprint"),
+  if (record.fingerprint.empty())
+    return make_failure(invalid_argument("a dataset is registered with its fingerprint"),
                         in->getRequestId());
+  if (record.graph.empty()) {
+    const auto* known = core_.datasets().with_fingerprint(record.fingerprint);
+    if (known == nullptr)
+      return make_failure(not_found("no dataset of that fingerprint is registered"),
+                          in->getRequestId());
+    record = *known;
+  }
   auto id = core_.datasets().id_for(std::string{text_of(wanted.getDatasetId())}, record);
   if (!id)
     return make_failure(id.status(), in->getRequestId());

@@ -116,11 +116,11 @@ result<caf::actor> dispatcher_state::run_job(const job& what) {
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
       present.push_back({info, handle->second, false});
-  auto actor = caf::actor_cast<caf::actor>(
-    port::spawn<job_state>(self_->system(),
-                           job_description{what.id, what.name, what.dataset_id, what.mode,
-                                           dataset->graph, options_, job_stores_.at(what.id)},
-                           std::move(present), log_));
+  auto actor = caf::actor_cast<caf::actor>(port::spawn<job_state>(
+    self_->system(),
+    job_description{what.id, what.name, what.dataset_id, what.mode, dataset->graph,
+                    dataset->fingerprint, options_, job_stores_.at(what.id)},
+    std::move(present), log_));
   if (options_.on_job)
     options_.on_job(actor);
   return actor;

@@ -1,6 +1,7 @@
 #include "headrace/actors/job/job_actor.hpp"
 
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/job/large_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -202,6 +203,12 @@ void job_state::carry_out(repetition& r, const iteration::decision& decided) {
 }
 
 void job_state::start(repetition& r, const iteration::task& what) {
+  // Large graphs (captured arrays) go once to each worker, which keeps some of them.
+  const bool large = about_.graph.size() >= large_graph;
+  start(r, what, large ? graph_is::left_out : graph_is::sent);
+}
+
+void job_state::start(repetition& r, const iteration::task& what, graph_is how) {
   auto at = workers_.find(what.worker.id);
   if (at == workers_.end())
     return;
@@ -212,14 +219,21 @@ void job_state::start(repetition& r, const iteration::task& what) {
     out.setJobId(about_.id.value);
     out.setRepetition(r.core.repetition());
     out.setProcessingMode(to_schema(about_.mode));
-    out.setGraph({reinterpret_cast<const kj::byte*>(about_.graph.data()), about_.graph.size()});
+    if (how == graph_is::sent)
+      out.setGraph({reinterpret_cast<const kj::byte*>(about_.graph.data()), about_.graph.size()});
+    out.setFingerprint(
+      {reinterpret_cast<const kj::byte*>(about_.fingerprint.data()), about_.fingerprint.size()});
     // Under OFF each copy of the graph draws its own; splits of DYNAMIC are one run in pieces.
     out.setSeed(about_.mode == processing_mode::off ? r.seed ^ what.id.value : r.seed);
     out.setShared(!about_.name.empty());
   });
-  const auto heard = [this, number = r.core.repetition(), id = what.id](const status& how) {
-    if (auto found = core_.repetitions().find(number); found != core_.repetitions().end())
-      carry_out(found->second, found->second.core.task_started(id, how));
+  const auto heard = [this, number = r.core.repetition(), what, how](const status& answer) {
+    const auto found = core_.repetitions().find(number);
+    if (found == core_.repetitions().end())
+      return;
+    if (how == graph_is::left_out && answer.code() == status_code::not_found)
+      return start(found->second, what, graph_is::sent);
+    carry_out(found->second, found->second.core.task_started(what.id, answer));
   };
   port::request(self_, at->second.handle, about_.options.start_timeout, order)
     .then([heard](const envelope& in) { heard(status_of(in)); },

@@ -21,6 +21,7 @@ struct job_description {
   std::string dataset_id;
   processing_mode mode = processing_mode::off;
   buffer graph; ///< a Graph message
+  std::string fingerprint;
   dispatcher_options options;
   /// Outlives the actor: the next one goes on where this one was.
   std::shared_ptr<fact_store<job_core>> store;
@@ -41,6 +42,7 @@ public:
 
 private:
   using repetition = job_core::repetition;
+  enum class graph_is { sent, left_out };
   /// What is not stored of a repetition.
   struct connected {
     std::map<consumer_id, published_actor> readers;
@@ -72,6 +74,7 @@ private:
   repetition* of_task(task_id id);
   void carry_out(repetition& r, const iteration::decision& decided);
   void start(repetition& r, const iteration::task& what);
+  void start(repetition& r, const iteration::task& what, graph_is how);
   void announce(repetition& r);
   /// Answers the waiting lease requests that can be answered now.
   void settle(repetition& r);

@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/task/task_actor.hpp"
+#include "headrace/actors/worker/graph_cache.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -41,6 +42,7 @@ private:
   };
 
   envelope answer(const envelope& in);
+  result<dataset_ptr> graph_of(schema::StartTask::Reader wanted);
   envelope start_task(schema::StartTask::Reader wanted, uint64_t request);
   envelope stop_task(schema::StopTask::Reader wanted, uint64_t request);
   void on_report(const task_report& what);
@@ -68,6 +70,7 @@ private:
   std::shared_ptr<stream_router> router_;
   std::map<task_id, task> tasks_;
   std::map<task_id, envelope> unheard_ends_;
+  graph_cache graphs_{size_t{256} << 20};
   worker_id id_;
   incarnation life_;
   lease_timing timing_;

@@ -1,4 +1,5 @@
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/job/large_graph.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
@@ -21,6 +22,20 @@ task_id worker_state::task_named(const std::string& child) {
   return task_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
 }
 
+result<dataset_ptr> worker_state::graph_of(schema::StartTask::Reader wanted) {
+  const auto print = wanted.getFingerprint().asChars();
+  const auto bytes = wanted.getGraph();
+  if (bytes.size() == 0) {
+    if (auto known = graphs_.find({print.begin(), print.size()}))
+      return known;
+    return not_found("this worker does not have the graph");
+  }
+  HEADRACE_ASSIGN(auto graph, decode_graph(buffer::copy_of(bytes.begin(), bytes.size())));
+  if (bytes.size() >= large_graph && print.size() != 0)
+    graphs_.keep({print.begin(), print.size()}, graph, bytes.size());
+  return graph;
+}
+
 envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t request) {
   const task_id id{wanted.getTaskId()};
   if (auto at = tasks_.find(id); at != tasks_.end()) {
@@ -33,8 +48,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
     tell_end(id);
     return make_ok(request);
   }
-  auto bytes = wanted.getGraph();
-  auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
+  auto graph = graph_of(wanted);
   if (!graph)
     return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
   task_definition about{id,

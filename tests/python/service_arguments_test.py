@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import socket
-import threading
 
 import numpy as np
 import pytest
 
 import headrace as hr
+from relay import Relay
 
 service = hr.experimental.service
 
@@ -143,51 +143,16 @@ def test_WhatTheDispatcherDecidesIsWarnedOf(field):
 # -- compression ---------------------------------------------------------------------------------------------
 
 
-class Relay:
-    """Stands between trainers and a worker, and counts what the worker sends."""
-
-    def __init__(self, to):
-        self.port, self.counted = 0, 0
-        self._to, self._open = to, []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        while True:
-            try:
-                near = self._listener.accept()[0]
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self._to))
-            self._open += [near, far]
-            for source, sink, counts in ((near, far, False), (far, near, True)):
-                threading.Thread(target=self._pass_on, args=(source, sink, counts), daemon=True).start()
-
-    def _pass_on(self, source, sink, counts):
-        try:
-            while data := source.recv(1 << 16):
-                self.counted += len(data) if counts else 0
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    def close(self):
-        for one in (self._listener, *self._open):
-            one.close()
-
-
 def test_ReadersGetTheCompressionThatADatasetWasRegisteredWith():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    relay = Relay(port)
+    relay = Relay(("127.0.0.1", port))
     ds = hr.Dataset.range(64).map(lambda x: hr.fill([1000], x))
 
     def sent(id, **more):
-        before = relay.counted
+        before = relay.from_there
         assert len(list(service.from_dataset_id("off", dispatcher.target, id, **more))) == 64
-        return relay.counted - before
+        return relay.from_there - before
 
     with service.DispatchServer() as dispatcher, service.WorkerServer(service.WorkerConfig(
             dispatcher.target, f"127.0.0.1:{relay.port}", port=port)):

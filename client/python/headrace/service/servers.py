@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import warnings
 from typing import Any
 
 from .. import _core, _lifetime, _pool
-from ..errors import UnimplementedError
+from ..errors import OpError, UnimplementedError
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
 
@@ -126,8 +127,8 @@ class DispatchServer(_Server):
 class WorkerServer(_Server):
     """A worker in this process: runs input pipelines for a dispatcher.
 
-    Registers as soon as the dispatcher can be reached, and again whenever it was lost. Python functions in pipelines
-    run in processes of their own beside it.
+    ``start`` returns when the dispatcher knows the worker. If the dispatcher cannot be reached, the worker registers as
+    soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own beside it.
     """
 
     _pool: _pool.Pool | None = None
@@ -158,6 +159,20 @@ class WorkerServer(_Server):
         return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
                                   list(c.worker_tags or []), self._pool)
+
+    def start(self) -> None:
+        """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
+        super().start()
+        limit = time.monotonic() + 5
+        try:
+            while not self._is_known() and time.monotonic() < limit:
+                pass
+        except OpError:
+            pass  # nobody there yet
+
+    def _is_known(self) -> bool:
+        told = status(self._config.dispatcher_address, timeout=1)
+        return any(w["address"] == self.address and w["alive"] for w in told["workers"])
 
     def stop(self) -> None:
         """Stops the server, and the processes that ran Python functions for it alone."""

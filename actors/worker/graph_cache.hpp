@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <list>
+#include <string>
+#include <string_view>
+
+namespace headrace {
+
+/// Graphs that a worker was sent, by fingerprint: those that were used last, up to a number of
+/// bytes. One larger than that is kept alone.
+class graph_cache {
+public:
+  explicit graph_cache(size_t most_bytes) : most_bytes_(most_bytes) {}
+
+  /// Null if it is not known (any more).
+  dataset_ptr find(std::string_view fingerprint);
+  /// `bytes`: the size of its message.
+  void keep(std::string fingerprint, dataset_ptr graph, size_t bytes);
+  size_t bytes() const noexcept { return bytes_; }
+
+private:
+  struct entry {
+    std::string fingerprint;
+    dataset_ptr graph;
+    size_t bytes;
+  };
+  std::list<entry> entries_; ///< the one used last first
+  size_t most_bytes_;
+  size_t bytes_ = 0;
+};
+
+} // namespace headrace
