@@ -254,6 +254,31 @@ def test_APoolHasNoMoreProcessesThanItMay(bounded):
     assert len(set(pids)) == 1
 
 
+def test_ProcessesForgetFunctionsThatAreNotUsed():
+    from headrace import _pool
+
+    class Counted:
+        def __init__(self):
+            self.calls = 0
+
+        def __call__(self, x):
+            self.calls += 1
+            return self.calls
+
+    pool = _pool.Pool(_pool.Limits(processes=1))
+    declared = ["int64", []]
+    counted = _pool.shipped("function", Counted, declared, declared)
+
+    def calls():
+        return int(pool.run(b"counted", counted, [0])[0][0])
+
+    assert [calls(), calls()] == [1, 2]
+    for i in range(_pool._MOST_FUNCTIONS):
+        pool.run(b"%d" % i, _pool.shipped("function", abs, declared, declared), [i])
+    assert calls() == 1
+    pool.stop()
+
+
 def test_PrintingDoesNotDisturb(capfd):
     def talks(x):
         print("hello")

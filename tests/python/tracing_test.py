@@ -239,3 +239,18 @@ def test_SequenceExamplesAreParsed():
     ds = hr.Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_sequence_example(s, context, features))
     ((c, f),) = ds
     assert c == {"c": 7} and f["f"].tolist() == []
+
+
+@pytest.mark.parametrize("f", [lambda x: str(x), lambda x: f"file-{x}.txt", lambda x: hr.strings.join([f"{x}", "b"])])
+def test_TheTextOfATensorIsNoData(f):
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="as a Python str.*as_string"):
+        hr.Dataset.range(3).map(f)
+
+
+def test_AFunctionOfOtherArgumentsIsNamed():
+    with pytest.raises(TypeError, match="map: map_func .*missing a required argument: 'y'; it is called with 1"):
+        hr.Dataset.range(3).map(lambda x, y: x)
+    with pytest.raises(TypeError, match="filter: predicate .*too many positional.*called with 2 arguments"):
+        hr.Dataset.zip(hr.Dataset.range(3), hr.Dataset.range(3)).filter(lambda x: True)
+    with pytest.raises(TypeError, match="made by its constructors"):
+        hr.Dataset()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import signal
@@ -15,6 +14,8 @@ from typing import Any, NamedTuple
 from . import _lifetime
 
 _LENGTH = struct.Struct("<Q")
+#: How many functions a process keeps, with what they captured.
+_MOST_FUNCTIONS = 32
 
 
 def send(stream: Any, message: Any) -> None:
@@ -64,13 +65,17 @@ class _Process:
             [sys.executable, "-m", "headrace._pool_process", str(limits.memory or 0), str(limits.call_timeout or 0)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
-        self._known: set[bytes] = set()
+        self._known: dict[bytes, None] = {}  # the one used last at the end
 
     def ask(self, name: bytes, function: bytes, rows: list[Any]) -> None:
         """Begins to run a function over rows; ``answer`` gives what comes of it."""
         payload = None if name in self._known else function
-        self._known.add(name)
-        send(self._child.stdin, (name, payload, rows))
+        self._known.pop(name, None)
+        self._known[name] = None
+        forgotten = next(iter(self._known)) if len(self._known) > _MOST_FUNCTIONS else None
+        if forgotten is not None:
+            del self._known[forgotten]
+        send(self._child.stdin, (name, payload, rows, forgotten))
 
     def answer(self) -> list[Any]:
         """Raises ``EOFError`` if the process died."""
@@ -111,11 +116,10 @@ class Pool:
         self._starting = 0
         self._stopped = False
 
-    def run(self, function: bytes, rows: list[Any]) -> list[Any]:
-        """For each row a list of arrays, or a str that says why there is none."""
+    def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Any]:
+        """For each row a list of arrays, or a str that says why there is none. ``name``: no other function's."""
         if not rows:
             return []
-        name = hashlib.sha256(function).digest()
         mine = self._take(len(rows))
         share = -(-len(rows) // len(mine))
         parts = [rows[i:i + share] for i in range(0, len(rows), share)]

@@ -143,7 +143,7 @@ def main(memory: int, call_timeout: float) -> None:
     known: dict[bytes, Callable[[list[Any]], list[Any]]] = {}
     while True:
         try:
-            name, shipped, rows = receive(sys.stdin.buffer)
+            name, shipped, rows, forgotten = receive(sys.stdin.buffer)
         except EOFError:
             return
         if shipped is not None:
@@ -153,6 +153,7 @@ def main(memory: int, call_timeout: float) -> None:
                 why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
                 known[name] = lambda rows, why=why: [why] * len(rows)  # type: ignore[misc]
         send(answers, known[name](rows))
+        known.pop(forgotten, None)
 
 
 if __name__ == "__main__":

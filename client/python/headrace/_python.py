@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -103,7 +104,8 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     kind, _, argument, declared = pickle.loads(shipped)
     if kind == "generator":
         return _pool.Generator(shipped, pool.limits if pool else _pool.Limits()).run, argument, declared, True
-    return (lambda rows: (pool or _pool.shared()).run(shipped, rows)), argument, declared, False
+    name_of_it = hashlib.sha256(shipped).digest()
+    return (lambda rows: (pool or _pool.shared()).run(name_of_it, shipped, rows)), argument, declared, False
 
 
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any,

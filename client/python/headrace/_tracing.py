@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,18 @@ def describe(f: Any) -> str:
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
 
 
+def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -> None:
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):
+        return  # of a function that is not Python's
+    try:
+        signature.bind(*given)
+    except TypeError as e:
+        many = "1 argument, the element" if len(given) == 1 else f"{len(given)} arguments, the parts of the element"
+        raise TypeError(f"{what}: {e}; it is called with {many}") from None
+
+
 def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:
     """Calls ``f`` once with tensors that stand for the graph's elements, and keeps what it computed.
 
@@ -57,10 +70,11 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
     if not callable(f):
         raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
     call = _core.open_function(graph)
-    given = call.argument
+    given = call.argument if isinstance(call.argument, tuple) else (call.argument,)
+    _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
     _salts.append(0)
     try:
-        result = f(*given) if isinstance(given, tuple) else f(given)
+        result = f(*given)
     finally:
         _salts.pop()
     if isinstance(result, Dataset):

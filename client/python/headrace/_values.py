@@ -21,12 +21,21 @@ def _holds_tensors(value: Any) -> bool:
     return isinstance(value, _core.Tensor)
 
 
+def _no_tensors_text(value: Any) -> None:
+    # str() and f-strings of a tensor tell what it is: nobody wants that as data.
+    if isinstance(value, str) and "<headrace.Tensor shape=" in value:
+        from ._tensor import refuse
+
+        refuse("a tensor's value is needed as a Python str", "Use headrace.strings.as_string and headrace.strings.join")
+
+
 def as_array(value: Any, dtype: Any = None) -> Any:
     """``value`` as a numpy array. Python's ints become int32 if they fit, and its floats float32, as in TensorFlow.
 
     Raises ``TypeError`` or ``ValueError`` for what is no tensor.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    _no_tensors_text(_first_leaf(value))
     try:
         # As objects, strings keep their bytes: numpy's own would lose NULs at their ends.
         array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
@@ -58,6 +67,7 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
 def tensor(value: Any, argument: str) -> _core.Tensor:
     """An argument of a function: a tensor, a literal whose dtype follows its neighbours', or a constant."""
     if isinstance(value, (bool, int, float, str, bytes)) and not isinstance(value, np.generic):
+        _no_tensors_text(value)
         return _core.literal(value)
     try:
         return constant(value)

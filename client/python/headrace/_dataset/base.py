@@ -16,7 +16,7 @@ class Described:
 
     __slots__ = ("_given_options", "_graph")
 
-    def __init__(self, graph: _core.Graph, options: _options.Options | None = None) -> None:
+    def __init__(self, graph: _core.Graph | None = None, options: _options.Options | None = None) -> None:
         if not isinstance(graph, _core.Graph):
             raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
         self._graph = graph
