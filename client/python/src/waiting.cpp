@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/base/status.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,8 +15,11 @@ namespace headrace::python {
 
 namespace {
 
-/// The process in which threads were first started.
-std::atomic<pid_t> home{0};
+/// Threads were started in this process, or in one that it was forked from.
+std::atomic<bool> started{false};
+/// It was forked from one: they are not here. Told by the system, as asking for the process's id
+/// would cost more than an element.
+std::atomic<bool> orphan{false};
 
 std::atomic<bool> gone{false};
 
@@ -72,14 +76,11 @@ void stay_out_if_leaving() noexcept {
   while (gone && gettid() != getpid()) pause();
 }
 
-bool is_orphan() noexcept {
-  const auto first = home.load();
-  return first != 0 && first != getpid();
-}
+bool is_orphan() noexcept { return orphan.load(std::memory_order_relaxed); }
 
 void enter_threads() {
-  pid_t nobody = 0;
-  home.compare_exchange_strong(nobody, getpid());
+  if (!started.load(std::memory_order_relaxed) && !started.exchange(true))
+    pthread_atfork(nullptr, nullptr, [] { orphan = true; });
   if (is_orphan())
     throw error{failed_precondition(
       "this process was forked from one that uses headrace already, whose threads do not exist "
