@@ -153,35 +153,6 @@ dataset dataset::sleep(std::chrono::microseconds pause) const {
   return checked(make_sleep(node_, pause.count()));
 }
 dataset dataset::unbatch() const { return checked(make_unbatch(node_)); }
-dataset dataset::padded_batch(int64_t size, padded_batch_options options) const {
-  std::vector<std::optional<column>> values;
-  for (const auto& x : options.padding_values) {
-    const auto* value = constant_of(x.node());
-    if (!value)
-      throw error{invalid_argument("padded_batch: a padding value is not a constant")};
-    values.emplace_back(*value);
-  }
-  return checked(make_padded_batch(node_, size, std::move(options.padded_shapes), std::move(values),
-                                   options.drop_remainder));
-}
-dataset dataset::window(int64_t size, window_options options) const {
-  return checked(make_window(node_, size, options.shift == 0 ? size : options.shift, options.stride,
-                             options.drop_remainder));
-}
-
-element dataset::reduced(const expr_structure& initial_state, function f) const {
-  if (f.dataset)
-    throw error{invalid_argument("reduce: the function gives a dataset; it must give the state")};
-  // The output is the new state.
-  f.layout = structure::tuple({f.layout, f.layout});
-  const auto state = f.tensors;
-  f.tensors.insert(f.tensors.end(), state.begin(), state.end());
-  auto states = scanned(initial_state, std::move(f)).iterate();
-  auto last = from_tensors(initial_state).get_single_element();
-  while (auto next = states.next().value()) last = *std::move(next);
-  return last;
-}
-
 element dataset::get_single_element() const {
   auto elements = iterate();
   auto only = elements.next().value();

@@ -1,83 +1,15 @@
 #pragma once
 
 #include "headrace/client/dataset_iterator.hpp"
-#include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/client/dataset_options.hpp"
 #include "headrace/pipeline/functions/trace.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
 #include <concepts>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace headrace {
-
-/// How many calls of a function run at a time.
-struct parallel_calls {
-  static constexpr int64_t autotune = -1;
-  int64_t calls = 0; ///< 0: in the caller's thread; -1: chosen while running
-  /// Do they keep the order? Unset: as `graph_options::deterministic` says.
-  std::optional<bool> deterministic{};
-};
-
-struct interleave_options {
-  int64_t cycle_length = 16; ///< inputs open at a time, >= 1
-  int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
-  int64_t parallel_calls = 0;
-  std::optional<bool> deterministic{}; ///< as of `parallel_calls`
-};
-
-struct shuffle_options {
-  std::optional<uint64_t> seed; ///< unset: another order in every program
-  bool reshuffle_each_iteration = true;
-};
-
-struct batch_options {
-  bool drop_remainder = false; ///< leave a last, smaller batch out
-};
-
-struct padded_batch_options {
-  /// One a component, unknown extents for the largest of each batch; empty: those of the elements.
-  std::vector<shape> padded_shapes;
-  /// One scalar constant a component; empty: zeros and empty strings.
-  std::vector<expr> padding_values;
-  bool drop_remainder = false;
-};
-
-struct window_options {
-  int64_t shift = 0;           ///< elements between the beginnings of windows; 0: the size
-  int64_t stride = 1;          ///< elements between those of a window, >= 1
-  bool drop_remainder = false; ///< leave smaller windows at the end out
-};
-
-struct sample_options {
-  std::vector<double> weights;  ///< one a dataset, >= 0; empty: all alike
-  std::optional<uint64_t> seed; ///< unset: another order in every program
-  bool stop_on_empty = false;   ///< end when a dataset is drawn that has ended
-  bool rerandomize_each_iteration = false;
-};
-
-struct choose_options {
-  bool stop_on_empty = true; ///< end when a dataset is chosen that has ended, or pass it by
-};
-
-struct file_options {
-  std::string compression; ///< "", "GZIP" or "ZLIB"
-};
-
-struct tar_options {
-  bool skip_incomplete = false; ///< leave samples without one of the members out
-};
-
-struct random_options {
-  std::optional<uint64_t> seed;       ///< unset: other numbers in every program
-  bool reseed_each_iteration = false; ///< other numbers in each repetition
-};
-
-struct list_files_options {
-  bool shuffle = true;
-  std::optional<uint64_t> seed;
-};
 
 /// A description of elements: where they come from and what happens to them. Immutable and cheap to
 /// copy; nothing runs until it is iterated, here or (after `distribute`) on workers. Wrong
@@ -136,6 +68,8 @@ public:
   static dataset random(random_options options = {});
   /// What the C++ function registered as `function` makes of row numbers; see `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
+  /// The elements of the datasets that are parameters of a function, side by side.
+  static dataset elements_of(const expr_structure& datasets);
   /// Elements of all inputs side by side, as a tuple; ends with the shortest.
   static dataset zip(const std::vector<dataset>& inputs);
   /// Elements of the inputs, drawn at random, until all have ended.
@@ -208,8 +142,42 @@ public:
   dataset unbatch() const;
   /// `size` elements stacked into one, each padded at its ends to one shape.
   dataset padded_batch(int64_t size, padded_batch_options options = {}) const;
-  /// Overlapping batches of up to `size` elements. (Stacked, where tf.data gives datasets.)
+  /// `size` elements put together, each component with unknown extents as a `ragged` tensor:
+  /// values and row lengths. See `ragged_view` for how to read it.
+  dataset ragged_batch(int64_t size, batch_options options = {}) const;
+  /// Datasets of up to `size` elements, for functions to read, by parameters of this type: of
+  /// `flat_map` (`[](const dataset& w) { return w.batch(3); }`) and the like. A structure of
+  /// components becomes a structure of datasets.
   dataset window(int64_t size, window_options options = {}) const;
+  /// Gathers elements for which `key` gives one number until there are `size`; gives the elements
+  /// of the dataset that `reduce(key, elements)` makes of them, as
+  /// `[](expr key, const dataset& xs) { return xs.batch(8); }`; begins anew. Smaller groups come at
+  /// the end, in the order of their keys.
+  template <class Key, class Reduce>
+  dataset group_by_window(Key&& key, Reduce&& reduce, int64_t size) const {
+    return grouped(trace(spec(), std::forward<Key>(key)),
+                   trace(groups(), std::forward<Reduce>(reduce)), size);
+  }
+  /// The same with sizes that the function `size` of the key gives.
+  template <class Key, class Reduce, std::invocable<expr> Size>
+  dataset group_by_window(Key&& key, Reduce&& reduce, Size&& size) const {
+    return grouped(trace(spec(), std::forward<Key>(key)),
+                   trace(groups(), std::forward<Reduce>(reduce)),
+                   trace(tensor_spec{dtype::int64, {}}, std::forward<Size>(size)));
+  }
+  /// Batches of elements of about one length, which `length` gives.
+  template <class Length>
+  dataset bucket_by_sequence_length(Length&& length, bucket_options options) const {
+    return bucketed(trace(spec(), std::forward<Length>(length)), std::move(options));
+  }
+  /// (class, element), of which some are left out so that the classes (numbers from 0 on, which
+  /// `class_of` gives) have the shares in `target_dist`.
+  template <class ClassOf>
+  dataset rejection_resample(ClassOf&& class_of, std::vector<double> target_dist,
+                             resample_options options = {}) const {
+    return resampled(trace(spec(), std::forward<ClassOf>(class_of)), std::move(target_dist),
+                     std::move(options));
+  }
   /// All elements in one random order, with next to no memory: of a `range`, `from_tensors`,
   /// `from_tensor_slices`, uncompressed `tfrecord` (records are looked up in an index, built once
   /// and kept beside the file), right after it. The same order for any number of workers.
@@ -236,12 +204,17 @@ public:
   dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
     return {node_, record, options};
   }
-  /// The state after the last element, where `f(state, element)` gives the next one. Reads the
-  /// dataset here; throws `error` for a failed element.
+  /// A dataset of one element: the state after the last element, where `f(state, element)` gives
+  /// the next one. For functions: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
+  template <class F>
+  dataset fold(const expr_structure& initial_state, F&& f) const {
+    return folded(initial_state,
+                  trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
+  }
+  /// The element of `fold`. Reads the dataset here; throws `error` for a failed element.
   template <class F>
   element reduce(const expr_structure& initial_state, F&& f) const {
-    return reduced(initial_state,
-                   trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
+    return fold(initial_state, std::forward<F>(f)).get_single_element();
   }
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
@@ -258,7 +231,13 @@ private:
   dataset interleaved(function f, interleave_options options) const;
   dataset taken_while(function f) const;
   dataset scanned(const expr_structure& initial_state, function f) const;
-  element reduced(const expr_structure& initial_state, function f) const;
+  element_spec groups() const;
+  dataset grouped(function key, function reduce, int64_t size) const;
+  dataset grouped(function key, function reduce, function size) const;
+  dataset bucketed(function length, bucket_options options) const;
+  dataset resampled(function class_of, std::vector<double> target_dist,
+                    resample_options options) const;
+  dataset folded(const expr_structure& initial_state, function f) const;
 
   dataset_ptr node_;
 };

@@ -16,3 +16,4 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
+#include "headrace/pipeline/types/ragged_view.hpp"

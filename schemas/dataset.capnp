@@ -255,6 +255,8 @@ struct Dataset {
       dropRemainder @90 :Bool;
       components @91 :List(Field);
       # Padded shapes, and the values to pad with.
+      extent @127 :List(UInt32);
+      # Of the axes whose padded extent is unknown; none: the largest of the batch.
     }
     window :group {
       input @92 :UInt32;
@@ -288,6 +290,31 @@ struct Dataset {
     sleep :group {
       input @111 :UInt32;
       microseconds @112 :Int64;
+    }
+    elementsOf :group {
+      # Of datasets that are parameters.
+      tensors @116 :List(UInt32);
+      layout @117 :Structure;
+    }
+    groupByWindow :group {
+      # Of (key, element), or (key, size, element): (key, dataset of elements).
+      input @118 :UInt32;
+      size @119 :Int64;
+      # 0: the input says.
+      dropRemainder @120 :Bool;
+    }
+    raggedBatch :group {
+      input @121 :UInt32;
+      size @122 :Int64;
+      dropRemainder @123 :Bool;
+    }
+    singleElement :group {
+      input @124 :UInt32;
+    }
+    lastElement :group {
+      input @125 :UInt32;
+      tensors @126 :List(UInt32);
+      # The element, if there is none.
     }
   }
 }

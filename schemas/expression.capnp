@@ -8,7 +8,6 @@ using import "tensor.capnp".ElementSpec;
 using import "tensor.capnp".Shape;
 using import "tensor.capnp".Structure;
 using import "tensor.capnp".Tensor;
-using import "tensor.capnp".TensorSpec;
 
 struct Slice {
   # One part of numpy's basic indexing.
@@ -45,15 +44,6 @@ struct Feature {
   size @8 :Int64;
 }
 
-struct Body {
-  # A function inside of an expression: it reads its arguments only.
-
-  arguments @0 :List(TensorSpec);
-  expressions @1 :List(Expression);
-  # Inputs are numbers in this list; a parameter is one of the arguments.
-  results @2 :List(UInt32);
-}
-
 struct Expression {
   # One application of a column function. A field that an op does not read is left at its default.
 
@@ -75,7 +65,6 @@ struct Expression {
   # Of a parameter: whose argument it is a component of. In a function inside that one it is a capture.
   numbers @12 :List(Float64);
   texts @13 :List(Data);
-  bodies @14 :List(Body);
 }
 
 struct Function {

@@ -15,6 +15,8 @@ struct TensorSpec {
   dtype @0 :UInt8;
   # A headrace::dtype.
   shape @1 :Shape;
+  nesting @2 :UInt8;
+  # 0: a tensor; 1: a dataset of such tensors; and so on.
 }
 
 struct Structure {
@@ -29,6 +31,8 @@ struct Structure {
     leaf @0;
     tuple @1;
     named @2;
+    ragged @3;
+    # Values, then row lengths, of the outermost axis first: leaves.
   }
 }
 

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/codec/graph_decoder.hpp"
 #include "headrace/pipeline/codec/graph_encoder.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/graph/build.hpp"
 
 #include <openssl/evp.h>
 
@@ -15,6 +16,7 @@ using detail::read_message;
 result<buffer> encode_graph(const dataset_ptr& graph) {
   if (!graph)
     return invalid_argument("there is no graph");
+  HEADRACE_TRY(check_gives_tensors(*graph));
   ::capnp::MallocMessageBuilder message;
   HEADRACE_TRY(graph_encoder{}.encode(graph, message.initRoot<schema::DatasetGraph>()));
   return canonical_bytes<schema::DatasetGraph>(message);

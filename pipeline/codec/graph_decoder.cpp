@@ -1,7 +1,7 @@
 #include "headrace/pipeline/codec/graph_decoder.hpp"
 
 #include "headrace/pipeline/codec/expression_codec.hpp"
-#include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/codec/field_codec.hpp"
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 
@@ -16,58 +16,6 @@ constexpr size_t most_nodes = 1 << 16;
 constexpr size_t most_expression_depth = 1024;
 constexpr size_t most_dataset_depth = 256;
 constexpr size_t most_weight = 1 << 16;
-
-std::string text_of(::capnp::Text::Reader x) { return {x.begin(), x.size()}; }
-
-std::optional<uint64_t> seed_of(schema::Seed::Reader x) {
-  return x.isValue() ? std::optional{x.getValue()} : std::nullopt;
-}
-
-result<std::vector<field_format>> fields_of(::capnp::List<schema::Field>::Reader in) {
-  std::vector<field_format> out;
-  for (auto one : in) {
-    auto& made = out.emplace_back();
-    made.name = text_of(one.getName());
-    HEADRACE_ASSIGN(made.spec, decode(one.getSpec()));
-    if (one.isMissing()) {
-      HEADRACE_ASSIGN(made.missing, decode(one.getMissing()));
-    }
-  }
-  return out;
-}
-
-result<std::optional<bool>> choice_of(schema::Options::Choice x) {
-  switch (x) {
-  case schema::Options::Choice::UNSET: return std::optional<bool>{};
-  case schema::Options::Choice::NO: return std::optional{false};
-  case schema::Options::Choice::YES: return std::optional{true};
-  }
-  return invalid_argument("options: a choice is neither unset, no nor yes");
-}
-
-result<graph_options> options_of(schema::Options::Reader in) {
-  graph_options out;
-  HEADRACE_ASSIGN(out.deterministic, choice_of(in.getDeterministic()));
-  HEADRACE_ASSIGN(out.autotune, choice_of(in.getAutotune()));
-  if (in.getThreads() != 0)
-    out.threads = in.getThreads();
-  if (in.getMemory() != 0)
-    out.memory = in.getMemory();
-  if (in.getCompression().size() != 0)
-    out.compression = text_of(in.getCompression());
-  return out;
-}
-
-service_options service_of(schema::ServiceOptions::Reader in) {
-  return {.address = text_of(in.getAddress()),
-          .processing_mode = text_of(in.getProcessingMode()),
-          .job_name = text_of(in.getJobName()),
-          .dataset_id = text_of(in.getDatasetId()),
-          .max_outstanding_requests = in.getMaxOutstandingRequests(),
-          .compression = text_of(in.getCompression()),
-          .data_transfer_protocol = text_of(in.getDataTransferProtocol()),
-          .worker_timeout_ns = in.getWorkerTimeoutNs()};
-}
 
 } // namespace
 
@@ -171,7 +119,7 @@ graph_decoder::finish_function(uint32_t number) {
     break;
   }
   case schema::Function::NAMED: {
-    f->named = text_of(in.getNamed().getName());
+    f->named = detail::text_of(in.getNamed().getName());
     if (f->named.empty())
       return invalid_argument(fmt::format("function {} has no name", number));
     HEADRACE_ASSIGN(f->declared, headrace::decode(in.getNamed().getResult()));
@@ -186,258 +134,26 @@ graph_decoder::finish_function(uint32_t number) {
   return &out;
 }
 
-result<dataset_ptr> graph_decoder::decode(schema::Dataset::Reader in, decoded<dataset_ptr>& use) {
-  const auto tensors = [&](auto from) -> result<std::vector<expr_ptr>> {
-    std::vector<expr_ptr> out;
-    for (auto number : from.getTensors()) {
-      HEADRACE_ASSIGN(auto x, tensor(number, use));
-      out.push_back(std::move(x));
-    }
-    return out;
-  };
-  const auto inputs = [&](auto from) -> result<std::vector<dataset_ptr>> {
-    std::vector<dataset_ptr> out;
-    for (auto number : from.getInputs()) {
-      HEADRACE_ASSIGN(auto rows, input(number, use));
-      out.push_back(std::move(rows));
-      if (use.weight > most_weight)
-        break; // refused below
-    }
-    return out;
-  };
-  switch (in.which()) {
-  case schema::Dataset::RANGE: {
-    auto from = in.getRange();
-    HEADRACE_ASSIGN(auto start, tensor(from.getStart(), use));
-    HEADRACE_ASSIGN(auto stop, tensor(from.getStop(), use));
-    HEADRACE_ASSIGN(auto step, tensor(from.getStep(), use));
-    return make_range(start, stop, step);
+result<std::vector<expr_ptr>> graph_decoder::tensors(::capnp::List<uint32_t>::Reader numbers,
+                                                     decoded<dataset_ptr>& user) const {
+  std::vector<expr_ptr> out;
+  for (auto number : numbers) {
+    HEADRACE_ASSIGN(auto x, tensor(number, user));
+    out.push_back(std::move(x));
   }
-  case schema::Dataset::FROM_TENSORS: {
-    HEADRACE_ASSIGN(auto xs, tensors(in.getFromTensors()));
-    HEADRACE_ASSIGN(auto layout, headrace::decode(in.getFromTensors().getLayout()));
-    return make_from_tensors(std::move(xs), std::move(layout));
+  return out;
+}
+
+result<std::vector<dataset_ptr>> graph_decoder::inputs(::capnp::List<uint32_t>::Reader numbers,
+                                                       decoded<dataset_ptr>& user) const {
+  std::vector<dataset_ptr> out;
+  for (auto number : numbers) {
+    HEADRACE_ASSIGN(auto rows, input(number, user));
+    out.push_back(std::move(rows));
+    if (user.weight > most_weight)
+      break; // refused where the dataset is done
   }
-  case schema::Dataset::FROM_TENSOR_SLICES: {
-    HEADRACE_ASSIGN(auto xs, tensors(in.getFromTensorSlices()));
-    HEADRACE_ASSIGN(auto layout, headrace::decode(in.getFromTensorSlices().getLayout()));
-    return make_from_tensor_slices(std::move(xs), std::move(layout));
-  }
-  case schema::Dataset::TEXT_LINES: {
-    HEADRACE_ASSIGN(auto names, tensor(in.getTextLines().getNames(), use));
-    return make_text_lines(names, text_of(in.getTextLines().getCompression()));
-  }
-  case schema::Dataset::TFRECORD: {
-    HEADRACE_ASSIGN(auto names, tensor(in.getTfrecord().getNames(), use));
-    return make_tfrecord(names, text_of(in.getTfrecord().getCompression()));
-  }
-  case schema::Dataset::LIST_FILES: {
-    auto from = in.getListFiles();
-    HEADRACE_ASSIGN(auto patterns, tensor(from.getPatterns(), use));
-    return make_list_files(patterns, from.getShuffle(), seed_of(from.getSeed()));
-  }
-  case schema::Dataset::FIXED_LENGTH: {
-    auto from = in.getFixedLength();
-    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
-    return make_fixed_length(names,
-                             {from.getRecordBytes(), from.getHeaderBytes(), from.getFooterBytes()},
-                             text_of(from.getFiles().getCompression()));
-  }
-  case schema::Dataset::CSV: {
-    auto from = in.getCsv();
-    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
-    HEADRACE_ASSIGN(auto columns, fields_of(from.getColumns()));
-    csv_format format{from.getHeader(), static_cast<char>(from.getDelimiter()), from.getQuotes(),
-                      text_of(from.getNaValue())};
-    for (auto column : from.getSelect()) format.select.push_back(column);
-    return make_csv(names, std::move(columns), std::move(format),
-                    text_of(from.getFiles().getCompression()));
-  }
-  case schema::Dataset::JSON_LINES: {
-    auto from = in.getJsonLines();
-    HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
-    HEADRACE_ASSIGN(auto fields, fields_of(from.getFields()));
-    return make_json_lines(names, std::move(fields), text_of(from.getFiles().getCompression()));
-  }
-  case schema::Dataset::SQL: {
-    auto from = in.getSql();
-    HEADRACE_ASSIGN(auto source, tensor(from.getSource(), use));
-    HEADRACE_ASSIGN(auto query, tensor(from.getQuery(), use));
-    HEADRACE_ASSIGN(auto columns, fields_of(from.getColumns()));
-    return make_sql(text_of(from.getDriver()), source, query, std::move(columns));
-  }
-  case schema::Dataset::TAR_SAMPLES: {
-    auto from = in.getTarSamples();
-    HEADRACE_ASSIGN(auto names, tensor(from.getFiles(), use));
-    std::vector<std::string> extensions;
-    for (auto one : from.getExtensions()) extensions.push_back(text_of(one));
-    return make_tar_samples(names, std::move(extensions), from.getSkipIncomplete());
-  }
-  case schema::Dataset::COUNTER:
-    return make_counter(in.getCounter().getStart(), in.getCounter().getStep());
-  case schema::Dataset::RANDOM:
-    return make_random(seed_of(in.getRandom().getSeed()), in.getRandom().getReseed());
-  case schema::Dataset::GENERATOR: {
-    auto from = in.getGenerator();
-    HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
-    return make_generator(text_of(from.getName()), std::move(spec), from.getCount());
-  }
-  case schema::Dataset::MAP: {
-    HEADRACE_ASSIGN(auto rows, input(in.getMap().getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(in.getMap().getFunction(), use));
-    HEADRACE_ASSIGN(auto ordered, choice_of(in.getMap().getDeterministic()));
-    return make_map(rows, f, in.getMap().getParallel(), ordered);
-  }
-  case schema::Dataset::FILTER: {
-    HEADRACE_ASSIGN(auto rows, input(in.getFilter().getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(in.getFilter().getFunction(), use));
-    HEADRACE_ASSIGN(auto ordered, choice_of(in.getFilter().getDeterministic()));
-    return make_filter(rows, f, in.getFilter().getParallel(), ordered);
-  }
-  case schema::Dataset::FLAT_MAP: {
-    HEADRACE_ASSIGN(auto rows, input(in.getFlatMap().getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(in.getFlatMap().getFunction(), use));
-    return make_flat_map(rows, f);
-  }
-  case schema::Dataset::INTERLEAVE: {
-    auto from = in.getInterleave();
-    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(from.getFunction(), use));
-    HEADRACE_ASSIGN(auto ordered, choice_of(from.getDeterministic()));
-    return make_interleave(rows, f, from.getCycle(), from.getLength(), from.getParallel(), ordered);
-  }
-  case schema::Dataset::BATCH: {
-    HEADRACE_ASSIGN(auto rows, input(in.getBatch().getInput(), use));
-    return make_batch(rows, in.getBatch().getSize(), in.getBatch().getDropRemainder());
-  }
-  case schema::Dataset::SHUFFLE: {
-    auto from = in.getShuffle();
-    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-    return make_shuffle(rows, from.getBufferSize(), seed_of(from.getSeed()), from.getReshuffle());
-  }
-  case schema::Dataset::REPEAT: {
-    HEADRACE_ASSIGN(auto rows, input(in.getRepeat().getInput(), use));
-    return make_repeat(rows, in.getRepeat().getCount());
-  }
-  case schema::Dataset::TAKE: {
-    HEADRACE_ASSIGN(auto rows, input(in.getTake().getInput(), use));
-    return make_take(rows, in.getTake().getCount());
-  }
-  case schema::Dataset::SKIP: {
-    HEADRACE_ASSIGN(auto rows, input(in.getSkip().getInput(), use));
-    return make_skip(rows, in.getSkip().getCount());
-  }
-  case schema::Dataset::PREFETCH: {
-    HEADRACE_ASSIGN(auto rows, input(in.getPrefetch().getInput(), use));
-    return make_prefetch(rows, in.getPrefetch().getElements());
-  }
-  case schema::Dataset::ENUMERATE: {
-    HEADRACE_ASSIGN(auto rows, input(in.getEnumerate().getInput(), use));
-    return make_enumerate(rows, in.getEnumerate().getStart());
-  }
-  case schema::Dataset::ZIP: {
-    HEADRACE_ASSIGN(auto rows, inputs(in.getZip()));
-    return make_zip(std::move(rows));
-  }
-  case schema::Dataset::CONCATENATE: {
-    HEADRACE_ASSIGN(auto first, input(in.getConcatenate().getFirst(), use));
-    HEADRACE_ASSIGN(auto second, input(in.getConcatenate().getSecond(), use));
-    return make_concatenate(first, second);
-  }
-  case schema::Dataset::OPTIONS: {
-    HEADRACE_ASSIGN(auto rows, input(in.getOptions().getInput(), use));
-    HEADRACE_ASSIGN(auto options, options_of(in.getOptions().getOptions()));
-    return make_options(rows, options);
-  }
-  case schema::Dataset::GLOBAL_SHUFFLE: {
-    auto from = in.getGlobalShuffle();
-    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-    return make_global_shuffle(rows, seed_of(from.getSeed()), from.getReshuffle());
-  }
-  case schema::Dataset::DISTRIBUTE: {
-    auto from = in.getDistribute();
-    auto service = service_of(from.getService());
-    if (service.dataset_id.empty()) {
-      HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-      return make_distribute(rows, std::move(service));
-    }
-    HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
-    return make_distribute(std::move(spec),
-                           from.getInfinite() ? infinite_cardinality : unknown_cardinality,
-                           std::move(service));
-  }
-  case schema::Dataset::TAKE_WHILE: {
-    HEADRACE_ASSIGN(auto rows, input(in.getTakeWhile().getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(in.getTakeWhile().getFunction(), use));
-    return make_take_while(rows, f);
-  }
-  case schema::Dataset::SHARD: {
-    HEADRACE_ASSIGN(auto rows, input(in.getShard().getInput(), use));
-    return make_shard(rows, in.getShard().getShards(), in.getShard().getIndex());
-  }
-  case schema::Dataset::UNIQUE: {
-    HEADRACE_ASSIGN(auto rows, input(in.getUnique().getInput(), use));
-    return make_unique_elements(rows);
-  }
-  case schema::Dataset::IGNORE_ERRORS: {
-    HEADRACE_ASSIGN(auto rows, input(in.getIgnoreErrors().getInput(), use));
-    return make_ignore_errors(rows);
-  }
-  case schema::Dataset::ASSERT_CARDINALITY: {
-    HEADRACE_ASSIGN(auto rows, input(in.getAssertCardinality().getInput(), use));
-    return make_assert_cardinality(rows, in.getAssertCardinality().getCount());
-  }
-  case schema::Dataset::SLEEP: {
-    HEADRACE_ASSIGN(auto rows, input(in.getSleep().getInput(), use));
-    return make_sleep(rows, in.getSleep().getMicroseconds());
-  }
-  case schema::Dataset::SCAN: {
-    HEADRACE_ASSIGN(auto rows, input(in.getScan().getInput(), use));
-    HEADRACE_ASSIGN(auto f, body(in.getScan().getFunction(), use));
-    std::vector<expr_ptr> state;
-    for (auto number : in.getScan().getInitialState()) {
-      HEADRACE_ASSIGN(auto x, tensor(number, use));
-      state.push_back(std::move(x));
-    }
-    return make_scan(rows, std::move(state), f);
-  }
-  case schema::Dataset::PADDED_BATCH: {
-    auto from = in.getPaddedBatch();
-    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-    HEADRACE_ASSIGN(auto components, fields_of(from.getComponents()));
-    std::vector<shape> shapes;
-    std::vector<std::optional<column>> values;
-    for (auto& x : components) {
-      shapes.push_back(std::move(x.spec.dims));
-      values.push_back(std::move(x.missing));
-    }
-    return make_padded_batch(rows, from.getSize(), std::move(shapes), std::move(values),
-                             from.getDropRemainder());
-  }
-  case schema::Dataset::WINDOW: {
-    auto from = in.getWindow();
-    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
-    return make_window(rows, from.getSize(), from.getShift(), from.getStride(),
-                       from.getDropRemainder());
-  }
-  case schema::Dataset::SAMPLE_FROM: {
-    auto from = in.getSampleFrom();
-    HEADRACE_ASSIGN(auto rows, inputs(from));
-    std::vector<double> weights;
-    for (auto x : from.getWeights()) weights.push_back(x);
-    return make_sample_from(std::move(rows), std::move(weights), seed_of(from.getSeed()),
-                            from.getStopOnEmpty(), from.getRerandomize());
-  }
-  case schema::Dataset::CHOOSE_FROM: {
-    auto from = in.getChooseFrom();
-    HEADRACE_ASSIGN(auto choices, input(from.getChoices(), use));
-    HEADRACE_ASSIGN(auto rows, inputs(from));
-    return make_choose_from(choices, std::move(rows), from.getStopOnEmpty());
-  }
-  default:
-    return unimplemented(
-      fmt::format("dataset operator {} is not known to this build", static_cast<int>(in.which())));
-  }
+  return out;
 }
 
 result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
@@ -460,7 +176,9 @@ result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   }
   for (auto x : in.getDatasets()) {
     decoded<dataset_ptr> out;
-    auto made = decode(x, out);
+    auto made = decode_source(x, out);
+    if (made && !*made)
+      made = decode_operator(x, out);
     if (!made)
       return made.status().with_context(fmt::format("dataset {}", datasets_.size()));
     if (out.depth > most_dataset_depth || out.weight > most_weight)
@@ -474,6 +192,7 @@ result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   if (!top.free.empty())
     return invalid_argument(fmt::format(
       "a parameter of function {} is used outside of that function", *top.free.begin()));
+  HEADRACE_TRY(check_gives_tensors(*top.value));
   return top.value;
 }
 

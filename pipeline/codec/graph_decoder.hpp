@@ -26,7 +26,9 @@ private:
   result<decoded<expr_ptr>> decode(schema::Expression::Reader in);
   status start_function(schema::Function::Reader in);
   result<const decoded<function_ptr>*> finish_function(uint32_t number);
-  result<dataset_ptr> decode(schema::Dataset::Reader in, decoded<dataset_ptr>& use);
+  /// Null if `in` is no source.
+  result<dataset_ptr> decode_source(schema::Dataset::Reader in, decoded<dataset_ptr>& use) const;
+  result<dataset_ptr> decode_operator(schema::Dataset::Reader in, decoded<dataset_ptr>& use);
 
   /// Looks a node up; its depth, weight and free parameters become part of `user`'s.
   template <class Ptr, class User>
@@ -34,6 +36,10 @@ private:
                    decoded<User>& user) const;
   result<expr_ptr> tensor(uint32_t number, decoded<dataset_ptr>& user) const;
   result<dataset_ptr> input(uint32_t number, decoded<dataset_ptr>& user) const;
+  result<std::vector<expr_ptr>> tensors(::capnp::List<uint32_t>::Reader numbers,
+                                        decoded<dataset_ptr>& user) const;
+  result<std::vector<dataset_ptr>> inputs(::capnp::List<uint32_t>::Reader numbers,
+                                          decoded<dataset_ptr>& user) const;
   result<function_ptr> body(uint32_t number, decoded<dataset_ptr>& user);
 
   schema::DatasetGraph::Reader in_;

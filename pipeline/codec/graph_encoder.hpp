@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
 #include <headrace/schemas/dataset.capnp.h>
+#include <span>
 #include <unordered_map>
 
 namespace headrace {
@@ -21,8 +22,14 @@ private:
   uint32_t number(const dataset_ptr& x) const { return dataset_numbers_.at(x.get()); }
   uint32_t number(const expr_ptr& x) const { return expression_numbers_.at(x.get()); }
   uint32_t number(const function_ptr& x) const { return function_numbers_.at(x.get()); }
-  void write(const dataset_node& x, schema::Dataset::Builder out) const;
+  /// False if `x` is no source.
+  bool write_source(const dataset_node& x, schema::Dataset::Builder out) const;
+  void write_operator(const dataset_node& x, schema::Dataset::Builder out) const;
   void write(const function& x, schema::Function::Builder out) const;
+
+  using numbers_list = ::capnp::List<uint32_t>::Builder;
+  void set(numbers_list out, const std::vector<expr_ptr>& tensors) const;
+  void set(numbers_list out, std::span<const dataset_ptr> inputs) const;
 
   std::vector<const dataset_node*> datasets_;
   std::vector<const expr_node*> expressions_;

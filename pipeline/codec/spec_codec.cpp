@@ -10,6 +10,7 @@ namespace {
 constexpr size_t most_rank = 64;
 constexpr size_t most_depth = 16;
 constexpr size_t most_leaves = 4096;
+constexpr uint8_t most_nesting = 8;
 
 result<structure> decode_structure(schema::Structure::Reader in, size_t depth, size_t& leaves) {
   if (depth > most_depth)
@@ -29,6 +30,12 @@ result<structure> decode_structure(schema::Structure::Reader in, size_t depth, s
   }
   if (in.getKind() == schema::Structure::Kind::TUPLE)
     return structure::tuple(std::move(children));
+  if (in.getKind() == schema::Structure::Kind::RAGGED) {
+    for (const auto& child : children)
+      if (children.size() < 2 || !child.is_leaf())
+        return invalid_argument("a ragged tensor is made of values and row lengths");
+    return structure::ragged(children.size() - 1);
+  }
   if (in.getKind() != schema::Structure::Kind::NAMED)
     return invalid_argument("a structure of a kind that this build does not know");
   std::vector<std::string> names;
@@ -53,13 +60,16 @@ void encode(const shape& x, schema::Shape::Builder out) {
 void encode(const tensor_spec& x, schema::TensorSpec::Builder out) {
   out.setDtype(static_cast<uint8_t>(x.type));
   encode(x.dims, out.initShape());
+  out.setNesting(x.nesting);
 }
 
 void encode(const structure& x, schema::Structure::Builder out) {
   if (x.is_leaf())
     return;
-  out.setKind(x.what() == structure::kind::tuple ? schema::Structure::Kind::TUPLE
-                                                 : schema::Structure::Kind::NAMED);
+  using kind = schema::Structure::Kind;
+  out.setKind(x.is_ragged()                        ? kind::RAGGED
+              : x.what() == structure::kind::tuple ? kind::TUPLE
+                                                   : kind::NAMED);
   auto children = out.initChildren(static_cast<unsigned>(x.children().size()));
   for (unsigned i = 0; i < children.size(); ++i) encode(x.children()[i], children[i]);
   if (x.what() != structure::kind::named)
@@ -117,7 +127,9 @@ result<shape> decode(schema::Shape::Reader in) {
 result<tensor_spec> decode(schema::TensorSpec::Reader in) {
   HEADRACE_ASSIGN(auto type, decode_dtype(in.getDtype()));
   HEADRACE_ASSIGN(auto dims, decode(in.getShape()));
-  return tensor_spec{type, std::move(dims)};
+  if (in.getNesting() > most_nesting)
+    return invalid_argument(fmt::format("datasets nested {} deep", in.getNesting()));
+  return tensor_spec{type, std::move(dims), in.getNesting()};
 }
 
 result<structure> decode(schema::Structure::Reader in) {

@@ -97,6 +97,12 @@ result<expr_ptr> make_expr(expr_op op, std::vector<expr_ptr> inputs, expr_attrs 
   for (const auto& input : inputs)
     if (!input)
       return invalid_argument(fmt::format("{}: an operand is missing", to_string(op)));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->spec.is_dataset())
+      return invalid_argument(fmt::format("{}: operand {} is a {}; functions compute with tensors, "
+                                          "which batch in a flat_map makes of "
+                                          "a dataset's elements",
+                                          to_string(op), i, to_string(inputs[i]->spec)));
   auto spec = detail::infer(op, inputs, attrs, type);
   if (!spec)
     return spec.status().with_context(to_string(op));

@@ -178,7 +178,7 @@ void evaluation::load_base() {
     if (seeds && (index == 0 || index >= in_.columns.size())) {
       values_[i].data = column_of_nothing(item.node->spec, in_.rows);
       const auto why = failed_precondition("random.element_seed: there are seeds for the elements "
-                                           "of map and filter only");
+                                           "of map, filter, take_while and scan only");
       for (size_t r = 0; r < in_.rows; ++r)
         values_[i].errors.push_back({static_cast<uint32_t>(r), why});
       continue;

@@ -9,9 +9,10 @@ namespace {
 
 std::vector<library_function> gather_functions() {
   std::vector<library_function> out;
-  for (const auto group : {ordering_functions(), numeric_functions(), checking_functions(),
-                           control_functions(), text_functions(), lookup_functions(),
-                           random_functions(), image_codec_functions(), image_functions()})
+  for (const auto group :
+       {ordering_functions(), numeric_functions(), checking_functions(), control_functions(),
+        ragged_functions(), text_functions(), lookup_functions(), random_functions(),
+        image_codec_functions(), image_functions()})
     out.insert(out.end(), group.begin(), group.end());
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.op < b.op; });
   return out;

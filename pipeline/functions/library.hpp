@@ -52,8 +52,9 @@ std::span<const library_function> text_functions();     ///< regex_*, substr, un
 std::span<const library_function> lookup_functions();
 std::span<const library_function> random_functions();
 std::span<const library_function> image_codec_functions();
-std::span<const library_function> image_functions();   ///< resize_image, colours, place_image
-std::span<const library_function> control_functions(); ///< cond, while_loop
+std::span<const library_function> image_functions(); ///< resize_image, colours, place_image
+std::span<const library_function> ragged_functions();
+std::span<const library_function> control_functions(); ///< cond
 
 // -- for their implementation --------------------------------------------------
 

@@ -26,9 +26,9 @@ expr stateless_truncated_normal(const shape& dims, const expr& seed, const expr&
 /// row.
 expr stateless_categorical(const expr& logits, int64_t samples, const expr& seed);
 /// A seed for each element, for the functions above: drawn anew in each iteration, from the
-/// iteration's seed, the place of the `map` or `filter` in the graph, what split the element is
-/// from and its number there. Equal `salt`s in one function give equal seeds. Elements of a `map`
-/// or `filter` only: elsewhere (arguments of sources) it is an error.
+/// iteration's seed, the place of the operator in the graph, what split the element is from and its
+/// number there. Equal `salt`s in one function give equal seeds. Elements of `map`, `filter`,
+/// `take_while` and `scan` only: elsewhere (arguments of sources) it is an error.
 ///
 ///     random::stateless_normal({8}, random::element_seed(1))
 expr element_seed(int64_t salt);

@@ -41,15 +41,19 @@ expr_structure expr_structure::child(std::string_view name) const {
   if (at < 0)
     throw error{
       invalid_argument(fmt::format("no field '{}' in {}", name, headrace::to_string(spec())))};
-  return child(static_cast<size_t>(at));
+  return part(static_cast<size_t>(at));
 }
 
 expr_structure expr_structure::child(size_t index) const {
-  if (layout_.is_leaf() && index == 0)
+  if (is_one() && index == 0)
     return *this;
   if (index >= size())
     throw error{
       invalid_argument(fmt::format("no part {} in {}", index, headrace::to_string(spec())))};
+  return part(index);
+}
+
+expr_structure expr_structure::part(size_t index) const {
   const auto& part = layout_.children()[index];
   const auto first = leaves_.begin() + static_cast<std::ptrdiff_t>(layout_.first_leaf(index));
   return {part, {first, first + static_cast<std::ptrdiff_t>(part.leaves())}};

@@ -23,8 +23,8 @@ public:
 
   const structure& layout() const noexcept { return layout_; }
   const std::vector<expr>& leaves() const noexcept { return leaves_; }
-  /// Parts at the top level.
-  size_t size() const noexcept { return layout_.is_leaf() ? 1 : layout_.children().size(); }
+  /// Parts at the top level; a ragged tensor is one.
+  size_t size() const noexcept { return is_one() ? 1 : layout_.children().size(); }
 
   /// The single tensor of that name, or of that place in a tuple. Throws `error` naming what there
   /// is; for a part that is itself a structure use `child`.
@@ -37,6 +37,9 @@ public:
   element_spec spec() const;
 
 private:
+  bool is_one() const noexcept { return layout_.is_leaf() || layout_.is_ragged(); }
+  expr_structure part(size_t index) const;
+
   structure layout_;
   std::vector<expr> leaves_;
 };

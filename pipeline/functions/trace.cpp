@@ -1,6 +1,18 @@
 #include "headrace/pipeline/functions/trace.hpp"
 
+#include "headrace/pipeline/graph/build.hpp"
+
 #include <fmt/format.h>
+
+namespace headrace {
+
+dataset_ptr elements_of(const expr_structure& datasets) {
+  std::vector<expr_ptr> leaves;
+  for (const auto& leaf : datasets.leaves()) leaves.push_back(leaf.node());
+  return make_elements_of(std::move(leaves), datasets.layout()).value();
+}
+
+} // namespace headrace
 
 namespace headrace::detail {
 

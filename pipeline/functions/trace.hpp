@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/functions/structure.hpp"
+#include "headrace/pipeline/functions/ragged.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
 #include <concepts>
@@ -9,12 +9,23 @@
 
 namespace headrace {
 
+/// The elements of a parameter that is a dataset, or of a structure of such parameters side by
+/// side. Throws `error` if it is none.
+dataset_ptr elements_of(const expr_structure& datasets);
+
 namespace detail {
 
 template <class T>
 concept dataset_like = std::convertible_to<T, dataset_ptr> || requires(const T& x) {
   { x.node() } -> std::convertible_to<dataset_ptr>;
 };
+
+/// A function's parameter that is made of several expressions.
+template <class T>
+concept takes_structure = std::same_as<T, expr_structure> || std::same_as<T, ragged>;
+/// A function's parameter that is a dataset.
+template <class T>
+concept takes_dataset = dataset_like<T> && std::constructible_from<T, dataset_ptr>;
 
 template <class T>
 inline constexpr bool is_tuple = false;
@@ -64,8 +75,9 @@ struct parameters<std::function<R(Ps...)>> {
   static constexpr size_t count = sizeof...(Ps);
   static constexpr bool known =
     (...
-     && (std::same_as<std::remove_cvref_t<Ps>,
-                      expr> || std::same_as<std::remove_cvref_t<Ps>, expr_structure>));
+     && (std::same_as<
+           std::remove_cvref_t<Ps>,
+           expr> || takes_structure<std::remove_cvref_t<Ps>> || takes_dataset<std::remove_cvref_t<Ps>>));
   static constexpr bool whole =
     count == 1 && (... && std::same_as<std::remove_cvref_t<Ps>, expr_structure>);
 
@@ -73,8 +85,10 @@ struct parameters<std::function<R(Ps...)>> {
   static auto convert(const expr_structure& part) {
     if constexpr (std::same_as<std::remove_cvref_t<P>, expr>)
       return part.single();
+    else if constexpr (takes_dataset<std::remove_cvref_t<P>>)
+      return std::remove_cvref_t<P>{elements_of(part)};
     else
-      return part;
+      return std::remove_cvref_t<P>{part};
   }
   template <class F>
   static function call(tracing&& trace, const expr_structure& argument, F& f) {
@@ -121,7 +135,9 @@ function call_generic(tracing&& trace, const expr_structure& argument, F& f) {
 /// element, and keeps what it computed.
 ///
 /// `f` takes one `expr` a component of the top level (an `expr_structure` for a part that is itself
-/// nested), or the whole element as one `expr_structure` (for named ones: `r["image"]`). It returns
+/// nested, a `dataset` for a part that is one and a `ragged` for a ragged tensor, which must be
+/// named as the parameter's type), or the
+/// whole element as one `expr_structure` (for named ones: `r["image"]`). It returns
 /// an `expr` (or a C++ value), a std::tuple or pair of these (nested too), an `expr_structure`, or
 /// a dataset. Throws `error` if `f` takes another number of parameters, and what `f` throws.
 template <class F>
@@ -130,8 +146,8 @@ function trace(const element_spec& argument, F&& f) {
   const auto whole = call.argument();
   if constexpr (detail::has_signature<std::remove_cvref_t<F>>) {
     using signature = detail::parameters<decltype(std::function{f})>;
-    static_assert(signature::known, "the function's parameters must be `expr`s, one a component, "
-                                    "or one `expr_structure`");
+    static_assert(signature::known, "the function's parameters must be `expr`s or datasets, one a "
+                                    "component, or one `expr_structure`");
     if constexpr (signature::whole) {
       return std::move(call).finish(std::invoke(f, whole));
     } else {

@@ -23,6 +23,11 @@ shape shape_of_nothing(const tensor_spec& spec, size_t rank) {
 }
 
 column column_of_nothing(const tensor_spec& spec, size_t rows) {
+  if (spec.is_dataset()) {
+    auto element = spec;
+    --element.nesting;
+    return column::nested(spec.type, std::vector<column>(rows, column_of_nothing(element, 0)));
+  }
   auto dims = shape_of_nothing(spec, 1);
   const auto values = static_cast<size_t>(*dims.elements()) * rows;
   const bool text = spec.type == dtype::string;
@@ -83,6 +88,8 @@ column column_builder::finish() && {
 column repeat_row(const column& one, size_t rows) {
   if (rows == 1)
     return one;
+  if (one.is_nested())
+    return column::nested(one.type(), std::vector<column>(rows, one.nested_row(0)));
   const auto dims = one.shape_of(0);
   const auto n = static_cast<size_t>(*dims.elements());
   if (one.is_string()) {

@@ -68,6 +68,9 @@ result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
 /// ascending numbers from 0): one for each, or fewer, then there are no more. Rows may be asked for
 /// in any order, and again. `count`: how many there are; -1: the function tells.
 result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count = -1);
+/// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
+/// side by side, arranged as `layout`: as many as the shortest has.
+result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});
 
 // -- operators ----------------------------------------------------------------
 
@@ -135,15 +138,67 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
 result<dataset_ptr> make_unbatch(dataset_ptr input);
 /// As `make_batch`, of elements of different shapes: each is padded at its ends to the padded
 /// shape, or where that is unknown to the largest of the batch. One shape and one value a
-/// component; without, those of the input, and zeros or empty strings.
+/// component; without, those of the input, and zeros or empty strings. `unknown_extent`, an int64
+/// scalar, stands for unknown extents of padded shapes.
 result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                       std::vector<shape> padded_shapes = {},
                                       std::vector<std::optional<column>> padding_values = {},
-                                      bool drop_remainder = false);
-/// Batches of `size` elements, `stride` apart, which begin every `shift` elements. The last ones
-/// are smaller, or left out.
+                                      bool drop_remainder = false,
+                                      expr_ptr unknown_extent = nullptr);
+/// As `make_batch`, of elements of different shapes: a component with unknown extents becomes a
+/// ragged tensor (`structure::ragged`) of all its axes up to the last unknown one: `ragged_axes`.
+size_t ragged_axes(const shape& dims) noexcept;
+result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
+/// Datasets of `size` elements, `stride` apart, which begin every `shift` elements. The last ones
+/// are smaller, or left out. Each component becomes a dataset of its own. They live inside the
+/// graph: a function's `make_elements_of` reads them.
 result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, int64_t stride = 1,
                                 bool drop_remainder = false);
+/// What the function `reduce` of `make_group_by_window` takes: (key, datasets of `element`'s
+/// components).
+element_spec grouped_spec(const element_spec& element);
+/// Gathers elements of one key (an int64 scalar that `key` gives) until there are `size`, gives
+/// what the dataset of `reduce(key, elements)` gives, and begins anew. At the end come the smaller
+/// groups, in the order of their keys. Holds the elements of all groups that are open.
+result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
+                                         int64_t size);
+/// The same with a size for each key: an int64 scalar that `size`, a function of the key, gives.
+result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
+                                         function_ptr size);
+/// The groups of a dataset of (key, element), or of (key, size, element) if `size` is 0; see
+/// `dataset_op::group_by_window`.
+result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remainder = false);
+
+struct bucket_format {
+  /// Lengths that divide the buckets, ascending: bucket i has those from boundary i - 1 on, and
+  /// below boundary i.
+  std::vector<int64_t> boundaries;
+  std::vector<int64_t> batch_sizes; ///< one a bucket: one more than boundaries
+  std::vector<shape> padded_shapes; ///< as for `make_padded_batch`
+  std::vector<std::optional<column>> padding_values;
+  /// Pads to the longest length of the bucket, not of the batch; an element too long for the last
+  /// boundary is an error.
+  bool pad_to_boundary = false;
+  bool no_padding = false; ///< the elements of a batch are of one shape without
+  bool drop_remainder = false;
+};
+/// Batches of elements of about one length: an integer scalar that `length` gives.
+result<dataset_ptr> make_bucket_by_sequence_length(dataset_ptr input, function_ptr length,
+                                                   bucket_format format);
+/// (class, element), of which as many are left out as it takes to have the classes (integer scalars
+/// in [0, n) that `class_of` gives) in the shares of `target`. `initial`: their shares in the
+/// input; empty: estimated from the elements so far. With a seed, the same elements in each run.
+result<dataset_ptr> make_rejection_resample(dataset_ptr input, function_ptr class_of,
+                                            std::vector<double> target,
+                                            std::vector<double> initial = {},
+                                            std::optional<uint64_t> seed = {});
+/// The only element; an error if there is none, or more than one.
+result<dataset_ptr> make_single_element(dataset_ptr input);
+/// The last element, or these tensors if there is none; the first one that failed, if one did.
+result<dataset_ptr> make_last_element(dataset_ptr input, std::vector<expr_ptr> otherwise);
+/// One element: the state after all elements, where `body(state, element)` gives the next state.
+result<dataset_ptr> make_reduce(dataset_ptr input, std::vector<expr_ptr> initial_state,
+                                function_ptr body);
 /// The elements of the inputs, drawn at random by weights (empty: all alike) until all ended; or
 /// until one that is drawn ended.
 result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
@@ -159,6 +214,8 @@ result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_pt
 graph_options options_of(const dataset_node& graph);
 /// Is this a source (an operator without inputs, `distribute` apart, or a global_shuffle of one)?
 bool is_source(dataset_op op) noexcept;
+/// `invalid_argument` if the elements hold datasets, which cannot leave a graph.
+status check_gives_tensors(const dataset_node& graph);
 /// The value of a constant expression, or null.
 const column* constant_of(const expr_ptr& x) noexcept;
 

@@ -2,6 +2,7 @@
 #include "headrace/pipeline/graph/node_checks.hpp"
 #include "headrace/pipeline/types/block.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace {
@@ -10,6 +11,7 @@ namespace {
 
 using detail::check_count;
 using detail::check_input;
+using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
 using detail::refused;
@@ -38,11 +40,45 @@ result<shape> padded_dims(size_t component, const shape& in, const shape& asked)
   return asked;
 }
 
+int64_t cardinality_of_batches(int64_t n, int64_t size, bool drop_remainder) {
+  return n <= 0 ? n : n / size + (drop_remainder || n % size == 0 ? 0 : 1);
+}
+
+/// With a ragged tensor in place of each component of unknown extents.
+structure with_ragged_leaves(const element_spec& spec) {
+  if (spec.layout.is_leaf()) {
+    const auto axes = ragged_axes(spec.components[0].dims);
+    return axes == 0 ? structure{} : structure::ragged(axes);
+  }
+  std::vector<structure> children;
+  for (size_t i = 0; i < spec.layout.children().size(); ++i)
+    children.push_back(with_ragged_leaves(spec.child(i)));
+  if (spec.layout.what() == structure::kind::tuple)
+    return structure::tuple(std::move(children));
+  return structure::named(spec.layout.names(), std::move(children));
+}
+
+bool has_ragged(const structure& layout) {
+  return layout.is_ragged()
+         || std::any_of(layout.children().begin(), layout.children().end(), has_ragged);
+}
+
 } // namespace
+
+size_t ragged_axes(const shape& dims) noexcept {
+  size_t out = 0;
+  for (size_t i = 0; dims.has_rank() && i < dims.rank(); ++i)
+    if (dims[i] == shape::unknown)
+      out = i + 1;
+  return out;
+}
 
 result<dataset_ptr> make_unbatch(dataset_ptr input) {
   if (!input)
     return invalid_argument("unbatch: there is no input dataset");
+  if (has_datasets(input->spec))
+    return invalid_argument(fmt::format(
+      "unbatch: the input gives {}; use flat_map to take datasets apart", to_string(input->spec)));
   auto body = std::make_shared<function>();
   body->scope = std::make_shared<const function_scope>();
   body->argument = input->spec;
@@ -60,10 +96,13 @@ result<dataset_ptr> make_unbatch(dataset_ptr input) {
 result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                       std::vector<shape> padded_shapes,
                                       std::vector<std::optional<column>> padding_values,
-                                      bool drop_remainder) {
+                                      bool drop_remainder, expr_ptr unknown_extent) {
   constexpr auto op = dataset_op::padded_batch;
-  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_tensors(op, input));
   HEADRACE_TRY(check_size(op, "batch_size", size));
+  if (unknown_extent && unknown_extent->spec != tensor_spec{dtype::int64, {}})
+    return refused(op, fmt::format("the extent of unknown axes is {}; it must be an int64 scalar",
+                                   to_string(unknown_extent->spec)));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   auto& parts = node.spec.components;
@@ -89,9 +128,39 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
     node.fields.push_back({{}, {part.type, dims}, std::move(value)});
     part.dims = dims.with_leading(drop_remainder ? size : shape::unknown);
   }
-  node.cardinality = input->cardinality;
-  if (const auto n = input->cardinality; n > 0)
-    node.cardinality = n / size + (drop_remainder || n % size == 0 ? 0 : 1);
+  node.cardinality = cardinality_of_batches(input->cardinality, size, drop_remainder);
+  node.count = size;
+  node.flag = drop_remainder;
+  if (unknown_extent)
+    node.tensors = {std::move(unknown_extent)};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop_remainder) {
+  constexpr auto op = dataset_op::ragged_batch;
+  HEADRACE_TRY(check_tensors(op, input));
+  HEADRACE_TRY(check_size(op, "batch_size", size));
+  if (has_ragged(input->spec.layout))
+    return refused(op, fmt::format("the input gives {}; ragged tensors cannot be batched again",
+                                   to_string(input->spec)));
+  auto node = node_of(op, {input});
+  node.cardinality = cardinality_of_batches(input->cardinality, size, drop_remainder);
+  const auto batch = drop_remainder ? size : shape::unknown;
+  node.spec.layout = with_ragged_leaves(input->spec);
+  for (size_t i = 0; i < input->spec.components.size(); ++i) {
+    const auto& part = input->spec.components[i];
+    if (!part.dims.has_rank())
+      return refused(op, fmt::format("component {} is of unknown rank", i));
+    const auto axes = ragged_axes(part.dims);
+    if (axes == 0) {
+      node.spec.components.push_back({part.type, part.dims.with_leading(batch)});
+      continue;
+    }
+    const shape inner{part.dims.dims().subspan(axes)};
+    node.spec.components.push_back({part.type, inner.with_leading(shape::unknown)});
+    for (size_t axis = 0; axis < axes; ++axis)
+      node.spec.components.push_back({dtype::int64, {axis == 0 ? batch : shape::unknown}});
+  }
   node.count = size;
   node.flag = drop_remainder;
   return finish(std::move(node));
@@ -112,7 +181,8 @@ result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, 
   auto node = node_of(op, {input});
   node.spec = input->spec;
   for (auto& part : node.spec.components)
-    part.dims = part.dims.with_leading(drop_remainder ? size : shape::unknown);
+    if (++part.nesting > detail::most_nesting)
+      return refused(op, fmt::format("datasets nested more than {} deep", detail::most_nesting));
   node.cardinality = input->cardinality;
   if (const auto n = input->cardinality; n > 0)
     node.cardinality = !drop_remainder ? (n - 1) / shift + 1
@@ -156,7 +226,7 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
   const auto next = gives.child(0);
   bool fits = next.layout == state.layout;
   for (size_t i = 0; fits && i < state.components.size(); ++i)
-    fits = next.components[i].type == state.components[i].type;
+    fits = next.components[i].type == state.components[i].type && !next.components[i].is_dataset();
   if (!fits)
     return refused(op, fmt::format("the function gives the new state {}; it must give {}",
                                    to_string(next), to_string(state)));

@@ -9,6 +9,7 @@ namespace {
 
 using detail::check_count;
 using detail::check_input;
+using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
 using detail::refused;
@@ -37,6 +38,11 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
   if (gives_dataset && !body->dataset)
     return refused(
       op, fmt::format("the function gives {}; it must give a dataset", to_string(body->result())));
+  if (!body->named.empty() && (has_datasets(body->argument) || has_datasets(body->declared)))
+    return refused(op,
+                   fmt::format("function '{}' takes {} and gives {}; functions that are called "
+                               "by name take and give tensors",
+                               body->named, to_string(body->argument), to_string(body->declared)));
   if (!gives_dataset && body->dataset)
     return refused(op, fmt::format("the function gives a dataset of {}; it must give tensors (see "
                                    "flat_map and interleave)",
@@ -49,24 +55,6 @@ status check_predicate(dataset_op op, const dataset_ptr& input, const function_p
   if (const auto gives = body->result(); gives != element_spec{tensor_spec{dtype::boolean, {}}})
     return refused(
       op, fmt::format("the function gives {}; it must give one bool scalar", to_string(gives)));
-  return {};
-}
-
-status check_distribute(const service_options& service) {
-  constexpr auto op = dataset_op::distribute;
-  if (service.processing_mode != "off" && service.processing_mode != "dynamic")
-    return refused(op, fmt::format("processing_mode is '{}'; it must be 'off' or 'dynamic'",
-                                   service.processing_mode));
-  if (service.compression != "auto" && service.compression != "none"
-      && service.compression != "snappy")
-    return refused(op, fmt::format("compression is '{}'; it must be 'auto', 'none' or 'snappy'",
-                                   service.compression));
-  if (service.max_outstanding_requests < 0)
-    return refused(op, fmt::format("max_outstanding_requests is {}; it must be 1 or more, or 0 "
-                                   "for a bound in bytes alone",
-                                   service.max_outstanding_requests));
-  if (service.worker_timeout_ns < 0)
-    return refused(op, "worker_timeout is negative");
   return {};
 }
 
@@ -148,7 +136,7 @@ result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_
 
 result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remainder) {
   constexpr auto op = dataset_op::batch;
-  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_tensors(op, input));
   HEADRACE_TRY(check_count(op, "batch_size", size));
   if (size > INT32_MAX)
     return refused(op, fmt::format("batch_size is {}; it must be at most {}", size, INT32_MAX));
@@ -278,13 +266,7 @@ result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second) {
   HEADRACE_TRY(check_input(op, first));
   HEADRACE_TRY(check_input(op, second));
   auto spec = first->spec;
-  bool fits = spec.layout == second->spec.layout;
-  for (size_t i = 0; fits && i < spec.components.size(); ++i) {
-    const auto& other = second->spec.components[i];
-    fits = spec.components[i].type == other.type;
-    spec.components[i].dims = shape::join(spec.components[i].dims, other.dims);
-  }
-  if (!fits)
+  if (!detail::join_spec(spec, second->spec))
     return refused(op, fmt::format("the second dataset gives {}; it must give {} as the first does",
                                    to_string(second->spec), to_string(first->spec)));
   auto node = node_of(op, {first, second});
@@ -296,38 +278,6 @@ result<dataset_ptr> make_concatenate(dataset_ptr first, dataset_ptr second) {
   else if (a == unknown_cardinality || b == unknown_cardinality
            || __builtin_add_overflow(a, b, &node.cardinality))
     node.cardinality = unknown_cardinality;
-  return finish(std::move(node));
-}
-
-result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) {
-  HEADRACE_TRY(check_input(dataset_op::distribute, input));
-  HEADRACE_TRY(check_distribute(service));
-  if (!service.dataset_id.empty())
-    return refused(dataset_op::distribute,
-                   fmt::format("there is an input and the id '{}' of a registered dataset; give "
-                               "one of them",
-                               service.dataset_id));
-  auto node = node_of(dataset_op::distribute, {input});
-  node.spec = input->spec;
-  // How often each element comes depends on the mode and the number of workers.
-  node.cardinality =
-    input->cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
-  node.service = std::move(service);
-  return finish(std::move(node));
-}
-
-result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
-                                    service_options service) {
-  HEADRACE_TRY(check_distribute(service));
-  if (service.dataset_id.empty())
-    return refused(dataset_op::distribute, "there is neither an input nor a dataset id");
-  if (spec.layout.leaves() != spec.components.size())
-    return refused(dataset_op::distribute, "the spec's layout does not fit its components");
-  auto node = node_of(dataset_op::distribute);
-  node.spec = std::move(spec);
-  node.cardinality =
-    cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
-  node.service = std::move(service);
   return finish(std::move(node));
 }
 

@@ -50,6 +50,15 @@ graph_options options_of(const dataset_node& graph) {
   return out;
 }
 
+status check_gives_tensors(const dataset_node& graph) {
+  if (!has_datasets(graph.spec))
+    return {};
+  return invalid_argument(
+    fmt::format("the elements of this dataset are {}; datasets as elements exist inside of a graph "
+                "only: take them apart with flat_map or interleave, for example to batch them",
+                to_string(graph.spec)));
+}
+
 result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
   constexpr auto op = dataset_op::options;
   HEADRACE_TRY(check_input(op, input));

@@ -33,6 +33,8 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
   if (count < -1)
     return refused(op,
                    fmt::format("count is {}; it must be -1 (the function tells) or more", count));
+  if (has_datasets(spec))
+    return refused(op, fmt::format("the spec is {}; the function gives tensors", to_string(spec)));
   auto node = node_of(op);
   node.text = std::move(name);
   node.count = count;

@@ -11,6 +11,7 @@ namespace {
 
 using detail::check_count;
 using detail::check_input;
+using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
 using detail::refused;
@@ -32,12 +33,7 @@ result<element_spec> common_spec(dataset_op op, const std::vector<dataset_ptr>& 
   auto spec = inputs[0]->spec;
   for (size_t n = 1; n < inputs.size(); ++n) {
     const auto& other = inputs[n]->spec;
-    bool fits = spec.layout == other.layout;
-    for (size_t i = 0; fits && i < spec.components.size(); ++i) {
-      fits = spec.components[i].type == other.components[i].type;
-      spec.components[i].dims = shape::join(spec.components[i].dims, other.components[i].dims);
-    }
-    if (!fits)
+    if (!detail::join_spec(spec, other))
       return refused(op, fmt::format("dataset {} gives {}; it must give {} as the first does", n,
                                      to_string(other), to_string(inputs[0]->spec)));
   }
@@ -83,7 +79,7 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index)
 }
 
 result<dataset_ptr> make_unique_elements(dataset_ptr input) {
-  HEADRACE_TRY(check_input(dataset_op::unique, input));
+  HEADRACE_TRY(check_tensors(dataset_op::unique, input));
   return finish(selection(dataset_op::unique, input));
 }
 

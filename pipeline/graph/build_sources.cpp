@@ -31,13 +31,15 @@ int64_t range_size(int64_t start, int64_t stop, int64_t step) {
   return static_cast<int64_t>(std::min((distance - 1) / by + 1, uint64_t{INT64_MAX}));
 }
 
-status check_tensors(dataset_op op, const std::vector<expr_ptr>& tensors, const structure& layout) {
+status check_layout(dataset_op op, const std::vector<expr_ptr>& tensors, const structure& layout) {
   if (tensors.empty())
     return refused(op, "there are no tensors; give at least one");
   if (layout.leaves() != tensors.size())
     return refused(op,
                    fmt::format("{} tensors for a layout of {}", tensors.size(), layout.leaves()));
-  for (const auto& x : tensors) HEADRACE_TRY(check_expr(op, x, "tensors"));
+  for (const auto& x : tensors)
+    if (!x)
+      return refused(op, "one of the tensors is missing");
   return {};
 }
 
@@ -104,7 +106,7 @@ result<dataset_ptr> make_range(int64_t start, int64_t stop, int64_t step) {
 }
 
 result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure layout) {
-  HEADRACE_TRY(check_tensors(dataset_op::from_tensors, tensors, layout));
+  HEADRACE_TRY(check_layout(dataset_op::from_tensors, tensors, layout));
   auto node = node_of(dataset_op::from_tensors);
   node.spec = spec_of(tensors, layout);
   node.tensors = std::move(tensors);
@@ -114,7 +116,8 @@ result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure l
 
 result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, structure layout) {
   constexpr auto op = dataset_op::from_tensor_slices;
-  HEADRACE_TRY(check_tensors(op, tensors, layout));
+  HEADRACE_TRY(check_layout(op, tensors, layout));
+  for (const auto& x : tensors) HEADRACE_TRY(check_expr(op, x, "tensors"));
   auto node = node_of(op);
   node.spec = spec_of(tensors, layout);
   int64_t rows = shape::unknown;
@@ -134,6 +137,22 @@ result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, struc
   }
   node.tensors = std::move(tensors);
   node.cardinality = rows == shape::unknown ? unknown_cardinality : rows;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout) {
+  constexpr auto op = dataset_op::elements_of;
+  HEADRACE_TRY(check_layout(op, datasets, layout));
+  auto node = node_of(op);
+  node.spec = spec_of(datasets, layout);
+  for (auto& part : node.spec.components) {
+    if (!part.is_dataset())
+      return refused(op, fmt::format("an argument is {}; it must be a dataset, as the elements of "
+                                     "window are",
+                                     to_string(part)));
+    --part.nesting;
+  }
+  node.tensors = std::move(datasets);
   return finish(std::move(node));
 }
 

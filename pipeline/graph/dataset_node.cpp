@@ -26,6 +26,7 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::counter: return "counter";
   case dataset_op::random: return "random";
   case dataset_op::generator: return "generator";
+  case dataset_op::elements_of: return "elements_of";
   case dataset_op::global_shuffle: return "global_shuffle";
   case dataset_op::map: return "map";
   case dataset_op::filter: return "filter";
@@ -53,6 +54,10 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::choose_from: return "choose_from_datasets";
   case dataset_op::options: return "options";
   case dataset_op::sleep: return "sleep";
+  case dataset_op::group_by_window: return "group_by_window";
+  case dataset_op::ragged_batch: return "ragged_batch";
+  case dataset_op::single_element: return "get_single_element";
+  case dataset_op::last_element: return "reduce";
   }
   return "unknown operator";
 }

@@ -49,6 +49,7 @@ enum class dataset_op : uint16_t {
   counter,            ///< count = start; count2 = step
   random,             ///< seed; flag: another sequence in each iteration
   generator,          ///< text: name of a function of row numbers; count = rows, -1: it tells
+  elements_of,        ///< tensors datasets: parameters of a function; their elements side by side
   /// The rows of its input, a source whose rows can be read in any order, in a random order of all;
   /// seed; flag: another order in each iteration. A source itself: its splits are places in that
   /// order.
@@ -74,12 +75,19 @@ enum class dataset_op : uint16_t {
   ignore_errors,
   assert_cardinality, ///< count, -1 for an infinite dataset
   scan,         ///< function of (state, element) giving (state, output); tensors: initial state
-  padded_batch, ///< count; flag: drop_remainder; fields: padded shapes and padding values
+  padded_batch, ///< count; flag: drop_remainder; fields: padded shapes and padding values; tensors:
+                ///< extent of axes whose padded one is unknown, or none
   window,       ///< count = size; count2 = shift; tensors: stride; flag: drop_remainder
   sample_from, ///< inputs; tensors: weights; seed; flag: stop on empty; count: 1 = new in each pass
   choose_from, ///< choices and inputs; flag: stop on empty
   options,     ///< rows of the input; `options` for all that runs with it
   sleep,       ///< count = microseconds
+  group_by_window, ///< of (key, element): (key, dataset of elements); count = elements, 0: the
+                   ///< input
+                   ///< is (key, count, element); flag: leave smaller groups at the end out
+  ragged_batch,    ///< count; flag: drop_remainder
+  single_element,  ///< fails unless there is exactly one
+  last_element,    ///< or tensors, if there is none
 };
 
 std::string_view to_string(dataset_op op) noexcept;

@@ -14,14 +14,6 @@ struct expr_node;
 struct function_scope;
 using expr_ptr = std::shared_ptr<const expr_node>;
 
-/// A function inside of an expression. It knows nothing but its arguments: what it captured was
-/// made into arguments.
-struct expr_body {
-  std::shared_ptr<const function_scope> scope;
-  std::vector<tensor_spec> arguments;
-  std::vector<expr_ptr> results;
-};
-
 /// One application of a column function. The number of each is what is stored in graphs: append
 /// only.
 enum class expr_op : uint16_t {
@@ -121,9 +113,7 @@ enum class expr_op : uint16_t {
   check,          ///< input 0 where all of input 1 holds; others are shown; `attrs.text` says what
   check_numerics, ///< `attrs.text` says what
   cond,           ///< input 1 or 2 as the bool scalar in input 0 says
-  while_loop, ///< `attrs.bodies` (condition, step) on the first of the inputs, as many as results,
-              ///< at most `attrs.dims[0]` times; result component `attrs.index`
-  slice_at,   ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
+  slice_at = 211, ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
   // strings
   regex_full_match = 230, ///< `attrs.text`: pattern
   regex_replace,          ///< `attrs.texts`: pattern, replacement; `attrs.flag`: all
@@ -154,6 +144,8 @@ enum class expr_op : uint16_t {
   place_image,       ///< onto a canvas of `attrs.dims`, at `attrs.axes`, or centred and cut
   // parsing
   parse_sequence_example = 340, ///< as `parse_example`
+  // ragged tensors
+  ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
 };
 
 /// One part of numpy's basic indexing.
@@ -198,7 +190,6 @@ struct expr_attrs {
   std::vector<feature_spec> features;
   std::vector<double> numbers;    ///< parameters that are no integers
   std::vector<std::string> texts; ///< patterns, names
-  std::vector<std::shared_ptr<const expr_body>> bodies;
 };
 
 /// A node of a traced function: immutable, shared by all that use its result. Result `spec` is

@@ -7,6 +7,9 @@
 /// What the makers of all operators have in common.
 namespace headrace::detail {
 
+/// Datasets in datasets in datasets ... of elements.
+inline constexpr uint8_t most_nesting = 8;
+
 /// A node to be filled in.
 dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {});
 dataset_ptr finish(dataset_node node);
@@ -14,10 +17,16 @@ dataset_ptr finish(dataset_node node);
 status refused(dataset_op op, std::string what);
 status check_input(dataset_op op, const dataset_ptr& input);
 status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
+/// Elements that are tensors throughout: no datasets, as those of `window` are.
+status check_tensors(dataset_op op, const dataset_ptr& input);
+/// Are these of one layout and dtype? Then widens the shapes of `spec` to accept `other`'s.
+bool join_spec(element_spec& spec, const element_spec& other);
 /// A string scalar or vector.
 status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);
 /// "", "GZIP" or "ZLIB".
 status check_compression(dataset_op op, std::string_view text);
+/// A function that gives tensors and is traced, not called by name.
+status check_traced(dataset_op op, std::string_view name, const function_ptr& f);
 /// At least 1.
 status check_count(dataset_op op, std::string_view name, int64_t value);
 

@@ -35,7 +35,7 @@ std::optional<column> column_gather::in_place() const {
   if (runs_.size() == 1)
     return of(runs_[0]).slice(runs_[0].first, runs_[0].count);
   const auto& first = of(runs_[0]);
-  if (!first.is_dense() || first.is_string())
+  if (!first.is_dense() || first.is_string() || first.is_nested())
     return std::nullopt;
   const auto row_bytes = static_cast<size_t>(first.row_elements()) * size_of(first.type());
   const auto* begin = first.value_buffer().data() + runs_[0].first * row_bytes;
@@ -55,6 +55,8 @@ std::optional<column> column_gather::in_place() const {
 
 std::optional<column> column_gather::copy() const {
   const auto type = of(runs_[0]).type();
+  if (of(runs_[0]).is_nested())
+    return nested(type);
   if (auto row = common_shape())
     return type == dtype::string ? strings(*row) : dense(type, *row);
   if (auto row = common_good_shape())
@@ -188,6 +190,14 @@ column column_gather::mended_strings(const shape& row) const {
   *to.border = to.at;
   return column::strings(row, rows_, std::move(to.borders).freeze(),
                          std::move(to.bytes).freeze(static_cast<size_t>(to.at)));
+}
+
+column column_gather::nested(dtype type) const {
+  std::vector<column> out;
+  out.reserve(rows_);
+  for (const auto& run : runs_)
+    for (size_t i = 0; i < run.count; ++i) out.push_back(of(run).nested_row(run.first + i));
+  return column::nested(type, std::move(out));
 }
 
 std::optional<column> column_gather::variable(dtype type) const {

@@ -37,6 +37,7 @@ private:
   column strings(const shape& row) const;
   column mended_strings(const shape& row) const;
   std::optional<column> variable(dtype type) const;
+  column nested(dtype type) const;
 
   std::span<const block* const> pieces_;
   std::span<const row_run> runs_;

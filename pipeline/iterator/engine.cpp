@@ -34,6 +34,7 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::counter: return open_counter(shared, node, at);
   case dataset_op::random: return open_random(shared, node, at);
   case dataset_op::generator: return open_generator(shared, node, at);
+  case dataset_op::elements_of: return open_slices(shared, node, at);
   case dataset_op::map: return open_map(shared, node, at);
   case dataset_op::filter: return open_filter(shared, node, at);
   case dataset_op::flat_map: return open_flat_map(shared, node, at);
@@ -60,6 +61,10 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::choose_from: return open_choose_from(shared, node, at);
   case dataset_op::sleep: return open_sleep(shared, node, at);
   case dataset_op::options: return shared.make_input(node, at);
+  case dataset_op::group_by_window: return open_group_by_window(shared, node, at);
+  case dataset_op::ragged_batch: return open_ragged_batch(shared, node, at);
+  case dataset_op::single_element: return open_single_element(shared, node, at);
+  case dataset_op::last_element: return open_last_element(shared, node, at);
   }
   return unimplemented(
     fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
@@ -80,6 +85,11 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
   out.rows = in.rows;
   out.origins = in.origins;
   for (const auto& c : one.columns) {
+    if (c.is_nested()) {
+      out.columns.push_back(
+        column::nested(c.type(), std::vector<column>(in.rows, c.nested_row(0))));
+      continue;
+    }
     // The value of a failed row is not read: all rows may have no values at all.
     const auto dims = shape{0};
     out.columns.push_back(c.is_string() ? column::strings(dims, in.rows, c.border_buffer(), {})
@@ -153,9 +163,10 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const function
 
 program engine::arguments_of(const dataset_node& node, const function_scope* scope) {
   std::lock_guard lock{mutex_};
-  auto known = arguments_.find(&node);
+  const std::pair key{&node, scope};
+  auto known = arguments_.find(key);
   if (known == arguments_.end())
-    known = arguments_.emplace(&node, compile(node.tensors, scope)).first;
+    known = arguments_.emplace(key, compile(node.tensors, scope)).first;
   return known->second;
 }
 
@@ -280,7 +291,8 @@ private:
 result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
                                                 const iterator_context& context) {
   if (!graph)
-    return invalid_argument("make_iterator: there is no graph");
+    return invalid_argument("there is no dataset to iterate over");
+  HEADRACE_TRY(check_gives_tensors(*graph));
   auto shared = std::make_shared<detail::engine>(context, options_of(*graph));
   HEADRACE_ASSIGN(auto top, shared->make(graph, {}));
   return std::unique_ptr<iterator>{

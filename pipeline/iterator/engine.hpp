@@ -5,6 +5,7 @@
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -103,7 +104,8 @@ private:
   std::mutex splits_mutex_;
   std::mutex mutex_;
   std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;
-  std::unordered_map<const dataset_node*, program> arguments_;
+  /// A source may stand in functions one inside of the other.
+  std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<uint32_t, uint64_t> passes_;
 };

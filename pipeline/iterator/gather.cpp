@@ -79,7 +79,8 @@ block gather_rows(std::span<const block* const> pieces, std::span<const row_run>
     if (!made) {
       // A block's column has one rank.
       std::vector<tensor_spec> specs;
-      for (const auto& x : pieces[runs[0].piece]->columns) specs.push_back({x.type(), {}});
+      for (const auto& x : pieces[runs[0].piece]->columns)
+        specs.push_back({x.type(), {}, static_cast<uint8_t>(x.is_nested() ? 1 : 0)});
       auto why =
         unimplemented(fmt::format("component {} has rows of different ranks side by side", i));
       auto failed = block::failed_row(specs, why);

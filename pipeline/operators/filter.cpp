@@ -1,6 +1,6 @@
 #include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/function_iterator.hpp"
 #include "headrace/pipeline/operators/parallel_operator.hpp"
-#include "headrace/pipeline/operators/seeded_rows.hpp"
 
 namespace headrace::detail {
 
@@ -22,10 +22,8 @@ std::vector<row_run> chosen(const column& keep, const block& rows) {
   return runs;
 }
 
-// No rows, if there are none.
-block filtered(block in, const compiled_function& body, const dataset_node& node,
-               const function_row* row, uint64_t& kernel_calls) {
-  auto kept = body.run(in, row ? &row->names : nullptr, kernel_calls);
+// The rows of `in` for which `kept` is true, or that failed; no rows, if there are none.
+block kept_rows(block in, block kept, const dataset_node& node, uint64_t& kernel_calls) {
   in.errors = std::move(kept.errors);             // those of the input among them
   in.columns.resize(node.spec.components.size()); // without seeds
   const auto runs = chosen(kept.columns[0], in);
@@ -33,19 +31,15 @@ block filtered(block in, const compiled_function& body, const dataset_node& node
   return runs.empty() ? block{} : gather_rows({&piece, 1}, runs, kernel_calls);
 }
 
-class filter_iterator final : public operator_iterator {
+class filter_iterator final : public function_iterator {
 public:
-  filter_iterator(engine& shared, const dataset_node& node, const place& at,
-                  std::shared_ptr<const compiled_function> body, std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      row_(at.row),
-      body_(std::move(body)),
-      input_(std::move(input)) {}
+  using function_iterator::function_iterator;
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
     while (auto in = input_->next(wanted)) {
-      if (auto out = filtered(*std::move(in), *body_, node_, row_.get(), kernel_calls_);
+      auto kept = call(*in);
+      if (auto out = kept_rows(*std::move(in), std::move(kept), node_, kernel_calls_);
           out.rows != 0)
         return out;
       if (engine_.stopped())
@@ -53,30 +47,21 @@ protected:
     }
     return std::nullopt;
   }
-  // Parts: the input. Nothing is held.
-  void save_to(position& to) const override { put(to, *input_); }
-  status restore_from(position_reader& from) override { return from.restore(*input_); }
-
-private:
-  std::shared_ptr<const function_row> row_;
-  std::shared_ptr<const compiled_function> body_;
-  std::unique_ptr<iterator> input_;
 };
 
 } // namespace
 
 opened open_filter(engine& shared, const dataset_ptr& node, const place& at) {
-  HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
-  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
-  input = with_row_seeds(shared, *node, at, std::move(input));
+  HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
   // As for a map, a named function stays with its caller.
-  if (node->parallel != 0 && node->body->named.empty())
-    return open_parallel(shared, *node, std::move(input),
-                         [body, node, row = at.row](const block& in, uint64_t& kernel_calls) {
-                           return filtered(in, *body, *node, row.get(), kernel_calls);
-                         });
-  return std::unique_ptr<iterator>{
-    std::make_unique<filter_iterator>(shared, *node, at, std::move(body), std::move(input))};
+  if (node->parallel == 0 || !node->body->named.empty())
+    return open_over_function<filter_iterator>(shared, node, at, std::move(with));
+  return open_parallel(
+    shared, *node, std::move(with.input),
+    [body = with.body, node, row = at.row](const block& in, uint64_t& kernel_calls) {
+      auto kept = body->run(in, row ? &row->names : nullptr, kernel_calls);
+      return kept_rows(in, std::move(kept), *node, kernel_calls);
+    });
 }
 
 } // namespace headrace::detail

@@ -31,6 +31,13 @@ public:
     for (const auto& piece : pieces_) out.push_back(&piece);
     return out;
   }
+  /// All rows that are held, in one block. @pre there are some
+  block all(uint64_t& kernel_calls) const {
+    std::vector<row_run> runs;
+    for (const auto& piece : pieces_)
+      runs.push_back({static_cast<uint32_t>(runs.size()), 0, static_cast<uint32_t>(piece.rows)});
+    return gather_rows(pieces(), runs, kernel_calls);
+  }
   /// Appends the run of one row. @pre `row < held()`
   void append(std::vector<row_run>& runs, size_t row) const {
     uint32_t piece = 0;

@@ -44,6 +44,10 @@ opened open_scan(engine& shared, const dataset_ptr& node, const place& at);
 opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& at);
 opened open_window(engine& shared, const dataset_ptr& node, const place& at);
 opened open_sample_from(engine& shared, const dataset_ptr& node, const place& at);
+opened open_group_by_window(engine& shared, const dataset_ptr& node, const place& at);
+opened open_ragged_batch(engine& shared, const dataset_ptr& node, const place& at);
+opened open_single_element(engine& shared, const dataset_ptr& node, const place& at);
+opened open_last_element(engine& shared, const dataset_ptr& node, const place& at);
 opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at);
 opened open_sleep(engine& shared, const dataset_ptr& node, const place& at);
 

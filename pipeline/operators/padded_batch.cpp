@@ -2,6 +2,9 @@
 #include "headrace/pipeline/operators/pad_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
+
 namespace headrace::detail {
 
 namespace {
@@ -9,21 +12,26 @@ namespace {
 /// A batch with a row that failed is one failed row, as of `batch`.
 class padded_batch_iterator final : public operator_iterator {
 public:
-  padded_batch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+  /// `extent`: of axes whose padded one is unknown; `shape::unknown`: the largest of the batch.
+  padded_batch_iterator(engine& shared, const dataset_node& node, int64_t extent,
+                        std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       rows_(std::move(input)),
-      size_(static_cast<size_t>(node.count)) {}
+      size_(static_cast<size_t>(node.count)),
+      fields_(node.fields) {
+    for (auto& field : fields_) {
+      std::vector<int64_t> dims{field.spec.dims.dims().begin(), field.spec.dims.dims().end()};
+      std::replace(dims.begin(), dims.end(), shape::unknown, extent);
+      field.spec.dims = shape{std::move(dims)};
+    }
+  }
 
 protected:
   std::optional<block> produce(const limits&) override {
     rows_.fill(size_, most_bytes);
     if (rows_.held() == 0 || (rows_.held() < size_ && node_.flag))
       return std::nullopt;
-    const auto pieces = rows_.pieces();
-    std::vector<row_run> runs;
-    for (uint32_t i = 0; i < pieces.size(); ++i)
-      runs.push_back({i, 0, static_cast<uint32_t>(pieces[i]->rows)});
-    auto out = padded(gather_rows(pieces, runs, kernel_calls_));
+    auto out = padded(rows_.all(kernel_calls_));
     rows_.drop(rows_.held());
     return out;
   }
@@ -39,7 +47,7 @@ private:
     out.rows = 1;
     auto why = rows.errors.empty() ? status{} : rows.errors[0].why;
     for (size_t i = 0; why.ok() && i < rows.columns.size(); ++i) {
-      auto c = pad_rows(rows.columns[i], node_.fields[i], i);
+      auto c = pad_rows(rows.columns[i], fields_[i], i);
       ++kernel_calls_;
       if (c)
         out.columns.push_back(*std::move(c));
@@ -55,12 +63,22 @@ private:
 
   held_pieces rows_;
   const size_t size_;
+  std::vector<field_format> fields_;
 };
 
 } // namespace
 
 opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<padded_batch_iterator>(shared, node, at);
+  int64_t extent = shape::unknown;
+  if (!node->tensors.empty()) {
+    HEADRACE_ASSIGN(const auto given, shared.arguments(node, at));
+    extent = given[0].values<int64_t>()[0];
+    if (extent < 0)
+      return invalid_argument(fmt::format("padded_batch: a padded extent of {}", extent));
+  }
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<padded_batch_iterator>(shared, *node, extent, std::move(input))};
 }
 
 } // namespace headrace::detail

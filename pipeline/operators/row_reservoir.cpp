@@ -240,7 +240,7 @@ std::unique_ptr<row_reservoir> make_row_reservoir(const std::vector<tensor_spec>
   bool packs = true;
   for (const auto& spec : specs) {
     const auto values = spec.dims.elements();
-    packs = packs && values && spec.type != dtype::string
+    packs = packs && values && !spec.is_dataset() && spec.type != dtype::string
             && *values <= static_cast<int64_t>(most_packed_bytes);
     if (packs)
       bytes += static_cast<size_t>(*values) * size_of(spec.type);

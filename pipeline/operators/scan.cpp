@@ -1,6 +1,6 @@
 #include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/operators/function_iterator.hpp"
 #include "headrace/pipeline/operators/packed_column.hpp"
-#include "headrace/pipeline/operators/simple_iterator.hpp"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,13 @@ namespace headrace::detail {
 namespace {
 
 /// A row that failed, or for which the function fails, leaves the state as it was.
-class scan_iterator final : public operator_iterator {
+class scan_iterator final : public function_iterator {
 public:
   scan_iterator(engine& shared, const dataset_node& node, const place& at,
                 std::shared_ptr<const compiled_function> body, std::vector<column> state,
                 std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      row_(at.row),
-      body_(std::move(body)),
-      state_(std::move(state)),
-      input_(std::move(input)) {}
+    : function_iterator(shared, node, at, std::move(body), std::move(input)),
+      state_(std::move(state)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -66,7 +63,7 @@ private:
     both.columns = state_;
     both.columns.insert(both.columns.end(), element.columns.begin(), element.columns.end());
     both.origins = element.origins;
-    auto out = body_->run(both, row_ ? &row_->names : nullptr, kernel_calls_);
+    auto out = call(both);
     if (!out.errors.empty())
       return failed(out.errors[0].why);
     for (size_t i = 0; i < state_.size(); ++i)
@@ -81,20 +78,16 @@ private:
     return out;
   }
 
-  std::shared_ptr<const function_row> row_;
-  std::shared_ptr<const compiled_function> body_;
   std::vector<column> state_; ///< one row each
-  std::unique_ptr<iterator> input_;
 };
 
 } // namespace
 
 opened open_scan(engine& shared, const dataset_ptr& node, const place& at) {
-  HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
   HEADRACE_ASSIGN(auto state, shared.arguments(node, at));
-  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
   return std::unique_ptr<iterator>{std::make_unique<scan_iterator>(
-    shared, *node, at, std::move(body), std::move(state), std::move(input))};
+    shared, *node, at, std::move(with.body), std::move(state), std::move(with.input))};
 }
 
 } // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/operators/batch_columns.hpp"
 #include "headrace/pipeline/operators/held_pieces.hpp"
+#include "headrace/pipeline/operators/nested_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 #include <algorithm>
@@ -28,15 +28,10 @@ protected:
     rows_.fill(span_ + (windows - 1) * std::min(shift_, span_), wanted.bytes);
     const auto held = rows_.held();
     if (held >= span_)
-      return whole(std::min(windows, (held - span_) / shift_ + 1));
+      return windows_of(std::min(windows, (held - span_) / shift_ + 1), size_);
     if (held == 0 || node_.flag)
       return std::nullopt;
-    std::vector<row_run> runs;
-    size_t rows = 0;
-    for (size_t i = 0; i < held; i += stride_, ++rows) rows_.append(runs, i);
-    auto out = batch_rows(gather_rows(rows_.pieces(), runs, kernel_calls_), rows);
-    advance(1);
-    return out;
+    return windows_of(1, (held - 1) / stride_ + 1);
   }
   // Numbers: rows to pass over, then a point of the input: the first row that is held.
   void save_to(position& to) const override {
@@ -49,11 +44,20 @@ protected:
   }
 
 private:
-  block whole(size_t windows) {
+  // The next windows, of `size` rows each.
+  block windows_of(size_t windows, size_t size) {
     std::vector<row_run> runs;
-    for (size_t w = 0; w < windows; ++w)
-      for (size_t i = 0; i < size_; ++i) rows_.append(runs, w * shift_ + i * stride_);
-    auto out = batch_rows(gather_rows(rows_.pieces(), runs, kernel_calls_), size_);
+    std::vector<row_range> ranges;
+    if (stride_ == 1 && shift_ <= size_) { // they share the rows that they have in common
+      for (size_t i = 0; i < (windows - 1) * shift_ + size; ++i) rows_.append(runs, i);
+      for (size_t w = 0; w < windows; ++w) ranges.push_back({w * shift_, size});
+    } else {
+      for (size_t w = 0; w < windows; ++w) {
+        for (size_t i = 0; i < size; ++i) rows_.append(runs, w * shift_ + i * stride_);
+        ranges.push_back({w * size, size});
+      }
+    }
+    auto out = nest_rows(gather_rows(rows_.pieces(), runs, kernel_calls_), ranges);
     advance(windows);
     return out;
   }

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/sources/source_rows.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace::detail {
@@ -34,9 +35,13 @@ uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) noexcept {
 result<block> rows_of_tensors(const dataset_node& node, std::vector<column> tensors) {
   block rows;
   rows.rows = 1;
-  if (node.op == dataset_op::from_tensors)
+  if (node.op == dataset_op::from_tensors) {
     rows.columns = std::move(tensors);
-  else
+  } else if (node.op == dataset_op::elements_of) {
+    rows.rows = tensors[0].nested_row(0).rows();
+    for (const auto& x : tensors) rows.rows = std::min(rows.rows, x.nested_row(0).rows());
+    for (const auto& x : tensors) rows.columns.push_back(x.nested_row(0).slice(0, rows.rows));
+  } else {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const auto dims = tensors[i].shape_of(0);
       if (dims.is_scalar())
@@ -51,6 +56,7 @@ result<block> rows_of_tensors(const dataset_node& node, std::vector<column> tens
       rows.rows = n;
       rows.columns.push_back(along_axis(tensors[i]));
     }
+  }
   return rows;
 }
 

@@ -10,7 +10,7 @@ namespace headrace::detail {
 /// How many numbers a range has. @pre `step != 0`
 uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) noexcept;
 
-/// The rows of from_tensors or from_tensor_slices over these tensors.
+/// The rows of from_tensors, from_tensor_slices or elements_of over these tensors.
 result<block> rows_of_tensors(const dataset_node& node, std::vector<column> tensors);
 
 } // namespace headrace::detail

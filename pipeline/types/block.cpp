@@ -9,6 +9,11 @@ namespace {
 bool before(const row_error& e, size_t row) { return e.row < row; }
 
 column zeros(const tensor_spec& spec) {
+  if (spec.is_dataset()) {
+    auto element = spec;
+    --element.nesting;
+    return column::nested(spec.type, {zeros(element).slice(0, 0)});
+  }
   std::vector<int64_t> dims;
   for (auto dim : spec.dims.dims()) dims.push_back(std::max<int64_t>(dim, 0));
   shape row{std::move(dims)};

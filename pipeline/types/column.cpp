@@ -53,6 +53,15 @@ column column::variable_strings(size_t rank, size_t rows, buffer borders, buffer
   return out;
 }
 
+column column::nested(dtype type, std::vector<column> rows) {
+  column out;
+  out.type_ = type;
+  out.rows_ = rows.size();
+  out.row_elements_ = 0;
+  out.nested_ = std::make_shared<const std::vector<column>>(std::move(rows));
+  return out;
+}
+
 column column::of_strings(std::span<const std::string_view> rows) {
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});
@@ -73,6 +82,10 @@ column column::slice(size_t first, size_t count) const {
   assert(first + count <= rows_);
   auto out = *this;
   out.rows_ = count;
+  if (is_nested()) {
+    out.first_nested_ += first;
+    return out;
+  }
   const auto begin = static_cast<size_t>(first_value(first));
   const auto values = static_cast<size_t>(first_value(first + count)) - begin;
   if (is_string()) {
@@ -92,6 +105,11 @@ column column::slice(size_t first, size_t count) const {
 }
 
 size_t column::bytes() const noexcept {
+  if (is_nested()) {
+    size_t out = 0;
+    for (size_t i = 0; i < rows_; ++i) out += nested_row(i).bytes();
+    return out;
+  }
   const auto n = static_cast<size_t>(total_values());
   size_t out = dense_ ? 0 : (rows_ + 1 + rows_ * rank_) * word;
   if (!is_string())

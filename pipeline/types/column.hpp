@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/buffer.hpp"
 
 #include <cassert>
+#include <memory>
 #include <string_view>
 
 namespace headrace {
@@ -17,6 +18,7 @@ namespace headrace {
 /// the bytes:
 ///   string `i` is `[borders[i] - byte_base, borders[i + 1] - byte_base)`, so a slice shares both
 ///   buffers.
+/// Rows may also be datasets (*nested*): each is a column of its own, and has no shape.
 /// Variable rows have `row_starts` (int64, `rows + 1`: border positions in values or strings;
 /// subtract `row_starts[0]`) and `row_dims` (int64, `rows * rank`).
 class column {
@@ -34,6 +36,8 @@ public:
   /// Rows of different shapes of one `rank`; strings.
   static column variable_strings(size_t rank, size_t rows, buffer borders, buffer bytes,
                                  int64_t byte_base, buffer row_starts, buffer row_dims);
+  /// Row i is a dataset, whose elements are the rows of `rows[i]`: tensors, or datasets again.
+  static column nested(dtype type, std::vector<column> rows);
   /// Convenience for scalars.
   static column of_strings(std::span<const std::string_view> rows);
   template <plain_value T>
@@ -45,6 +49,9 @@ public:
   size_t rows() const noexcept { return rows_; }
   bool is_dense() const noexcept { return dense_; }
   bool is_string() const noexcept { return type_ == dtype::string; }
+  bool is_nested() const noexcept { return nested_ != nullptr; }
+  /// The elements of the dataset in a row. @pre `is_nested()`
+  const column& nested_row(size_t row) const noexcept { return (*nested_)[first_nested_ + row]; }
   size_t rank() const noexcept { return dense_ ? dims_.rank() : rank_; }
   /// The shape of every row. @pre `is_dense()`
   const shape& row_shape() const noexcept { return dims_; }
@@ -96,6 +103,8 @@ private:
   int64_t row_elements_ = 1;
   int64_t byte_base_ = 0;
   buffer values_, borders_, row_starts_, row_dims_;
+  std::shared_ptr<const std::vector<column>> nested_;
+  size_t first_nested_ = 0; ///< the first row's place there
 };
 
 } // namespace headrace

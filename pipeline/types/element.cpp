@@ -64,7 +64,7 @@ std::string print(const element& x, const structure& layout, size_t& leaf) {
   if (layout.is_leaf())
     return print_tensor(x[leaf++]);
   const bool named = layout.what() == structure::kind::named;
-  std::string out = named ? "{" : "(";
+  std::string out = named ? "{" : layout.is_ragged() ? "ragged(" : "(";
   for (size_t i = 0; i < layout.children().size(); ++i) {
     out += i == 0 ? "" : ", ";
     if (named)

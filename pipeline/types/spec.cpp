@@ -1,9 +1,18 @@
 #include "headrace/pipeline/types/spec.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 
 std::string to_string(const tensor_spec& x) {
-  return std::string{to_string(x.type)} + to_string(x.dims);
+  auto out = std::string{to_string(x.type)} + to_string(x.dims);
+  for (int i = 0; i < x.nesting; ++i) out = "dataset(" + out + ")";
+  return out;
+}
+
+bool has_datasets(const element_spec& x) noexcept {
+  return std::any_of(x.components.begin(), x.components.end(),
+                     [](const auto& part) { return part.is_dataset(); });
 }
 
 structure structure::tuple(std::vector<structure> children) {
@@ -19,6 +28,14 @@ structure structure::named(std::vector<std::string> names, std::vector<structure
   auto out = tuple(std::move(children));
   out.kind_ = kind::named;
   out.names_ = std::move(names);
+  return out;
+}
+
+structure structure::ragged(size_t axes) {
+  std::vector<std::string> names{"values", "row_lengths"};
+  for (size_t i = 1; i < axes; ++i) names.push_back("row_lengths_" + std::to_string(i));
+  auto out = named(std::move(names), std::vector<structure>(axes + 1));
+  out.kind_ = kind::ragged;
   return out;
 }
 
@@ -54,7 +71,7 @@ std::string print(const structure& layout, const std::vector<tensor_spec>& specs
   if (layout.is_leaf())
     return to_string(specs[leaf++]);
   const bool named = layout.what() == structure::kind::named;
-  std::string out = named ? "{" : "(";
+  std::string out = named ? "{" : layout.is_ragged() ? "ragged(" : "(";
   for (size_t i = 0; i < layout.children().size(); ++i) {
     if (i != 0)
       out += ", ";

@@ -8,36 +8,45 @@
 
 namespace headrace {
 
-/// What is known of a tensor before it is there.
+/// What is known of a tensor before it is there; or of a dataset of tensors, as `window` gives.
 struct tensor_spec {
   dtype type = dtype::int64;
   shape dims;
+  /// 0: a tensor; 1: a dataset of such tensors; 2: a dataset of those; and so on.
+  uint8_t nesting = 0;
 
+  bool is_dataset() const noexcept { return nesting != 0; }
   /// Could a tensor announced as `other` stand where this is announced?
   bool accepts(const tensor_spec& other) const noexcept {
-    return type == other.type && dims.accepts(other.dims);
+    return type == other.type && nesting == other.nesting && dims.accepts(other.dims);
   }
   friend bool operator==(const tensor_spec&, const tensor_spec&) = default;
 };
-/// `int64[2, ?]`
+/// `int64[2, ?]`, `dataset(int64[2, ?])`
 std::string to_string(const tensor_spec& x);
 
-/// How an element's tensors are arranged: one tensor, a tuple of structures, or named structures.
-/// Leaves are numbered in depth-first order; named fields keep the order in which they were given.
+/// How an element's tensors are arranged: one tensor, a tuple of structures, named structures, or a
+/// ragged tensor. Leaves are numbered in depth-first order; named fields keep the order in which
+/// they were given.
 class structure {
 public:
-  enum class kind : uint8_t { leaf, tuple, named };
+  enum class kind : uint8_t { leaf, tuple, named, ragged };
 
   /// One leaf.
   structure() = default;
   static structure tuple(std::vector<structure> children);
   /// @pre names are as many as children, and differ.
   static structure named(std::vector<std::string> names, std::vector<structure> children);
+  /// Rows of different lengths in a row: leaf `values` has the values of all, one after another,
+  /// leaf `row_lengths` (int64) says how many each row has. With `axes` such axes, `row_lengths_1`
+  /// has the lengths of the rows of those rows, and so on. @pre `axes` is 1 or more
+  static structure ragged(size_t axes = 1);
 
   kind what() const noexcept { return kind_; }
   bool is_leaf() const noexcept { return kind_ == kind::leaf; }
+  bool is_ragged() const noexcept { return kind_ == kind::ragged; }
   const std::vector<structure>& children() const noexcept { return children_; }
-  /// Only for `named`.
+  /// Of `named` and `ragged`.
   const std::vector<std::string>& names() const noexcept { return names_; }
   /// Number of leaves.
   size_t leaves() const noexcept { return leaves_; }
@@ -72,8 +81,13 @@ struct element_spec {
   bool accepts(const element_spec& other) const noexcept;
   friend bool operator==(const element_spec&, const element_spec&) = default;
 };
-/// `int64[]`, `(int64[], string[?])`, `{image: uint8[64], label: int64[]}`
+/// `int64[]`, `(int64[], string[?])`, `{image: uint8[64], label: int64[]}`,
+/// `ragged(int64[?], int64[2])`
 std::string to_string(const element_spec& x);
+
+/// Is one of the components a dataset? Then elements can be taken apart only by `flat_map` and the
+/// like.
+bool has_datasets(const element_spec& x) noexcept;
 
 /// Elements in a dataset when known; otherwise one of these.
 inline constexpr int64_t infinite_cardinality = -1;

@@ -28,11 +28,14 @@ TEST(DatasetMethods, SelectElements) {
 }
 
 TEST(DatasetMethods, GroupElements) {
-  EXPECT_EQ(texts(dataset::range(4).window(2, {.shift = 1, .drop_remainder = true})),
-            (words{"[0, 1]", "[1, 2]", "[2, 3]"}));
-  EXPECT_EQ(texts(dataset::range(4).window(3)), (words{"[0, 1, 2]", "[3]"}));
-  EXPECT_EQ(texts(dataset::range(5).window(2).unbatch()), texts(dataset::range(5)));
-  EXPECT_EQ(texts(dataset::range(3).window(2).padded_batch(
+  const auto stack = [](const dataset& w) { return w.batch(10); };
+  EXPECT_EQ(
+    texts(dataset::range(4).window(2, {.shift = 1, .drop_remainder = true}).flat_map(stack)),
+    (words{"[0, 1]", "[1, 2]", "[2, 3]"}));
+  EXPECT_EQ(texts(dataset::range(4).window(3).flat_map(stack)), (words{"[0, 1, 2]", "[3]"}));
+  EXPECT_EQ(texts(dataset::range(5).window(2).flat_map([](const dataset& w) { return w; })),
+            texts(dataset::range(5)));
+  EXPECT_EQ(texts(dataset::range(3).batch(2).padded_batch(
               2, {.padded_shapes = {{3}}, .padding_values = {expr{int64_t{-1}}}})),
             (words{"[0, 1, -1, 2, -1, -1]"}));
 }

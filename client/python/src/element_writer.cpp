@@ -1,5 +1,7 @@
 #include "element_writer.hpp"
 
+#include "nested.hpp"
+
 #include <memory>
 
 namespace headrace::python {
@@ -95,6 +97,13 @@ nb::object element_writer::write(const structure& layout, size_t& at, size_t row
       PyTuple_SET_ITEM(out.ptr(), static_cast<Py_ssize_t>(i),
                        write(children[i], at, row).release().ptr());
     return out;
+  }
+  case structure::kind::ragged: {
+    auto parts = checked(PyTuple_New(static_cast<Py_ssize_t>(children.size())));
+    for (size_t i = 0; i < children.size(); ++i)
+      PyTuple_SET_ITEM(parts.ptr(), static_cast<Py_ssize_t>(i),
+                       write_leaf(leaves_[at++], row).release().ptr());
+    return ragged_of(nb::borrow<nb::tuple>(parts));
   }
   case structure::kind::named: {
     auto out = checked(PyDict_New());

@@ -16,6 +16,11 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
                        arranged(children[i], leaf, at).release().ptr());
     return out;
   }
+  case structure::kind::ragged: {
+    nb::list parts;
+    for (const auto& child : children) parts.append(arranged(child, leaf, at));
+    return ragged_of(nb::tuple(parts));
+  }
   case structure::kind::named: {
     nb::dict out;
     for (size_t i = 0; i < children.size(); ++i)
@@ -33,8 +38,17 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
   return arranged(layout, leaf, at);
 }
 
+nb::object ragged_of(nb::tuple parts) {
+  return nb::module_::import_("headrace._ragged").attr("of_parts")(parts);
+}
+
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {
   std::vector<structure> children;
+  if (nb::hasattr(value, "_ragged_parts")) {
+    auto parts = nb::borrow<nb::tuple>(value.attr("_ragged_parts"));
+    for (auto part : parts) leaves.push_back(nb::borrow(part));
+    return structure::ragged(parts.size() - 1);
+  }
   if (PyTuple_Check(value.ptr())) {
     for (auto part : nb::borrow<nb::tuple>(value)) children.push_back(layout_of(part, leaves));
     return structure::tuple(std::move(children));
@@ -86,7 +100,7 @@ tensor_spec tensor_spec_from_python(nb::handle spec) {
 nb::object to_python(const element_spec& spec, const nb::callable& leaf) {
   return arranged(spec.layout, [&](size_t i) -> nb::object {
     const auto& one = spec.components[i];
-    return leaf(std::string{to_string(one.type)}, to_python(one.dims));
+    return leaf(std::string{to_string(one.type)}, to_python(one.dims), one.nesting);
   });
 }
 

@@ -12,6 +12,9 @@ namespace headrace::python {
 /// Tuples and dicts as `layout` says, with `leaf(i)` in place of leaf number `i`.
 nb::object arranged(const structure& layout, const std::function<nb::object(size_t)>& leaf);
 
+/// A ragged tensor of Python: values, then row lengths; of specs, its spec.
+nb::object ragged_of(nb::tuple parts);
+
 /// The arrangement of `value`; its leaves are appended in depth-first order. Throws TypeError for a
 /// dict whose keys are not strings.
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves);
@@ -24,7 +27,7 @@ tensor_spec tensor_spec_from_python(nb::handle spec);
 nb::object to_python(const shape& dims);
 shape shape_from_python(nb::handle dims);
 
-/// An element's spec with leaves `(dtype name, dims)` made by `leaf(dtype name, dims)`.
+/// An element's spec with leaves made by `leaf(dtype name, dims, nesting)`.
 nb::object to_python(const element_spec& spec, const nb::callable& leaf);
 
 } // namespace headrace::python

@@ -98,8 +98,14 @@ std::vector<dataset_ptr> samples() {
   for (bool ordered : {false, true})
     out.push_back(make_map(in, traced(in, [](expr x) { return x + 1; }), 2, ordered).value());
   const int64_t pad = -7;
-  out.push_back(make_padded_batch(make_window(in, 4, 3, 2).value(), 3, {shape{6}},
+  out.push_back(make_padded_batch(make_batch(in, 4).value(), 3, {shape{6}},
                                   {column::of_scalars(std::span<const int64_t>{&pad, 1})}, true)
+                  .value());
+  auto windows = make_window(make_enumerate(in).value(), 3, 2, 2).value();
+  out.push_back(make_flat_map(windows, traced(windows,
+                                              [](expr_structure both) {
+                                                return make_batch(elements_of(both), 2).value();
+                                              }))
                   .value());
   out.push_back(make_choose_from(shared, {in, small}, false).value());
   out.push_back(make_sample_from({in, shared}, {1, 2.5}, 3, true, true).value());

@@ -95,28 +95,6 @@ TEST(PaddedBatch, RefusesShapesAndValuesThatDoNotFit) {
             "int64");
 }
 
-TEST(Window, GivesOverlappingBatches) {
-  EXPECT_THAT(read(make_window(range(0, 6), 3, 2).value()),
-              ElementsAre("[3]{0 1 2}", "[3]{2 3 4}", "[2]{4 5}"));
-  EXPECT_THAT(read(make_window(range(0, 6), 3, 2, 1, true).value()),
-              ElementsAre("[3]{0 1 2}", "[3]{2 3 4}"));
-  EXPECT_EQ(make_window(range(0, 6), 3, 2).value()->cardinality, 3);
-  EXPECT_EQ(make_window(range(0, 6), 3, 2, 1, true).value()->cardinality, 2);
-}
-
-TEST(Window, TakesEveryFewthElementAndMayLeaveSomeOut) {
-  EXPECT_THAT(read(make_window(range(0, 7), 2, 1, 3, true).value()),
-              ElementsAre("[2]{0 3}", "[2]{1 4}", "[2]{2 5}", "[2]{3 6}"));
-  EXPECT_THAT(read(make_window(range(0, 9), 2, 5).value()), ElementsAre("[2]{0 1}", "[2]{5 6}"));
-  EXPECT_THAT(read(make_window(range(0, 0), 2, 5).value()), ElementsAre());
-}
-
-TEST(Window, RefusesSizesBelowOne) {
-  EXPECT_EQ(why(make_window(range(0, 3), 0, 1)), "window: size is 0; it must be at least 1");
-  EXPECT_EQ(why(make_window(range(0, 3), 1, 0)), "window: shift is 0; it must be at least 1");
-  EXPECT_EQ(why(make_window(range(0, 3), 1, 1, 0)), "window: stride is 0; it must be at least 1");
-}
-
 const tensor_spec number{dtype::int64, {}};
 
 template <class F>

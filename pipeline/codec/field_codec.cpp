@@ -1,0 +1,31 @@
+#include "headrace/pipeline/codec/field_codec.hpp"
+
+namespace headrace::detail {
+
+result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in) {
+  std::vector<field_format> out;
+  for (auto one : in) {
+    auto& made = out.emplace_back();
+    made.name = text_of(one.getName());
+    HEADRACE_ASSIGN(made.spec, headrace::decode(one.getSpec()));
+    if (made.spec.is_dataset())
+      return invalid_argument(fmt::format("field '{}' is a dataset", made.name));
+    if (one.isMissing()) {
+      HEADRACE_ASSIGN(made.missing, headrace::decode(one.getMissing()));
+    }
+  }
+  return out;
+}
+
+void encode(const std::vector<field_format>& fields, ::capnp::List<schema::Field>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    out[i].setName(fields[i].name);
+    headrace::encode(fields[i].spec, out[i].initSpec());
+    if (fields[i].missing)
+      headrace::encode(*fields[i].missing, out[i].initMissing());
+    else
+      out[i].setRequired();
+  }
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/graph/source_format.hpp"
+
+#include <fmt/format.h>
+#include <headrace/schemas/dataset.capnp.h>
+
+/// What several arms of a stored graph hold.
+namespace headrace::detail {
+
+inline std::string text_of(::capnp::Text::Reader x) { return {x.begin(), x.size()}; }
+
+inline std::optional<uint64_t> seed_of(schema::Seed::Reader x) {
+  return x.isValue() ? std::optional{x.getValue()} : std::nullopt;
+}
+
+inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out) {
+  if (seed)
+    out.setValue(*seed);
+  else
+    out.setUnset();
+}
+
+/// Fields that sources read, or components to pad: never datasets.
+result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
+void encode(const std::vector<field_format>& fields, ::capnp::List<schema::Field>::Builder out);
+
+} // namespace headrace::detail

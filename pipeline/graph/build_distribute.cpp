@@ -1,0 +1,69 @@
+#include "headrace/pipeline/graph/node_checks.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_tensors;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+status check_distribute(const service_options& service) {
+  constexpr auto op = dataset_op::distribute;
+  if (service.processing_mode != "off" && service.processing_mode != "dynamic")
+    return refused(op, fmt::format("processing_mode is '{}'; it must be 'off' or 'dynamic'",
+                                   service.processing_mode));
+  if (service.compression != "auto" && service.compression != "none"
+      && service.compression != "snappy")
+    return refused(op, fmt::format("compression is '{}'; it must be 'auto', 'none' or 'snappy'",
+                                   service.compression));
+  if (service.max_outstanding_requests < 0)
+    return refused(op, fmt::format("max_outstanding_requests is {}; it must be 1 or more, or 0 "
+                                   "for a bound in bytes alone",
+                                   service.max_outstanding_requests));
+  if (service.worker_timeout_ns < 0)
+    return refused(op, "worker_timeout is negative");
+  return {};
+}
+
+} // namespace
+
+result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) {
+  HEADRACE_TRY(check_tensors(dataset_op::distribute, input));
+  HEADRACE_TRY(check_distribute(service));
+  if (!service.dataset_id.empty())
+    return refused(dataset_op::distribute,
+                   fmt::format("there is an input and the id '{}' of a registered dataset; give "
+                               "one of them",
+                               service.dataset_id));
+  auto node = node_of(dataset_op::distribute, {input});
+  node.spec = input->spec;
+  // How often each element comes depends on the mode and the number of workers.
+  node.cardinality =
+    input->cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.service = std::move(service);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
+                                    service_options service) {
+  HEADRACE_TRY(check_distribute(service));
+  if (service.dataset_id.empty())
+    return refused(dataset_op::distribute, "there is neither an input nor a dataset id");
+  if (spec.layout.leaves() != spec.components.size())
+    return refused(dataset_op::distribute, "the spec's layout does not fit its components");
+  if (has_datasets(spec))
+    return refused(dataset_op::distribute,
+                   fmt::format("the spec is {}; datasets cannot be sent", to_string(spec)));
+  auto node = node_of(dataset_op::distribute);
+  node.spec = std::move(spec);
+  node.cardinality =
+    cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.service = std::move(service);
+  return finish(std::move(node));
+}
+
+} // namespace headrace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+/// Functions made of those that users gave, for operators that are made of others.
+namespace headrace::detail {
+
+/// The only result of the traced function `f`, an integer scalar, as int64. `invalid_argument` if
+/// it gives something else: `op: name gives ...`.
+result<expr> integer_of(std::string_view op, std::string_view name, const function& f);
+/// A function of the elements that the traced function `f` takes, which gives `first` (made of
+/// `f`'s results) and then the element: a tuple.
+function_ptr with_element(const function& f, const std::vector<expr>& first);
+
+} // namespace headrace::detail

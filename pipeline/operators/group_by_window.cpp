@@ -1,0 +1,174 @@
+#include "headrace/pipeline/operators/nested_rows.hpp"
+#include "headrace/pipeline/operators/open_groups.hpp"
+#include "headrace/pipeline/operators/simple_iterator.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+int64_t number_at(const block& rows, size_t column, size_t row) {
+  return rows.columns[column].values<int64_t>()[row];
+}
+
+/// Rows of (key, element) or (key, size, element). A row that failed is given where it stood.
+class groups_iterator final : public operator_iterator {
+public:
+  groups_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node), input_(std::move(input)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    // A row ends at most one group: no more rows are given than are read.
+    while (!ended_) {
+      const auto first = input_.rows();
+      auto in = input_.next(wanted);
+      if (!in) {
+        ended_ = true;
+        break;
+      }
+      auto out = take(*in, first);
+      input_.release_before(groups_.empty() ? input_.rows() : groups_.oldest());
+      if (!out.empty())
+        return join(out);
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+    }
+    if (node_.flag || groups_.empty())
+      return std::nullopt;
+    std::vector<block> rest;
+    while (rest.size() < wanted.rows && !groups_.empty()) {
+      const auto key = groups_.begin()->first;
+      rest.push_back(give(key, groups_.take(key, kernel_calls_)));
+    }
+    input_.release_before(groups_.empty() ? input_.rows() : groups_.oldest());
+    return join(rest);
+  }
+  // Numbers: rows to read again from the oldest that is held on, how many groups are open, and of
+  // each its key and rows; then a point of the input: that oldest row.
+  void save_to(position& to) const override {
+    const auto oldest = groups_.empty() ? input_.rows() : groups_.oldest();
+    to.numbers = {input_.rows() - oldest, groups_.size()};
+    for (const auto& [key, group] : groups_) {
+      to.numbers.push_back(static_cast<uint64_t>(key));
+      to.numbers.push_back(group.rows);
+    }
+    put(to, input_.point(oldest));
+  }
+  status restore_from(position_reader& from) override {
+    auto again = from.number();
+    std::map<int64_t, uint64_t> wanted;
+    for (auto open = from.number(); open != 0 && from.fits(); --open) {
+      const auto key = static_cast<int64_t>(from.number());
+      wanted[key] = from.number(again);
+    }
+    HEADRACE_TRY(input_.restore(from));
+    constexpr uint64_t most = 4096;
+    while (again != 0) {
+      const auto first = input_.rows();
+      auto in = input_.next({.rows = static_cast<size_t>(std::min(most, again))});
+      if (!in)
+        break;
+      again -= in->rows;
+      for (auto& [key, runs] : by_key(*in))
+        if (auto at = wanted.find(key); at != wanted.end()) {
+          put_rows(*in, key, runs, first);
+          groups_.keep_last(key, at->second); // the others were given
+        }
+    }
+    for (const auto& [key, rows] : wanted)
+      if (again != 0 || groups_.rows_of(key) != rows)
+        return data_loss("the data is not what it was when the position was saved");
+    return {};
+  }
+
+private:
+  size_t leading() const { return node_.count == 0 ? 2 : 1; }
+
+  std::map<int64_t, std::vector<row_run>> by_key(const block& in) const {
+    std::map<int64_t, std::vector<row_run>> out;
+    for (uint32_t row = 0; row < in.rows; ++row)
+      if (!in.error_at(row))
+        append_run(out[number_at(in, 0, row)], {0, row, 1});
+    return out;
+  }
+
+  block elements(const block& in) const {
+    auto out = in;
+    out.columns.erase(out.columns.begin(),
+                      out.columns.begin() + static_cast<std::ptrdiff_t>(leading()));
+    return out;
+  }
+
+  void put_rows(const block& in, int64_t key, const std::vector<row_run>& runs, uint64_t first) {
+    groups_.put(key, elements(in), runs, first, kernel_calls_);
+  }
+
+  // What is to be given once these rows are read, in their order.
+  std::vector<block> take(const block& in, uint64_t first) {
+    std::vector<block> out;
+    std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet
+    std::map<int64_t, uint64_t> rows;              // of all in a group
+    for (uint32_t row = 0; row < in.rows; ++row) {
+      if (const auto* why = in.error_at(row)) {
+        out.push_back(failed(in, row, *why));
+        continue;
+      }
+      const auto key = number_at(in, 0, row);
+      const auto size = node_.count != 0 ? node_.count : number_at(in, 1, row);
+      if (size < 1) {
+        out.push_back(failed(in, row,
+                             invalid_argument(fmt::format("group_by_window: the window size of "
+                                                          "key {} is {}; it must be at least 1",
+                                                          key, size))));
+        continue;
+      }
+      auto& held = rows.try_emplace(key, groups_.rows_of(key)).first->second;
+      append_run(fresh[key], {0, row, 1});
+      if (++held < static_cast<uint64_t>(size))
+        continue;
+      put_rows(in, key, fresh[key], first);
+      fresh.erase(key);
+      held = 0;
+      out.push_back(give(key, groups_.take(key, kernel_calls_)));
+    }
+    for (const auto& [key, runs] : fresh) put_rows(in, key, runs, first);
+    return out;
+  }
+
+  block failed(const block& in, size_t row, const status& why) const {
+    auto out = failure(why);
+    append_origins(out.origins, in.origins, row, 1);
+    return out;
+  }
+
+  static block give(int64_t key, const block& rows) {
+    const row_range all{0, rows.rows};
+    auto out = nest_rows(rows, {&all, 1});
+    out.columns.insert(out.columns.begin(), column::of_scalars(std::span<const int64_t>{&key, 1}));
+    return out;
+  }
+
+  block join(const std::vector<block>& pieces) {
+    std::vector<const block*> views;
+    std::vector<row_run> runs;
+    for (const auto& piece : pieces) {
+      runs.push_back({static_cast<uint32_t>(views.size()), 0, 1});
+      views.push_back(&piece);
+    }
+    return gather_rows(views, runs, kernel_calls_);
+  }
+
+  held_input input_;
+  open_groups groups_;
+  bool ended_ = false;
+};
+
+} // namespace
+
+opened open_group_by_window(engine& shared, const dataset_ptr& node, const place& at) {
+  return open_over_input<groups_iterator>(shared, node, at);
+}
+
+} // namespace headrace::detail

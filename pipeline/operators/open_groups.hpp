@@ -1,0 +1,48 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/iterator/held_input.hpp"
+
+#include <deque>
+#include <map>
+#include <set>
+
+namespace headrace::detail {
+
+/// Rows gathered by key, until a group of them is taken. Rows have the numbers of a `held_input`.
+class open_groups {
+public:
+  struct group {
+    /// Rows of one block of the input, copied unless they are most of it.
+    struct piece {
+      block rows;
+      std::vector<uint64_t> numbers;
+    };
+    std::deque<piece> pieces;
+    uint64_t rows = 0;
+    uint64_t first() const { return pieces.front().numbers.front(); }
+  };
+
+  bool empty() const noexcept { return groups_.empty(); }
+  size_t size() const noexcept { return groups_.size(); }
+  auto begin() const noexcept { return groups_.begin(); }
+  auto end() const noexcept { return groups_.end(); }
+  /// 0 if there is no such group.
+  uint64_t rows_of(int64_t key) const noexcept;
+  /// The lowest number of a row that is held. @pre not empty
+  uint64_t oldest() const noexcept { return *firsts_.begin(); }
+
+  /// Adds the rows `runs` of `in` to a group; row 0 has the number `first`.
+  void put(int64_t key, const block& in, const std::vector<row_run>& runs, uint64_t first,
+           uint64_t& kernel_calls);
+  /// Lets go of all but the last `rows` rows of a group.
+  void keep_last(int64_t key, uint64_t rows);
+  /// All rows of a group, which is closed. @pre there is one
+  block take(int64_t key, uint64_t& kernel_calls);
+
+private:
+  std::map<int64_t, group> groups_;
+  std::set<uint64_t> firsts_; ///< of each group
+};
+
+} // namespace headrace::detail

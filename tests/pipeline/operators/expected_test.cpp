@@ -1,0 +1,175 @@
+#include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+
+/// The operators compared with what TensorFlow makes of the same data:
+/// tests/data/expected/compute_operators.py.
+namespace headrace {
+namespace {
+
+using test::range;
+using test::read_all;
+using test::traced;
+using words = std::vector<std::string>;
+
+std::string data(const std::string& name) {
+  return std::string{HEADRACE_DATA_DIR} + "/../../tests/data/" + name;
+}
+
+std::map<std::string, words> expected() {
+  std::map<std::string, words> out;
+  std::ifstream in{data("expected/operators.txt")};
+  words* to = nullptr;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("== "))
+      to = &out[line.substr(3)];
+    else if (to)
+      to->push_back(line);
+  return out;
+}
+
+const words& wanted(const std::string& name) {
+  static const auto all = expected();
+  return all.at(name);
+}
+
+void expect_same(const std::string& name, const dataset_ptr& graph) {
+  for (size_t n : {1, 5, 1000}) EXPECT_EQ(read_all(graph, test::always(n)), wanted(name)) << name;
+}
+
+template <class F>
+dataset_ptr map(const dataset_ptr& in, F f) {
+  return make_map(in, traced(in, f)).value();
+}
+template <class F>
+dataset_ptr flat_map(const dataset_ptr& in, F f) {
+  return make_flat_map(in, traced(in, f)).value();
+}
+dataset_ptr batch(const dataset_ptr& in, int64_t n) { return make_batch(in, n).value(); }
+dataset_ptr window(const dataset_ptr& in, int64_t size, int64_t shift, int64_t stride = 1,
+                   bool drop = false) {
+  return make_window(in, size, shift, stride, drop).value();
+}
+template <class F>
+function_ptr of_groups(const dataset_ptr& in, F f) {
+  return std::make_shared<const function>(trace(grouped_spec(in->spec), f));
+}
+template <class F>
+function_ptr of_two(F f) {
+  const tensor_spec x{dtype::int64, {}};
+  return std::make_shared<const function>(trace(element_spec::tuple({x, x}), f));
+}
+
+dataset_ptr numbers() { return range(0, 40); }
+
+dataset_ptr sentences() {
+  const std::vector<std::string> file{data("sentences.tfrecord")};
+  auto records = make_tfrecord(string_constant(file)).value();
+  auto tokens = map(records, [](expr x) {
+    return io::parse_example(x, {io::var_len_feature("tokens", dtype::int64)})["tokens"];
+  });
+  return make_repeat(tokens, 3).value();
+}
+
+std::vector<std::optional<column>> minus_one() {
+  const int64_t x = -1;
+  return {column::of_scalars(std::span<const int64_t>{&x, 1})};
+}
+
+TEST(OperatorsAgainstTensorFlow, Windows) {
+  const auto whole = [](dataset_ptr w) { return batch(w, 100); };
+  expect_same("window", flat_map(window(numbers(), 5, 3, 2), whole));
+  expect_same("window whole", flat_map(window(numbers(), 4, 7, 1, true), whole));
+  auto pairs = make_zip({numbers(), make_skip(numbers(), 3).value()}).value();
+  expect_same("window pairs", flat_map(window(pairs, 6, 5), [](dataset_ptr a, dataset_ptr b) {
+                return make_zip({batch(a, 4), batch(b, 4)}).value();
+              }));
+  auto sevens = window(numbers(), 7, 7);
+  expect_same(
+    "window interleave",
+    make_interleave(sevens, traced(sevens, [](dataset_ptr w) { return w; }), 3, 2).value());
+  expect_same("window sums", flat_map(window(numbers(), 6, 4), [](dataset_ptr w) {
+                return make_reduce(w, {scalar_constant(0)},
+                                   of_two([](expr sum, expr x) { return sum + x; }))
+                  .value();
+              }));
+}
+
+TEST(OperatorsAgainstTensorFlow, Groups) {
+  auto in = numbers();
+  expect_same("group", make_group_by_window(
+                         in, traced(in, [](expr x) { return x * x % 7; }),
+                         of_groups(in, [](expr, dataset_ptr xs) { return batch(xs, 3); }), 5)
+                         .value());
+  auto sizes = std::make_shared<const function>(
+    trace(tensor_spec{dtype::int64, {}}, [](expr key) { return key + 2; }));
+  auto reduce = of_groups(in, [](expr key, dataset_ptr xs) {
+    return make_take(map(xs, [key](expr x) { return std::pair{key, x}; }), 3).value();
+  });
+  expect_same(
+    "group sizes",
+    make_group_by_window(in, traced(in, [](expr x) { return x % 4; }), reduce, sizes).value());
+}
+
+TEST(OperatorsAgainstTensorFlow, Buckets) {
+  auto in = sentences();
+  auto length = traced(in, [](expr x) { return size(x); });
+  expect_same("buckets", make_bucket_by_sequence_length(
+                           in, length, {.boundaries = {12, 20, 30}, .batch_sizes = {2, 3, 2, 1}})
+                           .value());
+  bucket_format format{.boundaries = {15, 200}, .batch_sizes = {4, 3, 1}};
+  format.padding_values = minus_one();
+  format.pad_to_boundary = format.drop_remainder = true;
+  expect_same("buckets filled",
+              map(make_bucket_by_sequence_length(in, length, format).value(), [](expr x) {
+                return std::pair{shape_of(x), reduce_sum(x)};
+              }));
+}
+
+TEST(OperatorsAgainstTensorFlow, PaddedAndRaggedBatches) {
+  auto in = sentences();
+  expect_same("padded", make_padded_batch(in, 4, {}, minus_one()).value());
+  expect_same("padded shape",
+              map(make_padded_batch(in, 5, {shape{200}}, {}, true).value(), [](expr x) {
+                return std::pair{shape_of(x), reduce_sum(x, {1})};
+              }));
+  expect_same("ragged", make_ragged_batch(in, 4).value());
+  auto threes = map(in, [](expr x) {
+    const auto n = size(x) / 3 * 3;
+    return reshape(slice(x, constant(std::vector<int64_t>{0}), reshape(n, {1})), {-1, 3});
+  });
+  expect_same("ragged threes", make_ragged_batch(threes, 4).value());
+}
+
+TEST(OperatorsAgainstTensorFlow, ScanAndUnique) {
+  expect_same("scan", make_scan(numbers(), {scalar_constant(1)}, of_two([](expr s, expr x) {
+                                  return std::pair{(s * 3 + x) % 101, s - x};
+                                }))
+                        .value());
+  auto squares = map(numbers(), [](expr x) { return x * x % 23; });
+  expect_same("unique", make_unique_elements(squares).value());
+  expect_same("unique vectors", make_unique_elements(sentences()).value());
+}
+
+TEST(OperatorsAgainstTensorFlow, SharesAfterResampling) {
+  auto in = range(0, 40000);
+  auto class_of = traced(in, [](expr x) {
+    return where(x % 10 < 5, constant(int64_t{0}),
+                 where(x % 10 < 8, constant(int64_t{1}), constant(int64_t{2})));
+  });
+  auto pairs = make_rejection_resample(in, class_of, {0.2, 0.2, 0.6}, {0.5, 0.3, 0.2}, 3).value();
+  std::vector<double> shares(3);
+  const auto kinds = test::read_numbers(map(pairs, [](expr kind, expr) { return kind; }));
+  for (auto kind : kinds)
+    shares[static_cast<size_t>(kind)] += 1000.0 / static_cast<double>(kinds.size());
+  const auto& theirs = wanted("resampled, in thousandths");
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(shares[i], std::stod(theirs[i]), 25) << "class " << i;
+}
+
+} // namespace
+} // namespace headrace
