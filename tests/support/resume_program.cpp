@@ -27,6 +27,7 @@ void run(char** arguments) {
   auto from = decode_iteration(bytes_of(arguments[2]), fingerprint(encoded)).value();
   iterator_context context;
   context.seed = from.seed;
+  context.find_function = test::find_function;
   context.repetition = from.repetition;
   auto rows = make_iterator(graph, context).value();
   if (auto failed = rows->restore(*from.point.at); !failed.ok())

@@ -28,7 +28,8 @@ uint64_t test_seed() {
 
 /// A random graph with shuffles, and all that it gives.
 struct run {
-  explicit run(uint64_t seed) : make(seed, true) {
+  explicit run(uint64_t seed) : make(seed, folder, true) {
+    context.find_function = test::find_function;
     context.seed = seed;
     context.repetition = seed % 3;
     auto x = make.make(static_cast<int>(1 + make.below(6)));
@@ -55,6 +56,7 @@ struct run {
       .value();
   }
 
+  test::scratch_folder folder;
   generator make;
   iterator_context context;
   dataset_ptr graph;

@@ -1,59 +1,27 @@
 #pragma once
 
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/random/groups.hpp"
+#include "tests/pipeline/random/sources.hpp"
 
-#include <fmt/format.h>
-#include <random>
-
-/// Random graphs, and what they give computed element by element, without anything of the engine.
 namespace headrace::test::random {
 
-/// An element: one number, or a vector of them, or a failure.
-struct element_value {
-  bool failed = false;
-  bool vector = false;
-  std::vector<int64_t> numbers;
-
-  std::string text() const {
-    if (failed)
-      return "!";
-    if (!vector)
-      return std::to_string(numbers[0]);
-    std::string out = fmt::format("[{}]{{", numbers.size());
-    for (size_t i = 0; i < numbers.size(); ++i) out += (i ? " " : "") + std::to_string(numbers[i]);
-    return out + "}";
-  }
-};
-using elements = std::vector<element_value>;
-
-inline element_value number(int64_t x) { return {false, false, {x}}; }
-inline element_value failure() { return {true, false, {}}; }
-
-/// A graph of int64 scalars and what it gives.
-struct sample {
-  dataset_ptr graph;
-  elements want;
-};
-
-class generator {
+/// Makes random graphs of operators and sources of all kinds.
+class generator : public dice {
 public:
   /// `shuffles`: among the operators are some that give elements in another order than is computed.
-  explicit generator(uint64_t seed, bool shuffles = false) : random_(seed), shuffles_(shuffles) {}
-
-  size_t below(size_t n) { return random_() % n; }
-  int64_t between(int64_t a, int64_t b) {
-    return a + static_cast<int64_t>(below(static_cast<size_t>(b - a + 1)));
-  }
+  /// Files that sources read are written into `folder`, which must stay.
+  generator(uint64_t seed, const scratch_folder& folder, bool shuffles = false)
+    : dice(seed), folder_(folder), shuffles_(shuffles) {}
 
   sample make(int depth) {
     if (depth == 0)
-      return source();
+      return shuffles_ && below(10) == 0 ? global_shuffle() : random_source(*this, folder_);
     auto in = make(depth - 1);
     if (in.want.size() > 3000)
       return take(in, 500);
     if (shuffles_ && below(4) == 0)
       return shuffle(in);
-    switch (below(22)) {
+    switch (below(26)) {
     case 0: return map(in);
     case 1: return divide(in);
     case 2: return filter(in);
@@ -73,8 +41,12 @@ public:
     case 16: return scan(in);
     case 17: return choose(in, make(depth / 2));
     case 18: return sample_from(in, make(depth / 2));
-    case 19: return window(in);
+    case 19: return options(in);
     case 20: return {make_sleep(in.graph, between(0, 2)).value(), in.want};
+    case 21:
+    case 22:
+    case 23:
+    case 24: return random_group(*this, in);
     default: return sum_zip(in, make(depth / 2));
     }
   }
@@ -99,12 +71,20 @@ public:
   }
 
 private:
-  sample source() {
-    const auto start = between(-20, 20), step = between(1, 5) * (below(2) ? 1 : -1);
-    const auto count = between(0, 80);
-    sample out{range(start, start + step * count, step), {}};
-    for (int64_t i = 0; i < count; ++i) out.want.push_back(number(start + i * step));
+  sample global_shuffle() {
+    const auto n = between(1, 60);
+    sample out{make_global_shuffle(range(0, n), below(9), below(2) == 0).value(), {}};
+    for (int64_t i = 0; i < n; ++i) out.want.push_back(number(i));
     return out;
+  }
+
+  sample options(const sample& in) {
+    graph_options chosen;
+    chosen.deterministic = true;
+    chosen.autotune = toss();
+    if (toss())
+      chosen.threads = between(1, 3);
+    return {make_options(in.graph, chosen).value(), in.want};
   }
 
   template <class F>
@@ -131,8 +111,8 @@ private:
 
   sample filter(const sample& in) {
     const auto k = between(2, 4);
-    sample out{make_filter(in.graph, traced(in.graph, [k](expr x) { return x % k == 0; })).value(),
-               {}};
+    auto f = traced(in.graph, [k](expr x) { return x % k == 0; });
+    sample out{make_filter(in.graph, f, toss() ? 0 : between(-1, 3)).value(), {}};
     for (const auto& x : in.want)
       if (x.failed || x.numbers[0] % k == 0)
         out.want.push_back(x);
@@ -203,7 +183,7 @@ private:
   sample unbatch(const sample& in) {
     auto rows = batch(in);
     auto f = traced(rows.graph, [](expr x) { return make_from_tensor_slices({x.node()}).value(); });
-    return flat(rows, make_flat_map(rows.graph, f).value());
+    return flat(rows.want, make_flat_map(rows.graph, f).value());
   }
 
   sample take_while(const sample& in) {
@@ -297,40 +277,6 @@ private:
     return shuffles_ ? sample{graph, one_by_one.want} : one_by_one;
   }
 
-  // Windows of numbers, summed up.
-  sample window(const sample& in) {
-    const auto size = static_cast<size_t>(between(1, 5)),
-               shift = static_cast<size_t>(between(1, 7)),
-               stride = static_cast<size_t>(between(1, 3));
-    const bool drop = below(2) == 0;
-    auto windows = make_window(in.graph, static_cast<int64_t>(size), static_cast<int64_t>(shift),
-                               static_cast<int64_t>(stride), drop)
-                     .value();
-    sample rows{windows, {}};
-    for (size_t i = 0; i < in.want.size(); i += shift) {
-      element_value row{false, true, {}};
-      size_t n = 0;
-      for (auto j = i; j < in.want.size() && n < size; j += stride, ++n) {
-        row.failed = row.failed || in.want[j].failed;
-        if (!in.want[j].failed)
-          row.numbers.push_back(in.want[j].numbers[0]);
-      }
-      if (n == size || !drop)
-        rows.want.push_back(row);
-    }
-    return flat(rows, make_unbatch(windows).value());
-  }
-
-  static sample flat(const sample& rows, dataset_ptr graph) {
-    sample out{std::move(graph), {}};
-    for (const auto& row : rows.want)
-      if (row.failed)
-        out.want.push_back(failure());
-      else
-        for (auto x : row.numbers) out.want.push_back(number(x));
-    return out;
-  }
-
   sample repeat(const sample& in) {
     const auto n = between(0, 3);
     sample out{make_repeat(in.graph, n).value(), {}};
@@ -374,7 +320,7 @@ private:
     return out;
   }
 
-  std::mt19937_64 random_;
+  const scratch_folder& folder_;
   bool shuffles_;
 };
 

@@ -30,7 +30,8 @@ TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
   fmt::print("HEADRACE_TEST_SEED={}\n", seed);
   for (uint64_t i = 0; i < 150; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
-    generator make{seed + i * 1000003};
+    test::scratch_folder folder;
+    generator make{seed + i * 1000003, folder};
     auto x = make.make(static_cast<int>(1 + make.below(6)));
     if (make.below(3) == 0)
       x = make.batch(x);

@@ -1,4 +1,5 @@
 #include "tests/pipeline/sources/source_rows.hpp"
+#include "tests/pipeline/support/tar.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,37 +12,16 @@ using test::files;
 using test::pack;
 using test::rows_of;
 using test::scratch_folder;
+using test::tar_member;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-std::string member(const std::string& name, const std::string& content, char type = '0') {
-  std::string header(512, '\0');
-  const auto put = [&](size_t at, const std::string& x) {
-    std::copy(x.begin(), x.end(), header.begin() + static_cast<std::ptrdiff_t>(at));
-  };
-  put(0, name);
-  put(100, "0000644");
-  put(108, "0000000");
-  put(116, "0000000");
-  put(124, fmt::format("{:011o}", content.size()));
-  put(136, "00000000000");
-  put(148, "        ");
-  put(156, std::string(1, type));
-  put(257, std::string("ustar\0"
-                       "00",
-                       8));
-  unsigned sum = 0;
-  for (unsigned char c : header) sum += c;
-  put(148, fmt::format("{:06o}", sum) + std::string("\0 ", 2));
-  return header + content + std::string((512 - content.size() % 512) % 512, '\0');
-}
-
 std::string archive(const std::vector<std::pair<std::string, std::string>>& members) {
   std::string out;
-  for (const auto& [name, content] : members) out += member(name, content);
-  return out + std::string(1024, '\0');
+  for (const auto& [name, content] : members) out += tar_member(name, content);
+  return out + test::tar_end();
 }
 
 dataset_ptr samples(std::vector<std::string> names, std::vector<std::string> extensions,
@@ -69,7 +49,7 @@ TEST(TarSamples, MembersOfOneKeyAreOneSample) {
 
 TEST(TarSamples, OtherMembersArePassedOver) {
   scratch_folder folder;
-  const auto file = folder.write("a.tar", member("d/", "", '5')
+  const auto file = folder.write("a.tar", tar_member("d/", "", '5')
                                             + archive({{"README", "no sample"},
                                                        {".hidden", "nor this"},
                                                        {"d/a.txt", "x"},

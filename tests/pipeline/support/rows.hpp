@@ -20,6 +20,10 @@ inline asking always(size_t n) {
   return [n] { return n; };
 }
 
+/// The functions that tests' graphs may call by name. `triple`: of row numbers, three times each,
+/// for the first 50.
+named_function find_function(const std::string& name);
+
 /// All rows, until the end or until there are `most`. Checks that each block keeps its promises
 /// (1 to as many rows as were asked, consistent columns, errors and origins).
 std::vector<std::string> read_all(iterator& from, const asking& rows = always(1000),

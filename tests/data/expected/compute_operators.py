@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Computes with TensorFlow what the operators of datasets are compared with.
+
+    python3 compute_operators.py
+
+writes operators.txt next to this script: for each case its name, then its elements, one a line, as the tests
+print them. The data are the numbers 0 to 39 and the sentences in ../sentences.tfrecord, as ids of words.
+"""
+import os
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+
+here = os.path.dirname(os.path.abspath(__file__))
+out = [f"Computed by compute_operators.py with TensorFlow {tf.__version__}."]
+numbers = tf.data.Dataset.range(40)
+features = {"tokens": tf.io.VarLenFeature(tf.int64)}
+sentences = tf.data.TFRecordDataset(os.path.join(here, "..", "sentences.tfrecord")).map(
+    lambda x: tf.sparse.to_dense(tf.io.parse_single_example(x, features)["tokens"])).repeat(3)
+
+
+def text(tensor):
+    if isinstance(tensor, tf.RaggedTensor):
+        return text(tensor.flat_values) + "|" + "|".join(text(n) for n in tensor.nested_row_lengths())
+    values = " ".join(str(x) for x in tensor.numpy().reshape(-1))
+    return f"[{', '.join(map(str, tensor.shape))}]{{{values}}}" if tensor.shape.rank else values
+
+
+def write(name, dataset):
+    out.append(f"== {name}")
+    for element in dataset:
+        parts = tf.nest.flatten(element)
+        out.append("|".join(text(x) for x in parts))
+
+
+def whole(window):
+    return window.batch(100)
+
+
+write("window", numbers.window(5, 3, 2).flat_map(whole))
+write("window whole", numbers.window(4, shift=7, drop_remainder=True).flat_map(whole))
+write("window pairs", tf.data.Dataset.zip((numbers, numbers.skip(3))).window(6, shift=5).flat_map(
+    lambda a, b: tf.data.Dataset.zip((a.batch(4), b.batch(4)))))
+write("window interleave", numbers.window(7).interleave(lambda w: w, cycle_length=3, block_length=2))
+write("window sums", numbers.window(6, shift=4).map(lambda w: w.reduce(tf.constant(0, tf.int64), lambda s, x: s + x)))
+write("group", numbers.group_by_window(lambda x: x * x % 7, lambda key, xs: xs.batch(3), window_size=5))
+write("group sizes", numbers.group_by_window(lambda x: x % 4, lambda key, xs: xs.map(lambda x: (key, x)).take(3),
+                                             window_size_func=lambda key: key + 2))
+write("buckets", sentences.bucket_by_sequence_length(tf.size, [12, 20, 30], [2, 3, 2, 1]))
+write("buckets filled", sentences.bucket_by_sequence_length(
+    tf.size, [15, 200], [4, 3, 1], padding_values=tf.constant(-1, tf.int64), pad_to_bucket_boundary=True,
+    drop_remainder=True).map(lambda x: (tf.shape(x, tf.int64), tf.reduce_sum(x))))
+write("padded", sentences.padded_batch(4, padding_values=tf.constant(-1, tf.int64)))
+write("padded shape", sentences.padded_batch(5, padded_shapes=[200], drop_remainder=True).map(
+    lambda x: (tf.shape(x, tf.int64), tf.reduce_sum(x, 1))))
+write("ragged", sentences.ragged_batch(4))
+write("ragged threes", sentences.map(lambda x: tf.reshape(x[:tf.size(x) // 3 * 3], [-1, 3])).ragged_batch(4))
+write("scan", numbers.scan(tf.constant(1, tf.int64), lambda s, x: ((s * 3 + x) % 101, s - x)))
+write("unique", numbers.map(lambda x: x * x % 23).unique())
+write("unique vectors", sentences.unique())
+
+shares = [0.0, 0.0, 0.0]
+resampled = tf.data.Dataset.range(40000).rejection_resample(
+    lambda x: tf.cast(tf.where(x % 10 < 5, 0, tf.where(x % 10 < 8, 1, 2)), tf.int32), [0.2, 0.2, 0.6],
+    [0.5, 0.3, 0.2], seed=3)
+for kind, _ in resampled:
+    shares[kind.numpy()] += 1
+out.append("== resampled, in thousandths")
+out += [str(round(1000 * n / sum(shares))) for n in shares]
+
+with open(os.path.join(here, "operators.txt"), "w", encoding="utf-8") as file:
+    file.write("\n".join(out) + "\n")

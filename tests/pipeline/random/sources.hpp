@@ -1,0 +1,11 @@
+#pragma once
+
+#include "tests/pipeline/random/samples.hpp"
+
+namespace headrace::test::random {
+
+/// A random source of numbers: in memory, or one that reads files, which are written into `folder`.
+/// Needs `test::find_function`.
+sample random_source(dice& die, const scratch_folder& folder);
+
+} // namespace headrace::test::random
