@@ -171,7 +171,7 @@ def test_AMissingFileIsNotFoundWithItsName():
         list(hr.TextLineDataset("/no/such/file"))
 
 
-@pytest.mark.parametrize("call", [lambda d: d.cache(), lambda d: d.rejection_resample(None, []), lambda d: d.window(2)])
+@pytest.mark.parametrize("call", [lambda d: d.cache(), lambda d: d.sparse_batch(2, [3])])
 def test_WhatTheEngineLacksSaysSo(call):
     with pytest.raises(hr.errors.UnimplementedError, match="no such operator"):
         call(hr.Dataset.range(3))

@@ -25,7 +25,8 @@ from ._dataset import (
 from ._lifetime import _register
 from ._options import Options
 from ._python import PyFunction, py_function
-from ._specs import TensorShape, TensorSpec
+from ._ragged import RaggedTensor, RaggedTensorSpec
+from ._specs import DatasetSpec, TensorShape, TensorSpec
 from ._tensor import Tensor
 from .dtypes import (
     DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64, half, int8, int16,

@@ -161,16 +161,45 @@ class TensorSpec:
         return TensorSpec, (None if dims is None else list(dims), self._dtype.name, self._name)
 
 
-def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None) -> TensorSpec:
-    return TensorSpec(dims, dtype)
+class DatasetSpec:
+    """A component of elements that is a dataset, as of ``window``."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """What is known of its elements."""
+        return self._element_spec
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DatasetSpec) and self._element_spec == other._element_spec
+
+    def __hash__(self) -> int:
+        return hash((DatasetSpec, self._element_spec))
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self._element_spec!r})"
+
+
+def spec_of_leaf(dtype: str, dims: tuple[int | None, ...] | None, nesting: int = 0) -> Any:
+    """A tensor's spec, or that of a dataset of tensors if ``nesting`` is 1, and so on."""
+    out: Any = TensorSpec(dims, dtype)
+    for _ in range(nesting):
+        out = DatasetSpec(out)
+    return out
 
 
 def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
-    """``f`` of every leaf of nested tuples and dicts."""
+    """``f`` of every leaf of nested tuples and dicts, and of the parts of ragged tensors."""
     if isinstance(value, tuple):
         return tuple(map_structure(f, part) for part in value)
     if isinstance(value, dict):
         return {key: map_structure(f, part) for key, part in value.items()}
+    if hasattr(value, "_ragged_parts"):
+        return value._mapped(f)
     return f(value)
 
 

@@ -54,12 +54,50 @@ def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -
         raise TypeError(f"{what}: {e}; it is called with {many}") from None
 
 
+class _Call:
+    """A function that is being traced, and what it reads of datasets that it was given."""
+
+    def __init__(self, opened: Any) -> None:
+        self.opened = opened
+        self.read: list[tuple[_core.Graph, Any]] = []
+
+    def element_of(self, single: _core.Graph) -> Any:
+        """Tensors that stand for the only element of a dataset that depends on the function's argument."""
+        inner = _core.open_function(single)
+        self.read.append((single, inner))
+        return _argument(inner.argument)
+
+    def finish(self, result: Any) -> _core.Function:
+        """What was computed, once that was read: then the function gives a dataset of one element."""
+        if not self.read:
+            return self.opened.finish(result)
+        return self.finish_dataset(_core.from_tensors(result))
+
+    def finish_dataset(self, graph: _core.Graph) -> _core.Function:
+        for single, inner in reversed(self.read):
+            graph = _core.flat_map(single, inner.finish_dataset(graph))
+        return self.opened.finish_dataset(graph)
+
+
+_calls: list[_Call] = []
+
+
+def element_of(single: _core.Graph) -> Any:
+    """In a traced function: the only element of a dataset that depends on the function's argument."""
+    return _calls[-1].element_of(single)
+
+
+def _argument(given: Any) -> Any:
+    from ._dataset.base import made
+
+    return map_structure(lambda part: made(part) if isinstance(part, _core.Graph) else part, given)
+
+
 def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: str, *, dataset: bool) -> _core.Function:
     """Calls ``f`` once with tensors that stand for the graph's elements, and keeps what it computed.
 
     Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
     """
-    from ._dataset import Dataset
     from ._python import PyFunction
 
     if isinstance(f, PyFunction):
@@ -67,16 +105,33 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
             raise TypeError(f"{operator}: {argument} must give a Dataset, which py_function cannot; use a function "
                             "that is traced")
         return f._function(graph)
+    opened = _core.open_function(graph) if callable(f) else None
+    return trace_with(opened, None if opened is None else opened.argument, f, operator, argument, dataset=dataset)
+
+
+def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
+               dataset: bool) -> _core.Function:
+    """As ``trace``, of a function whose argument is ``given``."""
+    from ._dataset import Dataset
+    from ._python import PyFunction
+
+    if isinstance(f, PyFunction):
+        raise TypeError(f"{operator}: {argument} cannot be a py_function; use a function that is traced")
     if not callable(f):
         raise TypeError(f"{operator}: {argument} must be a function, not {type(f).__name__}")
-    call = _core.open_function(graph)
-    given = call.argument if isinstance(call.argument, tuple) else (call.argument,)
+    given = _argument(given)
+    given = given if isinstance(given, tuple) else (given,)
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
+    call = _Call(opened)
     _salts.append(0)
+    _calls.append(call)
     try:
         result = f(*given)
     finally:
+        _calls.pop()
         _salts.pop()
+    if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window"):
+        raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset that it is given; do so in a map before")
     if isinstance(result, Dataset):
         if not dataset:
             raise TypeError(f"{operator}: {argument} {describe(f)} must give tensors, not a dataset; use flat_map")

@@ -6,6 +6,7 @@
 #include "values.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace headrace::python {
 
@@ -39,18 +40,75 @@ bool reads_shared_job(const dataset_node& x) {
   });
 }
 
-/// Of `(name, dtype, default or None)`, where the default is a constant tensor.
+/// The value of a constant tensor.
+column constant_value(nb::handle x) { return nb::cast<expr>(x).node()->attrs.value; }
+
+/// Of `(name, dtype, default or None)` or `(name, dtype, default or None, dims)`, where the default
+/// is a constant tensor.
 std::vector<field_format> fields_of(const nb::list& given) {
   std::vector<field_format> out;
   for (auto part : given) {
     auto one = nb::borrow<nb::sequence>(part);
-    auto made =
-      field(nb::cast<std::string>(one[0]), parse_dtype(nb::cast<std::string>(one[1])).value());
+    const auto type = parse_dtype(nb::cast<std::string>(one[1])).value();
+    auto dims = nb::len(one) > 3 ? shape_from_python(one[3]) : shape{};
+    auto made = field(nb::cast<std::string>(one[0]), tensor_spec{type, std::move(dims)});
     if (nb::object missing = one[2]; !missing.is_none())
-      made.missing = nb::cast<expr>(missing).node()->attrs.value;
+      made.missing = constant_value(missing);
     out.push_back(std::move(made));
   }
   return out;
+}
+
+std::vector<shape> shapes_of(const nb::list& given) {
+  std::vector<shape> out;
+  for (auto dims : given) out.push_back(shape_from_python(dims));
+  return out;
+}
+
+/// Constant tensors, or None for zeros.
+std::vector<std::optional<column>> fills_of(const nb::list& given) {
+  std::vector<std::optional<column>> out;
+  for (auto x : given) {
+    if (x.is_none())
+      out.emplace_back();
+    else
+      out.emplace_back(constant_value(x));
+  }
+  return out;
+}
+
+using scopes = std::unordered_set<const function_scope*>;
+
+void find_parameters(const expr_node& x, scopes& out, std::unordered_set<const void*>& seen) {
+  if (!seen.insert(&x).second)
+    return;
+  if (x.op == expr_op::parameter)
+    out.insert(x.scope.get());
+  for (const auto& input : x.inputs) find_parameters(*input, out, seen);
+}
+
+/// The functions whose parameters a graph uses, and those that are inside of it.
+void find_scopes(const dataset_node& x, scopes& used, scopes& bound,
+                 std::unordered_set<const void*>& seen) {
+  if (!seen.insert(&x).second)
+    return;
+  for (const auto& input : x.inputs) find_scopes(*input, used, bound, seen);
+  for (const auto& tensor : x.tensors) find_parameters(*tensor, used, seen);
+  if (!x.body)
+    return;
+  bound.insert(x.body->scope.get());
+  for (const auto& tensor : x.body->tensors) find_parameters(*tensor, used, seen);
+  if (x.body->dataset)
+    find_scopes(*x.body->dataset, used, bound, seen);
+}
+
+/// Does the graph depend on the argument of a function that is being traced?
+bool is_inside_function(const dataset_node& x) {
+  scopes used, bound;
+  std::unordered_set<const void*> seen;
+  find_scopes(x, used, bound, seen);
+  return std::any_of(used.begin(), used.end(),
+                     [&](const auto* scope) { return !bound.contains(scope); });
 }
 
 } // namespace
@@ -62,6 +120,8 @@ void bind_datasets(nb::module_& m) {
     .def("spec", [](graph x, const nb::callable& leaf) { return to_python(x.spec(), leaf); })
     .def("spec_text", [](graph x) { return to_string(x.spec()); })
     .def("cardinality", &dataset::cardinality)
+    .def("is_inside_function", [](graph x) { return is_inside_function(*x.node()); })
+    .def("component_count", [](graph x) { return x.spec().components.size(); })
     .def("reads_shared_job", [](graph x) { return reads_shared_job(*x.node()); })
     .def("fingerprint", [](graph x) { return fingerprint(x.node()).value(); })
     .def("encode",
@@ -123,6 +183,12 @@ void bind_datasets(nb::module_& m) {
                      {header, delimiter.at(0), quotes, std::move(na_value), std::move(select)},
                      std::move(compression)));
         });
+  m.def("json_lines", [](e files, const nb::list& fields, std::string compression) {
+    return checked(make_json_lines(files.node(), fields_of(fields), std::move(compression)));
+  });
+  m.def("tar_samples", [](e files, std::vector<std::string> extensions, bool skip_incomplete) {
+    return checked(make_tar_samples(files.node(), std::move(extensions), skip_incomplete));
+  });
   m.def("sql", [](std::string driver, e source, e query, const nb::list& columns) {
     return checked(make_sql(std::move(driver), source.node(), query.node(), fields_of(columns)));
   });
@@ -184,6 +250,49 @@ void bind_datasets(nb::module_& m) {
     return checked(make_sleep(in.node(), microseconds));
   });
   m.def("unbatch", [](graph in) { return checked(make_unbatch(in.node())); });
+  m.def("padded_batch", [](graph in, int64_t size, const nb::list& shapes, const nb::list& fills,
+                           bool drop) {
+    return checked(make_padded_batch(in.node(), size, shapes_of(shapes), fills_of(fills), drop));
+  });
+  m.def("ragged_batch", [](graph in, int64_t size, bool drop) {
+    return checked(make_ragged_batch(in.node(), size, drop));
+  });
+  m.def("window", [](graph in, int64_t size, int64_t shift, int64_t stride, bool drop) {
+    return checked(make_window(in.node(), size, shift, stride, drop));
+  });
+  m.def("group_by_window", [](graph in, const function& key, const function& reduce, int64_t size) {
+    return checked(make_group_by_window(in.node(), shared(key), shared(reduce), size));
+  });
+  m.def("group_by_window_func", [](graph in, const function& key, const function& reduce,
+                                   const function& size) {
+    return checked(make_group_by_window(in.node(), shared(key), shared(reduce), shared(size)));
+  });
+  m.def("bucket_by_sequence_length",
+        [](graph in, const function& length, std::vector<int64_t> boundaries,
+           std::vector<int64_t> batch_sizes, const nb::list& shapes, const nb::list& fills,
+           bool pad_to_boundary, bool no_padding, bool drop_remainder) {
+          return checked(make_bucket_by_sequence_length(in.node(), shared(length),
+                                                        {.boundaries = std::move(boundaries),
+                                                         .batch_sizes = std::move(batch_sizes),
+                                                         .padded_shapes = shapes_of(shapes),
+                                                         .padding_values = fills_of(fills),
+                                                         .pad_to_boundary = pad_to_boundary,
+                                                         .no_padding = no_padding,
+                                                         .drop_remainder = drop_remainder}));
+        });
+  m.def(
+    "rejection_resample",
+    [](graph in, const function& class_of, std::vector<double> target, std::vector<double> initial,
+       seed s) {
+      return checked(make_rejection_resample(in.node(), shared(class_of), std::move(target),
+                                             std::move(initial), s));
+    },
+    nb::arg("input"), nb::arg("class_of"), nb::arg("target"), nb::arg("initial"),
+    nb::arg("seed").none());
+  m.def("last_element", [](graph in, nb::handle otherwise) {
+    return checked(make_last_element(in.node(), nodes_of(structure_of(otherwise))));
+  });
+  m.def("single_element", [](graph in) { return checked(make_single_element(in.node())); });
   m.def(
     "global_shuffle",
     [](graph in, seed s, bool reshuffle) {

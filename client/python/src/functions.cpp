@@ -56,6 +56,11 @@ void bind_functions(nb::module_& m) {
   m.def("clip_by_value", &clip_by_value);
   m.def("cast", [](e x, const std::string& type) { return cast(x, type_of(type)); });
 
+  m.def("ragged_to_tensor", [](nb::handle parts, const std::optional<operand>& fill) {
+    const ragged x{structure_of(parts)};
+    return fill ? x.to_tensor(fill->value) : x.to_tensor();
+  });
+
   // reductions
   m.def("reduce_sum", &reduce_sum);
   m.def("reduce_mean", &reduce_mean);

@@ -34,6 +34,7 @@ void bind_functions(nb::module_& m);
 void bind_image_functions(nb::module_& m);
 void bind_datasets(nb::module_& m);
 void bind_reading(nb::module_& m);
+void bind_writers(nb::module_& m);
 void bind_service(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_python_functions(nb::module_& m);

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/graph/build.hpp"
 #include "nested.hpp"
 #include "values.hpp"
 
@@ -59,7 +60,15 @@ public:
   explicit open_function(const element_spec& argument) : call_(argument) {}
   nb::object argument() const {
     const auto& given = call_.argument();
-    return arranged(given.layout(), [&](size_t i) { return nb::cast(given.leaves()[i]); });
+    return arranged(given.layout(), [&](size_t i) {
+      const auto& leaf = given.leaves()[i];
+      return leaf.spec().is_dataset() ? nb::cast(dataset{elements_of(leaf)}) : nb::cast(leaf);
+    });
+  }
+  /// Of (key, elements): the elements as one dataset.
+  nb::object group() const {
+    const auto& given = call_.argument();
+    return nb::make_tuple(given.child(0).single(), dataset{elements_of(given.child(1))});
   }
   detail::tracing call_;
 };
@@ -129,6 +138,7 @@ void bind_tensors(nb::module_& m) {
   });
   nb::class_<open_function>(m, "OpenFunction")
     .def_prop_ro("argument", &open_function::argument)
+    .def_prop_ro("group", &open_function::group)
     .def("finish",
          [](open_function& f, nb::handle result) {
            return std::move(f.call_).finish(structure_of(result));
@@ -136,6 +146,9 @@ void bind_tensors(nb::module_& m) {
     .def("finish_dataset",
          [](open_function& f, const dataset& result) { return std::move(f.call_).finish(result); });
   m.def("open_function", [](const dataset& input) { return open_function{input.spec()}; });
+  m.def("open_group_function",
+        [](const dataset& input) { return open_function{grouped_spec(input.spec())}; });
+  m.def("open_key_function", [] { return open_function{tensor_spec{dtype::int64, {}}}; });
 }
 
 } // namespace headrace::python

@@ -64,6 +64,16 @@ def names(value: Any, argument: str) -> _core.Tensor:
     return out
 
 
+def shares(value: Any, argument: str) -> list[float]:
+    """Numbers of the classes; none if it is None."""
+    if value is None:
+        return []
+    array = np.asarray(value, np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{argument} must be one number a class, not of shape {array.shape}")
+    return [float(x) for x in array]
+
+
 def compression(value: Any) -> str:
     """How files are compressed; empty: they are not."""
     if value is None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _core, dtypes
-from .._values import integer
+import numpy as np
+
+from .. import _core, _tracing, _values, dtypes
+from .._specs import TensorShape, flatten, spec_of_leaf
+from .._values import integer, integers
+from ..errors import UnimplementedError
 from .arguments import flag, order, parallel_calls
 from .base import Described, missing
 
@@ -42,35 +47,157 @@ class Batching(Described):
 
     def padded_batch(self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
                      drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """As ``batch``, after padding to one shape."""
-        missing("Dataset.padded_batch")
+        """As ``batch``, of elements of different shapes, each padded at its ends.
+
+        ``padded_shapes``: arranged as the elements (None, or a None in a shape: the largest of the batch), or one shape
+        for all components. ``padding_values``: likewise; zeros and empty strings if None.
+
+        >>> ds = Dataset.range(1, 4).flat_map(lambda n: Dataset.range(n).batch(9))
+        >>> list(ds.padded_batch(2, padding_values=-1))[0]
+        array([[ 0, -1],
+               [ 0,  1]])
+        """
+        return self._with(_core.padded_batch(self._graph, integer(batch_size, "batch_size"),
+                                             *self._padding(padded_shapes, padding_values, "padded_batch"),
+                                             flag(drop_remainder, "drop_remainder")))
+
+    def _padding(self, shapes: Any, values: Any, operator: str) -> tuple[list[Any], list[Any]]:
+        """Shapes and constants, one a component; none where none were given."""
+        specs = flatten(self._graph.spec(spec_of_leaf))
+        return ([] if shapes is None else
+                [(spec.shape if x is None else TensorShape(x)).dims for x, spec in
+                 zip(_leaves(shapes, specs, _is_shape, "padded_shapes"), specs)],
+                [] if values is None else
+                [None if x is None else _fill(x, spec.dtype) for x, spec in
+                 zip(_leaves(values, specs, _is_value, "padding_values"), specs)])
 
     def ragged_batch(self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
                      name: str | None = None) -> Dataset:
-        """As ``batch``, of rows of different lengths."""
-        missing("Dataset.ragged_batch")
+        """As ``batch``, of elements with rows of different lengths: these become ``RaggedTensor``s.
+
+        ``row_splits_dtype`` must be int64.
+
+        >>> ds = Dataset.range(3).flat_map(lambda n: Dataset.range(n).batch(9))
+        >>> list(ds.ragged_batch(2))
+        [RaggedTensor([[0], [0, 1]])]
+        """
+        if dtypes.as_dtype(row_splits_dtype) != dtypes.int64:
+            raise UnimplementedError("ragged_batch: row_splits_dtype must be int64 in this release")
+        return self._with(_core.ragged_batch(self._graph, integer(batch_size, "batch_size"),
+                                             flag(drop_remainder, "drop_remainder")))
 
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of sparse tensors."""
         missing("Dataset.sparse_batch")
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of another size."""
-        missing("Dataset.rebatch")
+        """Batches of another size, of the same rows.
+
+        >>> list(Dataset.range(5).batch(2).rebatch(3))
+        [array([0, 1, 2]), array([3, 4])]
+        """
+        return self.unbatch().batch(batch_size, drop_remainder)
 
     def window(self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False,
                name: str | None = None) -> Dataset:
-        """Datasets of neighbouring elements."""
-        missing("Dataset.window")
+        """Datasets of ``size`` elements, ``stride`` apart, that begin every ``shift`` elements (None: ``size``).
+
+        Each component becomes a dataset of its own. They are for functions to read, and cannot be iterated over here.
+
+        >>> ds = Dataset.range(5).window(3, shift=1, drop_remainder=True)
+        >>> list(ds.flat_map(lambda w: w.batch(3)))
+        [array([0, 1, 2]), array([1, 2, 3]), array([2, 3, 4])]
+        >>> list(ds.map(lambda w: w.reduce(np.int64(0), lambda total, x: total + x)))
+        [np.int64(3), np.int64(6), np.int64(9)]
+        """
+        length = integer(size, "size")
+        return self._with(_core.window(self._graph, length, length if shift is None else integer(shift, "shift"),
+                                       integer(stride, "stride"), flag(drop_remainder, "drop_remainder")))
 
     def group_by_window(self, key_func: Any, reduce_func: Any, window_size: Any = None,
                         window_size_func: Any = None, name: str | None = None) -> Dataset:
-        """Groups elements by key, and reduces each group."""
-        missing("Dataset.group_by_window")
+        """The elements of ``reduce_func(key, dataset)`` of each ``window_size`` elements of one key.
+
+        ``key_func`` gives an element's key, an int. ``window_size_func`` gives the size for a key instead. Smaller
+        groups come at the end, in the order of their keys.
+
+        >>> ds = Dataset.range(6).group_by_window(lambda x: x % 2, lambda key, xs: xs.batch(3), window_size=2)
+        >>> list(ds)
+        [array([0, 2]), array([1, 3]), array([4]), array([5])]
+        """
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError("group_by_window: give either window_size or window_size_func")
+        key = _tracing.trace(self._graph, key_func, "group_by_window", "key_func", dataset=False)
+        opened = _core.open_group_function(self._graph) if callable(reduce_func) else None
+        reduce = _tracing.trace_with(opened, None if opened is None else opened.group, reduce_func, "group_by_window",
+                                     "reduce_func", dataset=True)
+        if window_size_func is None:
+            return self._with(_core.group_by_window(self._graph, key, reduce, integer(window_size, "window_size")))
+        opened = _core.open_key_function()
+        size = _tracing.trace_with(opened, opened.argument, window_size_func, "group_by_window", "window_size_func",
+                                   dataset=False)
+        return self._with(_core.group_by_window_func(self._graph, key, reduce, size))
 
     def bucket_by_sequence_length(self, element_length_func: Any, bucket_boundaries: Any, bucket_batch_sizes: Any,
                                   padded_shapes: Any = None, padding_values: Any = None,
                                   pad_to_bucket_boundary: bool = False, no_padding: bool = False,
                                   drop_remainder: bool = False, name: str | None = None) -> Dataset:
-        """Batches of elements of similar length."""
-        missing("Dataset.bucket_by_sequence_length")
+        """Batches of elements of similar length, which ``element_length_func`` gives, padded as by ``padded_batch``.
+
+        Lengths below the first boundary are the first bucket, and so on; each has its batch size, one more than there
+        are boundaries. ``pad_to_bucket_boundary`` pads to the longest length of the bucket, and fails for elements that
+        are too long for the last boundary; ``no_padding`` does not pad.
+
+        >>> ds = Dataset.from_tensor_slices([1, 5, 2, 6]).flat_map(lambda n: Dataset.range(n).batch(9))
+        >>> import headrace as hr
+        >>> list(ds.bucket_by_sequence_length(lambda x: hr.size(x), [4], [2, 2]))[0]
+        array([[0, 0],
+               [0, 1]])
+        """
+        f = _tracing.trace(self._graph, element_length_func, "bucket_by_sequence_length", "element_length_func",
+                           dataset=False)
+        return self._with(_core.bucket_by_sequence_length(
+            self._graph, f, integers(bucket_boundaries, "bucket_boundaries"),
+            integers(bucket_batch_sizes, "bucket_batch_sizes"),
+            *self._padding(padded_shapes, padding_values, "bucket_by_sequence_length"),
+            flag(pad_to_bucket_boundary, "pad_to_bucket_boundary"), flag(no_padding, "no_padding"),
+            flag(drop_remainder, "drop_remainder")))
+
+
+def _is_shape(value: Any) -> bool:
+    return value is None or isinstance(value, (int, TensorShape)) or (
+        isinstance(value, (list, tuple)) and all(x is None or isinstance(x, (int, np.integer)) for x in value))
+
+
+def _is_value(value: Any) -> bool:
+    return not isinstance(value, (tuple, dict))
+
+
+def _leaves(given: Any, specs: list[Any], is_leaf: Callable[[Any], bool], argument: str) -> list[Any]:
+    """One a component, or one for all."""
+    if is_leaf(given):
+        return [given] * len(specs)
+    out: list[Any] = []
+
+    def collect(value: Any) -> None:
+        if is_leaf(value):
+            out.append(value)
+        elif isinstance(value, (tuple, list)):
+            for part in value:
+                collect(part)
+        elif isinstance(value, dict):
+            for part in value.values():
+                collect(part)
+        else:
+            raise TypeError(f"{argument} holds {value!r}")
+    collect(given)
+    if len(out) != len(specs):
+        raise ValueError(f"{argument} has {len(out)} parts; the elements have {len(specs)} components")
+    return out
+
+
+def _fill(value: Any, dtype: dtypes.DType) -> _core.Tensor:
+    """A constant of a component's dtype."""
+    if isinstance(value, (bool, int, float)):
+        return _values.constant(value, dtype)
+    return _values.constant(value)

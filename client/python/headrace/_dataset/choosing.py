@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
+from .. import _core, _tracing
 from .._values import integer
 from ..errors import UnimplementedError
-from .arguments import flag, seed_of
-from .base import Described, missing
+from .arguments import flag, seed_of, shares
+from .base import Described
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -82,5 +82,16 @@ class Choosing(Described):
 
     def rejection_resample(self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,
                            name: str | None = None) -> Dataset:
-        """Elements drawn so that classes come as often as wished."""
-        missing("Dataset.rejection_resample")
+        """``(class, element)``, of which some are left out, so that the classes have the shares in ``target_dist``.
+
+        ``class_func`` gives an element's class, a number from 0 on. ``initial_dist``: the shares in this dataset; None
+        estimates them from the elements so far. With a ``seed`` the same elements come in every run. No element comes
+        twice.
+
+        >>> ds = Dataset.range(6).rejection_resample(lambda x: x % 2, [1.0, 0.0], [0.5, 0.5])
+        >>> [(int(c), int(x)) for c, x in ds]
+        [(0, 0), (0, 2), (0, 4)]
+        """
+        f = _tracing.trace(self._graph, class_func, "rejection_resample", "class_func", dataset=False)
+        return self._with(_core.rejection_resample(self._graph, f, shares(target_dist, "target_dist"),
+                                                   shares(initial_dist, "initial_dist"), seed_of(seed)))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import _core, _options
+from .. import _core, _options, _tracing
 from .._specs import spec_of_leaf
-from ..errors import InvalidArgumentError
 from .batching import Batching
 from .choosing import Choosing
 from .combining import Combining
@@ -97,12 +96,14 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
         return self._graph.restore(record)
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element. Raises ``InvalidArgumentError`` if there are more, or none."""
-        found = list(self.take(2))
-        if len(found) != 1:
-            raise InvalidArgumentError(
-                f"get_single_element: the dataset has {'no element' if not found else 'more than one element'}")
-        return found[0]
+        """The only element. Raises ``InvalidArgumentError`` if there are more, or none.
+
+        In a traced function it may be that of a dataset that the function is given.
+        """
+        single = _core.single_element(self._graph)
+        if single.is_inside_function():
+            return _tracing.element_of(single)
+        return next(single.read(None))
 
     def __len__(self) -> int:
         n = self.cardinality()

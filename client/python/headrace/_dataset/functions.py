@@ -10,7 +10,7 @@ from .._python import PyFunction
 from .._values import integer
 from ..errors import UnimplementedError
 from .arguments import AUTOTUNE, flag, order, parallel_calls
-from .base import Described, made
+from .base import Described
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -42,7 +42,8 @@ class Functions(Described):
 
         The function is traced: it is called once, with tensors (one an argument if elements are tuples), and gives
         tensors in tuples and dicts. An element for which it fails is an error in its place.
-        Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
+        A component that is a dataset (see ``window``) comes as a ``Dataset``: ``reduce`` and ``get_single_element``
+        of it give tensors. Raises ``OperatorNotAllowedInGraphError``, naming the line, for what cannot be traced.
 
         num_parallel_calls: calls at a time, or ``AUTOTUNE``; None: one after another. deterministic: do they keep the
         order? None: as the dataset's options say (they do). synchronous: for a map without parallel calls.
@@ -56,7 +57,12 @@ class Functions(Described):
         if flag(use_unbounded_threadpool, "use_unbounded_threadpool"):
             raise UnimplementedError("map: this release has no use_unbounded_threadpool")
         f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
-        return self._with(_core.map(self._graph, f, calls, ordered))
+        if not f.gives_dataset:
+            return self._with(_core.map(self._graph, f, calls, ordered))
+        # It reads datasets that it is given, and so gives one of one element.
+        if calls == 0:
+            return self._with(_core.flat_map(self._graph, f))
+        return self._with(_core.interleave(self._graph, f, 16 if calls == AUTOTUNE else calls, 1, calls, ordered))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which ``predicate`` gives true, as one bool.
@@ -91,19 +97,17 @@ class Functions(Described):
                                            order(deterministic)))
 
     def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
-        """The last state after ``reduce_func(state, element)`` of all elements; it runs here.
+        """The last state after ``reduce_func(state, element)`` of all elements.
+
+        It runs here; in a traced function, of a dataset that the function is given, where the function runs.
 
         >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x)
         np.int64(10)
         """
         initial = _tracing.tensors(initial_state)
         beside = _core.zip([_core.from_tensors(initial), self._graph])
-
         f = _tracing.trace(beside, _twice(reduce_func), "reduce", "reduce_func", dataset=False)
-        last, = made(_core.from_tensors(initial))
-        for last in self._with(_core.scan(self._graph, initial, f)):
-            pass
-        return last
+        return self._with(_core.last_element(_core.scan(self._graph, initial, f), initial)).get_single_element()
 
     def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
         """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.

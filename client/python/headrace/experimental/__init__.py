@@ -3,6 +3,7 @@
 from .. import service as service
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from ._sleep import sleep
-from ._sources import CsvDataset, SqlDataset
+from ._sources import CsvDataset, JsonLinesDataset, SqlDataset, TarDataset
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "SqlDataset", "service", "sleep"]
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "JsonLinesDataset",
+           "SqlDataset", "TarDataset", "service", "sleep"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .. import _core
 from .._dataset import Dataset
 from .._dataset.arguments import compression, flag, names
+from .._specs import TensorSpec
 from .._values import constant, integers
 from ..dtypes import DType, as_dtype
 
@@ -61,3 +63,49 @@ class SqlDataset(Dataset):
         kinds = output_types if isinstance(output_types, (tuple, list)) else (output_types,)
         super().__init__(_core.sql(driver_name, names(data_source_name, "data_source_name"), names(query, "query"),
                                    [("", as_dtype(kind).name, None) for kind in kinds]))
+
+
+def _json_field(name: str, kind: Any) -> tuple[str, str, Any, Any]:
+    """A required value of a dtype or spec, or a scalar with what stands for a missing one."""
+    if isinstance(kind, TensorSpec):
+        return name, kind.dtype.name, None, kind.shape.dims
+    if isinstance(kind, (DType, type)):
+        return name, as_dtype(kind).name, None, ()
+    value = constant(kind)
+    if value.ndim != 0:
+        raise ValueError(f"fields['{name}']: {kind!r} is neither a dtype, a TensorSpec nor one value")
+    return name, value.dtype.name, value, ()
+
+
+class JsonLinesDataset(Dataset):
+    """JSON objects, one a line, as dicts of the keys in ``fields``; others are passed over.
+
+    ``fields`` says what each key holds: a dtype (a scalar), a ``TensorSpec`` (arrays, of any depth), or a value that
+    stands where the key is missing. A line that does not fit is an error in its place, naming file and line.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, fields: Mapping[str, Any], compression_type: str | None = None) -> None:
+        if not isinstance(fields, Mapping):
+            raise TypeError(f"fields must be a dict of names, not {type(fields).__name__}")
+        super().__init__(_core.json_lines(names(filenames, "filenames"),
+                                          [_json_field(name, kind) for name, kind in fields.items()],
+                                          compression(compression_type)))
+
+
+class TarDataset(Dataset):
+    """The samples of tar files in WebDataset's layout: dicts of ``__key__`` and the members of ``extensions``.
+
+    Neighbouring members whose names are equal up to the first dot are one sample; an extension may name alternatives,
+    as ``"jpg;jpeg"``. A sample without one of them is an error, or left out with ``skip_incomplete``. Compression is
+    recognised.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, filenames: Any, extensions: Any, skip_incomplete: bool = False) -> None:
+        if isinstance(extensions, str) or not all(isinstance(x, str) for x in extensions):
+            raise TypeError(f"extensions must be several strings, not {extensions!r}")
+        super().__init__(_core.tar_samples(names(filenames, "filenames"), list(extensions),
+                                           flag(skip_incomplete, "skip_incomplete")))
