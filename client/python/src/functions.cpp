@@ -56,10 +56,13 @@ void bind_functions(nb::module_& m) {
   m.def("clip_by_value", &clip_by_value);
   m.def("cast", [](e x, const std::string& type) { return cast(x, type_of(type)); });
 
-  m.def("ragged_to_tensor", [](nb::handle parts, const std::optional<operand>& fill) {
-    const ragged x{structure_of(parts)};
-    return fill ? x.to_tensor(fill->value) : x.to_tensor();
-  });
+  m.def(
+    "ragged_to_tensor",
+    [](nb::handle parts, nb::handle fill) {
+      const ragged x{structure_of(parts)};
+      return fill.is_none() ? x.to_tensor() : x.to_tensor(expr_of(fill));
+    },
+    nb::arg("parts"), nb::arg("fill").none());
 
   // reductions
   m.def("reduce_sum", &reduce_sum);

@@ -59,6 +59,29 @@ TEST(OldestSplitHeld, UnderAZipIsThatOfEachInput) {
   EXPECT_THAT(oldest_after(graph, 2), ElementsAre(split(2, 0), split(6, 1)));
 }
 
+TEST(OldestSplitHeld, OfWindowsIsTheFirstOfTheOneThatIsRead) {
+  const auto windows = make_window(range(0, 20), 4, 2).value();
+  const auto graph =
+    make_flat_map(windows, traced(windows, [](dataset_ptr w) { return w; })).value();
+  EXPECT_THAT(oldest_after(graph, 1), ElementsAre(split(0)));
+  const auto got = oldest_after(graph, 6); // the second window begins with 2
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_LE(got[0].split, 2u);
+  EXPECT_THAT(oldest_after(graph, 20), ElementsAre(split(8)));
+}
+
+TEST(OldestSplitHeld, OfGroupsIsTheOldestInAnOpenOne) {
+  const auto in = range(0, 30);
+  const auto key = traced(in, [](expr x) { return x % 3; });
+  const auto reduce = std::make_shared<const function>(trace(
+    grouped_spec(in->spec), [](expr, dataset_ptr rows) { return make_batch(rows, 9).value(); }));
+  const auto graph = make_group_by_window(in, key, reduce, 3).value();
+  // (0, 3, 6) is read, and 1, 2, 4, 5 are held; then (1, 4, 7) was read, with 2, 5, 8 held.
+  EXPECT_THAT(oldest_after(graph, 1), ElementsAre(split(0)));
+  EXPECT_THAT(oldest_after(graph, 2), ElementsAre(split(1)));
+  EXPECT_THAT(oldest_after(graph, 3), ElementsAre(split(2)));
+}
+
 TEST(OldestSplitHeld, CountsRowsThatArePrefetched) {
   const auto graph = make_prefetch(make_batch(range(0, 20), 3).value(), 4).value();
   const auto got = oldest_after(graph, 2);
