@@ -79,6 +79,10 @@ result<dataset_ptr> make_unbatch(dataset_ptr input) {
   if (has_datasets(input->spec))
     return invalid_argument(fmt::format(
       "unbatch: the input gives {}; use flat_map to take datasets apart", to_string(input->spec)));
+  if (has_ragged(input->spec.layout))
+    return invalid_argument(fmt::format("unbatch: the input gives {}; make tensors of ragged ones "
+                                        "before, with to_tensor in a map",
+                                        to_string(input->spec)));
   auto body = std::make_shared<function>();
   body->scope = std::make_shared<const function_scope>();
   body->argument = input->spec;

@@ -123,6 +123,8 @@ def test_PadsBatches():
     assert first["s"].tolist() == [[b"0", b"-", b"-"], [b"0", b"1", b"-"]]
     with pytest.raises(ValueError, match="padded_shapes has 1 parts; the elements have 2"):
         nest.padded_batch(2, {"x": [None]})
+    with pytest.raises(TypeError, match="1.5 is no int64"):
+        ds.padded_batch(2, padding_values=1.5)
     with pytest.raises(hr.errors.InvalidArgumentError, match="larger than the padded shape"):
         list(ds.padded_batch(3, [2]))
 
@@ -231,3 +233,16 @@ def test_ReadsTarSamples(tmp_path):
         list(experimental.TarDataset(path, ["txt", "num"]))
     with pytest.raises(TypeError, match="several strings"):
         experimental.TarDataset(path, "txt")
+
+
+def test_WindowsAndRaggedBatchesRunOnAService(cluster):
+    dispatcher = cluster(1)
+    remote = hr.experimental.service.distribute("parallel_epochs", dispatcher.target)
+    windows = hr.Dataset.range(20).window(4, shift=3).flat_map(lambda w: w.batch(4))
+    assert values(windows.apply(remote)) == values(windows)
+    ragged = vectors(2, 1, 3, 4).ragged_batch(2).enumerate()
+    assert [(i, r.to_list()) for i, r in ragged.apply(remote)] == [(i, r.to_list()) for i, r in ragged]
+    groups = hr.Dataset.range(30).group_by_window(lambda x: x % 4, lambda k, xs: xs.batch(3), 3)
+    assert values(groups.apply(remote)) == values(groups)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="must give tensors"):
+        hr.Dataset.range(4).window(2).apply(remote)

@@ -157,6 +157,10 @@ TEST(RaggedBatch, RefusesWhatHasNoRows) {
   EXPECT_EQ(why(make_ragged_batch(make_ragged_batch(vectors(3), 2).value(), 2)),
             "ragged_batch: the input gives ragged(int64[?], int64[?]); ragged tensors cannot be "
             "batched again");
+  EXPECT_EQ(
+    why(make_unbatch(make_ragged_batch(vectors(3), 2).value())),
+    "unbatch: the input gives ragged(int64[?], int64[?]); make tensors of ragged ones before, "
+    "with to_tensor in a map");
 }
 
 } // namespace
