@@ -11,10 +11,10 @@ class Relay:
 
     def __init__(self, to):
         self.to_there = self.from_there = 0
-        self._to, self._open = to, []
+        self._to, self._open, self._threads = to, [], []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._begin(self._accept)
 
     def _accept(self):
         while True:
@@ -22,10 +22,11 @@ class Relay:
                 near = self._listener.accept()[0]
             except OSError:
                 return
+            self._open.append(near)
             far = socket.create_connection(self._to)
-            self._open += [near, far]
+            self._open.append(far)
             for source, sink, back in ((near, far, False), (far, near, True)):
-                threading.Thread(target=self._pass_on, args=(source, sink, back), daemon=True).start()
+                self._begin(self._pass_on, source, sink, back)
 
     def _pass_on(self, source, sink, back):
         try:
@@ -39,6 +40,19 @@ class Relay:
         except OSError:
             pass
 
+    def _begin(self, work, *arguments):
+        thread = threading.Thread(target=work, args=arguments, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
     def close(self):
+        # Closed under a thread that reads it, a socket's number could be another's by then.
+        for one in (self._listener, *self._open):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        for thread in self._threads:
+            thread.join(10)
         for one in (self._listener, *self._open):
             one.close()

@@ -21,7 +21,7 @@ _PREFIX = "python:"
 
 def _name(f: Any, shipped: bytes) -> str:
     called = getattr(f, "__qualname__", type(f).__qualname__).replace(":", "")
-    return f"{_PREFIX}{called}:{base64.b85encode(shipped).decode()}"
+    return f"{_PREFIX}{called}:{base64.b64encode(shipped).decode()}"
 
 
 def _spec(leaf: Any) -> TensorSpec:
@@ -99,7 +99,7 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     """For the extension: how to run the function of that name over rows (in ``pool``, or the process's own), the specs
     of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
     """
-    shipped = base64.b85decode(name.rpartition(":")[2])
+    shipped = base64.b64decode(name.rpartition(":")[2])
     # The function itself is made in the processes of the pool only.
     kind, _, argument, declared = pickle.loads(shipped)
     if kind == "generator":
