@@ -1,5 +1,6 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
+#include "headrace/pipeline/writers/tfrecord_writer.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>
@@ -97,6 +98,26 @@ TEST(Positions, OfFiles) {
   expect_resumes(names);
   auto lines = traced(names, [](expr x) { return make_text_lines(x.node()).value(); });
   expect_resumes(make_interleave(names, lines, 2).value());
+}
+
+TEST(Positions, OfCompressedFilesAndRecords) {
+  test::scratch_folder folder;
+  for (const std::string how : {"", "GZIP", "ZLIB"}) {
+    std::vector<std::string> files;
+    for (int i = 0; i < 3; ++i) {
+      files.push_back(folder.path() + "/" + std::to_string(i) + how);
+      auto writer = tfrecord_writer::open(files.back(), {.compression = how}).value();
+      for (int n = 0; n < (i == 1 ? 0 : 9); ++n)
+        ASSERT_TRUE(writer.write(std::string(n * 50, static_cast<char>('a' + i)) + "\n").ok());
+      ASSERT_TRUE(writer.finish().ok());
+    }
+    expect_resumes(make_tfrecord(string_constant(files), how).value());
+    expect_resumes(
+      make_repeat(make_shuffle(make_tfrecord(string_constant(files), how).value(), 4, 1).value(), 2)
+        .value());
+    // Any bytes are lines.
+    expect_resumes(make_text_lines(string_constant(files), how).value());
+  }
 }
 
 TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
