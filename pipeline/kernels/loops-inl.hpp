@@ -71,6 +71,22 @@ tile_fn right_forms(tile_form form) {
   return nullptr;
 }
 
+/// What `find` gives for a value of an integer type; null for the other types.
+template <class Find>
+tile_fn for_integer(dtype type, const Find& find) {
+  switch (type) {
+  case dtype::int8: return find(int8_t{});
+  case dtype::int16: return find(int16_t{});
+  case dtype::int32: return find(int32_t{});
+  case dtype::int64: return find(int64_t{});
+  case dtype::uint8: return find(uint8_t{});
+  case dtype::uint16: return find(uint16_t{});
+  case dtype::uint32: return find(uint32_t{});
+  case dtype::uint64: return find(uint64_t{});
+  default: return nullptr;
+  }
+}
+
 } // namespace headrace::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

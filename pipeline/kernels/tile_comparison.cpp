@@ -76,9 +76,9 @@ tile_fn find_float(expr_op op, tile_form form) {
 }
 
 /// Signed integers share the tests for equality with the unsigned ones.
-template <class T, class U>
+template <class T>
 tile_fn find_integer(expr_op op, tile_form form) {
-  auto fn = find_equality<U>(op, form);
+  auto fn = find_equality<std::make_unsigned_t<T>>(op, form);
   return fn ? fn : find_order<T>(op, form);
 }
 
@@ -101,19 +101,11 @@ tile_fn find_small(expr_op op, tile_form form) {
 tile_fn FindComparison(expr_op op, dtype type, tile_form form) {
   switch (type) {
   case dtype::boolean: return find_equality<uint8_t>(op, form);
-  case dtype::int8: return find_integer<int8_t, uint8_t>(op, form);
-  case dtype::int16: return find_integer<int16_t, uint16_t>(op, form);
-  case dtype::int32: return find_integer<int32_t, uint32_t>(op, form);
-  case dtype::int64: return find_integer<int64_t, uint64_t>(op, form);
-  case dtype::uint8: return find_integer<uint8_t, uint8_t>(op, form);
-  case dtype::uint16: return find_integer<uint16_t, uint16_t>(op, form);
-  case dtype::uint32: return find_integer<uint32_t, uint32_t>(op, form);
-  case dtype::uint64: return find_integer<uint64_t, uint64_t>(op, form);
   case dtype::float16: return find_small<float16>(op, form);
   case dtype::bfloat16: return find_small<bfloat16>(op, form);
   case dtype::float32: return find_float<float>(op, form);
   case dtype::float64: return find_float<double>(op, form);
-  default: return nullptr;
+  default: return for_integer(type, [&]<class T>(T) { return find_integer<T>(op, form); });
   }
 }
 

@@ -226,18 +226,9 @@ tile_fn FindBool(expr_op op, tile_form form) {
 }
 
 tile_fn FindInteger(expr_op op, dtype type, tile_form form) {
-  switch (type) {
-  case dtype::boolean: return FindBool(op, form);
-  case dtype::int8: return find_typed<int8_t>(op, form);
-  case dtype::int16: return find_typed<int16_t>(op, form);
-  case dtype::int32: return find_typed<int32_t>(op, form);
-  case dtype::int64: return find_typed<int64_t>(op, form);
-  case dtype::uint8: return find_typed<uint8_t>(op, form);
-  case dtype::uint16: return find_typed<uint16_t>(op, form);
-  case dtype::uint32: return find_typed<uint32_t>(op, form);
-  case dtype::uint64: return find_typed<uint64_t>(op, form);
-  default: return nullptr;
-  }
+  if (type == dtype::boolean)
+    return FindBool(op, form);
+  return for_integer(type, [&]<class T>(T) { return find_typed<T>(op, form); });
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "headrace/runtime/process/exit_code.hpp"
 #include "tests/client/support/outcomes.hpp"
 #include "tests/support/raw_server.hpp"
+#include "tests/support/stranger.hpp"
 
 #include <caf/io/middleman.hpp>
 #include <gmock/gmock.h>
@@ -97,19 +98,6 @@ TEST(WrongAddress, ItIsAWorkersDataPort) {
   EXPECT_FALSE(why.ok());
   EXPECT_THAT(why.message(), HasSubstr(where));
 }
-
-/// Answers every hello as a node of another major version would.
-class stranger_state {
-public:
-  using handle_type = published_actor;
-  static inline const char* name = "headrace.test.stranger";
-  explicit stranger_state(port::self_pointer<handle_type>) {}
-  port::behavior<handle_type> make_behavior() {
-    return {[](const envelope& in) {
-      return make_hello({.version = {9, 3}, .name = "dispatcher 1"}, in->getRequestId(), true);
-    }};
-  }
-};
 
 TEST(WrongAddress, ADispatcherOfAnotherMajorVersionIsNamedWithBothVersions) {
   node server{{.role = node_role::dispatcher}};

@@ -1,14 +1,13 @@
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/sources/source_rows.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <zlib.h>
 
 namespace headrace {
 namespace {
 
 using test::always;
+using test::pack;
 using test::read_all;
 using test::read_file;
 using test::scratch_folder;
@@ -16,31 +15,14 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-expr_ptr names(std::vector<std::string> xs) { return string_constant(xs); }
-
 std::vector<std::string> lines_of(std::vector<std::string> files, const std::string& how = "",
                                   size_t rows = 1000) {
-  return read_all(make_text_lines(names(std::move(files)), how).value(), always(rows));
+  return read_all(make_text_lines(test::files(std::move(files)), how).value(), always(rows));
 }
 
 std::vector<std::string> records_of(std::vector<std::string> files, const std::string& how = "",
                                     size_t rows = 1000) {
-  return read_all(make_tfrecord(names(std::move(files)), how).value(), always(rows));
-}
-
-// window_bits: 15 + 16 makes GZIP, 15 ZLIB.
-std::string pack(const std::string& bytes, int window_bits) {
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&z, bytes.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  z.avail_in = static_cast<uInt>(bytes.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
+  return read_all(make_tfrecord(test::files(std::move(files)), how).value(), always(rows));
 }
 
 std::string digits(const std::string& name) {
@@ -162,13 +144,14 @@ TEST(TFRecord, MissingIsAnErrorThatNamesIt) {
 TEST(ListFiles, AreSortedAndEachThereOnce) {
   scratch_folder folder;
   auto b = folder.write("b.txt", ""), a = folder.write("a.txt", ""), c = folder.write("c.dat", "");
-  auto files = make_list_files(names({folder.path() + "/*.txt", folder.path() + "/*"})).value();
+  auto files =
+    make_list_files(test::files({folder.path() + "/*.txt", folder.path() + "/*"})).value();
   EXPECT_THAT(read_all(files, always(2)), ElementsAre("'" + a + "'", "'" + b + "'", "'" + c + "'"));
 }
 
 TEST(ListFiles, WithoutAMatchIsAnErrorThatNamesThePattern) {
   scratch_folder folder;
-  auto files = make_list_files(names({folder.path() + "/*.txt"})).value();
+  auto files = make_list_files(test::files({folder.path() + "/*.txt"})).value();
   EXPECT_THAT(read_all(files),
               ElementsAre("!not_found: list_files: no file matches '" + folder.path() + "/*.txt'"));
 }
@@ -176,7 +159,7 @@ TEST(ListFiles, WithoutAMatchIsAnErrorThatNamesThePattern) {
 TEST(ListFiles, AreShuffledBySeedAnewInEachPass) {
   scratch_folder folder;
   for (int i = 0; i < 20; ++i) folder.write(fmt::format("f{:02}", i), "");
-  auto files = make_list_files(names({folder.path() + "/*"}), true, 5).value();
+  auto files = make_list_files(test::files({folder.path() + "/*"}), true, 5).value();
   auto twice = read_all(make_repeat(files, 2).value());
   ASSERT_EQ(twice.size(), 40u);
   std::vector a(twice.begin(), twice.begin() + 20), b(twice.begin() + 20, twice.end());
@@ -196,7 +179,7 @@ TEST(Files, AreTheSplits) {
   splits.script = {{0, 0, split_range{2, 1}}, {0, 0, split_range{0, 1}}};
   iterator_context context;
   context.splits = &splits;
-  auto from = make_iterator(make_text_lines(names(files)).value(), context).value();
+  auto from = make_iterator(make_text_lines(test::files(files)).value(), context).value();
   auto rows = from->next({.rows = 10});
   ASSERT_TRUE(rows);
   EXPECT_THAT(test::origins_of(*rows), ElementsAre("0/0/2", "0/0/2"));

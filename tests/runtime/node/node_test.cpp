@@ -6,6 +6,7 @@
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/process/child_body.hpp"
 #include "tests/support/raw_server.hpp"
+#include "tests/support/stranger.hpp"
 
 #include <caf/io/middleman.hpp>
 #include <csignal>
@@ -21,19 +22,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 namespace {
-
-/// Answers every hello as a node of another major version would.
-class stranger_state {
-public:
-  using handle_type = published_actor;
-  static inline const char* name = "headrace.test.stranger";
-  explicit stranger_state(port::self_pointer<handle_type>) {}
-  port::behavior<handle_type> make_behavior() {
-    return {[](const envelope& in) {
-      return make_hello({.version = {9, 3}, .name = "dispatcher 1"}, in->getRequestId(), true);
-    }};
-  }
-};
 
 TEST(NodeTest, ConnectsToAnotherAndLearnsWhoItIs) {
   node server{{.role = node_role::dispatcher}}, client;
