@@ -1,6 +1,7 @@
 #include "headrace/runtime/node/node_config.hpp"
 
 #include "headrace/runtime/message/types.hpp"
+#include "headrace/runtime/node/tls_error_queue.hpp"
 
 #include <algorithm>
 #include <caf/io/middleman.hpp>
@@ -22,6 +23,7 @@ void configure_network(caf::actor_system_config& config, const node_options& opt
   port::register_announced(config);
   config.load<caf::io::middleman>();
   if (options.tls.enabled()) {
+    keep_tls_errors_apart();
     config.load<caf::openssl::manager>();
     config.set(option("openssl.certificate"), options.tls.certificate);
     config.set(option("openssl.key"), options.tls.key);

@@ -1,9 +1,12 @@
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/tls/certificates.hpp"
 
+#include <asio.hpp>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
 using namespace headrace;
 using namespace headrace::test;
@@ -31,6 +34,30 @@ struct NodeTlsTest : testing::Test {
   }
 };
 
+/// Whether the server sends anything but an end to a client that says `words`, or, if there are
+/// none, makes a TLS session without a certificate of its own.
+bool hears_from(uint16_t port, const std::string& words) {
+  asio::io_context loop;
+  asio::ip::tcp::socket socket{loop};
+  socket.connect({asio::ip::address_v4::loopback(), port});
+  if (!words.empty()) {
+    asio::write(socket, asio::buffer(words));
+    socket.shutdown(asio::socket_base::shutdown_send);
+    // An alert that this is no TLS may come, nothing else.
+    std::string answer(64, '\0');
+    std::error_code end;
+    return asio::read(socket, asio::buffer(answer), end) > 7;
+  }
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{SSL_CTX_new(TLS_client_method()),
+                                                                  SSL_CTX_free};
+  const std::unique_ptr<SSL, decltype(&SSL_free)> session{SSL_new(context.get()), SSL_free};
+  SSL_set_fd(session.get(), socket.native_handle());
+  char byte = 0;
+  const bool heard = SSL_connect(session.get()) == 1 && SSL_read(session.get(), &byte, 1) > 0;
+  ERR_clear_error();
+  return heard;
+}
+
 TEST_F(NodeTlsTest, ServesWhoHasACertificateOfItsAuthority) {
   node client{{.tls = ours.issue("client")}};
   auto made = connect(client, address_of(server), 20s);
@@ -51,6 +78,22 @@ TEST_F(NodeTlsTest, GivesNothingToACertificateOfAnotherAuthorityThatTrustsOurs) 
   refused({.tls = mixed}, 20s);
 }
 TEST_F(NodeTlsTest, GivesNothingToAClientWithoutTls) { refused({}, 50ms); }
+
+TEST_F(NodeTlsTest, GivesNothingToATlsClientWithoutACertificate) {
+  EXPECT_FALSE(hears_from(server.actor_port(), "")) << "no certificate was asked for";
+  EXPECT_EQ(server.counters().hellos, 0u);
+}
+
+TEST_F(NodeTlsTest, StrangersDoNotDisturbThoseWhoAreConnected) {
+  node client{{.tls = ours.issue("client")}};
+  auto made = connect(client, address_of(server), 20s);
+  ASSERT_TRUE(made) << to_string(made.status());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(hears_from(server.actor_port(), i % 2 == 0 ? "" : "no TLS at all, but words"));
+    const auto answer = ask(client, made->actor, make_ok(1), 20s);
+    ASSERT_TRUE(answer) << "after stranger " << i << ": " << to_string(answer.status());
+  }
+}
 
 TEST_F(NodeTlsTest, TellsATlsClientThatTheServerHasNone) {
   node plain;
