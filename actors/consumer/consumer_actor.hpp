@@ -40,6 +40,7 @@ private:
     bool opened = false; ///< at least once
     bool ended = false;
     duration pause = std::chrono::milliseconds{10}; ///< before the next attempt to connect
+    status unreached;                               ///< why the last one failed, or what cut it off
   };
 
   /// Asks the dispatcher for the iteration, again while what should answer is being restarted.
@@ -64,6 +65,8 @@ private:
   void conclude();
   void fail(const status& why);
   void beat();
+  /// Why nothing was read for as long as the trainer wants to wait.
+  status not_served() const;
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;

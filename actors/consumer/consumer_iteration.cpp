@@ -122,18 +122,13 @@ void consumer_state::beat() {
   if (over_)
     return;
   port::remind(self_, timing_.heartbeat, atom::beat_v, beats_);
-  const bool served = std::any_of(streams_.begin(), streams_.end(),
-                                  [](const auto& entry) { return !entry.second.ended; });
+  const bool served = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+    return entry.second.over && !entry.second.ended;
+  });
   if (served)
     without_worker_since_ = now();
   else if (now() - without_worker_since_ >= options_.worker_timeout)
-    return fail(
-      unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
-                              "start one with `headrace worker "
-                              "--dispatcher {}`, or give `worker_timeout` more",
-                              to_string(dispatcher_.where()),
-                              std::chrono::duration<double>(options_.worker_timeout).count(),
-                              to_string(dispatcher_.where()))));
+    return fail(not_served());
   const auto* to = dispatcher_.get();
   if (to == nullptr || !known_)
     return;
@@ -157,6 +152,22 @@ void consumer_state::beat() {
         if (const auto how = to_status(why); how.code() == status_code::deadline_exceeded)
           dispatcher_.renew(how);
       });
+}
+
+status consumer_state::not_served() const {
+  const auto seconds = std::chrono::duration<double>(options_.worker_timeout).count();
+  for (const auto& [id, s] : streams_)
+    if (!s.ended)
+      return unavailable(
+        fmt::format("cannot reach the worker's data port at {}, which it advertises, "
+                    "for {:.0f} s: {}; is it the address that trainers should use "
+                    "(`headrace worker --advertise`, `--advertise-data`)?",
+                    s.address, seconds, s.unreached.message()));
+  const auto where = to_string(dispatcher_.where());
+  return unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
+                                 "start one with `headrace worker --dispatcher {}`, or give "
+                                 "`worker_timeout` more",
+                                 where, seconds, where));
 }
 
 } // namespace headrace

@@ -12,7 +12,8 @@ namespace headrace {
 
 namespace {
 
-constexpr auto longest_pause = std::chrono::milliseconds{500};
+constexpr duration first_pause = std::chrono::milliseconds{10};
+constexpr duration longest_pause = std::chrono::milliseconds{500};
 
 schema::Compression to_schema(compression x) {
   switch (x) {
@@ -38,6 +39,7 @@ void consumer_state::on(const link_made& what) {
       open(id, s);
     } else {
       log_.debug("worker not reached", {{"address", what.address}, {"why", what.why}});
+      s.unreached = what.why;
       reconnect(id, s);
     }
   }
@@ -45,6 +47,10 @@ void consumer_state::on(const link_made& what) {
 
 void consumer_state::open(task_id id, stream& s) {
   s.channel = links_->open_channel(s.over, consumer_handle{self_});
+  if (s.channel == 0) {
+    s.over.reset();
+    return reconnect(id, s);
+  }
   by_channel_[{s.over.get(), s.channel}] = id;
   if (!s.opened)
     s.credit = stream_credit{
@@ -54,7 +60,6 @@ void consumer_state::open(task_id id, stream& s) {
         : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / streams_.size(), 1),
       std::min(options_.stream_bytes, options_.consumer_bytes / streams_.size())};
   s.opened = true;
-  s.pause = std::chrono::milliseconds{10};
   const auto marks = out_->of(id);
   const auto waiting = out_->waiting();
   s.credit.reopened(progress_of(marks, waiting));
@@ -85,6 +90,7 @@ void consumer_state::on(const block_arrived& what) {
     return;
   const auto id = at->second;
   auto& s = streams_.at(id);
+  s.pause = first_pause;
   const auto in = stream_message::parse(what.what.header);
   if (!in.valid()) {
     log_.warn("bad stream message", {{"peer", what.from->peer_address()}, {"why", in.status()}});
@@ -162,7 +168,8 @@ void consumer_state::on(const link_lost& what) {
     s.over.reset();
     if (!s.ended) {
       log_.info("connection to a worker lost", {{"address", s.address}, {"why", what.why}});
-      links_->want(s.address, consumer_handle{self_});
+      s.unreached = what.why;
+      reconnect(id, s);
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "headrace/actors/consumer/link_pool.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 
 void link_pool::want(const std::string& address, const consumer_handle& who) {
@@ -57,6 +59,9 @@ void link_pool::connected(const std::string& address, result<std::shared_ptr<lin
 
 uint32_t link_pool::open_channel(const std::shared_ptr<link>& on, const consumer_handle& who) {
   std::lock_guard lock{mutex_};
+  if (std::none_of(links_.begin(), links_.end(),
+                   [&](const auto& entry) { return entry.second.made == on; }))
+    return 0; // it closed while `link_made` was on its way
   const auto channel = ++last_channel_;
   channels_[{on.get(), channel}] = who;
   return channel;

@@ -23,6 +23,7 @@ public:
   /// Asks for the link to `address`; the consumer hears `link_made`, soon.
   void want(const std::string& address, const consumer_handle& who);
   /// A channel of `on` for one stream of `who`, who hears `block_arrived` for it, and `link_lost`.
+  /// 0 if the link is closed already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
   void close_channel(const link* on, uint32_t channel);
 

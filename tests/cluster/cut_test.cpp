@@ -1,11 +1,16 @@
 #include "tests/cluster/relayed_worker.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 namespace headrace::test {
 namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
 
 /// How often each number of a range came.
 class counts {
@@ -83,6 +88,39 @@ INSTANTIATE_TEST_SUITE_P(Modes, Cut,
                          [](const auto& of) {
                            return of.param == sharding_policy::off ? "Off" : "Dynamic";
                          });
+
+TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
+  auto dispatcher = start_dispatcher();
+  relayed_worker worker{dispatcher.address};
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  // The greeting is 128 bytes; what follows is cut off with it, or is not there yet.
+  for (uint64_t bytes : {1, 64, 127, 128, 128, 128, 128, 128, 128, 128, 129, 200}) {
+    const auto cuts = worker.network->cuts();
+    // Each iteration makes its connection, as the one before cut it off or let it go.
+    worker.network->cut_after(relay::direction::back, bytes);
+    int64_t sum = 0;
+    const auto read = dataset::range(1000).apply(distribute{{.service = dispatcher.address}});
+    for (const element& x : read) sum += x[0].scalar<int64_t>();
+    ASSERT_EQ(sum, 499'500) << bytes << " bytes";
+    EXPECT_EQ(worker.network->cuts(), cuts + 1) << bytes << " bytes";
+  }
+}
+
+TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
+  const relay nowhere; // refuses: it forwards to nothing
+  const auto advertised = "127.0.0.1:" + std::to_string(nowhere.port());
+  auto dispatcher = start_dispatcher();
+  auto worker = start_worker(dispatcher.address, {"--advertise-data", advertised});
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  auto it = dataset::range(10)
+              .apply(distribute{{.service = dispatcher.address, .worker_timeout = 1s}})
+              .iterate();
+  const auto why = it.next().status();
+  EXPECT_EQ(why.code(), status_code::unavailable);
+  EXPECT_THAT(why.message(), AllOf(HasSubstr(advertised), HasSubstr("--advertise-data")));
+}
 
 } // namespace
 } // namespace headrace::test
