@@ -79,8 +79,8 @@ public:
       if (!pause)
         return end.as_exit_code();
       (options_.on_restart ? options_.on_restart : say_restart)(end, *pause);
-      if (auto signal = sleep(*pause); signal != 0)
-        return 128 + signal;
+      if (asked_to_stop_within(*pause))
+        return static_cast<int>(exit_code::ok);
       lives.count_restart();
     }
   }
@@ -138,16 +138,16 @@ private:
     return ::sigtimedwait(&set_, &info, &left);
   }
 
-  /// 0, or the signal that asked to stop meanwhile.
-  int sleep(duration pause) {
+  /// Waits, but no longer than until somebody wants the end.
+  bool asked_to_stop_within(duration pause) {
     auto end = clock::system().now() + pause;
     for (;;) {
       siginfo_t info{};
       auto signal = next_signal(info, end - clock::system().now());
       if (signal > 0 && signal != SIGCHLD)
-        return signal;
+        return true;
       if (clock::system().now() >= end)
-        return 0;
+        return false;
     }
   }
 

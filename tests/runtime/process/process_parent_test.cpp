@@ -65,6 +65,13 @@ const child_body always_stuck{
     });
   }};
 
+const child_body pausing{
+  "pausing", [](auto&) {
+    return run_under_parent(
+      {.first_pause = 1h, .longest_pause = 1h, .on_restart = [](auto&&...) { say("pausing"); }},
+      [](process_lives&) { return as_int(exit_code::stuck_thread); });
+  }};
+
 const child_body forwards{"forwards", [](auto& args) {
                             return run_under_parent({.stop_budget = 100ms}, [&](process_lives&) {
                               if (args.at(0) == "stubborn")
@@ -104,6 +111,12 @@ TEST(ProcessParentTest, GivesUpWhenRestartsAreTooMany) {
   for (auto life : {"life 0", "life 1", "life 2"}) EXPECT_TRUE(child.read_until(life, patience));
   EXPECT_EQ(child.wait(patience).value(), (process_end{as_int(exit_code::stuck_thread), 0}));
   EXPECT_FALSE(child.read_until("life 3", patience));
+}
+TEST(ProcessParentTest, StopsInOrderWhileItWaitsToStartAgain) {
+  auto child = pausing.start();
+  ASSERT_TRUE(child.read_until("pausing", patience));
+  child.kill(SIGTERM);
+  EXPECT_EQ(child.wait(patience).value(), (process_end{as_int(exit_code::ok), 0}));
 }
 TEST(ProcessParentTest, PassesSigtermOn) {
   auto child = forwards.start({"polite"});
