@@ -66,7 +66,14 @@ struct worker_server::impl {
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
   std::string data;
   std::optional<local_listener> local;
+  caf::actor role;
+  worker_options options;
 
+  // While its links are up.
+  ~impl() {
+    if (role)
+      stop_role(here, role, options.drain + std::chrono::seconds{1});
+  }
   explicit impl(const worker_server_options& from)
     : here(node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log)) {
     auto where = parse_address(from.dispatcher);
@@ -80,7 +87,6 @@ struct worker_server::impl {
     if (from.beside)
       local.emplace(from.beside->hub(), data, here.id(),
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
-    worker_options options;
     options.dispatcher = from.dispatcher;
     options.data_address = data;
     options.tags = from.tags;
@@ -92,7 +98,8 @@ struct worker_server::impl {
     };
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
-    start_worker(here, options, *where, router, from.log, from.on_failed);
+    options.drain = from.drain;
+    role = start_worker(here, options, *where, router, from.log, from.on_failed);
   }
 };
 
@@ -102,6 +109,7 @@ worker_server::worker_server(worker_server&&) noexcept = default;
 worker_server::~worker_server() = default;
 const std::string& worker_server::address() const noexcept { return impl_->data; }
 uint16_t worker_server::data_port() const noexcept { return impl_->here.data_port(); }
+void worker_server::end_at_once() noexcept { impl_->options.at_once->store(true); }
 
 // -- both ---------------------------------------------------------------------------
 
@@ -127,7 +135,11 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   await_workers(workers_.size());
 }
 
-local_cluster::~local_cluster() = default;
+local_cluster::~local_cluster() {
+  for (const auto& worker : workers_)
+    if (worker)
+      worker->end_at_once();
+}
 
 void local_cluster::add_worker() {
   worker_server_options about;

@@ -61,6 +61,9 @@ struct worker_server_options {
   /// With so many threads that hang in foreign code (a file system, a library) the worker cannot go
   /// on; 0: it always does.
   size_t most_stuck_threads = 0;
+  /// How long it may take, when it is destroyed, to give trainers what it has begun for them. What
+  /// it has not begun goes to other workers in any case.
+  duration drain = std::chrono::milliseconds{500};
   /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
   std::function<void(const status&)> on_failed;
   /// A node of this process whose consumers read from this worker without sockets and copies:
@@ -70,7 +73,8 @@ struct worker_server_options {
 };
 
 /// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it
-/// was lost; runs until it is destroyed. Throws `error` if it cannot start.
+/// was lost; runs until it is destroyed, and then leaves the service in order. Throws `error` if it
+/// cannot start.
 class worker_server {
 public:
   explicit worker_server(worker_server_options options);
@@ -80,6 +84,8 @@ public:
   const std::string& address() const noexcept;
   /// The data port itself.
   uint16_t data_port() const noexcept;
+  /// The service ends as a whole: it is not to take time when it is destroyed.
+  void end_at_once() noexcept;
 
 private:
   struct impl;

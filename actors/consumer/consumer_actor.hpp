@@ -39,6 +39,7 @@ private:
     stream_credit credit;
     bool opened = false; ///< at least once
     bool ended = false;
+    bool leaving = false;                           ///< it gives what it has as fast as it may
     duration pause = std::chrono::milliseconds{10}; ///< before the next attempt to connect
     status unreached;                               ///< why the last one failed, or what cut it off
   };
@@ -58,6 +59,8 @@ private:
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in);
   void reconnect(task_id id, stream& s);
+  /// What the stream may send from here on, and how far we are.
+  void grant(const stream& s, const handout::marks& marks, bool waiting) const;
   /// Tells the tasks how far the trainer is, where that is worth a message.
   void refill(bool always);
   /// How many bytes the trainer may take before that is worth a look.

@@ -63,7 +63,6 @@ void consumer_state::open(task_id id, stream& s) {
   const auto marks = out_->of(id);
   const auto waiting = out_->waiting();
   s.credit.reopened(progress_of(marks, waiting));
-  const auto window = s.credit.now(marks.handed_out);
   send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initOpen();
     out.setTaskId(id.value);
@@ -73,15 +72,24 @@ void consumer_state::open(task_id id, stream& s) {
     out.setHandedOut(marks.handed_out);
     out.setCompression(to_schema(options_.packing));
   });
+  grant(s, marks, waiting);
+  // A smaller window than the others' is to be looked at more often.
+  refill(false);
+}
+
+void consumer_state::grant(const stream& s, const handout::marks& marks, bool waiting) const {
+  auto window = s.credit.now(marks.handed_out);
+  // What does not come now is lost with its worker.
+  if (s.leaving && options_.max_outstanding == 0)
+    window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initGrant();
     out.setHandedOut(marks.handed_out);
+    out.setReceived(marks.received);
     out.setElements(window.elements);
     out.setBytes(window.bytes);
     out.setWaiting(waiting);
   });
-  // A smaller window than the others' is to be looked at more often.
-  refill(false);
 }
 
 void consumer_state::on(const block_arrived& what) {
@@ -112,6 +120,9 @@ void consumer_state::on(const block_arrived& what) {
     s.ended = true;
     refill(false);
     return conclude();
+  case schema::StreamMessage::LEAVING:
+    s.leaving = true;
+    return grant(s, out_->of(id), out_->waiting());
   case schema::StreamMessage::FAILED: {
     if (s.ended)
       return;
@@ -151,13 +162,15 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
   // Sent again though it had come: drop what we have.
   if (const auto known = received - in.getFirst(); known != 0) {
     if (known >= rows->rows)
-      return;
+      return s.leaving ? grant(s, out_->of(id), out_->waiting()) : void();
     *rows = rows->slice(known, rows->rows - known);
   }
   s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1),
                      options_.consumer_bytes / streams_.size());
   s.credit.task_forgot();
   out_->add(id, *std::move(rows));
+  if (s.leaving)
+    grant(s, out_->of(id), out_->waiting());
 }
 
 void consumer_state::on(const link_lost& what) {
@@ -199,14 +212,7 @@ void consumer_state::refill(bool always) {
     auto& s = at->second;
     if (!s.credit.update(progress_of(m, waiting, s.ended), always))
       continue;
-    const auto window = s.credit.now(m.handed_out);
-    send_on(*s.over, s.channel, [&, &m = m](schema::StreamMessage::Builder b) {
-      auto out = b.initGrant();
-      out.setHandedOut(m.handed_out);
-      out.setElements(window.elements);
-      out.setBytes(window.bytes);
-      out.setWaiting(waiting);
-    });
+    grant(s, m, waiting);
   }
 }
 

@@ -11,6 +11,7 @@ std::string_view to_string(iteration::task_state state) noexcept {
   case iteration::task_state::ended: return "ended";
   case iteration::task_state::failed: return "failed";
   case iteration::task_state::lost: return "lost";
+  case iteration::task_state::left: return "left";
   }
   return "unknown";
 }
@@ -49,8 +50,8 @@ public:
       busy |= task.alive();
       ended |= task.state == task_state::ended;
     }
-    // A task that ended has seen the sources exhausted. Where all were lost, DYNAMIC has splits
-    // left for a worker to come; under OFF each copy ends with its worker.
+    // A task that ended has seen the sources exhausted. Where all left or were lost, DYNAMIC has
+    // splits left for a worker to come; under OFF each copy ends with its worker.
     const bool over = ended || (now.mode_ == processing_mode::off && !now.tasks_.empty());
     if (busy || !over || now.finished_)
       return;
@@ -132,6 +133,18 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t
     next.stop_all();
     next.add(finished_as{how});
   }
+  return std::move(next.out);
+}
+
+iteration::decision iteration::task_left(task_id id, incarnation life, uint64_t elements) const {
+  auto at = tasks_.find(id);
+  if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
+    return {};
+  draft next{*this};
+  auto gone = at->second;
+  gone.elements = elements;
+  next.move(std::move(gone), task_state::left);
+  next.conclude();
   return std::move(next.out);
 }
 

@@ -20,7 +20,8 @@ enum class processing_mode : uint8_t { off, dynamic };
 /// split_assigner's business.
 class iteration {
 public:
-  enum class task_state : uint8_t { starting, running, ended, failed, lost };
+  /// `left`: its worker ended in order, and what it had not read is for others.
+  enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   struct task {
     task_id id;
     incarnation life;
@@ -83,6 +84,8 @@ public:
   decision task_started(task_id id, const status& how) const;
   /// The task has given all it had to its readers, or has failed.
   decision task_ended(task_id id, incarnation life, uint64_t elements, const status& how) const;
+  /// Its worker ends, in order: it gave what it had begun to its readers.
+  decision task_left(task_id id, incarnation life, uint64_t elements) const;
   /// Nobody reads any more: all tasks stop.
   decision cancel() const;
 

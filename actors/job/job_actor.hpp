@@ -72,10 +72,15 @@ private:
   void commit(const std::vector<job_core::fact>& facts);
   repetition& begin(uint64_t number);
   repetition* of_task(task_id id);
-  void carry_out(repetition& r, const iteration::decision& decided);
+  /// `before`: facts that hold with the decision's, or not at all.
+  void carry_out(repetition& r, const iteration::decision& decided,
+                 std::vector<job_core::fact> before = {});
   void start(repetition& r, const iteration::task& what);
   void start(repetition& r, const iteration::task& what, graph_is how);
   void announce(repetition& r);
+  /// A task left, and gives these back.
+  void left(repetition& r, const iteration::decision& decided, task_id id,
+            capnp::List<schema::UnreadSplits>::Reader unread);
   /// Answers the waiting lease requests that can be answered now.
   void settle(repetition& r);
   void drop_requests(uint64_t number, task_id of);

@@ -118,9 +118,10 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
     out.splits = ranges[told - dropped];
     return out;
   }
-  const auto& [next, total] = pass->second;
-  const auto remaining =
+  const auto& [next, total, returned] = pass->second;
+  const auto fresh =
     total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
+  const auto remaining = returned.empty() ? fresh : returned.front().count;
   if (remaining != 0) {
     const auto share = 2 * std::max<uint64_t>(tasks_, 1);
     const auto known = g.paces.find(wanted.task);
@@ -130,7 +131,7 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
     auto count = total ? std::min({guided, paced(speed, now), remaining}) : 1;
     if (g.in_pairs)
       count = std::min(count, most_unaligned);
-    out.splits = split_range{next, count};
+    out.splits = split_range{returned.empty() ? next : returned.front().first, count};
     return out;
   }
   const bool unread_elsewhere = std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
@@ -138,6 +139,21 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
            && entry.second.unread(wanted.source);
   });
   return unread_elsewhere ? std::nullopt : std::optional{out};
+}
+
+std::optional<split_assigner::fact> split_assigner::give_back(task_id task,
+                                                              const unread_splits& unread) const {
+  const auto last = answered_.find({task, unread.source});
+  if (last == answered_.end() || last->second.pass != unread.pass || !last->second.splits)
+    return {};
+  const auto& leased = *last->second.splits;
+  if (last->second.number > unread.answered) // not heard
+    return returned{unread.source, unread.pass, leased};
+  const auto& rest = unread.rest;
+  if (last->second.number < unread.answered || rest.count == 0 || rest.count > leased.count
+      || rest.first != leased.first + (leased.count - rest.count))
+    return {};
+  return returned{unread.source, unread.pass, rest};
 }
 
 void split_assigner::keep_pace(const leased_to& given, time_point now) {
@@ -197,7 +213,7 @@ void split_assigner::on(const leased_to& x) {
   }
   auto& told = mine.given[x.source];
   if (told == mine.dropped + mine.ranges.size()) {
-    pass->second.next = std::max(pass->second.next, x.splits->first + x.splits->count);
+    pass->second.lease(*x.splits);
     leased_ += x.splits->count;
     mine.ranges.push_back(*x.splits);
   }
@@ -216,6 +232,27 @@ void split_assigner::on(const task_gone& x) {
   std::erase_if(answered_, [&](const auto& entry) { return entry.first.first == x.task; });
 }
 
+void split_assigner::on(const returned& x) {
+  const auto pass = passes_.find({x.pass, group_of(x.source)});
+  if (pass == passes_.end())
+    return;
+  pass->second.returned.push_back(x.splits);
+  leased_ -= x.splits.count;
+}
+
+void split_assigner::pass_state::lease(const split_range& splits) {
+  if (splits.first >= next) {
+    next = splits.first + splits.count;
+    return;
+  }
+  const auto from = std::ranges::find(returned, splits.first, &split_range::first);
+  if (from == returned.end())
+    return;
+  *from = {from->first + splits.count, from->count - splits.count};
+  if (from->count == 0)
+    returned.erase(from);
+}
+
 void split_assigner::forget_if_over(key where) {
   auto& g = groups_.at(where.second);
   // In order, so that one number says which are over.
@@ -224,7 +261,8 @@ void split_assigner::forget_if_over(key where) {
     if (at == passes_.end())
       return;
     const auto& holders = holdings_[at->first];
-    const bool all_read = at->second.total && at->second.next >= *at->second.total;
+    const bool all_read =
+      at->second.total && at->second.next >= *at->second.total && at->second.returned.empty();
     const bool all_left = holders.size() >= tasks_;
     if ((!all_read && !all_left)
         || std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
@@ -241,6 +279,7 @@ size_t split_assigner::records() const noexcept {
   auto n = passes_.size() + answered_.size();
   for (const auto& [where, holders] : holdings_)
     for (const auto& [who, h] : holders) n += 1 + h.ranges.size();
+  for (const auto& [where, pass] : passes_) n += pass.returned.size();
   for (const auto& [number, g] : groups_) n += 1 + g.at.size();
   return n;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/task/split_log.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -75,7 +76,14 @@ public:
     task_id task;
     friend bool operator==(const task_gone&, const task_gone&) = default;
   };
-  using fact = std::variant<shared_by, came_to, leased_to, task_gone>;
+  /// A task that leaves has not begun to read these: they are leased again.
+  struct returned {
+    uint32_t source = 0;
+    uint64_t pass = 0;
+    split_range splits;
+    friend bool operator==(const returned&, const returned&) = default;
+  };
+  using fact = std::variant<shared_by, came_to, leased_to, task_gone, returned>;
   void apply(const fact& what);
 
   // -- decisions ----------------------------------------------------------------
@@ -86,6 +94,8 @@ public:
   /// requests wait, so that nobody waits for them.
   std::optional<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
                                   time_point now) const;
+  /// What a task that leaves gives back; nullopt: nothing, or nothing that it was leased last.
+  std::optional<fact> give_back(task_id task, const unread_splits& unread) const;
   /// The answer was given now: how fast tasks are is judged by that.
   void keep_pace(const leased_to& given, time_point now);
 
@@ -106,6 +116,8 @@ private:
   struct pass_state {
     uint64_t next = 0;
     std::optional<uint64_t> total;
+    std::deque<split_range> returned; ///< leased again before `next` is
+    void lease(const split_range& splits);
     friend bool operator==(const pass_state&, const pass_state&) = default;
   };
   /// What one task has of one pass of one group.
@@ -151,6 +163,7 @@ private:
   void on(const came_to& x);
   void on(const leased_to& x);
   void on(const task_gone& x);
+  void on(const returned& x);
   void forget_if_over(key where);
 
   split_plan plan_;

@@ -30,9 +30,10 @@ node_supervisor_state::node_supervisor_state(port::self_pointer<handle_type> sel
 
 port::behavior<node_supervisor_state::handle_type> node_supervisor_state::make_behavior() {
   team_.stop_before_owner();
-  const auto added = team_.add({.id = options_.child}, [this](uint64_t) -> result<caf::actor> {
-    return caf::actor_cast<caf::actor>(options_.start(place_.below(options_.child)));
-  });
+  const auto added = team_.add(
+    {.id = options_.child, .shutdown = options_.shutdown}, [this](uint64_t) -> result<caf::actor> {
+      return caf::actor_cast<caf::actor>(options_.start(place_.below(options_.child)));
+    });
   if (!added)
     self_->quit(to_error(added));
   return {

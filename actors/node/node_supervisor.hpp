@@ -16,6 +16,7 @@ struct node_supervisor_options {
   std::function<published_actor(const tree_place&)> start;
   /// It died too often, and nothing runs any more: the process should end. May be empty.
   std::function<void(const status&)> gave_up;
+  duration shutdown = std::chrono::seconds{5}; ///< what that actor may take to end
   logger log;
 };
 

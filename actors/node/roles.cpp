@@ -6,6 +6,8 @@
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
+#include <caf/scoped_actor.hpp>
+
 namespace headrace {
 
 namespace {
@@ -38,9 +40,9 @@ published_actor start_dispatcher(node& where, const dispatcher_options& options,
   return caf::actor_cast<published_actor>(root);
 }
 
-void start_worker(node& where, const worker_options& options, const address& dispatcher,
-                  const std::shared_ptr<stream_router>& router, const logger& log,
-                  role_failed failed) {
+caf::actor start_worker(node& where, const worker_options& options, const address& dispatcher,
+                        const std::shared_ptr<stream_router>& router, const logger& log,
+                        role_failed failed) {
   system_visit inside;
   auto& system = system_of(where);
   auto root = port::spawn<node_supervisor_state>(
@@ -54,9 +56,19 @@ void start_worker(node& where, const worker_options& options, const address& dis
                                                         router, place, log));
                 },
               .gave_up = std::move(failed),
+              .shutdown = options.drain + std::chrono::seconds{5},
               .log = log,
             });
   adopt(where, caf::actor_cast<caf::actor>(root));
+  return caf::actor_cast<caf::actor>(root);
+}
+
+void stop_role(node& where, const caf::actor& role, duration limit) {
+  system_visit inside;
+  caf::scoped_actor self{system_of(where)};
+  self->monitor(role);
+  port::ask_to_exit(role);
+  self->receive([](const caf::down_msg&) {}, caf::after(caf::timespan{limit}) >> [] {});
 }
 
 } // namespace headrace

@@ -20,9 +20,13 @@ using role_failed = std::function<void(const status&)>;
 published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
                                  role_failed failed = {});
 
-/// Starts a worker on a node; it ends with that. `router` serves the links of the node's data port.
-void start_worker(node& where, const worker_options& options, const address& dispatcher,
-                  const std::shared_ptr<stream_router>& router, const logger& log,
-                  role_failed failed = {});
+/// Starts a worker on a node; it ends with that, or by `stop_role`. `router` serves the links of
+/// the node's data port.
+caf::actor start_worker(node& where, const worker_options& options, const address& dispatcher,
+                        const std::shared_ptr<stream_router>& router, const logger& log,
+                        role_failed failed = {});
+
+/// Asks a role to end and waits until it has, for at most `limit`.
+void stop_role(node& where, const caf::actor& role, duration limit);
 
 } // namespace headrace

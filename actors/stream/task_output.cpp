@@ -23,6 +23,13 @@ void task_output::produced(block rows) {
 
 void task_output::exhausted() { exhausted_ = true; }
 
+void task_output::leaving() { leaving_ = true; }
+
+void task_output::received(consumer_id who, uint64_t elements) {
+  if (auto at = streams_.find(who); at != streams_.end())
+    at->second.received = std::max(at->second.received, elements);
+}
+
 void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) {
   auto& s = streams_[who];
   s.connected = true;
@@ -31,6 +38,7 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   s.waiting = false;
   s.asked_in_vain = false;
   s.forget_through(handed_out);
+  s.received = received;
   s.resend_from = received;
 }
 
@@ -137,6 +145,7 @@ void task_output::put_back(stream& from, uint64_t mark) {
     }
   }
   from.sent = mark;
+  from.received = std::min(from.received, mark);
   from.resend_from = std::min(from.resend_from, mark);
 }
 
@@ -207,7 +216,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   for (bool served = true; served && !pending_.empty();) {
     served = false;
     for (auto who : in_turn())
-      if (auto& s = streams_.at(who); !s.stalled())
+      if (auto& s = streams_.at(who); !s.stalled() || leaving_)
         served |= serve(who, s, quantum, out);
   }
   if (pending_.empty() && shared_ && (exhausted_ || dry))
@@ -250,7 +259,7 @@ void task_output::serve_the_starved(std::vector<action>& out) {
 }
 
 void task_output::recall_for_the_starved(std::vector<action>& out) {
-  if (!could_recall())
+  if (!could_recall() || leaving_)
     return;
   for (auto& [who, s] : streams_) {
     if (!s.recallable())
@@ -291,6 +300,14 @@ bool task_output::finished() const noexcept {
          && std::all_of(streams_.begin(), streams_.end(), [](const auto& entry) {
               return entry.second.ended && entry.second.sent == entry.second.handed_out;
             });
+}
+
+bool task_output::delivered() const noexcept {
+  return exhausted_
+         && (streams_.empty()
+             || (pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
+                   return entry.second.received >= entry.second.sent && entry.second.recall == 0;
+                 })));
 }
 
 size_t task_output::retained_bytes() const noexcept {

@@ -52,6 +52,10 @@ public:
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes, bool waiting);
   /// The answer to a recall: elements from `mark` on come back.
   void recalled(consumer_id who, uint64_t id, uint64_t mark);
+  /// So many elements of the stream have arrived.
+  void received(consumer_id who, uint64_t elements);
+  /// The task leaves: everything goes to who may be sent something, and nothing is recalled.
+  void leaving();
   /// The connection is lost; the stream stays.
   void cut(consumer_id who);
   /// The consumer is gone: what it had not handed out goes to the others.
@@ -67,6 +71,8 @@ public:
   bool could_recall() const noexcept;
   /// Everything is handed out and everybody was told the end.
   bool finished() const noexcept;
+  /// Nothing more is produced, and everything has arrived with its consumers.
+  bool delivered() const noexcept;
   /// Rows and bytes that wait for credit.
   uint64_t pending_rows() const noexcept { return pending_rows_; }
   size_t pending_bytes() const noexcept { return pending_bytes_; }
@@ -83,6 +89,7 @@ private:
     bool connected = false;
     bool ended = false; ///< it was told
     uint64_t sent = 0;
+    uint64_t received = 0; ///< as far as it was told
     uint64_t handed_out = 0;
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
@@ -119,6 +126,7 @@ private:
 
   bool shared_;
   bool exhausted_ = false;
+  bool leaving_ = false;
   std::deque<block> pending_;
   size_t pending_bytes_ = 0;
   uint64_t pending_rows_ = 0;

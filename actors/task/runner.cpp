@@ -22,63 +22,61 @@ struct runner::shared {
   size_t outstanding = 0;
   size_t goes_on_at = SIZE_MAX; ///< outstanding bytes, while the thread waits
   std::thread::id thread;
-  duration waited_for_splits{0}; ///< that thread's, since the last block
-  std::optional<result<std::optional<split_range>>> splits;
+  duration waited_for_splits{0};        ///< that thread's, since the last block
+  std::unique_ptr<split_dealer> dealer; ///< null under OFF
+  std::optional<split_question> asked;  ///< the thread waits for the answer
+  status no_answer;                     ///< what it was instead of one
   bool runs = false;
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
 
   status pull();
   void run();
   void give(block rows, size_t bytes);
-  result<std::optional<split_range>> ask(const split_question& which,
-                                         std::optional<uint64_t> total);
+  result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass,
+                                                 std::optional<uint64_t> total);
 };
 
 namespace {
 
-/// The runner's side of the lease protocol: first what the task was given already, then the job's
-/// answers.
+/// The runner's side of the lease protocol.
+template <class Shared>
 class leased_splits final : public split_provider {
 public:
-  using answer = result<std::optional<split_range>>;
-  using ask = std::function<answer(const split_question&, std::optional<uint64_t>)>;
-  leased_splits(const split_log& replay, ask live) : replay_(replay), live_(std::move(live)) {}
-
-  answer next(uint32_t source, uint64_t pass, std::optional<uint64_t> total) override {
-    auto& asked = asked_[source];
-    if (asked.pass != pass)
-      asked = {source, pass, 0};
-    asked.source = source;
-    const auto* known = replay_.find(asked);
-    auto out = known != nullptr ? answer{*known} : live_(asked, total);
-    if (out)
-      ++asked.number;
-    return out;
+  explicit leased_splits(Shared& from) : from_(from) {}
+  result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
+                                          std::optional<uint64_t> total) override {
+    return from_.next_splits(source, pass, total);
   }
 
 private:
-  const split_log& replay_;
-  std::map<uint32_t, split_question> asked_; ///< by source: the next
-  ask live_;
+  Shared& from_;
 };
 
 } // namespace
 
 // -- on the thread ------------------------------------------------------------------
 
-result<std::optional<split_range>> runner::shared::ask(const split_question& which,
-                                                       std::optional<uint64_t> total) {
+result<std::optional<split_range>> runner::shared::next_splits(uint32_t source, uint64_t pass,
+                                                               std::optional<uint64_t> total) {
   std::unique_lock lock{mutex};
-  if (!stopped)
-    hear.wants_splits(which, total);
-  const auto begin = clock::system().now();
-  if (!changed.wait(lock, halt.get_token(), [&] { return splits.has_value(); }))
-    return cancelled("the task was stopped");
-  if (std::this_thread::get_id() == thread)
-    waited_for_splits += clock::system().now() - begin;
-  auto answer = *std::move(splits);
-  splits.reset();
-  return answer;
+  for (;;) {
+    const auto step = dealer->next(source, pass);
+    if (const auto* splits = std::get_if<split_range>(&step))
+      return std::optional{*splits};
+    if (std::holds_alternative<split_dealer::over>(step))
+      return std::optional<split_range>{};
+    asked = std::get<split_question>(step);
+    if (!stopped)
+      hear.wants_splits(*asked, total);
+    const auto begin = clock::system().now();
+    if (!changed.wait(lock, halt.get_token(), [&] { return !asked; }))
+      return cancelled("the task was stopped");
+    // A thread that reads ahead asks, too; that is nobody's wait.
+    if (std::this_thread::get_id() == thread)
+      waited_for_splits += clock::system().now() - begin;
+    if (!no_answer.ok())
+      return std::exchange(no_answer, {});
+  }
 }
 
 void runner::shared::give(block rows, size_t bytes) {
@@ -95,10 +93,7 @@ void runner::shared::give(block rows, size_t bytes) {
 }
 
 status runner::shared::pull() {
-  leased_splits leases{what.replay,
-                       [this](const split_question& which, std::optional<uint64_t> total) {
-                         return ask(which, total);
-                       }};
+  leased_splits leases{*this};
   iterator_context context;
   context.stop = halt.get_token();
   context.splits = what.leases_splits ? &leases : nullptr;
@@ -159,6 +154,9 @@ void runner::shared::run() {
 // -- from outside ---------------------------------------------------------------------
 
 runner::runner(options what) : shared_(std::make_shared<shared>()) {
+  if (what.leases_splits)
+    shared_->dealer =
+      std::make_unique<split_dealer>(plan_splits(what.graph), std::move(what.replay), what.leaving);
   shared_->what = std::move(what);
 }
 
@@ -190,8 +188,24 @@ void runner::taken(size_t bytes) {
 
 void runner::give_splits(result<std::optional<split_range>> what) {
   std::lock_guard lock{shared_->mutex};
-  shared_->splits = std::move(what);
+  auto& asked = shared_->asked;
+  if (!asked)
+    return;
+  if (what)
+    shared_->dealer->answered(*asked, *what);
+  else
+    shared_->no_answer = what.status();
+  asked.reset();
   shared_->changed.notify_all();
+}
+
+std::vector<unread_splits> runner::leave() {
+  std::lock_guard lock{shared_->mutex};
+  if (!shared_->dealer)
+    return {};
+  shared_->asked.reset();
+  shared_->changed.notify_all();
+  return shared_->dealer->leave();
 }
 
 } // namespace headrace

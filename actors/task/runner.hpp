@@ -1,13 +1,14 @@
 #pragma once
 
 #include "headrace/actors/task/inner_services.hpp"
-#include "headrace/actors/task/split_log.hpp"
+#include "headrace/actors/task/split_dealer.hpp"
 #include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace headrace {
 
@@ -24,6 +25,7 @@ public:
     uint64_t repetition = 0;
     bool leases_splits = false; ///< DYNAMIC
     split_log replay;           ///< what the task was given already
+    bool leaving = false;       ///< nothing more is asked, see `leave`
     uint64_t skip_rows = 0;     ///< what earlier runners have given away
     /// Bytes given and not taken: few, so that they are still in the cache when they are sent. Two
     /// blocks may be outstanding however large they are.
@@ -35,7 +37,7 @@ public:
   /// Called on the runner's thread, in order. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    /// The answer comes through `give_splits`.
+    /// The answer comes through `give_splits`, unless `leave` makes it needless.
     std::function<void(split_question, std::optional<uint64_t> total)> wants_splits;
     /// The last call, unless it was stopped. The pipeline came to its end, or could not be made.
     std::function<void(status)> ended;
@@ -55,6 +57,8 @@ public:
   void taken(size_t bytes);
   /// nullopt: that pass of that source is over.
   void give_splits(result<std::optional<split_range>> what);
+  /// The pipeline comes to its end after what was begun. Says what was not.
+  std::vector<unread_splits> leave();
 
 private:
   struct shared;

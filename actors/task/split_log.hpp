@@ -3,6 +3,7 @@
 #include "headrace/pipeline/iterator/ports.hpp"
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,15 @@ struct split_question {
   uint64_t pass = 0;
   uint64_t number = 0;
   friend auto operator<=>(const split_question&, const split_question&) = default;
+};
+
+/// What a task that leaves has not begun to read of the last pass over a source that it came to.
+struct unread_splits {
+  uint32_t source = 0;
+  uint64_t pass = 0;
+  uint64_t answered = 0; ///< questions about that pass; a later answer is unread as a whole
+  split_range rest;      ///< of the last answer; empty: all of that is read
+  friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
 /// All answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
@@ -36,6 +46,23 @@ public:
     auto at = answers_.find({asked.source, asked.pass});
     return at != answers_.end() && asked.number < at->second.size() ? &at->second[asked.number]
                                                                     : nullptr;
+  }
+  /// How many questions about that pass were answered.
+  uint64_t count(uint32_t source, uint64_t pass) const {
+    auto at = answers_.find({source, pass});
+    return at != answers_.end() ? at->second.size() : 0;
+  }
+  /// The last pass of a source about which there is an answer.
+  std::optional<uint64_t> last_pass(uint32_t source) const {
+    auto after = answers_.lower_bound({source + 1, 0});
+    if (after == answers_.begin() || (--after)->first.first != source)
+      return {};
+    return after->first.second;
+  }
+  /// The last answer is read up to there only. @pre it is splits, and `unread` a tail of them
+  void cut(const unread_splits& unread) {
+    if (unread.rest.count != 0)
+      answers_.at({unread.source, unread.pass}).back()->count -= unread.rest.count;
   }
 
 private:

@@ -2,10 +2,6 @@
 
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
-#include "headrace/pipeline/codec/block_codec.hpp"
-#include "headrace/pipeline/codec/block_sample.hpp"
-#include "headrace/pipeline/graph/build.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
 
 #include <fmt/format.h>
 
@@ -19,20 +15,6 @@ namespace {
 constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
-
-/// What a consumer wants; one that leaves it to the workers gets what the dataset says.
-compression asked_compression(schema::Compression x, const dataset_node& graph) {
-  switch (x) {
-  case schema::Compression::AUTO: {
-    const auto said = options_of(graph).compression;
-    return !said               ? compression::automatic
-           : *said == "snappy" ? compression::snappy
-                               : compression::none;
-  }
-  case schema::Compression::SNAPPY: return compression::snappy;
-  default: return compression::none; // what we do not know, we do not use
-  }
-}
 
 } // namespace
 
@@ -100,6 +82,37 @@ void task_state::take_over() {
     start_runner();
 }
 
+void task_state::on(const worker_leaves&) {
+  memory_->leaving = true;
+  const bool dynamic = about_.leases_splits && memory_->opened;
+  std::vector<unread_splits> unread;
+  if (dynamic && runner_)
+    unread = runner_->leave();
+  memory_->change([&] {
+    for (const auto& x : unread) memory_->splits.cut(x);
+    memory_->output.leaving();
+  });
+  asked_.reset();
+  port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
+                                                          .life = about_.life,
+                                                          .job = about_.job,
+                                                          .numbers = memory_->numbers,
+                                                          .unread = std::move(unread)}));
+  // Under OFF a copy ends with its worker.
+  if (!dynamic)
+    return end();
+  for (const auto& [who, route] : memory_->routes)
+    if (route.over)
+      send_on(*route.over, route.channel, [](schema::StreamMessage::Builder b) { b.setLeaving(); });
+  deal();
+}
+
+void task_state::end() {
+  ended_ = true;
+  report({}, status{});
+  self_->quit();
+}
+
 // -- the runner -------------------------------------------------------------------
 
 void task_state::start_runner() {
@@ -122,6 +135,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     .repetition = about_.repetition,
     .leases_splits = about_.leases_splits,
     .replay = memory_->splits,
+    .leaving = memory_->leaving,
     .skip_rows = memory_->numbers.elements,
     .find_function = options_.find_function,
     .open_distribute = options_.open_distribute,
@@ -185,6 +199,9 @@ void task_state::on(const splits_wanted& what) {
 }
 
 void task_state::on(const splits_answered& what) {
+  // Its answer goes back as it came.
+  if (memory_->leaving)
+    return;
   if (what.what)
     memory_->change([&] { memory_->splits.add(what.which, *what.what); });
   if (asked_ != what.which)
@@ -203,92 +220,6 @@ void task_state::fail(const status& why) {
       send_failure(*route.over, route.channel, why);
   report({}, why);
   self_->quit();
-}
-
-// -- streams ------------------------------------------------------------------------
-
-void task_state::on(const stream_arrived& from) {
-  const auto in = stream_message::parse(from.what.header);
-  if (!in.valid()) {
-    log_.warn("bad stream message", {{"peer", from.from->peer_address()}, {"why", in.status()}});
-    return from.from->close(in.status());
-  }
-  if (in->which() == schema::StreamMessage::OPEN)
-    return open(from, in->getOpen());
-  auto at = by_channel_.find({from.from.get(), from.what.channel});
-  if (at == by_channel_.end())
-    return;
-  const auto who = at->second;
-  switch (in->which()) {
-  case schema::StreamMessage::GRANT: {
-    const auto grant = in->getGrant();
-    memory_->change([&] {
-      memory_->output.grant(who, grant.getHandedOut(), grant.getElements(), grant.getBytes(),
-                            grant.getWaiting());
-    });
-    break;
-  }
-  case schema::StreamMessage::RECALLED:
-    memory_->change([&] {
-      memory_->output.recalled(who, in->getRecalled().getId(), in->getRecalled().getMark());
-    });
-    break;
-  case schema::StreamMessage::CLOSE: leave(who); break;
-  default:
-    log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}});
-    return;
-  }
-  deal();
-}
-
-void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
-  const consumer_id who{wanted.getConsumerId()};
-  if (incarnation{wanted.getIncarnation()} != about_.life)
-    return void(send_failure(
-      *from.from, from.what.channel,
-      aborted(fmt::format("task {} is now in its life {}", about_.id.value, about_.life.value))));
-  auto& routes = memory_->routes;
-  const bool again = routes.contains(who);
-  if (!again && wanted.getReceived() != 0)
-    return void(send_failure(*from.from, from.what.channel,
-                             aborted("this stream was given up while its consumer was away")));
-  if (again)
-    by_channel_.erase({routes[who].over.get(), routes[who].channel});
-  routes[who] = {from.from,
-                 from.what.channel,
-                 compression_choice{asked_compression(wanted.getCompression(), *about_.graph),
-                                    from.from->peer_boot_id() == boot_id()},
-                 {}};
-  by_channel_[{from.from.get(), from.what.channel}] = who;
-  memory_->change([&] { memory_->output.open(who, wanted.getReceived(), wanted.getHandedOut()); });
-  memory_->numbers.streams = static_cast<uint32_t>(routes.size());
-  if (!memory_->opened)
-    start_runner();
-  deal();
-}
-
-void task_state::on(const stream_cut& what) {
-  for (auto& [who, route] : memory_->routes) {
-    if (route.over != what.from)
-      continue;
-    by_channel_.erase({what.from.get(), route.channel});
-    route.over.reset();
-    route.gone_at = now() + options_.consumer_lease;
-    memory_->change([&, who = who] { memory_->output.cut(who); });
-  }
-  arm();
-}
-
-void task_state::leave(consumer_id who) {
-  auto& routes = memory_->routes;
-  auto at = routes.find(who);
-  if (at == routes.end())
-    return;
-  if (at->second.over)
-    by_channel_.erase({at->second.over.get(), at->second.channel});
-  routes.erase(at);
-  memory_->change([&] { memory_->output.leave(who); });
-  memory_->numbers.streams = static_cast<uint32_t>(routes.size());
 }
 
 void task_state::deal() {
@@ -310,48 +241,20 @@ void task_state::deal() {
       taken_from_runner_ = pending;
     }
   }
-  if (output.finished() && !ended_) {
-    ended_ = true;
-    report({}, status{});
-    return self_->quit();
-  }
+  if (!ended_ && (output.finished() || (memory_->leaving && output.delivered())))
+    return end();
   if (now() >= reported_ + report_interval)
     report();
 }
 
-void task_state::send(const task_output::send_block& what) {
-  auto& route = memory_->routes.at(what.to);
-  std::vector<buffer> payload;
-  const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
-    auto out = b.initBlock();
-    out.setFirst(what.first);
-    const bool packs =
-      route.packing.next(what.rows.bytes(), [&] { return sampled_share(what.rows); });
-    encode_block(what.rows, packs ? block_encoding::snappy : block_encoding::plain, out.initBlock(),
-                 payload);
-  });
-  route.over->send({route.channel, header.bytes(), std::move(payload)});
-}
-
-void task_state::send(const task_output::send_recall& what) {
-  auto& route = memory_->routes.at(what.to);
-  send_on(*route.over, route.channel, [&](schema::StreamMessage::Builder b) {
-    auto out = b.initRecall();
-    out.setId(what.id);
-    out.setKeep(what.keep);
-  });
-}
-
-void task_state::send(const task_output::send_end& what) {
-  auto& route = memory_->routes.at(what.to);
-  send_on(*route.over, route.channel,
-          [&](schema::StreamMessage::Builder b) { b.setEnd(what.elements); });
-}
-
 void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
   reported_ = now();
-  port::tell(parent_, make_local<task_report>(about_.id, about_.life, about_.job, memory_->numbers,
-                                              wants, std::move(ended)));
+  port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
+                                                          .life = about_.life,
+                                                          .job = about_.job,
+                                                          .numbers = memory_->numbers,
+                                                          .wants = std::move(wants),
+                                                          .ended = std::move(ended)}));
 }
 
 void task_state::arm() {

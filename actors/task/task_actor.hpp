@@ -46,12 +46,15 @@ private:
   void on(const splits_answered& what);
   void on(const stream_arrived& what);
   void on(const stream_cut& what);
+  void on(const worker_leaves& what);
   void open(const stream_arrived& from, schema::Open::Reader wanted);
   void leave(consumer_id who);
   void take_over();
   void start_runner();
   result<caf::actor> run(uint64_t number);
   void fail(const status& why);
+  /// It is through, well.
+  void end();
   /// Sends what may be sent, and looks whether that was all.
   void deal();
   void send(const task_output::send_block& what);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <variant>
+#include <vector>
 
 namespace headrace {
 
@@ -48,9 +49,12 @@ struct splits_answered {
   result<std::optional<split_range>> what;
 };
 
+/// The worker ends: finish what was begun, and give back the rest.
+struct worker_leaves {};
+
 /// What a task actor hears from its own process.
 using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered,
-                                stream_arrived, stream_cut>;
+                                stream_arrived, stream_cut, worker_leaves>;
 
 /// What a runner's actor hears from its thread: the runner is over, well or not.
 struct runner_over {
@@ -74,7 +78,9 @@ struct task_report {
   /// It wants splits; the answer goes to it as splits_answered.
   std::optional<splits_wanted> wants;
   /// It is through, well or not.
-  std::optional<status> ended;
+  std::optional<status> ended = {};
+  /// It leaves, and has not begun to read these.
+  std::optional<std::vector<unread_splits>> unread = {};
 };
 
 } // namespace headrace

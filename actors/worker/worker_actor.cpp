@@ -42,7 +42,7 @@ worker_state::~worker_state() {
 }
 
 port::behavior<worker_handle> worker_state::make_behavior() {
-  team_.stop_before_owner();
+  team_.stop_before_owner([this](std::function<void()> stop) { leave(std::move(stop)); });
   return {
     [this](const envelope& in) -> envelope {
       return in.valid() ? answer(in) : make_bad_message(1, in.status().message());
@@ -52,6 +52,7 @@ port::behavior<worker_handle> worker_state::make_behavior() {
         beat();
     },
     [this](const local<task_report>& what) { on_report(*what); },
+    [this](atom::deadline, uint64_t) { leave_now(); },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }

@@ -10,7 +10,10 @@
 #include "headrace/runtime/node/peer.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
 
+#include <functional>
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace headrace {
 
@@ -39,6 +42,8 @@ private:
     std::optional<splits_wanted> asked;
     uint64_t asks = 0;      ///< counts the requests; only the last one's answer is heard
     bool ask_again = false; ///< that one was lost
+    /// It leaves, and gives these back.
+    std::optional<std::vector<unread_splits>> unread;
   };
 
   envelope answer(const envelope& in);
@@ -60,6 +65,14 @@ private:
   void beat();
   /// Says that a task ended, again and again until it was heard.
   void tell_end(task_id id);
+  /// Gives what was begun to its consumers and the rest back to the jobs, then does `then`.
+  void leave(std::function<void()> then);
+  /// Goes if nothing keeps it.
+  void look_if_left();
+  /// Goes, whatever keeps it.
+  void leave_now();
+  void say_goodbye();
+  void gone();
   /// Counts the stuck threads, and says when there are too many.
   size_t look_for_stuck();
   time_point now() const { return self_->clock().now(); }
@@ -80,6 +93,8 @@ private:
   supervisor team_;
   buffer told_tree_; ///< as the dispatcher knows it
   bool told_stuck_ = false;
+  std::function<void()> leaving_; ///< what to do when it has left; empty: it stays
+  bool said_goodbye_ = false;
   peer dispatcher_;
 };
 

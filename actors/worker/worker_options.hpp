@@ -7,6 +7,7 @@
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,11 @@ struct worker_options {
   size_t most_stuck = 0;
   /// Told once when `most_stuck` is reached.
   std::function<void(const status&)> on_stuck;
+  /// How long a worker that is asked to end may take to give what it has begun to its consumers;
+  /// what it has not begun goes back to the jobs in any case.
+  duration drain = std::chrono::milliseconds{500};
+  /// Set by who ends the whole service: nobody is left to go on, so nothing is waited for.
+  std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
   /// Told of each actor that the worker gets; may be empty.
   std::function<void(const caf::actor&)> on_start;
 };

@@ -14,6 +14,20 @@ namespace headrace {
 
 namespace {
 
+void write_unread(schema::TaskEnded::Failure::Builder out,
+                  const std::optional<std::vector<unread_splits>>& unread) {
+  auto all = out.initLeft(unread ? static_cast<unsigned>(unread->size()) : 0);
+  for (unsigned i = 0; i < all.size(); ++i) {
+    const auto& [source, pass, answered, rest] = (*unread)[i];
+    all[i].setSource(source);
+    all[i].setPass(pass);
+    all[i].setAnswered(answered);
+    auto range = all[i].initRest();
+    range.setFirst(rest.first);
+    range.setCount(rest.count);
+  }
+}
+
 std::string child_of(task_id id) { return fmt::format("task {:x}", id.value); }
 
 } // namespace
@@ -48,6 +62,8 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
     tell_end(id);
     return make_ok(request);
   }
+  if (leaving_)
+    return make_failure(unavailable("this worker is about to end"), request);
   auto graph = graph_of(wanted);
   if (!graph)
     return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
@@ -101,7 +117,7 @@ void worker_state::task_down(task_id id, const status& why) {
   if (why.ok()) {
     team_.remove(child_of(id));
     tasks_.erase(at);
-    return;
+    return look_if_left();
   }
   log_.error("task crashed", {{"task", id}, {"why", why}});
   if (at->second.memory->torn)
@@ -119,13 +135,20 @@ void worker_state::give_up(task_id id, const status& why) {
   for (const auto& [who, route] : task.memory->routes)
     if (route.over)
       send_failure(*route.over, route.channel, why);
-  on_report({id, task.about.life, task.about.job, task.memory->numbers, {}, why});
+  on_report({.id = id,
+             .life = task.about.life,
+             .job = task.about.job,
+             .numbers = task.memory->numbers,
+             .ended = why});
 }
 
 void worker_state::on_report(const task_report& what) {
   auto at = tasks_.find(what.id);
-  if (at != tasks_.end())
+  if (at != tasks_.end()) {
     at->second.numbers = what.numbers;
+    if (what.unread)
+      at->second.unread = what.unread;
+  }
   if (what.wants && at != tasks_.end()) {
     auto& asked = at->second.asked;
     const bool known = asked && asked->which == what.wants->which;
@@ -143,6 +166,8 @@ void worker_state::on_report(const task_report& what) {
     out.setElements(what.numbers.elements);
     if (!what.ended->ok())
       write_failure(out.initFailure().initFailed(), *what.ended);
+    else if (leaving_)
+      write_unread(out.initFailure(), at != tasks_.end() ? at->second.unread : std::nullopt);
   });
   tell_end(what.id);
 }
@@ -155,8 +180,10 @@ void worker_state::tell_end(task_id id) {
   port::request(self_, *to, timing_.lease, at->second)
     .then(
       [this, id](const envelope& in) {
-        if (status_of(in).code() != status_code::unavailable)
-          unheard_ends_.erase(id);
+        if (status_of(in).code() == status_code::unavailable)
+          return; // told again with the next heartbeat
+        unheard_ends_.erase(id);
+        look_if_left();
       },
       [this, id](const caf::error& why) {
         log_.warn("the end of a task was not heard", {{"task", id}, {"why", to_status(why)}});

@@ -39,7 +39,7 @@ status write_port_file(const std::string& name, uint16_t port) {
 
 int live(const std::string& name, const process_flags& flags, process_lives& lives,
          const std::function<running(const process_lives&, const logger&)>& start) {
-  stop_signal stop;
+  stop_signal stop{{.budget = flags.stop_budget}};
   if (flags.memory_limit != 0)
     if (auto how = set_memory_limit(flags.memory_limit); !how)
       return fail(name, how.with_context("--memory-limit"));
@@ -186,7 +186,7 @@ int serve(const std::string& name, const process_flags& flags,
   only_life one;
   if (!flags.restart)
     return live(name, flags, one, start);
-  return run_under_parent({},
+  return run_under_parent({.stop_budget = flags.stop_budget + std::chrono::seconds{1}},
                           [&](process_lives& lives) { return live(name, flags, lives, start); });
 }
 

@@ -18,6 +18,8 @@ struct process_flags {
   log_options log;
   std::string port_file;
   bool restart = true;
+  /// From a signal to stop to the end, whatever hangs.
+  duration stop_budget = std::chrono::milliseconds{900};
 };
 void add_process_flags(CLI::App& app, process_flags& into);
 

@@ -50,6 +50,10 @@ void add_worker(CLI::App& app, action& chosen) {
     ->type_name("TAG")
     ->allow_extra_args(false);
   add_process_flags(sub, given->process);
+  add_duration(sub, "--drain", server.drain,
+               "How long it may take, when it is told to stop, to give trainers what it has begun "
+               "for them")
+    ->group("Process");
   add_stuck_flag(sub, server.most_stuck_threads);
   sub.callback([given, &chosen] {
     if (auto where = parse_address(given->server.dispatcher); !where)
@@ -57,6 +61,7 @@ void add_worker(CLI::App& app, action& chosen) {
     if (const auto& told = given->server.endpoint.advertise_data; !told.empty())
       if (auto where = parse_address(told); !where)
         throw CLI::ValidationError{"--advertise-data: " + where.status().message()};
+    given->process.stop_budget = given->server.drain + std::chrono::milliseconds{400};
     chosen = [given] { return run(*given); };
   });
 }

@@ -50,11 +50,13 @@ void supervisor::stop(std::function<void()> done) {
   carry_out(core_.stop(now()));
 }
 
-void supervisor::stop_before_owner() {
-  self_->set_exit_handler([this](caf::exit_msg& asked) {
-    if (core_.stopping() && !core_.over())
+void supervisor::stop_before_owner(std::function<void(std::function<void()> stop)> first) {
+  self_->set_exit_handler([this, first = std::move(first)](caf::exit_msg& asked) {
+    if (owner_ends_ && !core_.over())
       return;
-    stop([this, why = asked.reason] { self_->quit(why); });
+    owner_ends_ = true;
+    auto go_on = [this, why = asked.reason] { stop([this, why] { self_->quit(why); }); };
+    first ? first(std::move(go_on)) : go_on();
   });
 }
 

@@ -60,8 +60,9 @@ public:
   void remove(const std::string& id);
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
-  /// From now on an owner that is asked to end stops its children first, in order.
-  void stop_before_owner();
+  /// From now on an owner that is asked to end stops its children first, in order. Before that it
+  /// does `first`, if there is one, which calls what it is given when it is through.
+  void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);
 
@@ -104,6 +105,7 @@ private:
   std::map<std::string, life> lives_;
   std::deque<supervise::command> pending_;
   bool busy_ = false;
+  bool owner_ends_ = false;
   std::function<void()> done_;
 };
 

@@ -142,6 +142,54 @@ TEST(SplitAssigner, DoesNotWaitForATaskThatIsGone) {
   EXPECT_FALSE(x.ask(a).wait);
 }
 
+/// A task's question with its number.
+lease_request numbered(task_id who, uint64_t number) { return {who, 0, 0, {}, number}; }
+
+TEST(SplitAssigner, LeasesAgainWhatATaskGivesBackBeforeThePassIsOver) {
+  split_assigner core{one_source(100)};
+  core.apply(split_assigner::shared_by{2});
+  time_point now{};
+  uint64_t number = 0;
+  split_range held{};
+  while (held.count < 4) held = *lease(core, numbered(a, ++number), {}, now).splits;
+  uint64_t read = core.leased() - held.count;
+  uint64_t others = 0;
+  outcome got;
+  while (!(got = lease(core, numbered(b, ++others), {b}, now)).wait) read += got.splits->count;
+  const auto back = core.give_back(a, {0, 0, number, {held.first + 1, held.count - 1}});
+  ASSERT_TRUE(back);
+  core.apply(*back);
+  core.apply(split_assigner::task_gone{a});
+  while (got = lease(core, numbered(b, others++), {b}, now), got.splits) {
+    EXPECT_GT(got.splits->first, held.first);
+    EXPECT_LT(got.splits->first, held.first + held.count);
+    read += got.splits->count;
+  }
+  EXPECT_FALSE(got.wait);
+  EXPECT_EQ(read, 99u) << "all but the one that was read";
+}
+
+TEST(SplitAssigner, TakesBackAWholeLeaseThatWasNotHeardOf) {
+  split_assigner core{one_source(100)};
+  const auto given = *lease(core, numbered(a, 1), {}, {}).splits;
+  EXPECT_EQ(core.give_back(a, {0, 0, 0, {}}),
+            (split_assigner::fact{split_assigner::returned{0, 0, given}}));
+}
+
+TEST(SplitAssigner, TakesNothingBackThatItDidNotLeaseLast) {
+  split_assigner core{one_source(100)};
+  lease(core, numbered(a, 1), {}, {});
+  const auto given = *lease(core, numbered(a, 2), {}, {}).splits;
+  EXPECT_FALSE(core.give_back(a, {0, 0, 1, {0, 1}}) == std::nullopt) << "the second is unheard of";
+  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {}})) << "all is read";
+  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {given.first, given.count + 1}}));
+  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {given.first + 1, given.count}}));
+  EXPECT_FALSE(core.give_back(a, {0, 0, 3, given}));
+  EXPECT_FALSE(core.give_back(a, {0, 1, 2, given})) << "another pass";
+  EXPECT_FALSE(core.give_back(a, {1, 0, 2, given})) << "another source";
+  EXPECT_FALSE(core.give_back(b, {0, 0, 2, given})) << "another task";
+}
+
 TEST(SplitAssigner, LeasesAlignedSourcesAsEqualRangesUpToTheShorterTotal) {
   leasing x{plan_of({{.splits = 40, .zipped = true}, {.splits = 30, .zipped = true}}), 2};
   uint64_t read = 0;
@@ -275,6 +323,7 @@ private:
   struct state {
     bool waits = false;
     uint64_t pass = 0;
+    uint64_t number = 0; ///< of its last question
     split_range held;
   };
   void join() {
@@ -284,8 +333,20 @@ private:
   void die() {
     auto at = tasks_.begin();
     std::advance(at, static_cast<long>(random_() % tasks_.size()));
-    for (uint64_t i = 0; i < at->second.held.count; ++i)
-      ++lost_[at->second.pass][at->second.held.first + i];
+    const auto& [waits, pass, number, held] = at->second;
+    uint64_t begun = held.count;
+    // One that leaves gives back what it has not begun, or has not heard of.
+    if (const auto kind = random_() % 3; kind != 0) {
+      begun = kind == 1 ? 0 : random_() % (held.count + 1);
+      const split_range rest{held.first + begun, held.count - begun};
+      const bool heard = !waits && kind != 1;
+      const auto back = core_.give_back(
+        at->first, {0, pass, number - (heard ? 0 : 1), heard ? rest : split_range{}});
+      EXPECT_EQ(back.has_value(), !waits && rest.count != 0);
+      if (back)
+        apply(*back);
+    }
+    for (uint64_t i = 0; i < begun; ++i) ++lost_[pass][held.first + i];
     apply(split_assigner::task_gone{at->first});
     tasks_.erase(at);
     apply(split_assigner::shared_by{tasks_.size()});
@@ -301,6 +362,7 @@ private:
     for (uint64_t i = 0; i < t.held.count; ++i) ++seen_[t.pass][t.held.first + i];
     t.held = {};
     t.waits = true;
+    ++t.number;
     settle();
   }
   /// As the job actor: until nothing changes.
@@ -320,7 +382,7 @@ private:
         }
         const auto total = known_ ? std::nullopt : std::optional{total_};
         std::vector<split_assigner::fact> facts;
-        const auto got = lease(core_, {id, 0, t.pass, total}, blocked, now_, &facts);
+        const auto got = lease(core_, {id, 0, t.pass, total, t.number}, blocked, now_, &facts);
         for (const auto& x : facts) replayed_.apply(x);
         if (got.wait) {
           ++at;
@@ -333,7 +395,7 @@ private:
           EXPECT_GT(got.splits->count, 0u);
           EXPECT_LE(got.splits->first + got.splits->count, total_);
           t.held = *got.splits;
-        } else if (++t.pass == passes_) {
+        } else if (t.number = 0; ++t.pass == passes_) {
           some_ended_ = true;
           apply(split_assigner::task_gone{id});
           at = tasks_.erase(at);

@@ -1,0 +1,96 @@
+#include "headrace/actors/task/split_dealer.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+split_dealer::split_dealer(split_plan plan, split_log known, bool leaving)
+  : log_(std::move(known)), begun_(log_), leaving_(leaving), together_(plan.sources.size()) {
+  for (uint32_t a = 0; a < plan.sources.size(); ++a)
+    for (uint32_t b = 0; b < plan.sources.size(); ++b)
+      if (plan.sources[a].group == plan.sources[b].group)
+        together_[a].push_back(b);
+}
+
+bool split_dealer::alone(uint32_t source) const {
+  return source >= together_.size() || together_[source].size() == 1;
+}
+
+const split_log::answer* split_dealer::known(const split_question& which) {
+  if (const auto* found = log_.find(which); found != nullptr || !leaving_ || alone(which.source))
+    return found;
+  // What another source of the group has begun is read by all.
+  for (auto other : together_[which.source])
+    if (const auto* found = log_.find({other, which.pass, which.number})) {
+      log_.add(which, *found);
+      return log_.find(which);
+    }
+  return nullptr;
+}
+
+split_dealer::next_step split_dealer::next(uint32_t source, uint64_t pass) {
+  auto& at = places_[source];
+  if (at.pass != pass)
+    at = {pass, 0, {}, 0};
+  while (at.left.count == 0) {
+    const split_question which{source, pass, at.number};
+    const auto* given = known(which);
+    if (given == nullptr)
+      return leaving_ ? next_step{over{}} : which;
+    ++at.number;
+    if (!*given)
+      return over{};
+    at.left = **given;
+    at.piece =
+      alone(source) ? at.left.count / pieces + (at.left.count % pieces != 0) : at.left.count;
+  }
+  const split_range out{at.left.first, std::min(at.left.count, at.piece)};
+  at.left = {at.left.first + out.count, at.left.count - out.count};
+  return out;
+}
+
+unread_splits split_dealer::unread_of(uint32_t source) const {
+  const auto at = places_.find(source);
+  unread_splits out{source, std::max(at != places_.end() ? at->second.pass : 0,
+                                     log_.last_pass(source).value_or(0))};
+  out.answered = log_.count(source, out.pass);
+  // What an earlier runner was given may have been produced, and dealt, up to any row.
+  if (!alone(source) || out.answered == 0 || out.answered == begun_.count(source, out.pass))
+    return out;
+  const auto& last = *log_.find({source, out.pass, out.answered - 1});
+  if (!last)
+    return out;
+  const bool taken =
+    at != places_.end() && at->second.pass == out.pass && at->second.number == out.answered;
+  const auto& rest = taken ? at->second.left : *last;
+  if (rest.count != 0)
+    out.rest = rest;
+  return out;
+}
+
+std::vector<unread_splits> split_dealer::leave() {
+  leaving_ = true;
+  std::vector<unread_splits> out;
+  for (uint32_t source = 0; source < together_.size(); ++source) {
+    const auto unread = unread_of(source);
+    // Of a group, the source that is furthest speaks for all.
+    const auto further = [&](uint32_t other) {
+      const auto theirs = unread_of(other);
+      return std::tuple{theirs.pass, theirs.answered, source}
+             > std::tuple{unread.pass, unread.answered, other};
+    };
+    if (std::ranges::any_of(together_[source], further))
+      continue;
+    out.push_back(unread);
+  }
+  for (const auto& unread : out) {
+    if (unread.rest.count == 0)
+      continue;
+    log_.cut(unread);
+    if (auto& at = places_[unread.source]; at.pass == unread.pass && at.number == unread.answered)
+      at.left = {};
+  }
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "headrace/actors/task/split_log.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+
+#include <map>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+/// Gives the sources of one pipeline what their task was leased: first what the task was given
+/// already, then the job's answers. In pieces, so that a task that leaves knows what is not begun.
+/// Pure.
+class split_dealer {
+public:
+  /// In how many pieces a lease is read. The same pieces for the same lease.
+  static constexpr uint64_t pieces = 8;
+
+  struct over {}; ///< that pass of that source
+  using next_step = std::variant<split_range, over, split_question>;
+
+  /// `known`: what was answered already; all of it counts as begun. `leaving`: nothing is asked.
+  split_dealer(split_plan plan, split_log known, bool leaving);
+
+  /// What a source reads next in a pass; or what is to be asked, before it is called again.
+  next_step next(uint32_t source, uint64_t pass);
+  /// The answer to what was to be asked.
+  void answered(const split_question& which, split_log::answer what) { log_.add(which, what); }
+  /// From now on only what was begun is read to its end, also by sources that advance together.
+  /// The rest is for other tasks.
+  std::vector<unread_splits> leave();
+  bool leaving() const noexcept { return leaving_; }
+
+private:
+  /// How far a source is.
+  struct place {
+    uint64_t pass = 0;
+    uint64_t number = 0; ///< of its next question
+    split_range left;    ///< of the last answer
+    uint64_t piece = 0;
+  };
+  /// No other source advances with it.
+  bool alone(uint32_t source) const;
+  const split_log::answer* known(const split_question& which);
+  unread_splits unread_of(uint32_t source) const;
+
+  split_log log_;
+  split_log begun_; ///< as it was at first
+  bool leaving_;
+  std::vector<std::vector<uint32_t>> together_; ///< by source: those of its group
+  std::map<uint32_t, place> places_;
+};
+
+} // namespace headrace

@@ -1,0 +1,98 @@
+#include "headrace/actors/task/split_dealer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace headrace {
+namespace {
+
+split_plan plan(std::vector<uint32_t> groups) {
+  split_plan out;
+  for (auto group : groups) {
+    out.sources.push_back({.group = group, .zipped = groups.size() > 1});
+    out.groups = std::max(out.groups, group + 1);
+  }
+  return out;
+}
+
+/// What a source is given next; a question is answered with `answer`.
+std::optional<split_range> read(split_dealer& x, uint32_t source, uint64_t pass,
+                                split_log::answer answer) {
+  auto step = x.next(source, pass);
+  if (const auto* asked = std::get_if<split_question>(&step)) {
+    x.answered(*asked, answer);
+    step = x.next(source, pass);
+  }
+  const auto* splits = std::get_if<split_range>(&step);
+  return splits != nullptr ? std::optional{*splits} : std::nullopt;
+}
+
+bool is_over(split_dealer& x, uint32_t source, uint64_t pass) {
+  return std::holds_alternative<split_dealer::over>(x.next(source, pass));
+}
+
+using unread = std::vector<unread_splits>;
+
+TEST(SplitDealer, GivesALeaseInPiecesAndTakesBackWhatIsNotBegun) {
+  split_dealer x{plan({0}), {}, false};
+  EXPECT_EQ(read(x, 0, 0, split_range{100, 80}), (split_range{100, 10}));
+  EXPECT_EQ(read(x, 0, 0, {}), (split_range{110, 10}));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {120, 60}}}));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {}}})) << "once";
+  EXPECT_TRUE(is_over(x, 0, 0));
+  EXPECT_TRUE(is_over(x, 0, 1));
+}
+
+TEST(SplitDealer, GivesBackALeaseThatNobodyTook) {
+  split_dealer x{plan({0}), {}, false};
+  const auto asked = std::get<split_question>(x.next(0, 0));
+  x.answered(asked, split_range{0, 5});
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {0, 5}}}));
+  EXPECT_TRUE(is_over(x, 0, 0));
+}
+
+TEST(SplitDealer, SaysWhichAnswerItHeardLast) {
+  split_dealer x{plan({0}), {}, false};
+  EXPECT_EQ(read(x, 0, 0, split_range{0, 1}), (split_range{0, 1}));
+  EXPECT_TRUE(std::holds_alternative<split_question>(x.next(0, 0)));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {}}}));
+  split_dealer y{plan({0}), {}, false};
+  EXPECT_EQ(read(y, 0, 0, {}), std::nullopt);
+  EXPECT_TRUE(std::holds_alternative<split_question>(y.next(0, 1)));
+  EXPECT_EQ(y.leave(), (unread{{0, 1, 0, {}}})) << "in the next pass, and not answered there";
+}
+
+TEST(SplitDealer, GivesBackNothingThatAnEarlierRunnerMayHaveRead) {
+  split_log log;
+  log.add({0, 0, 0}, split_range{0, 80});
+  split_dealer x{plan({0}), log, false};
+  EXPECT_EQ(read(x, 0, 0, {}), (split_range{0, 10}));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {}}}));
+  for (uint64_t i = 1; i < 8; ++i) EXPECT_EQ(read(x, 0, 0, {}), (split_range{i * 10, 10}));
+  EXPECT_TRUE(is_over(x, 0, 0));
+}
+
+TEST(SplitDealer, ReadsWhatWasCutOnlyAsFarAsItWas) {
+  split_log log;
+  log.add({0, 0, 0}, split_range{0, 80});
+  log.cut({0, 0, 1, {20, 60}});
+  split_dealer x{plan({0}), log, true};
+  uint64_t count = 0;
+  while (auto got = read(x, 0, 0, {})) count += got->count;
+  EXPECT_EQ(count, 20u);
+}
+
+TEST(SplitDealer, LetsSourcesThatAdvanceTogetherEndTogether) {
+  split_dealer x{plan({0, 0}), {}, false};
+  EXPECT_EQ(read(x, 0, 0, split_range{0, 8}), (split_range{0, 8}));
+  EXPECT_EQ(read(x, 1, 0, split_range{0, 8}), (split_range{0, 8}));
+  EXPECT_EQ(read(x, 0, 0, split_range{8, 4}), (split_range{8, 4}));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 2, {}}})) << "the one that is further speaks for both";
+  EXPECT_EQ(read(x, 1, 0, {}), (split_range{8, 4})) << "as the other";
+  EXPECT_TRUE(is_over(x, 0, 0));
+  EXPECT_TRUE(is_over(x, 1, 0));
+}
+
+} // namespace
+} // namespace headrace

@@ -1,0 +1,123 @@
+#include "tests/cluster/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+/// Nothing ends by a lease here: what comes on comes on because a worker left in order.
+server_process dispatcher_of_long_leases() { return start_dispatcher({"--lease", "1h"}); }
+
+distribute dynamic(const server_process& dispatcher, const std::string& job = {}) {
+  return distribute(
+    {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address, .job_name = job});
+}
+
+void await_workers(const server_process& dispatcher, size_t count) {
+  if (auto how = await_service_workers(dispatcher.address, count, patience); !how)
+    throw error{how};
+}
+
+/// SIGTERM; it is given `limit` to end well.
+void stop(server_process& worker) {
+  worker.process.kill(SIGTERM);
+  const auto code = worker.process.wait(patience);
+  ASSERT_TRUE(code) << to_string(code.status());
+  EXPECT_EQ(*code, process_end{}) << to_string(*code);
+}
+
+TEST(Leaving, LosesAndRepeatsNothingOfOneConsumersJob) {
+  constexpr int64_t total = 2'000'000;
+  auto dispatcher = dispatcher_of_long_leases();
+  auto leaves = start_worker(dispatcher.address);
+  auto stays = start_worker(dispatcher.address);
+  await_workers(dispatcher, 2);
+  auto it = dataset::range(total).apply(dynamic(dispatcher)).iterate();
+  once seen{total};
+  bool stopped = false;
+  while (auto rows = it.next_block()) {
+    seen.add(*rows);
+    if (!stopped && seen.count() > total / 10) {
+      stop(leaves);
+      stopped = true;
+    }
+  }
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(seen.wrong(), 0u);
+  EXPECT_EQ(seen.failed(), 0u);
+}
+
+TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
+  constexpr int64_t total = 300'000;
+  auto dispatcher = dispatcher_of_long_leases();
+  auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
+  auto stays = start_worker(dispatcher.address);
+  await_workers(dispatcher, 2);
+  const auto what = dataset::range(total).shuffle(1'000, {.seed = 7}).prefetch(4).repeat(2);
+  auto a = what.apply(dynamic(dispatcher, "both")).iterate();
+  auto b = what.apply(dynamic(dispatcher, "both")).iterate();
+  std::vector<uint8_t> seen(total);
+  size_t rows = 0;
+  const auto read = [&](dataset_iterator& from) {
+    auto some = from.next_block();
+    if (!some)
+      return false;
+    EXPECT_TRUE(some->errors.empty());
+    const auto& column = some->columns.at(0);
+    for (auto x :
+         column.values<int64_t>().subspan(static_cast<size_t>(column.first_value(0)), some->rows))
+      ++seen.at(static_cast<size_t>(x));
+    rows += some->rows;
+    return true;
+  };
+  bool told = false;
+  for (bool more = true; more;) {
+    const bool from_a = read(a);
+    const bool from_b = read(b);
+    more = from_a || from_b;
+    if (!told && rows > total / 10) {
+      leaves.process.kill(SIGTERM); // and both go on reading meanwhile
+      told = true;
+    }
+  }
+  stop(leaves);
+  EXPECT_EQ(rows, 2u * total);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), 2), total);
+}
+
+TEST(Leaving, OfTheOnlyWorkerLeavesTheRestToTheNextOne) {
+  constexpr int64_t total = 2'000'000;
+  auto dispatcher = dispatcher_of_long_leases();
+  auto first = start_worker(dispatcher.address);
+  await_workers(dispatcher, 1);
+  auto it = dataset::range(total).apply(dynamic(dispatcher)).iterate();
+  once seen{total};
+  std::optional<server_process> second;
+  while (auto rows = it.next_block()) {
+    seen.add(*rows);
+    if (!second && seen.count() > total / 10) {
+      stop(first);
+      second.emplace(start_worker(dispatcher.address));
+    }
+  }
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(seen.wrong(), 0u);
+}
+
+TEST(Leaving, IsNotHeldUpByATrainerThatPauses) {
+  auto dispatcher = dispatcher_of_long_leases();
+  auto leaves = start_worker(dispatcher.address);
+  await_workers(dispatcher, 1);
+  auto it = dataset::range(1'000'000'000).apply(dynamic(dispatcher)).iterate();
+  ASSERT_TRUE(it.next_block());
+  stop(leaves); // 0, and not the code of one that had to be killed
+}
+
+} // namespace
+} // namespace headrace::test
