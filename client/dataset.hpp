@@ -70,6 +70,13 @@ public:
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
   /// The elements of the datasets that are parameters of a function, side by side.
   static dataset elements_of(const expr_structure& datasets);
+  /// What `save` wrote into a folder, shard after shard. Looks at the folder here; it must be
+  /// there, unchanged, where the elements are read.
+  static dataset load(const std::string& folder);
+  /// One shard of it, a number from 0; also of a parameter of a function that is being traced.
+  static dataset load(const std::string& folder, const expr& shard);
+  /// How many shards a saved dataset has.
+  static int64_t saved_shards(const std::string& folder);
   /// Elements of all inputs side by side, as a tuple; ends with the shortest.
   static dataset zip(const std::vector<dataset>& inputs);
   /// Elements of the inputs, drawn at random, until all have ended.
@@ -83,9 +90,10 @@ public:
 
   /// `f` of each element. See `trace` for what `f` may take and return.
   template <class F>
-  dataset map(F&& f, parallel_calls parallel = {}) const {
-    return mapped(trace(spec(), std::forward<F>(f)), parallel);
-  }
+  requires(!std::same_as<std::remove_cvref_t<F>, named_call>) dataset
+    map(F&& f, parallel_calls parallel = {})
+  const { return mapped(trace(spec(), std::forward<F>(f)), parallel); }
+  dataset map(const named_call& f, parallel_calls parallel = {}) const;
   /// The elements for which `f` is true.
   template <class F>
   dataset filter(F&& f, parallel_calls parallel = {}) const {
@@ -178,6 +186,18 @@ public:
     return resampled(trace(spec(), std::forward<ClassOf>(class_of)), std::move(target_dist),
                      std::move(options));
   }
+  /// The same elements. Those of the first iteration that reads all of them without an error are
+  /// kept, and later iterations of this dataset give those: in memory, for this process, or in a
+  /// folder.
+  dataset cache(cache_options options = {}) const;
+  /// As a cache in a folder of `folder` that is named by what makes the elements: another pipeline
+  /// writes another one.
+  dataset snapshot(const std::string& folder, save_options options = {"AUTO"}) const;
+  /// The same; `shard` gives the number of the file to write an element to.
+  template <class F>
+  dataset snapshot(const std::string& folder, F&& shard, save_options options = {"AUTO"}) const {
+    return snapshot_in(folder, trace(spec(), std::forward<F>(shard)), options);
+  }
   /// All elements in one random order, with next to no memory: of a `range`, `from_tensors`,
   /// `from_tensor_slices`, uncompressed `tfrecord` (records are looked up in an index, built once
   /// and kept beside the file), right after it. The same order for any number of workers.
@@ -216,6 +236,15 @@ public:
   element reduce(const expr_structure& initial_state, F&& f) const {
     return fold(initial_state, std::forward<F>(f)).get_single_element();
   }
+  /// Writes all elements into a folder, for `load`: what it held before is replaced when all are
+  /// written. Reads the dataset here; throws `error` for a failed element, and if they cannot be
+  /// written.
+  void save(const std::string& folder, save_options options = {}) const;
+  /// The same, into several files: `shard` gives the number of the file for an element.
+  template <class F>
+  void save(const std::string& folder, F&& shard, save_options options = {}) const {
+    save_in(folder, trace(spec(), std::forward<F>(shard)), options);
+  }
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
   /// For range-for, which throws `error` at the first failed element.
@@ -238,6 +267,8 @@ private:
   dataset resampled(function class_of, std::vector<double> target_dist,
                     resample_options options) const;
   dataset folded(const expr_structure& initial_state, function f) const;
+  dataset snapshot_in(const std::string& folder, function shard, const save_options& options) const;
+  void save_in(const std::string& folder, function shard, const save_options& options) const;
 
   dataset_ptr node_;
 };

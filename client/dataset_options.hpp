@@ -17,6 +17,13 @@ struct parallel_calls {
   std::optional<bool> deterministic{};
 };
 
+/// A C++ function that the process which runs the dataset knows by this name (see
+/// `function_registry`, and docs/plugins.md), and what it gives.
+struct named_call {
+  std::string name;
+  element_spec gives;
+};
+
 struct interleave_options {
   int64_t cycle_length = 16; ///< inputs open at a time, >= 1
   int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
@@ -85,6 +92,15 @@ struct file_options {
 
 struct tar_options {
   bool skip_incomplete = false; ///< leave samples without one of the members out
+};
+
+struct cache_options {
+  std::string folder;     ///< keeps elements there, for other programs too; empty: in memory
+  int64_t most_bytes = 0; ///< in memory: more are an error; 0: as many as there are
+};
+
+struct save_options {
+  std::string compression; ///< "", "NONE", "SNAPPY", "GZIP" or "AUTO"
 };
 
 struct random_options {

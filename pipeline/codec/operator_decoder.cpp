@@ -210,6 +210,21 @@ result<dataset_ptr> graph_decoder::decode_operator(schema::Dataset::Reader in,
     HEADRACE_ASSIGN(auto rows, inputs(from.getInputs(), use));
     return make_choose_from(choices, std::move(rows), from.getStopOnEmpty());
   }
+  case schema::Dataset::CACHE: {
+    auto from = in.getCache();
+    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
+    return make_cache(rows, text_of(from.getFolder()), from.getMostBytes());
+  }
+  case schema::Dataset::SNAPSHOT: {
+    auto from = in.getSnapshot();
+    HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
+    function_ptr shard;
+    if (from.getShard() != 0) {
+      HEADRACE_ASSIGN(shard, body(from.getShard() - 1, use));
+    }
+    return make_snapshot(rows, text_of(from.getFolder()), text_of(from.getCompression()),
+                         std::move(shard));
+  }
   default:
     return unimplemented(
       fmt::format("dataset operator {} is not known to this build", static_cast<int>(in.which())));

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/codec/field_codec.hpp"
 #include "headrace/pipeline/codec/graph_encoder.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
 
 namespace headrace {
 
@@ -181,6 +182,21 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
     to.setChoices(input(0));
     set(to.initInputs(static_cast<unsigned>(x.inputs.size() - 1)), std::span{x.inputs}.subspan(1));
     to.setStopOnEmpty(x.flag);
+    return;
+  }
+  case dataset_op::cache: {
+    auto to = out.initCache();
+    to.setInput(input());
+    to.setFolder(x.text);
+    to.setMostBytes(x.count);
+    return;
+  }
+  case dataset_op::snapshot: {
+    auto to = out.initSnapshot();
+    to.setInput(input());
+    to.setFolder(x.text);
+    to.setCompression(std::string{to_string(static_cast<saved_compression>(x.count))});
+    to.setShard(x.body ? number(x.body) + 1 : 0);
     return;
   }
   default: break; // sources

@@ -91,6 +91,16 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
     HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
     return make_generator(text_of(from.getName()), std::move(spec), from.getCount());
   }
+  case schema::Dataset::LOAD: {
+    auto from = in.getLoad();
+    HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
+    expr_ptr shard;
+    if (from.getShard() != 0) {
+      HEADRACE_ASSIGN(shard, tensor(from.getShard() - 1, use));
+    }
+    return make_load(text_of(from.getFolder()), std::move(spec), from.getBlocks(),
+                     from.getCardinality(), std::move(shard));
+  }
   case schema::Dataset::GLOBAL_SHUFFLE: {
     auto from = in.getGlobalShuffle();
     HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));

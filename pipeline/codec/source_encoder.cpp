@@ -96,6 +96,15 @@ bool graph_encoder::write_source(const dataset_node& x, schema::Dataset::Builder
     to.setCount(x.count);
     return true;
   }
+  case dataset_op::load: {
+    auto to = out.initLoad();
+    to.setFolder(x.text);
+    headrace::encode(x.spec, to.initSpec());
+    to.setBlocks(x.count);
+    to.setCardinality(x.cardinality);
+    to.setShard(x.tensors.empty() ? 0 : number(x.tensors[0]) + 1);
+    return true;
+  }
   case dataset_op::global_shuffle: {
     auto to = out.initGlobalShuffle();
     to.setInput(input());

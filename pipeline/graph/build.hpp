@@ -71,6 +71,11 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
 /// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
 /// side by side, arranged as `layout`: as many as the shortest has.
 result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});
+/// The elements saved in `folder`, of one shard or (`shard` null) of all, one after another.
+/// `blocks`: as its manifest says. Iterations read the folder as it is then, and fail if its
+/// elements are not of `spec`.
+result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
+                              int64_t cardinality, expr_ptr shard = nullptr);
 
 // -- operators ----------------------------------------------------------------
 
@@ -209,6 +214,16 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs,
 /// ended; or until one that is chosen ended, if it should stop then.
 result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
                                      bool stop_on_empty = true);
+/// Keeps the elements for later iterations, once a whole pass over them had no error: in memory,
+/// where more than `most_bytes` (0: any) are an error, or saved in `folder`. In a function it
+/// passes elements on.
+result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64_t most_bytes = 0);
+/// As a cache in `folder`, in a folder of its own for each different input. `compression`: "",
+/// "NONE", "SNAPPY", "GZIP" or "AUTO". `shard` gives the number of the file to write an element to,
+/// an int64 scalar; null: one file.
+result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
+                                  std::string_view compression = "AUTO",
+                                  function_ptr shard = nullptr);
 
 /// The options that hold for a graph.
 graph_options options_of(const dataset_node& graph);

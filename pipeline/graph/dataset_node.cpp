@@ -27,6 +27,7 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::random: return "random";
   case dataset_op::generator: return "generator";
   case dataset_op::elements_of: return "elements_of";
+  case dataset_op::load: return "load";
   case dataset_op::global_shuffle: return "global_shuffle";
   case dataset_op::map: return "map";
   case dataset_op::filter: return "filter";
@@ -58,6 +59,8 @@ std::string_view to_string(dataset_op op) noexcept {
   case dataset_op::ragged_batch: return "ragged_batch";
   case dataset_op::single_element: return "get_single_element";
   case dataset_op::last_element: return "reduce";
+  case dataset_op::cache: return "cache";
+  case dataset_op::snapshot: return "snapshot";
   }
   return "unknown operator";
 }

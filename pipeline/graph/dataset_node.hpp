@@ -10,6 +10,7 @@
 namespace headrace {
 
 struct dataset_node;
+class memory_cache;
 using dataset_ptr = std::shared_ptr<const dataset_node>;
 
 /// A traced function: parameters (one a component of `argument`) and a result that is tensors or a
@@ -50,6 +51,7 @@ enum class dataset_op : uint16_t {
   random,             ///< seed; flag: another sequence in each iteration
   generator,          ///< text: name of a function of row numbers; count = rows, -1: it tells
   elements_of,        ///< tensors datasets: parameters of a function; their elements side by side
+  load,               ///< tensors: shard (int64 scalar; none: all); text: folder; count = blocks
   /// The rows of its input, a source whose rows can be read in any order, in a random order of all;
   /// seed; flag: another order in each iteration. A source itself: its splits are places in that
   /// order.
@@ -88,6 +90,8 @@ enum class dataset_op : uint16_t {
   ragged_batch,    ///< count; flag: drop_remainder
   single_element,  ///< fails unless there is exactly one
   last_element,    ///< or tensors, if there is none
+  cache,       ///< text: folder, empty: memory; count = bytes at most in memory, 0: any; `cached`
+  snapshot,    ///< text: folder; count = a `saved_compression`; function giving the shard, or none
 };
 
 std::string_view to_string(dataset_op op) noexcept;
@@ -147,6 +151,8 @@ struct dataset_node {
   record_layout layout;
   csv_format csv;
   graph_options options;
+  /// What a cache in memory holds, for all iterations in this process. Not part of the graph.
+  std::shared_ptr<memory_cache> cached;
   element_spec spec;
   int64_t cardinality = unknown_cardinality;
 };

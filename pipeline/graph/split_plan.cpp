@@ -37,6 +37,8 @@ private:
     }
     if (source.op == dataset_op::sql)
       return 1;
+    if (source.op == dataset_op::load)
+      return static_cast<uint64_t>(source.count);
     if (source.cardinality < 0)
       return std::nullopt;
     return static_cast<uint64_t>(source.cardinality);
@@ -87,6 +89,8 @@ private:
       else if (passes && __builtin_mul_overflow(*passes, node.count, &*passes))
         passes = std::nullopt;
     }
+    if (node.op == dataset_op::cache && passes != 0)
+      passes = std::nullopt; // as often as it takes to fill it
     const auto outer = current_group_;
     if (node.op == dataset_op::zip && !aligned) {
       current_group_ = new_group();

@@ -8,7 +8,8 @@ namespace headrace {
 struct source_splits {
   dataset_op op = dataset_op::range;
   /// Splits in one pass, where the graph tells. A split is one index (range, slices, from_tensors,
-  /// counter, random, generator, fixed-length records), one query or one file (all others);
+  /// counter, random, generator, fixed-length records), one query, a saved block or one file (all
+  /// others);
   /// list_files and fixed-length records are known only where they are read.
   std::optional<uint64_t> splits;
   /// How often the source is started over: -1 for ever, nullopt where that depends on data.

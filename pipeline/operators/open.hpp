@@ -50,5 +50,7 @@ opened open_single_element(engine& shared, const dataset_ptr& node, const place&
 opened open_last_element(engine& shared, const dataset_ptr& node, const place& at);
 opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at);
 opened open_sleep(engine& shared, const dataset_ptr& node, const place& at);
+opened open_load(engine& shared, const dataset_ptr& node, const place& at);
+opened open_cache(engine& shared, const dataset_ptr& node, const place& at); ///< also snapshot
 
 } // namespace headrace::detail

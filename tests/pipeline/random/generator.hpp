@@ -21,6 +21,8 @@ public:
       return take(in, 500);
     if (shuffles_ && below(4) == 0)
       return shuffle(in);
+    if (below(12) == 0)
+      return kept(in);
     switch (below(26)) {
     case 0: return map(in);
     case 1: return divide(in);
@@ -277,6 +279,21 @@ private:
     return shuffles_ ? sample{graph, one_by_one.want} : one_by_one;
   }
 
+  // In memory or in files, and read again.
+  sample kept(const sample& in) {
+    sample out{nullptr, in.want};
+    switch (below(3)) {
+    case 0: out.graph = make_cache(in.graph).value(); break;
+    case 1: out.graph = make_cache(in.graph, folder("cache")).value(); break;
+    default:
+      out.graph = make_snapshot(in.graph, folder("snapshot"), below(2) ? "GZIP" : "AUTO").value();
+    }
+    return below(2) ? repeat(out) : out;
+  }
+  std::string folder(const char* kind) {
+    return fmt::format("{}/{}-{}", kept_.path(), kind, folders_++);
+  }
+
   sample repeat(const sample& in) {
     const auto n = between(0, 3);
     sample out{make_repeat(in.graph, n).value(), {}};
@@ -322,6 +339,8 @@ private:
 
   const scratch_folder& folder_;
   bool shuffles_;
+  scratch_folder kept_; ///< its own, as what is kept there is of its graphs
+  size_t folders_ = 0;
 };
 
 } // namespace headrace::test::random

@@ -1,0 +1,111 @@
+#include "headrace/client/save.hpp"
+
+#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/storage/saved_writer.hpp"
+#include "headrace/pipeline/storage/shard_rows.hpp"
+
+namespace headrace {
+
+namespace {
+
+dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
+
+dataset load_from(const std::string& folder, expr_ptr shard) {
+  auto found = read_saved(folder);
+  if (!found)
+    throw error{found.status().with_context("load")};
+  return checked(make_load(folder, found->spec, static_cast<int64_t>(found->blocks()),
+                           static_cast<int64_t>(found->rows()), std::move(shard)));
+}
+
+/// Writes what an iteration gives; `write` takes a block without errors.
+template <class Write>
+void save_all(dataset_iterator from, saved_writer& to, Write write) {
+  while (auto rows = from.next_block()) {
+    auto failed = rows->errors.empty() ? write(*std::move(rows)) : rows->errors[0].why;
+    if (!failed.ok())
+      throw error{failed.with_context("save")};
+  }
+  if (auto done = to.finish(); !done)
+    throw error{done.status().with_context("save")};
+}
+
+std::unique_ptr<saved_writer> writer_for(const std::string& folder, const element_spec& spec,
+                                         const save_options& options) {
+  auto compression = saved_compression_of(options.compression);
+  if (!compression)
+    throw error{compression.status().with_context("save")};
+  if (folder.empty())
+    throw error{invalid_argument("save: path is empty; it must name a folder")};
+  auto out = saved_writer::open(folder, spec, {*compression, true});
+  if (!out)
+    throw error{out.status().with_context("save")};
+  return *std::move(out);
+}
+
+/// (element, shard)
+dataset with_shards(const dataset& what, function shard) {
+  if (shard.dataset || shard.result() != element_spec{tensor_spec{dtype::int64, {}}})
+    throw error{
+      invalid_argument("save: shard_func must give one int64 scalar, the number of a shard")};
+  std::vector<expr_ptr> tensors;
+  for (size_t i = 0; i < what.spec().components.size(); ++i)
+    tensors.push_back(
+      make_parameter(shard.scope, static_cast<int64_t>(i), shard.argument.components[i]));
+  tensors.push_back(shard.tensors[0]);
+  shard.layout = structure::tuple({what.spec().layout, {}});
+  shard.tensors = std::move(tensors);
+  return checked(make_map(what.node(), std::make_shared<const function>(std::move(shard))));
+}
+
+} // namespace
+
+dataset dataset::load(const std::string& folder) { return load_from(folder, nullptr); }
+dataset dataset::load(const std::string& folder, const expr& shard) {
+  return load_from(folder, shard.node());
+}
+int64_t dataset::saved_shards(const std::string& folder) {
+  return static_cast<int64_t>(read_saved(folder).value().shards.size());
+}
+
+dataset dataset::cache(cache_options options) const {
+  return checked(make_cache(node_, std::move(options.folder), options.most_bytes));
+}
+dataset dataset::snapshot(const std::string& folder, save_options options) const {
+  return checked(make_snapshot(node_, folder, options.compression));
+}
+dataset dataset::snapshot_in(const std::string& folder, function shard,
+                             const save_options& options) const {
+  return checked(make_snapshot(node_, folder, options.compression,
+                               std::make_shared<const function>(std::move(shard))));
+}
+
+void dataset::save(const std::string& folder, save_options options) const {
+  save_elements(*this, folder, std::nullopt, options, {});
+}
+void dataset::save_in(const std::string& folder, function shard,
+                      const save_options& options) const {
+  save_elements(*this, folder, std::move(shard), options, {});
+}
+
+void save_elements(const dataset& what, const std::string& folder, std::optional<function> shard,
+                   const save_options& options, const iterate_options& reading) {
+  if (what.cardinality() == infinite_cardinality)
+    throw error{invalid_argument("save: the dataset never ends; take(n) of it first")};
+  if (!shard) {
+    auto to = writer_for(folder, what.spec(), options);
+    save_all(what.iterate(reading), *to, [&](const block& rows) { return to->write(rows); });
+    return;
+  }
+  const auto numbered = with_shards(what, *std::move(shard));
+  auto to = writer_for(folder, what.spec(), options);
+  uint64_t kernel_calls = 0;
+  save_all(numbered.iterate(reading), *to, [&](block rows) {
+    const auto shards = std::move(rows.columns.back());
+    rows.columns.pop_back();
+    return detail::write_sharded(*to, rows, shards, kernel_calls);
+  });
+}
+
+} // namespace headrace

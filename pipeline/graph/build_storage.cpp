@@ -1,0 +1,94 @@
+#include "headrace/pipeline/graph/node_checks.hpp"
+#include "headrace/pipeline/storage/memory_cache.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_input;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+const element_spec number_spec{tensor_spec{dtype::int64, {}}};
+
+/// An operator that gives what its input gives.
+dataset_node same_elements(dataset_op op, const dataset_ptr& input) {
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  return node;
+}
+
+} // namespace
+
+result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
+                              int64_t cardinality, expr_ptr shard) {
+  constexpr auto op = dataset_op::load;
+  if (folder.empty())
+    return refused(op, "path is empty; it must name a folder");
+  if (blocks < 0 || cardinality < blocks)
+    return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
+  if (shard && shard->spec != number_spec.components[0])
+    return refused(op,
+                   fmt::format("shard is {}; it must be an int64 scalar", to_string(shard->spec)));
+  auto node = node_of(op);
+  node.text = std::move(folder);
+  node.spec = std::move(spec);
+  node.count = blocks;
+  node.cardinality = cardinality;
+  if (shard) {
+    node.tensors = {std::move(shard)};
+    node.cardinality = unknown_cardinality;
+  }
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t most_bytes) {
+  constexpr auto op = dataset_op::cache;
+  HEADRACE_TRY(check_input(op, input));
+  if (most_bytes < 0)
+    return refused(op, fmt::format("most_bytes is {}; it must be 0 (any) or more", most_bytes));
+  if (most_bytes != 0 && !folder.empty())
+    return refused(op, "most_bytes is for a cache in memory, not for one in a folder");
+  if (input->cardinality == infinite_cardinality)
+    return refused(op, "the input never ends, so that its elements are never all there; take(n) "
+                       "of it first");
+  auto node = same_elements(op, input);
+  if (folder.empty())
+    node.cached = std::make_shared<memory_cache>();
+  node.text = std::move(folder);
+  node.count = most_bytes;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
+                                  std::string_view compression, function_ptr shard) {
+  constexpr auto op = dataset_op::snapshot;
+  HEADRACE_TRY(check_input(op, input));
+  if (folder.empty())
+    return refused(op, "path is empty; it must name a folder");
+  auto how = saved_compression_of(compression);
+  if (!how)
+    return how.status().with_context(to_string(op));
+  if (input->cardinality == infinite_cardinality)
+    return refused(op, "the input never ends, so that its elements are never all there; take(n) "
+                       "of it first");
+  auto node = same_elements(op, input);
+  if (shard) {
+    if (shard->dataset || shard->result() != number_spec)
+      return refused(op, "shard_func must give one int64 scalar, the number of a shard");
+    if (!shard->argument.accepts(input->spec))
+      return refused(op, fmt::format("shard_func takes {}, but the input gives {}",
+                                     to_string(shard->argument), to_string(input->spec)));
+    node.body = std::move(shard);
+  }
+  node.text = std::move(folder);
+  node.count = static_cast<int64_t>(*how);
+  return finish(std::move(node));
+}
+
+} // namespace headrace

@@ -1,0 +1,224 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/operators/kept_pass.hpp"
+#include "headrace/pipeline/operators/open.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Gives the elements that were kept, or those of its input, which it keeps.
+class cache_iterator final : public operator_iterator {
+public:
+  cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,
+                 std::shared_ptr<const compiled_function> shard_of)
+    : operator_iterator(shared, *node),
+      self_(std::move(node)),
+      at_(std::move(at)),
+      folder_(std::move(folder)),
+      shard_of_(std::move(shard_of)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (!kept_ && !saved_ && !input_)
+      if (auto failed = begin(); !failed.ok())
+        return last_failure(failed.with_context(to_string(node_.op)));
+    if (kept_)
+      return kept_->next(wanted);
+    if (saved_) {
+      auto out = saved_->next(wanted);
+      if (!out)
+        return last_failure(out.status().with_context(to_string(node_.op)));
+      return *std::move(out);
+    }
+    auto in = input_->next(wanted);
+    if (auto failed = in ? keep(*in) : finish(); !failed.ok())
+      return last_failure(failed.with_context(to_string(node_.op)));
+    return in;
+  }
+
+  // Numbers: what is read; then of a saved pass its id, block and row; else which pass and, unless
+  // it is only passed on, the rows given. Parts: where that pass begins, or stands.
+  void save_to(position& to) const override {
+    const auto pass = [&](const pass_place& x) {
+      for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
+    };
+    if (kept_) {
+      to.numbers = {whole_pass};
+      pass(kept_->rows().from);
+      to.numbers.push_back(kept_->given());
+      to.parts = {kept_->rows().begin};
+    } else if (saved_) {
+      to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
+    } else if (!input_) {
+      to.numbers = {not_begun};
+    } else if (sink_) {
+      to.numbers = {whole_pass};
+      pass(pass_);
+      to.numbers.push_back(given_);
+      to.parts = {begin_};
+    } else {
+      to.numbers = {passed_on};
+      pass(pass_);
+      to.parts = {input_->save()};
+    }
+  }
+
+  status restore_from(position_reader& from) override {
+    const auto what = from.number(last_kind);
+    if (what == not_begun)
+      return {};
+    if (what == saved_pass) {
+      const auto id = from.number(), number = from.number(), row = from.number();
+      HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
+      saved_.emplace(std::move(reader));
+      return saved_->go_to(id, number, row);
+    }
+    pass_place pass;
+    for (auto* n : {&pass.seed, &pass.repetition, &pass.path, &pass.iteration}) *n = from.number();
+    if (what == passed_on) {
+      HEADRACE_TRY(open_input(pass));
+      return from.restore(*input_);
+    }
+    const auto rows = from.number();
+    const auto begin = from.part();
+    if (!from.fits() || !begin) {
+      from.refuse();
+      return {};
+    }
+    if (const auto whole = node_.cached ? node_.cached->whole() : nullptr;
+        whole && whole->from == pass) {
+      kept_.emplace(whole);
+      return kept_->skip(rows);
+    }
+    HEADRACE_TRY(open_input(pass));
+    HEADRACE_TRY(input_->restore(*begin));
+    begin_ = begin;
+    HEADRACE_TRY(open_sink());
+    constexpr uint64_t most = 4096;
+    while (given_ < rows) {
+      const auto in =
+        input_->next({static_cast<size_t>(std::min(most, rows - given_)), limits{}.bytes});
+      if (!in)
+        return data_loss("the data is not what it was when the position was saved");
+      HEADRACE_TRY(keep(*in));
+    }
+    return {};
+  }
+
+private:
+  enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
+
+  status begin() {
+    if (!at_.in_function()) {
+      if (const auto whole = node_.cached ? node_.cached->whole() : nullptr) {
+        kept_.emplace(whole);
+        return {};
+      }
+      if (!folder_.empty()) {
+        HEADRACE_ASSIGN(const auto found, find_saved(folder_));
+        if (found) {
+          HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
+          saved_.emplace(std::move(reader));
+          return {};
+        }
+      }
+    }
+    const auto& run = engine_.context();
+    HEADRACE_TRY(open_input({run.seed, run.repetition, at_.path, at_.iteration}));
+    begin_ = input_->save();
+    return at_.in_function() ? status{} : open_sink();
+  }
+
+  status open_input(const pass_place& pass) {
+    pass_ = pass;
+    auto inside = at_;
+    inside.path = pass.path;
+    inside.iteration = pass.iteration;
+    const auto& run = engine_.context();
+    auto* by = &engine_;
+    if (pass.seed != run.seed || pass.repetition != run.repetition) {
+      // Of an earlier iteration, which drew other numbers.
+      as_then_ = std::make_unique<earlier_run>(run, engine_.options());
+      as_then_->context.seed = pass.seed;
+      as_then_->context.repetition = pass.repetition;
+      by = as_then_->shared.get();
+    }
+    HEADRACE_ASSIGN(input_, by->make_input(self_, inside));
+    return {};
+  }
+
+  status open_sink() {
+    if (folder_.empty()) {
+      sink_ = std::make_unique<memory_sink>(node_.cached, pass_, begin_,
+                                            static_cast<size_t>(node_.count));
+      return {};
+    }
+    const auto compression = node_.op == dataset_op::snapshot
+                               ? static_cast<saved_compression>(node_.count)
+                               : saved_compression::none;
+    HEADRACE_ASSIGN(auto writer, saved_writer::open(folder_, node_.spec, {compression, false}));
+    sink_ = std::make_unique<folder_sink>(std::move(writer), shard_of_);
+    return {};
+  }
+
+  status keep(const block& rows) {
+    given_ += rows.rows;
+    // The next pass tries again what failed in this one.
+    if (!rows.errors.empty())
+      sink_.reset();
+    return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
+  }
+
+  status finish() {
+    const auto out = sink_ ? sink_->finish(kernel_calls_) : status{};
+    sink_.reset();
+    return out;
+  }
+
+  struct earlier_run {
+    earlier_run(const iterator_context& run, const graph_options& options)
+      : context(run), shared(std::make_shared<engine>(context, options)) {}
+    iterator_context context;
+    std::shared_ptr<engine> shared;
+  };
+
+  dataset_ptr self_;
+  place at_;
+  std::string folder_;
+  std::shared_ptr<const compiled_function> shard_of_; ///< or null
+  // One of these is read:
+  std::optional<kept_cursor> kept_;
+  std::optional<saved_cursor> saved_;
+  std::unique_ptr<earlier_run> as_then_; ///< outlives the input
+  std::unique_ptr<iterator> input_;
+  // Of the input:
+  pass_place pass_;
+  position_ptr begin_;
+  uint64_t given_ = 0;
+  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept
+};
+
+} // namespace
+
+opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
+  auto folder = node->text;
+  if (!folder.empty() && shared.context().splits != nullptr && !at.in_function())
+    return failed_precondition(fmt::format("{}: '{}' cannot be written or read where workers share "
+                                           "the elements (dynamic): each has only "
+                                           "some of them; save the dataset first and load it",
+                                           to_string(node->op), folder));
+  std::shared_ptr<const compiled_function> shard_of;
+  if (node->op == dataset_op::snapshot) {
+    HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
+    folder += "/" + name;
+  }
+  if (node->body) {
+    HEADRACE_ASSIGN(shard_of, shared.compiled(node->body));
+  }
+  return std::unique_ptr<iterator>{
+    std::make_unique<cache_iterator>(shared, node, at, std::move(folder), std::move(shard_of))};
+}
+
+} // namespace headrace::detail

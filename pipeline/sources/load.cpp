@@ -1,0 +1,111 @@
+#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/sources/split_cursor.hpp"
+#include "headrace/pipeline/storage/saved_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Elements that were saved. A split is a block of them.
+class load_iterator final : public operator_iterator {
+public:
+  /// Blocks `[first, first + count)` of `from`.
+  load_iterator(engine& shared, const dataset_node& node, const place& at, saved_reader from,
+                uint64_t first, uint64_t count)
+    : operator_iterator(shared, node),
+      from_(std::move(from)),
+      first_(first),
+      splits_(shared, at, count) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (row_ == held_.rows) {
+      auto more = splits_.here();
+      if (!more)
+        return last_failure(more.status());
+      if (!*more)
+        return std::nullopt;
+      number_ = (*more)->first;
+      splits_.pass(1);
+      if (auto failed = hold(0); !failed.ok()) {
+        auto out = last_failure(failed.with_context("load"));
+        if (splits_.provided())
+          out.origins = {splits_.from(number_, 1, 0)};
+        return out;
+      }
+    }
+    const auto rows = std::min(wanted.rows, held_.rows - row_);
+    auto out = held_.slice(row_, rows);
+    if (splits_.provided())
+      out.origins = {splits_.from(number_, rows, 0)};
+    row_ += rows;
+    return out;
+  }
+  // Numbers: those of the splits, whether a block is open, which, and how many rows of it were
+  // given.
+  void save_to(position& to) const override {
+    const bool open = row_ < held_.rows;
+    splits_.save_to(to, open);
+    for (uint64_t x : {uint64_t{open}, number_, uint64_t{row_}}) to.numbers.push_back(x);
+  }
+  status restore_from(position_reader& from) override {
+    splits_.restore_from(from);
+    const bool open = from.flag();
+    number_ = from.number(splits_.total());
+    const auto row = from.number();
+    if (!open || !from.fits())
+      return {};
+    if (number_ == splits_.total() || row >= from_.rows_of(first_ + number_)) {
+      from.refuse();
+      return {};
+    }
+    return hold(row);
+  }
+
+private:
+  status hold(uint64_t row) {
+    HEADRACE_ASSIGN(held_, from_.read(first_ + number_));
+    ++kernel_calls_;
+    row_ = row;
+    return {};
+  }
+
+  saved_reader from_;
+  uint64_t first_;
+  split_cursor splits_;
+  uint64_t number_ = 0; ///< of the block that is held, from `first_`
+  block held_;
+  size_t row_ = 0; ///< the next one of it
+};
+
+} // namespace
+
+opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
+  auto from = saved_reader::open(node->text, node->spec);
+  if (!from)
+    return from.status().with_context("load");
+  if (from->blocks() != static_cast<uint64_t>(node->count)
+      || (node->cardinality >= 0
+          && from->manifest().rows() != static_cast<uint64_t>(node->cardinality)))
+    return failed_precondition(fmt::format(
+      "load: '{}' has {} elements in {} blocks, which is not what it had when the dataset was "
+      "made; make it again",
+      node->text, from->manifest().rows(), from->blocks()));
+  uint64_t first = 0, end = from->blocks();
+  if (!node->tensors.empty()) {
+    HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
+    const auto shard = values[0].values<int64_t>()[0];
+    const auto shards = from->manifest().shards.size();
+    if (shard < 0 || static_cast<uint64_t>(shard) >= shards)
+      return invalid_argument(
+        fmt::format("load: shard {} of '{}', which has {}", shard, node->text, shards));
+    first = from->first_block(static_cast<size_t>(shard));
+    end = from->first_block(static_cast<size_t>(shard) + 1);
+  }
+  return std::unique_ptr<iterator>{
+    std::make_unique<load_iterator>(shared, *node, at, *std::move(from), first, end - first)};
+}
+
+} // namespace headrace::detail

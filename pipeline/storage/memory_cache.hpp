@@ -1,0 +1,46 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/position.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace headrace {
+
+/// Which pass over which elements: what they depend on, besides the graph.
+struct pass_place {
+  uint64_t seed = 0, repetition = 0, path = 0, iteration = 0;
+  friend bool operator==(const pass_place&, const pass_place&) = default;
+};
+
+/// All elements of one pass.
+struct kept_rows {
+  pass_place from;
+  position_ptr begin; ///< before the first of them
+  std::vector<block> blocks;
+};
+
+/// What a cache in memory holds for all iterations in a process: a pass, once it is whole.
+/// Thread-safe.
+class memory_cache {
+public:
+  /// Null: nothing yet.
+  std::shared_ptr<const kept_rows> whole() const {
+    std::lock_guard lock{mutex_};
+    return rows_;
+  }
+  /// Of several passes that ran at once, the first to end stays.
+  void publish(std::shared_ptr<const kept_rows> rows) {
+    std::lock_guard lock{mutex_};
+    if (!rows_)
+      rows_ = std::move(rows);
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const kept_rows> rows_;
+};
+
+} // namespace headrace

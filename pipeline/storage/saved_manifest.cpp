@@ -1,0 +1,130 @@
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include "headrace/pipeline/codec/canonical_message.hpp"
+#include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/storage/stored_record.hpp"
+#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+
+#include <fmt/format.h>
+#include <headrace/schemas/saved.capnp.h>
+
+namespace headrace {
+
+namespace {
+
+constexpr uint16_t current_version = 1;
+
+std::string path_in(const std::string& folder) { return folder + "/dataset.headrace"; }
+
+result<saved_manifest> decode(schema::SavedDataset::Reader in) {
+  if (in.getVersion() != current_version)
+    return invalid_argument(fmt::format("it is of version {}; this build reads version {}",
+                                        in.getVersion(), current_version));
+  saved_manifest out;
+  out.id = in.getId();
+  HEADRACE_ASSIGN(out.spec, headrace::decode(in.getSpec()));
+  if (in.getCompression() > schema::SavedDataset::Compression::GZIP)
+    return invalid_argument("it is compressed in a way that this build does not know");
+  out.compression = static_cast<saved_compression>(in.getCompression());
+  for (auto shard : in.getShards()) {
+    auto& to = out.shards.emplace_back();
+    to.file = {shard.getFile().begin(), shard.getFile().size()};
+    if (to.file.empty() || to.file.find('/') != std::string::npos)
+      return data_loss(fmt::format("'{}' is no name of a file in its folder", to.file));
+    to.bytes = shard.getBytes();
+    for (auto one : shard.getBlocks()) {
+      if (one.getRows() == 0 || one.getOffset() >= to.bytes)
+        return data_loss(fmt::format("a block of {} rows at offset {} of '{}', which has {} bytes",
+                                     one.getRows(), one.getOffset(), to.file, to.bytes));
+      to.blocks.push_back({one.getOffset(), one.getRows()});
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+std::string_view to_string(saved_compression x) noexcept {
+  switch (x) {
+  case saved_compression::none: return "NONE";
+  case saved_compression::snappy: return "SNAPPY";
+  case saved_compression::gzip: return "GZIP";
+  }
+  return "unknown compression";
+}
+
+result<saved_compression> saved_compression_of(std::string_view name) {
+  if (name.empty() || name == "NONE")
+    return saved_compression::none;
+  if (name == "SNAPPY" || name == "AUTO")
+    return saved_compression::snappy;
+  if (name == "GZIP")
+    return saved_compression::gzip;
+  return invalid_argument(
+    fmt::format("compression is '{:.40}'; it must be 'NONE', 'SNAPPY', 'GZIP' or 'AUTO'", name));
+}
+
+uint64_t saved_manifest::rows() const noexcept {
+  uint64_t out = 0;
+  for (const auto& shard : shards)
+    for (const auto& one : shard.blocks) out += one.rows;
+  return out;
+}
+
+uint64_t saved_manifest::blocks() const noexcept {
+  uint64_t out = 0;
+  for (const auto& shard : shards) out += shard.blocks.size();
+  return out;
+}
+
+result<std::optional<saved_manifest>> find_saved(const std::string& folder) {
+  const auto path = path_in(folder);
+  auto file = detail::random_file::open(path);
+  if (!file) {
+    if (file.status().code() == status_code::not_found)
+      return std::optional<saved_manifest>{};
+    return file.status();
+  }
+  HEADRACE_ASSIGN(const auto bytes, detail::read_stored_record(**file, 0, (*file)->bytes()));
+  auto out = detail::read_message<schema::SavedDataset>(
+    bytes, [](schema::SavedDataset::Reader in) { return decode(in); });
+  if (!out)
+    return out.status().with_context(fmt::format("'{}'", path));
+  return std::optional{*std::move(out)};
+}
+
+result<saved_manifest> read_saved(const std::string& folder) {
+  HEADRACE_ASSIGN(auto found, find_saved(folder));
+  if (!found)
+    return not_found(fmt::format("'{}' holds no saved dataset: there is no '{}' (it is written "
+                                 "last, when all elements are)",
+                                 folder, path_in(folder)));
+  return *std::move(found);
+}
+
+status write_saved(const std::string& folder, const saved_manifest& what) {
+  ::capnp::MallocMessageBuilder message;
+  auto out = message.initRoot<schema::SavedDataset>();
+  out.setVersion(current_version);
+  out.setId(what.id);
+  encode(what.spec, out.initSpec());
+  out.setCompression(static_cast<schema::SavedDataset::Compression>(what.compression));
+  auto shards = out.initShards(static_cast<unsigned>(what.shards.size()));
+  for (unsigned i = 0; i < shards.size(); ++i) {
+    const auto& from = what.shards[i];
+    shards[i].setFile(from.file);
+    shards[i].setBytes(from.bytes);
+    auto blocks = shards[i].initBlocks(static_cast<unsigned>(from.blocks.size()));
+    for (unsigned n = 0; n < blocks.size(); ++n) {
+      blocks[n].setOffset(from.blocks[n].offset);
+      blocks[n].setRows(from.blocks[n].rows);
+    }
+  }
+  const auto bytes = detail::canonical_bytes<schema::SavedDataset>(message);
+  HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path_in(folder)));
+  HEADRACE_TRY(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  return file.finish();
+}
+
+} // namespace headrace

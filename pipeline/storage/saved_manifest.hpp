@@ -1,0 +1,50 @@
+#pragma once
+
+#include "headrace/pipeline/types/spec.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace {
+
+/// How elements are compressed in files. Numbers are stored in graphs.
+enum class saved_compression : uint8_t { none = 0, snappy, gzip };
+
+std::string_view to_string(saved_compression x) noexcept;
+
+/// "", "NONE", "SNAPPY", "GZIP" or "AUTO" (snappy). `invalid_argument` for others.
+result<saved_compression> saved_compression_of(std::string_view name);
+
+/// What a folder of saved elements holds. See schemas/saved.capnp.
+struct saved_manifest {
+  struct record {
+    uint64_t offset = 0; ///< in the shard's file
+    uint32_t rows = 0;
+  };
+  struct shard {
+    std::string file; ///< name in the folder
+    uint64_t bytes = 0;
+    std::vector<record> blocks;
+  };
+
+  uint64_t id = 0; ///< drawn when it was written
+  element_spec spec;
+  saved_compression compression = saved_compression::none;
+  std::vector<shard> shards;
+
+  uint64_t rows() const noexcept;
+  uint64_t blocks() const noexcept;
+};
+
+/// Nothing if the folder holds no saved elements (yet). `data_loss` names a damaged file.
+result<std::optional<saved_manifest>> find_saved(const std::string& folder);
+/// The same; `not_found` if there is nothing.
+result<saved_manifest> read_saved(const std::string& folder);
+/// Makes `what` the contents of the folder, in one step.
+status write_saved(const std::string& folder, const saved_manifest& what);
+
+} // namespace headrace

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+#include <memory>
+
+namespace headrace {
+
+/// Reads what `saved_writer` wrote, block by block, in any order. Errors name the file, and the
+/// offset in it. Not thread-safe.
+class saved_reader {
+public:
+  /// `expected`: what its elements must be; others are `invalid_argument`.
+  static result<saved_reader> open(std::string folder, const element_spec& expected);
+  saved_reader(std::string folder, saved_manifest manifest);
+
+  const saved_manifest& manifest() const noexcept { return manifest_; }
+  /// Blocks, numbered through all shards.
+  uint64_t blocks() const noexcept { return firsts_.back(); }
+  /// The first block of a shard, and with `shard + 1` the end of its blocks. @pre `shard <= shards`
+  uint64_t first_block(size_t shard) const noexcept { return firsts_[shard]; }
+  uint32_t rows_of(uint64_t block) const noexcept;
+  /// @pre `number < blocks()`
+  result<block> read(uint64_t number);
+
+private:
+  struct place {
+    size_t shard;
+    size_t block;
+  };
+  place find(uint64_t number) const noexcept;
+
+  std::string folder_;
+  saved_manifest manifest_;
+  std::vector<uint64_t> firsts_; ///< one more than shards
+  size_t open_shard_ = SIZE_MAX;
+  std::unique_ptr<const detail::random_file> file_; ///< of that shard
+};
+
+} // namespace headrace

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "headrace/pipeline/storage/saved_writer.hpp"
+
+namespace headrace::detail {
+
+/// Writes `rows`, row i into shard `shards[i]`. @pre an int64 scalar a row, no row failed
+status write_sharded(saved_writer& to, const block& rows, const column& shards,
+                     uint64_t& kernel_calls);
+
+} // namespace headrace::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+namespace headrace::detail {
+
+/// The data of the TFRecord at `offset`, which must end at or before `end`; checksums are verified.
+/// `data_loss` names the file and the offset.
+result<buffer> read_stored_record(const random_file& from, uint64_t offset, uint64_t end);
+
+/// Rows as the data of a record, without their origins. @pre none of them failed
+buffer encode_rows(const block& rows, saved_compression compression);
+/// And back. What is returned fits `spec`.
+result<block> decode_rows(const buffer& record, saved_compression compression,
+                          const element_spec& spec);
+
+} // namespace headrace::detail

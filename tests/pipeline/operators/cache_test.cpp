@@ -1,0 +1,202 @@
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+using test::always;
+using test::range;
+using test::read_all;
+using test::read_numbers;
+using test::traced;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Numbers of which a function of this process counts how many were made.
+class Cache : public testing::Test {
+protected:
+  dataset_ptr counted(int64_t n) {
+    auto body = std::make_shared<function>();
+    body->argument = element_spec{tensor_spec{dtype::int64, {}}};
+    body->declared = body->argument;
+    body->named = "count";
+    return make_map(range(0, n), body).value();
+  }
+  std::unique_ptr<iterator> open(const dataset_ptr& graph) {
+    context.find_function = [this](const std::string&) -> named_function {
+      return [this](const block& rows) -> result<block> {
+        made += rows.rows;
+        return rows;
+      };
+    };
+    return make_iterator(graph, context).value();
+  }
+  std::vector<std::string> read(const dataset_ptr& graph, size_t rows = 100000,
+                                size_t most = 1000) {
+    auto from = open(graph);
+    return read_all(*from, always(most), rows);
+  }
+
+  iterator_context context;
+  size_t made = 0;
+  test::scratch_folder folder;
+};
+
+TEST_F(Cache, LaterIterationsMakeNoElements) {
+  for (const auto& graph :
+       {make_cache(counted(5000)).value(), make_cache(counted(5000), folder.path() + "/c").value(),
+        make_snapshot(counted(5000), folder.path() + "/s").value()}) {
+    made = 0;
+    const auto first = read(graph, 100000, 7);
+    EXPECT_EQ(first.size(), 5000u);
+    EXPECT_EQ(made, 5000u);
+    EXPECT_EQ(read(graph), first);
+    EXPECT_EQ(read(graph, 100000, 1), first);
+    EXPECT_EQ(made, 5000u);
+  }
+}
+
+TEST_F(Cache, RepetitionsGiveTheOrderOfTheFirst) {
+  auto shuffled = make_shuffle(range(0, 20), 20).value();
+  const auto rows = read_numbers(make_repeat(make_cache(shuffled).value(), 3).value(), always(6));
+  ASSERT_EQ(rows.size(), 60u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_EQ(rows[i + 20], rows[i]);
+}
+
+TEST_F(Cache, AnIterationThatEndsEarlyKeepsNothing) {
+  for (const auto& graph :
+       {make_cache(counted(100)).value(), make_cache(counted(100), folder.path() + "/c").value()}) {
+    made = 0;
+    read(graph, 40, 1);
+    EXPECT_EQ(made, 40u);
+    read(graph);
+    EXPECT_EQ(made, 140u);
+    read(graph);
+    EXPECT_EQ(made, 140u);
+  }
+}
+
+TEST_F(Cache, ErrorsStayInTheirPlacesAndAreTriedAgain) {
+  auto fails = traced(range(0, 5), [](expr x) { return 12 / (x - 2); });
+  auto graph = make_cache(make_map(range(0, 5), fails).value(), folder.path() + "/c").value();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(read(graph), ElementsAre("-6", "-12", HasSubstr("!invalid_argument"), "12", "6"));
+  EXPECT_FALSE(find_saved(folder.path() + "/c").value());
+}
+
+TEST_F(Cache, AFolderServesOtherGraphsAndProcesses) {
+  const auto graph = make_cache(counted(100), folder.path() + "/c").value();
+  const auto first = read(graph);
+  auto other = decode_graph(encode_graph(graph).value()).value();
+  made = 0;
+  EXPECT_EQ(read(other), first);
+  EXPECT_EQ(made, 0u);
+  EXPECT_THAT(
+    read(make_cache(make_enumerate(range(0, 3)).value(), folder.path() + "/c").value()),
+    ElementsAre(HasSubstr("holds elements of int64[], expected were (int64[], int64[])")));
+}
+
+TEST_F(Cache, SnapshotsOfOtherPipelinesLieApart) {
+  const auto path = folder.path() + "/s";
+  EXPECT_EQ(read(make_snapshot(counted(3), path).value()).size(), 3u);
+  EXPECT_EQ(read(make_snapshot(counted(4), path).value()).size(), 4u);
+  made = 0;
+  EXPECT_EQ(read(make_snapshot(counted(3), path).value()).size(), 3u);
+  EXPECT_EQ(made, 0u);
+}
+
+TEST_F(Cache, ASnapshotWritesAFileAShard) {
+  const auto in = counted(100);
+  const auto graph =
+    make_snapshot(in, folder.path(), "GZIP", traced(in, [](expr x) { return x % 3; })).value();
+  EXPECT_EQ(read(graph).size(), 100u);
+  const auto again = read(graph);
+  EXPECT_EQ(again.size(), 100u);
+  EXPECT_EQ(again[1], "3");
+  const auto saved = read_saved(folder.path() + "/" + fingerprint(in).value()).value();
+  EXPECT_EQ(saved.shards.size(), 3u);
+  EXPECT_THAT(
+    read(make_snapshot(in, folder.path() + "/x", "", traced(in, [](expr x) { return 0 - x; }))
+           .value()),
+    ElementsAre(HasSubstr("shard_func gave -")));
+}
+
+TEST_F(Cache, MoreBytesThanAllowedAreAnError) {
+  EXPECT_EQ(read(make_cache(counted(100), "", 800).value()).size(), 100u);
+  EXPECT_THAT(read(make_cache(counted(101), "", 800).value()).back(),
+              HasSubstr("cache: the elements take more than the 800 bytes that most_bytes allows"));
+}
+
+TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
+  for (const std::string& path : {std::string{}, folder.path() + "/c"}) {
+    auto shuffled = make_shuffle(range(0, 30), 30).value();
+    const auto cached = make_cache(shuffled, path).value();
+    const auto graph = make_repeat(cached, 2).value();
+    context.seed = 3;
+    const auto want = read(graph);
+    const auto bytes = encode_graph(graph).value();
+    for (size_t rows : {1, 29, 30, 31, 59, 60}) {
+      context.seed = 4; // the elements kept are those of the seed before
+      auto from = open(graph);
+      EXPECT_EQ(read_all(*from, always(1), rows).size(), rows);
+      // As another process would see it.
+      const auto fresh = decode_graph(bytes).value();
+      auto at = open(fresh);
+      ASSERT_EQ(at->restore(*from->save()), status{}) << rows;
+      EXPECT_EQ(read_all(*at, always(4)),
+                (std::vector<std::string>{want.begin() + static_cast<long>(rows), want.end()}))
+        << rows;
+    }
+  }
+}
+
+TEST_F(Cache, IsOfOneWorkerUnderSharedSplitsAndOfNoneInAFolder) {
+  test::scripted_splits splits;
+  splits.script = {{0, 0, split_range{3, 2}}, {0, 0, std::nullopt}};
+  context.splits = &splits;
+  EXPECT_THAT(read(make_repeat(make_cache(range(0, 10)).value(), 2).value()),
+              ElementsAre("3", "4", "3", "4"));
+  EXPECT_THAT(
+    to_string(make_iterator(make_cache(range(0, 10), folder.path()).value(), context).status()),
+    HasSubstr("cannot be written or read where workers share the elements (dynamic)"));
+}
+
+TEST_F(Cache, PassesElementsOnInFunctions) {
+  auto in = range(0, 4);
+  auto f = traced(in, [](expr x) {
+    return make_repeat(
+             make_cache(make_range(x.node(), (x + 2).node(), scalar_constant(1)).value()).value(),
+             2)
+      .value();
+  });
+  EXPECT_THAT(read_numbers(make_take(make_flat_map(in, f).value(), 7).value()),
+              ElementsAre(0, 1, 0, 1, 1, 2, 1));
+}
+
+TEST_F(Cache, OfNothingIsNothing) {
+  for (const auto& graph :
+       {make_cache(range(0, 0)).value(), make_cache(range(0, 0), folder.path() + "/c").value()})
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(read(graph).empty());
+}
+
+TEST_F(Cache, WrongArgumentsAreTold) {
+  const auto why = [](const result<dataset_ptr>& x) { return to_string(x.status()); };
+  EXPECT_THAT(why(make_cache(make_counter().value())), HasSubstr("cache: the input never ends"));
+  EXPECT_THAT(why(make_cache(range(0, 1), "", -1)), HasSubstr("cache: most_bytes is -1"));
+  EXPECT_THAT(why(make_cache(range(0, 1), "x", 1)),
+              HasSubstr("most_bytes is for a cache in memory"));
+  EXPECT_THAT(why(make_snapshot(range(0, 1), "")), HasSubstr("snapshot: path is empty"));
+  EXPECT_THAT(why(make_snapshot(range(0, 1), "x", "ZIP")),
+              HasSubstr("snapshot: compression is 'ZIP'; it must be"));
+  EXPECT_THAT(
+    why(make_snapshot(range(0, 1), "x", "", traced(range(0, 1), [](expr x) { return x == 1; }))),
+    HasSubstr("shard_func must give one int64 scalar"));
+}
+
+} // namespace
+} // namespace headrace
