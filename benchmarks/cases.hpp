@@ -11,6 +11,8 @@ namespace headrace::bench {
 void add_stream_cases(std::vector<bench_case>& to, services& with);
 /// What a pipeline computes, locally and through the service.
 void add_compute_cases(std::vector<bench_case>& to, services& with);
+/// Parsing, images and random orders, locally.
+void add_data_cases(std::vector<bench_case>& to);
 /// How long things take, what is shared how, and how much an idle server holds.
 void add_service_cases(std::vector<bench_case>& to, services& with);
 /// Kernel calls per 1,000 rows of every operator, at full blocks and at blocks of one.

@@ -27,6 +27,7 @@ std::vector<bench_case> all_cases(services& with) {
   std::vector<bench_case> out;
   add_stream_cases(out, with);
   add_compute_cases(out, with);
+  add_data_cases(out);
   add_service_cases(out, with);
   add_kernel_calls(out);
   return out;

@@ -1,4 +1,5 @@
 #include "benchmarks/cases.hpp"
+#include "benchmarks/sample_files.hpp"
 #include "benchmarks/temporary_file.hpp"
 
 #include <headrace/pipeline/graph/build.hpp>
@@ -30,6 +31,9 @@ struct counts {
 counts run(const dataset& what, size_t block_rows) {
   op_counters counted;
   iterator_context context;
+  context.find_function = [](const std::string&) -> named_function {
+    return [](const block& rows) -> result<block> { return rows; };
+  };
   context.counters = [&](const dataset_node& node) {
     return &node == what.node().get() ? &counted : nullptr;
   };
@@ -63,6 +67,9 @@ std::vector<operator_case> operators() {
   const std::vector<field_format> columns{field("p10", dtype::int64), field("label", dtype::int64)};
   const auto json = std::make_shared<temporary_file>(
     1000, [](int64_t i) { return "{\"number\": " + std::to_string(i) + "}"; });
+  const auto table = std::make_shared<number_table>(1000);
+  const auto tar = std::make_shared<text_archive>(1000);
+  const auto saved = std::make_shared<saved_folder>(dataset::range(10'000));
   const auto names = [](const std::string& file) { return string_constant(std::vector{file}); };
   return {
     {"range", [in] { return in; }, 1},
@@ -107,6 +114,40 @@ std::vector<operator_case> operators() {
      },
      0},
     {"concatenate", [in] { return in.concatenate(in); }, 0},
+    {"sql",
+     [table] {
+       return dataset::sqlite(expr{table->path()}, expr{"SELECT n FROM numbers"},
+                              {field("n", dtype::int64)});
+     },
+     1},
+    // Key and member.
+    {"tar_samples", [tar] { return dataset::tar_samples({tar->path()}, {"txt"}); }, 2},
+    // The predicate and the choice.
+    {"take_while", [in] { return in.take_while([](expr x) { return x < 9000; }); }, 2},
+    {"shard", [in] { return in.shard(3, 1); }, 1},
+    {"unique", [in] { return in.unique(); }, 1},
+    {"ignore_errors", [in] { return in.ignore_errors(); }, 0},
+    {"assert_cardinality", [in] { return in.skip(0).assert_cardinality(10'000); }, 0},
+    {"padded_batch", [in] { return in.padded_batch(10); }, 1},
+    {"sample_from_datasets",
+     [in] {
+       return dataset::sample_from_datasets({in, in}, {.seed = 1});
+     },
+     1},
+    {"choose_from_datasets",
+     [in, thousand] {
+       return dataset::choose_from_datasets({in, in}, thousand.map([](expr x) { return x % 2; }));
+     },
+     1},
+    // Small blocks are made larger ones.
+    {"cache", [in] { return in.cache(); }, 1},
+    {"load", [saved] { return dataset::load(saved->path()); }, 1},
+    // Opaque: what it does inside is not counted.
+    {"named_function",
+     [in] {
+       return in.map(named_call{"same", in.spec()});
+     },
+     0},
   };
 }
 

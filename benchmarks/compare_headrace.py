@@ -1,0 +1,64 @@
+"""headrace's side of the comparison."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import headrace as hr
+import numpy as np
+from compare_data import *  # noqa: F403
+
+
+def float_chain() -> hr.Dataset:
+    base = np.arange(256, dtype=np.float32) / 256
+
+    def steps(i: hr.Tensor) -> hr.Tensor:
+        x = base + hr.cast(i, hr.float32) * np.float32(1e-6)
+        for _ in range(10):
+            x = x * np.float32(0.999) + np.float32(0.001)
+        return x
+    return hr.Dataset.range(VECTORS).map(steps).batch(64)
+
+
+def main(data: str) -> None:
+    scalars = hr.Dataset.range(SCALARS)
+    batches = hr.Dataset.range(BATCHES * 1000).batch(1000)
+    arrays = hr.Dataset.range(ARRAYS * ARRAY_VALUES).batch(ARRAY_VALUES)
+    spec = hr.TensorSpec([], hr.int64)
+    by_python = hr.Dataset.range(BY_PYTHON).map(hr.py_function(lambda x: x * x + 1, spec))
+    lines = hr.data.TextLineDataset(text_file(data)).map(hr.strings.upper).batch(256)
+    features = {"pixels": hr.io.FixedLenFeature([PIXELS], hr.float32), "label": hr.io.FixedLenFeature([], hr.int64),
+                "name": hr.io.FixedLenFeature([], hr.string)}
+    parsed = hr.data.TFRecordDataset(example_file(data)).map(
+        lambda x: hr.io.parse_single_example(x, features)).batch(64)
+    jpeg = pathlib.Path(jpeg_file(data)).read_bytes()
+    images = hr.Dataset.from_tensors(jpeg).repeat(IMAGES).map(
+        lambda x: hr.image.resize(hr.image.decode_jpeg(x, channels=3), [224, 224]))
+    shuffled = hr.Dataset.range(SHUFFLED).shuffle(SHUFFLE_BUFFER, seed=7).batch(10_000)
+    dispatcher = hr.service.DispatchServer()
+    worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target))
+
+    def served(what: hr.Dataset) -> hr.Dataset:
+        return what.apply(hr.service.distribute(hr.service.ShardingPolicy.OFF, dispatcher.target))
+    serve({
+        "scalars": lambda: rate(scalars, SCALARS),
+        "next_p50": lambda: median_next(scalars),
+        "batches_1000": lambda: rate(batches, BATCHES),
+        "arrays_1m": lambda: rate(arrays, ARRAYS),
+        "map_traced": lambda: rate(hr.Dataset.range(MAPPED).map(lambda x: x * x + 1), MAPPED),
+        "map_python": lambda: rate(by_python, BY_PYTHON),
+        "float_chain": lambda: rate(float_chain(), -(-VECTORS // 64), 64),
+        "text": lambda: rate(lines, -(-LINES // 256), 256),
+        "example_parse": lambda: rate(parsed, -(-EXAMPLES // 64), 64),
+        "jpeg_224": lambda: rate(images, IMAGES),
+        "shuffle_10m": lambda: rate(shuffled, SHUFFLED // 10_000, 10_000),
+        "service_scalars": lambda: rate(served(hr.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
+        "service_batches_1000": lambda: rate(served(batches), BATCHES),
+        "service_arrays_1m": lambda: rate(served(arrays), ARRAYS),
+    })
+    del worker
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,68 @@
+"""tf.data's side of the comparison."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import numpy as np
+import tensorflow as tf
+from compare_data import *  # noqa: F403
+
+
+def float_chain() -> tf.data.Dataset:
+    base = np.arange(256, dtype=np.float32) / 256
+
+    def steps(i: tf.Tensor) -> tf.Tensor:
+        x = base + tf.cast(i, tf.float32) * np.float32(1e-6)
+        for _ in range(10):
+            x = x * np.float32(0.999) + np.float32(0.001)
+        return x
+    return tf.data.Dataset.range(VECTORS).map(steps).batch(64)
+
+
+def main(data: str) -> None:
+    scalars = tf.data.Dataset.range(SCALARS)
+    batches = tf.data.Dataset.range(BATCHES * 1000).batch(1000)
+    arrays = tf.data.Dataset.range(ARRAYS * ARRAY_VALUES).batch(ARRAY_VALUES)
+    by_python = tf.data.Dataset.range(BY_PYTHON).map(lambda x: tf.py_function(lambda y: y * y + 1, [x], tf.int64))
+    lines = tf.data.TextLineDataset(text_file(data)).batch(256).map(tf.strings.upper)
+    features = {"pixels": tf.io.FixedLenFeature([PIXELS], tf.float32), "label": tf.io.FixedLenFeature([], tf.int64),
+                "name": tf.io.FixedLenFeature([], tf.string)}
+    parsed = tf.data.TFRecordDataset(example_file(data)).batch(64).map(lambda x: tf.io.parse_example(x, features))
+    jpeg = pathlib.Path(jpeg_file(data)).read_bytes()
+    images = tf.data.Dataset.from_tensors(jpeg).repeat(IMAGES).map(
+        lambda x: tf.image.resize(tf.image.decode_jpeg(x, channels=3, dct_method="INTEGER_ACCURATE"), [224, 224]))
+    shuffled = tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLE_BUFFER, seed=7).batch(10_000)
+    dispatcher = tf.data.experimental.service.DispatchServer()
+    address = dispatcher.target.split("://")[1]
+    worker = tf.data.experimental.service.WorkerServer(
+        tf.data.experimental.service.WorkerConfig(dispatcher_address=address))
+
+    def loop(what: tf.data.Dataset, count: int, each: int = 1) -> float:
+        return rate(what.as_numpy_iterator(), count, each)
+
+    def served(what: tf.data.Dataset) -> tf.data.Dataset:
+        return what.apply(tf.data.experimental.service.distribute(
+            tf.data.experimental.service.ShardingPolicy.OFF, dispatcher.target))
+    serve({
+        "scalars": lambda: loop(scalars, SCALARS),
+        "next_p50": lambda: median_next(scalars.as_numpy_iterator()),
+        "batches_1000": lambda: loop(batches, BATCHES),
+        "arrays_1m": lambda: loop(arrays, ARRAYS),
+        "map_traced": lambda: loop(tf.data.Dataset.range(MAPPED).map(lambda x: x * x + 1), MAPPED),
+        "map_python": lambda: loop(by_python, BY_PYTHON),
+        "float_chain": lambda: loop(float_chain(), -(-VECTORS // 64), 64),
+        "text": lambda: loop(lines, -(-LINES // 256), 256),
+        "example_parse": lambda: loop(parsed, -(-EXAMPLES // 64), 64),
+        "jpeg_224": lambda: loop(images, IMAGES),
+        "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
+        "service_scalars": lambda: loop(served(tf.data.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
+        "service_batches_1000": lambda: loop(served(batches), BATCHES),
+        "service_arrays_1m": lambda: loop(served(arrays), ARRAYS),
+    })
+    del worker
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,48 @@
+"""torch's side of the comparison: what a DataLoader does with an iterable dataset, in its own process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import torch
+from compare_data import *  # noqa: F403
+
+
+class Numbers(torch.utils.data.IterableDataset):
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.count))
+
+
+class Lines(torch.utils.data.IterableDataset):
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[str]:
+        with open(self.path, encoding="ascii") as lines:
+            for line in lines:
+                yield line.rstrip("\n").upper()
+
+
+class Mapped(Numbers):
+    def __iter__(self) -> Iterator[int]:
+        return (x * x + 1 for x in range(self.count))
+
+
+def main(data: str) -> None:
+    def load(what: torch.utils.data.IterableDataset, batch: int | None = None) -> torch.utils.data.DataLoader:
+        return torch.utils.data.DataLoader(what, batch_size=batch)
+    serve({
+        "scalars": lambda: rate(load(Numbers(SCALARS)), SCALARS),
+        "next_p50": lambda: median_next(load(Numbers(SCALARS))),
+        "batches_1000": lambda: rate(load(Numbers(BATCHES * 1000), 1000), BATCHES),
+        "map_python": lambda: rate(load(Mapped(MAPPED)), MAPPED),
+        "text": lambda: rate(load(Lines(text_file(data)), 256), -(-LINES // 256), 256),
+    })
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
