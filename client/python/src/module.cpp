@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   bind_reading(m);
   bind_datasets(m);
   bind_writers(m);
+  bind_storage(m);
   bind_service(m);
   bind_dlpack(m);
   bind_python_functions(m);

@@ -33,6 +33,7 @@ void bind_tensors(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_image_functions(nb::module_& m);
 void bind_datasets(nb::module_& m);
+void bind_storage(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_writers(nb::module_& m);
 void bind_service(nb::module_& m);

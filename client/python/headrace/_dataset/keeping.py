@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .. import _core
+import numpy as np
+
+from .. import _core, _tracing, _values
+from .._specs import spec_of_leaf
 from .._values import integer
-from .base import Described, missing
+from ..errors import InvalidArgumentError, UnimplementedError
+from .base import Described
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+
+
+def _path(value: Any, argument: str) -> str:
+    if isinstance(value, bytes):
+        value = value.decode()
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(path, str):
+        raise TypeError(f"{argument} must be a path, not {type(value).__name__}")
+    return path
+
+
+def _compression(value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"compression must be a string or None, not {type(value).__name__}")
+    return value or ""
+
+
+def _shard(graph: _core.Graph, shard_func: Any, operator: str) -> _core.Function | None:
+    if shard_func is None:
+        return None
+    return _tracing.trace(graph, shard_func, operator, "shard_func", dataset=False)
 
 
 class Keeping(Described):
@@ -22,20 +50,121 @@ class Keeping(Described):
         return self._with(_core.prefetch(self._graph, integer(buffer_size, "buffer_size")))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
-        """Keeps the elements of the first pass for later ones."""
-        missing("Dataset.cache")
+        """The same elements; those of the first iteration that reads all of them are kept, and given by later ones.
+
+        In memory, for this process, or in the folder ``filename``, which other programs can read too. An iteration in
+        which an element failed keeps nothing.
+
+        >>> ds = Dataset.range(5).shuffle(5).cache()
+        >>> list(ds) == list(ds)
+        True
+        """
+        return self._with(_core.cache(self._graph, _path(filename, "filename"), 0))
 
     def save(self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> None:
-        """Writes the elements to files."""
-        missing("Dataset.save")
+        """Reads all elements and writes them into a folder, for ``load``: they are there when all are written.
+
+        ``compression``: ``"NONE"``, ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``. ``shard_func`` of an element gives the number
+        of the file it goes into, an int64. Raises the error of an element that fails.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Dataset.range(3).save(folder)
+        ...     list(Dataset.load(folder))
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
+        if checkpoint_args is not None:
+            raise UnimplementedError("save: checkpoint_args: this release writes no checkpoints while it saves")
+        _core.save(self._graph, _path(path, "path"), _compression(compression),
+                   _shard(self._graph, shard_func, "save"))
 
     @staticmethod
     def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
              wait: bool = False) -> Dataset:
-        """What ``save`` wrote."""
-        missing("Dataset.load")
+        """What ``save`` wrote into a folder, file after file.
+
+        ``element_spec`` and ``compression`` need not be given; if they are, they must be those of what is there.
+        ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
+        read. ``wait`` waits until the folder is written.
+        """
+        folder = _path(path, "path")
+        while wait and _core.saved(folder) is None:
+            time.sleep(0.1)
+        graph = _core.load(folder, None)
+        how, shards = _core.saved(folder) or ("", 0)
+        if compression is not None and compression not in (how, "AUTO"):
+            raise InvalidArgumentError(f"load: compression is {compression!r}; {folder!r} was saved with {how!r}")
+        if element_spec is not None and element_spec != graph.spec(spec_of_leaf):
+            raise InvalidArgumentError(
+                f"load: element_spec is {element_spec}; {folder!r} holds elements of {graph.spec(spec_of_leaf)}")
+        if reader_func is None:
+            return _made(graph)
+        return _read_by(reader_func, folder, shards)
 
     def snapshot(self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
-        """Keeps the elements of the first run in files for later ones."""
-        missing("Dataset.snapshot")
+        """As ``cache`` in a folder of ``path`` that is named by what makes the elements: another pipeline, another one.
+
+        ``compression`` and ``shard_func`` as of ``save``.
+        """
+        if reader_func is not None:
+            raise UnimplementedError("snapshot: reader_func: save the dataset, and load it with a reader_func")
+        return self._with(_core.snapshot(self._graph, _path(path, "path"), _compression(compression),
+                                         _shard(self._graph, shard_func, "snapshot")))
+
+    def explain(self, seconds: float = 2.0, elements: int | None = None) -> str:
+        """Runs the dataset for a short time and says what each of its operators did, and which one bounds the rate.
+
+        >>> print(Dataset.range(100).batch(10).explain(elements=10))  # doctest: +ELLIPSIS
+        operator ...
+        batch(10) ...
+          range ...
+        <BLANKLINE>
+        10 elements in ...
+        """
+        return _core.explain(self._graph, float(seconds),
+                             None if elements is None else integer(elements, "elements")).rstrip()
+
+
+def _made(graph: _core.Graph) -> Dataset:
+    from .base import made
+
+    return made(graph)
+
+
+def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int) -> Dataset:
+    """The dataset that ``reader_func`` makes of a dataset of the shards' datasets."""
+    from .dataset import Dataset
+
+    if not callable(reader_func):
+        raise TypeError(f"load: reader_func must be a function, not {type(reader_func).__name__}")
+
+    class Shards(Dataset):
+        """A dataset of datasets: numbers of shards, which stand for what is in them."""
+
+        __slots__ = ()
+
+        def _with(self, graph: _core.Graph) -> Dataset:
+            return Shards(graph, self._given_options)
+
+        def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+            return Dataset(self._graph).flat_map(_of_shard(map_func))
+
+        def interleave(self, map_func: Callable[..., Any], *args: Any, **given: Any) -> Dataset:
+            return Dataset(self._graph).interleave(_of_shard(map_func), *args, **given)
+
+        def map(self, *args: Any, **given: Any) -> Dataset:
+            raise UnimplementedError("load: reader_func: of datasets of datasets there are flat_map, interleave, "
+                                     "shuffle, take, skip, shard, repeat and the like; not map")
+
+        def __iter__(self) -> Iterator[Any]:
+            return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read(None))
+
+    def _of_shard(f: Callable[[Dataset], Any]) -> Callable[[Any], Any]:
+        return lambda n: f(Dataset(_core.load(folder, n)))
+
+    out = reader_func(Shards(Dataset.range(shards)._graph))
+    if not isinstance(out, Dataset) or isinstance(out, Shards):
+        raise TypeError("load: reader_func must give a dataset of elements: flat_map or interleave the datasets it is "
+                        "given")
+    return out

@@ -2,8 +2,9 @@
 
 from .. import service as service
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from ._keeping import snapshot
 from ._sleep import sleep
 from ._sources import CsvDataset, JsonLinesDataset, SqlDataset, TarDataset
 
 __all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "JsonLinesDataset",
-           "SqlDataset", "TarDataset", "service", "sleep"]
+           "SqlDataset", "TarDataset", "service", "sleep", "snapshot"]

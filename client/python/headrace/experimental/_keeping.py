@@ -1,0 +1,14 @@
+"""Transformations that keep elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._dataset import Dataset
+
+
+def snapshot(path: Any, compression: Any = "AUTO", reader_func: Any = None,
+             shard_func: Any = None) -> Callable[[Dataset], Dataset]:
+    """``Dataset.snapshot`` as a transformation, for ``Dataset.apply``."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)

@@ -1,0 +1,73 @@
+#include "headrace/client/explain.hpp"
+#include "headrace/client/save.hpp"
+#include "headrace/pipeline/custom/function_registry.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "nested.hpp"
+#include "python_function.hpp"
+#include "waiting.hpp"
+
+namespace headrace::python {
+
+namespace {
+
+using graph = const dataset&;
+
+dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
+
+iterate_options with_python() { return {.seed = {}, .find_function = find_python_function}; }
+
+} // namespace
+
+/// Elements that are kept, and what a pipeline does.
+void bind_storage(nb::module_& m) {
+  m.def("cache", [](graph in, std::string folder, int64_t most_bytes) {
+    return checked(make_cache(in.node(), std::move(folder), most_bytes));
+  });
+  m.def(
+    "snapshot",
+    [](graph in, std::string folder, const std::string& compression, const function* shard) {
+      return checked(
+        make_snapshot(in.node(), std::move(folder), compression,
+                      shard ? std::make_shared<const function>(*shard) : function_ptr{}));
+    },
+    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
+  m.def(
+    "save",
+    [](graph in, std::string folder, std::string compression, const function* shard) {
+      enter_threads();
+      auto by = shard ? std::optional{*shard} : std::nullopt;
+      run_interruptibly(
+        [=, in = in] { save_elements(in, folder, by, {compression}, with_python()); });
+    },
+    nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
+  m.def(
+    "load",
+    [](const std::string& folder, const expr* shard) {
+      return shard ? dataset::load(folder, *shard) : dataset::load(folder);
+    },
+    nb::arg("folder"), nb::arg("shard").none());
+  // (compression, shards), or None
+  m.def("saved", [](const std::string& folder) -> nb::object {
+    auto found = find_saved(folder).value();
+    if (!found)
+      return nb::none();
+    return nb::make_tuple(std::string{to_string(found->compression)}, found->shards.size());
+  });
+  m.def(
+    "explain",
+    [](graph in, double seconds, std::optional<uint64_t> rows) {
+      enter_threads();
+      auto text = std::make_shared<std::string>();
+      explain_options how;
+      how.most_time = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>{seconds});
+      if (rows)
+        how.most_rows = *rows;
+      run_interruptibly([=, in = in] { *text = to_text(explain(in, how, with_python())); });
+      return *text;
+    },
+    nb::arg("input"), nb::arg("seconds"), nb::arg("rows").none());
+}
+
+} // namespace headrace::python

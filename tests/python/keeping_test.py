@@ -1,0 +1,92 @@
+"""Caches, snapshots, saved datasets and explain."""
+
+import os
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+def test_a_cache_gives_the_order_of_the_first_pass(tmp_path):
+    for place in ("", tmp_path / "c"):
+        ds = hr.Dataset.range(100).shuffle(100).cache(place)
+        first = list(ds)
+        assert sorted(first) == list(range(100))
+        assert list(ds) == first
+
+
+def test_a_cache_in_a_folder_serves_another_program_s_dataset(tmp_path):
+    assert list(hr.Dataset.range(5).cache(str(tmp_path))) == [0, 1, 2, 3, 4]
+    assert list(hr.Dataset.range(50).cache(str(tmp_path))) == [0, 1, 2, 3, 4]
+
+
+def test_a_saved_dataset_is_loaded_with_its_structure(tmp_path):
+    ds = hr.Dataset.from_tensor_slices({"n": np.arange(3), "word": ["a", "bb", ""]})
+    for how in (None, "NONE", "GZIP", "SNAPPY", "AUTO"):
+        ds.save(tmp_path / "s", compression=how)
+        loaded = hr.Dataset.load(tmp_path / "s", element_spec=ds.element_spec)
+        assert loaded.element_spec == ds.element_spec
+        assert len(loaded) == 3
+        assert [(x["n"], x["word"]) for x in loaded] == [(0, b"a"), (1, b"bb"), (2, b"")]
+
+
+def test_shards_are_read_as_the_reader_says(tmp_path):
+    path = os.fspath(tmp_path)
+    hr.Dataset.range(10).save(path, shard_func=lambda x: x % 3)
+    assert list(hr.Dataset.load(path)) == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]
+    inner = []
+
+    def reader(datasets):
+        inner.extend(list(d) for d in datasets)
+        return datasets.interleave(lambda x: x, cycle_length=3)
+
+    assert list(hr.Dataset.load(path, reader_func=reader)) == list(range(10))
+    assert inner == [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8]]
+    shuffled = hr.Dataset.load(path, reader_func=lambda ds: ds.shuffle(3).flat_map(lambda x: x.map(lambda n: n * 2)))
+    assert sorted(shuffled) == list(range(0, 20, 2))
+    with pytest.raises(TypeError, match="reader_func must give a dataset of elements"):
+        hr.Dataset.load(path, reader_func=lambda ds: ds)
+    with pytest.raises(hr.errors.UnimplementedError, match="not map"):
+        hr.Dataset.load(path, reader_func=lambda ds: ds.map(lambda x: x))
+
+
+def test_functions_of_python_are_saved(tmp_path):
+    squares = hr.Dataset.range(4).map(hr.py_function(lambda x: x * x, hr.TensorSpec([], hr.int64)))
+    squares.save(tmp_path)
+    assert list(hr.Dataset.load(tmp_path)) == [0, 1, 4, 9]
+
+
+def test_a_snapshot_is_read_by_the_next_run(tmp_path):
+    ds = hr.Dataset.range(10).shuffle(10).snapshot(str(tmp_path))
+    first = list(ds)
+    assert list(hr.Dataset.range(10).shuffle(10).snapshot(str(tmp_path))) == first
+    assert len(os.listdir(tmp_path)) == 1
+
+
+def test_wrong_arguments_are_told(tmp_path):
+    ds = hr.Dataset.range(3)
+    with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):
+        hr.Dataset.load(tmp_path / "none")
+    with pytest.raises(hr.errors.InvalidArgumentError, match="compression is 'ZIP'"):
+        ds.save(tmp_path, compression="ZIP")
+    with pytest.raises(hr.errors.UnimplementedError, match="checkpoint_args"):
+        ds.save(tmp_path, checkpoint_args={})
+    with pytest.raises(hr.errors.UnimplementedError, match="reader_func"):
+        ds.snapshot(tmp_path, reader_func=lambda x: x)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="never ends"):
+        ds.repeat().cache()
+    with pytest.raises(TypeError, match="path must be a path, not int"):
+        ds.save(3)
+    ds.save(tmp_path)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="element_spec is"):
+        hr.Dataset.load(tmp_path, element_spec=hr.TensorSpec([], hr.string))
+    with pytest.raises(hr.errors.InvalidArgumentError, match="was saved with 'NONE'"):
+        hr.Dataset.load(tmp_path, compression="GZIP")
+
+
+def test_explain_names_operators_and_the_bottleneck():
+    text = hr.Dataset.range(100_000).map(lambda x: x * 2).batch(100).explain(elements=500)
+    assert "batch(100)" in text
+    assert "500 elements in" in text
+    assert "bottleneck: " in text
