@@ -105,6 +105,13 @@ dataset dataset::mapped(function f, parallel_calls parallel) const {
 dataset dataset::filtered(function f, parallel_calls parallel) const {
   return checked(make_filter(node_, shared(std::move(f)), parallel.calls, parallel.deterministic));
 }
+dataset dataset::map(const named_call& f, parallel_calls parallel) const {
+  function out;
+  out.argument = spec();
+  out.named = f.name;
+  out.declared = f.gives;
+  return mapped(std::move(out), parallel);
+}
 dataset dataset::flat_mapped(function f) const {
   return checked(make_flat_map(node_, shared(std::move(f))));
 }

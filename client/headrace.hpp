@@ -4,10 +4,12 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/explain.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/client/write_tfrecord.hpp"
+#include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/pipeline/functions/control.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/image.hpp"

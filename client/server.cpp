@@ -147,6 +147,7 @@ void local_cluster::add_worker() {
   about.endpoint = options_.endpoint;
   about.endpoint.data_port =
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
+  about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
   about.on_failed = options_.on_failed;
   about.beside = here_;

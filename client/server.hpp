@@ -101,6 +101,8 @@ struct local_cluster_options {
   std::vector<uint16_t> data_ports; ///< of the workers in turn; those beyond: any free one
   duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};
+  /// As of each worker.
+  std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options
   /// As those of dispatcher and workers.
   std::function<void(const status&)> on_failed;

@@ -122,11 +122,25 @@ result<std::string> register_graph(const std::string& dispatcher, const dataset_
   return registered_id(answer);
 }
 
+namespace {
+
+result<envelope> ask_for_dataset(const std::string& dispatcher, const std::string& id,
+                                 duration limit) {
+  return call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                b.initDispatcher().setGetDataset(id);
+              }));
+}
+
+} // namespace
+
+result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id, duration limit) {
+  HEADRACE_ASSIGN(auto answer, ask_for_dataset(dispatcher, id, limit));
+  auto graph = answer->getDispatcher().getDatasetDef().getGraph();
+  return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
+}
+
 result<element_spec> spec_of(const std::string& dispatcher, const std::string& id, duration limit) {
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit,
-                                    make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-                                      b.initDispatcher().setGetDataset(id);
-                                    })));
+  HEADRACE_ASSIGN(auto answer, ask_for_dataset(dispatcher, id, limit));
   auto spec = answer->getDispatcher().getDatasetDef().getElementSpec();
   return decode_spec(buffer::copy_of(spec.begin(), spec.size()));
 }

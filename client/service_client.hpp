@@ -33,6 +33,9 @@ inline constexpr duration answer_limit = std::chrono::seconds{10};
 /// Registers a graph, under `id` or one that the service chooses; returns its dataset id.
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
                                    const std::string& id, duration limit = answer_limit);
+/// The graph of a registered dataset.
+result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id,
+                             duration limit = answer_limit);
 /// The element spec of a registered dataset.
 result<element_spec> spec_of(const std::string& dispatcher, const std::string& id,
                              duration limit = answer_limit);

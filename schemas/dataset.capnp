@@ -317,23 +317,23 @@ struct Dataset {
       # The element, if there is none.
     }
     load :group {
-      folder @127 :Text;
-      spec @128 :ElementSpec;
-      blocks @129 :Int64;
-      cardinality @130 :Int64;
-      shard @131 :UInt32;
+      folder @128 :Text;
+      spec @129 :ElementSpec;
+      blocks @130 :Int64;
+      cardinality @131 :Int64;
+      shard @132 :UInt32;
       # Expression plus one; 0: all shards.
     }
     cache :group {
-      input @132 :UInt32;
-      folder @133 :Text;
-      mostBytes @134 :Int64;
+      input @133 :UInt32;
+      folder @134 :Text;
+      mostBytes @135 :Int64;
     }
     snapshot :group {
-      input @135 :UInt32;
-      folder @136 :Text;
-      compression @137 :Text;
-      shard @138 :UInt32;
+      input @136 :UInt32;
+      folder @137 :Text;
+      compression @138 :Text;
+      shard @139 :UInt32;
       # Function plus one; 0: one shard.
     }
   }

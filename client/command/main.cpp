@@ -64,6 +64,7 @@ int run(int argc, char** argv) {
   add_worker(app, chosen);
   add_up(app, chosen);
   add_status(app, chosen);
+  add_explain(app, chosen);
   add_version(app, chosen);
 
   const auto names = names_of(app);

@@ -1,6 +1,7 @@
 #include "headrace/client/command/server_flags.hpp"
 
 #include "headrace/client/command/option_values.hpp"
+#include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -169,6 +170,24 @@ void add_stuck_flag(CLI::App& app, size_t& into) {
     ->type_name("N")
     ->capture_default_str()
     ->group("Process");
+}
+
+void add_plugin_flag(CLI::App& app, std::vector<std::string>& into) {
+  app
+    .add_option("--plugin", into,
+                "Shared library with C++ functions that pipelines call by name; may be given more "
+                "than once")
+    ->type_name("FILE")
+    ->allow_extra_args(false);
+}
+
+std::function<named_function(const std::string&)>
+functions_of(const std::vector<std::string>& plugins) {
+  auto functions = std::make_shared<function_registry>();
+  for (const auto& file : plugins)
+    if (auto failed = functions->load_plugin(file); !failed.ok())
+      throw error{failed.with_context("--plugin")};
+  return function_registry::finder(functions);
 }
 
 std::function<void(const status&)> end_process_as(std::string name) {

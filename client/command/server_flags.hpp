@@ -36,6 +36,12 @@ void check_timing(duration heartbeat, duration lease);
 
 /// `--max-stuck-threads`.
 void add_stuck_flag(CLI::App& app, size_t& into);
+/// `--plugin`, for what runs pipelines.
+void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
+/// The functions of these plug-ins. Throws `error`.
+std::function<named_function(const std::string&)>
+functions_of(const std::vector<std::string>& plugins);
+
 /// What ends the process with the exit code for why its server cannot go on.
 std::function<void(const status&)> end_process_as(std::string name);
 

@@ -8,12 +8,14 @@ namespace {
 struct flags {
   local_cluster_options cluster{.workers = 1, .endpoint = {.port = 5050}};
   process_flags process;
+  std::vector<std::string> plugins;
 };
 
 int run(const flags& given) {
   return serve("up", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.cluster;
     options.log = log;
+    options.find_function = functions_of(given.plugins);
     options.on_failed = end_process_as("up");
     options.endpoint.port = lives.port(0, options.endpoint.port);
     for (int i = 0; i < options.workers; ++i)
@@ -37,6 +39,7 @@ void add_up(CLI::App& app, action& chosen) {
   add_endpoint_flags(sub, cluster.endpoint);
   add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
   add_timing_flags(sub, cluster.heartbeat, cluster.lease);
+  add_plugin_flag(sub, given->plugins);
   add_process_flags(sub, given->process);
   add_stuck_flag(sub, cluster.most_stuck_threads);
   sub.callback([given, &chosen] {

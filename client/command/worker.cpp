@@ -9,12 +9,14 @@ namespace {
 struct flags {
   worker_server_options server;
   process_flags process;
+  std::vector<std::string> plugins;
 };
 
 int run(const flags& given) {
   return serve("worker", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = given.server;
     options.log = log;
+    options.find_function = functions_of(given.plugins);
     options.on_failed = end_process_as("worker");
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
@@ -49,6 +51,7 @@ void add_worker(CLI::App& app, action& chosen) {
     .add_option("--tag", server.tags, "A label that jobs may ask for; may be given more than once")
     ->type_name("TAG")
     ->allow_extra_args(false);
+  add_plugin_flag(sub, given->plugins);
   add_process_flags(sub, given->process);
   add_duration(sub, "--drain", server.drain,
                "How long it may take, when it is told to stop, to give trainers what it has begun "

@@ -8,7 +8,7 @@ namespace headrace {
 
 namespace {
 
-using detail::check_input;
+using detail::check_tensors;
 using detail::finish;
 using detail::node_of;
 using detail::refused;
@@ -49,7 +49,7 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
 
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t most_bytes) {
   constexpr auto op = dataset_op::cache;
-  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_tensors(op, input));
   if (most_bytes < 0)
     return refused(op, fmt::format("most_bytes is {}; it must be 0 (any) or more", most_bytes));
   if (most_bytes != 0 && !folder.empty())
@@ -68,7 +68,7 @@ result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t mo
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                   std::string_view compression, function_ptr shard) {
   constexpr auto op = dataset_op::snapshot;
-  HEADRACE_TRY(check_input(op, input));
+  HEADRACE_TRY(check_tensors(op, input));
   if (folder.empty())
     return refused(op, "path is empty; it must name a folder");
   auto how = saved_compression_of(compression);

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::random: return open_random(shared, node, at);
   case dataset_op::generator: return open_generator(shared, node, at);
   case dataset_op::elements_of: return open_slices(shared, node, at);
+  case dataset_op::load: return open_load(shared, node, at);
   case dataset_op::map: return open_map(shared, node, at);
   case dataset_op::filter: return open_filter(shared, node, at);
   case dataset_op::flat_map: return open_flat_map(shared, node, at);
@@ -65,6 +67,8 @@ opened open(engine& shared, const dataset_ptr& node, const place& at) {
   case dataset_op::ragged_batch: return open_ragged_batch(shared, node, at);
   case dataset_op::single_element: return open_single_element(shared, node, at);
   case dataset_op::last_element: return open_last_element(shared, node, at);
+  case dataset_op::cache:
+  case dataset_op::snapshot: return open_cache(shared, node, at);
   }
   return unimplemented(
     fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
@@ -126,6 +130,22 @@ block compiled_function::run_named(const block& in) const {
       internal_error(fmt::format("a named function gave {} rows of {} components for {} rows; it "
                                  "must give {} of {}",
                                  out->rows, out->columns.size(), in.rows, in.rows, specs_.size())));
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    const auto& c = out->columns[i];
+    // Rows that failed need not fit.
+    const bool fits =
+      c.type() == specs_[i].type && c.rows() == in.rows
+      && (out->rows == out->errors.size()
+          || (c.is_dense() ? specs_[i].dims.accepts(c.row_shape())
+                           : !specs_[i].dims.has_rank() || c.rank() == specs_[i].dims.rank()));
+    if (!fits)
+      return all_failed(
+        specs_, in,
+        internal_error(fmt::format(
+          "a named function gave {} rows of {}{} as component {}; it declared {}", c.rows(),
+          to_string(c.type()), c.is_dense() ? to_string(c.row_shape()) : std::string{}, i,
+          to_string(specs_[i]))));
+  }
   out->origins = in.origins;
   return *std::move(out);
 }
@@ -153,12 +173,18 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const function
     known = std::make_shared<const compiled_function>(*f);
     return known;
   }
-  auto found = context_.find_function ? context_.find_function(f->named) : named_function{};
-  if (!found)
-    return not_found(
-      fmt::format("no function is registered as '{:.60}' in this process", f->named));
+  HEADRACE_ASSIGN(auto found, find_function(f->named));
   known = std::make_shared<const compiled_function>(std::move(found), f->declared.components);
   return known;
+}
+
+result<named_function> engine::find_function(const std::string& name) const try {
+  auto found = context_.find_function ? context_.find_function(name) : named_function{};
+  if (!found)
+    return not_found(fmt::format("no function is registered as '{:.60}' in this process", name));
+  return found;
+} catch (const error& e) {
+  return e.why();
 }
 
 program engine::arguments_of(const dataset_node& node, const function_scope* scope) {
@@ -223,19 +249,32 @@ std::optional<block> operator_iterator::next(const limits& wanted) {
     return last_failure(cancelled("the iteration was stopped"));
   std::optional<block> out;
   try {
-    out = produce({std::clamp<size_t>(wanted.rows, 1, most_rows), wanted.bytes});
+    const limits most{std::clamp<size_t>(wanted.rows, 1, most_rows), wanted.bytes};
+    out = counters_ ? counted(most) : produce(most);
   } catch (const std::exception& e) {
     return last_failure(from_exception(e).with_context(to_string(node_.op)));
   }
   if (!out)
     ended_ = true;
-  if (counters_) {
-    if (out) {
-      counters_->rows += out->rows;
-      ++counters_->blocks;
-    }
-    counters_->kernel_calls += std::exchange(kernel_calls_, 0);
+  return out;
+}
+
+std::optional<block> operator_iterator::counted(const limits& wanted) {
+  auto& counts = *counters_;
+  const auto here = std::this_thread::get_id();
+  counts.thread = here;
+  const auto begin = clock::system().now();
+  auto out = produce(wanted);
+  const auto took = static_cast<uint64_t>((clock::system().now() - begin).count());
+  counts.time_ns += took;
+  if (counts.user && counts.user->thread.load() == here)
+    counts.user->below_ns += took;
+  if (out) {
+    counts.rows += out->rows;
+    counts.bytes += out->bytes();
+    ++counts.blocks;
   }
+  counts.kernel_calls += std::exchange(kernel_calls_, 0);
   return out;
 }
 

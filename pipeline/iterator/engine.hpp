@@ -82,6 +82,8 @@ public:
 
   /// The function, compiled once.
   result<std::shared_ptr<const compiled_function>> compiled(const function_ptr& f);
+  /// The C++ function of that name; `not_found` otherwise.
+  result<named_function> find_function(const std::string& name) const;
   /// Expressions, compiled once: the arguments of source `node`, seen from `scope`.
   program arguments_of(const dataset_node& node, const function_scope* scope);
   /// The values of a source's arguments, one row each.
@@ -137,11 +139,22 @@ protected:
   }
   void end() noexcept { ended_ = true; }
 
+  /// Somebody looks at how full the queues are: of this operator, so full. No-op if nobody does.
+  void sample_queue(size_t blocks) noexcept {
+    if (!counters_)
+      return;
+    ++counters_->samples;
+    counters_->queued += blocks;
+  }
+  op_counters* counters() const noexcept { return counters_; }
+
   engine& engine_;
   const dataset_node& node_;
   uint64_t kernel_calls_ = 0; ///< since the last block that was given
 
 private:
+  std::optional<block> counted(const limits& wanted);
+
   op_counters* counters_ = nullptr;
   bool ended_ = false;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <thread>
 
 namespace headrace {
 
@@ -53,11 +54,21 @@ public:
 /// Opens a `distribute` node. `repetition` counts the iterations over that node.
 using open_distribute = std::function<result<std::unique_ptr<element_source>>(const dataset_node&)>;
 
-/// What runs in the graph, for benchmarks and `explain`. Counted per operator node.
+/// What runs in the graph, for benchmarks and `explain`. Counted per operator node; times in
+/// nanoseconds.
 struct op_counters {
   std::atomic<uint64_t> rows{0};         ///< given
   std::atomic<uint64_t> blocks{0};       ///< given
   std::atomic<uint64_t> kernel_calls{0}; ///< column kernels run
+  std::atomic<uint64_t> bytes{0};        ///< in the rows given
+  std::atomic<uint64_t> time_ns{0};      ///< in its `next`
+  std::atomic<uint64_t> below_ns{0};     ///< of that, in the `next` of operators it uses
+  std::atomic<uint64_t> work_ns{0};      ///< in its function, on other threads
+  /// Of operators that work ahead: how often it was looked, and blocks that were there or on their
+  /// way in sum.
+  std::atomic<uint64_t> samples{0}, queued{0};
+  op_counters* user = nullptr; ///< of the operator that uses this one; set by who makes them
+  std::atomic<std::thread::id> thread{}; ///< which is in its `next`
 };
 
 /// A C++ function that graphs call by name: rows in, rows out, on the task's own thread.
@@ -71,7 +82,8 @@ struct iterator_context {
   std::stop_token stop;
   split_provider* splits = nullptr; ///< null: read everything
   open_distribute distribute;       ///< empty: `distribute` is an error
-  std::function<named_function(const std::string&)> find_function; ///< empty result: unknown
+  /// Empty result, or `error` thrown: unknown.
+  std::function<named_function(const std::string&)> find_function;
   uint64_t seed =
     0; ///< drawn for this run; operators without an explicit seed derive theirs from it
   uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration

@@ -64,6 +64,11 @@ public:
     std::lock_guard lock{mutex_};
     return !pieces_.empty() || ended_;
   }
+  /// Blocks that `next` would not wait for.
+  size_t blocks() const {
+    std::lock_guard lock{mutex_};
+    return pieces_.size();
+  }
   /// Where to begin again after the rows that `next` gave. Never waits for the thread.
   resume_point point() const;
   /// Begins at a point. @pre neither `start` nor `next` was called

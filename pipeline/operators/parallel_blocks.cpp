@@ -171,6 +171,11 @@ void parallel_blocks::pull(const std::stop_token& stop) {
 
 // Numbers: blocks from the point on some rows of which were done with, and for each its rows, and
 // rows of its result that were done with.
+size_t parallel_blocks::ahead() const {
+  std::lock_guard lock{shared_->mutex};
+  return jobs_.size();
+}
+
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
   auto last = jobs_.end();

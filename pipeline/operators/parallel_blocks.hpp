@@ -26,6 +26,8 @@ public:
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted, uint64_t& kernel_calls);
 
+  /// Blocks that are done or in work.
+  size_t ahead() const;
   /// Appends a point of the input, and which rows after it were done with. Never waits.
   void save_to(position& to) const;
   /// @pre `next` was not called

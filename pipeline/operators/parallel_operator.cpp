@@ -1,5 +1,7 @@
 #include "headrace/pipeline/operators/parallel_operator.hpp"
 
+#include "headrace/runtime/base/clock.hpp"
+
 namespace headrace::detail {
 
 namespace {
@@ -14,6 +16,8 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
+    if (counters())
+      sample_queue(blocks_.ahead());
     auto out = blocks_.next(wanted, kernel_calls_);
     if (!out && engine_.stopped())
       return last_failure(cancelled("the iteration was stopped"));
@@ -30,6 +34,13 @@ private:
 
 opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                      parallel_blocks::function f) {
+  if (auto* counts = shared.context().counters ? shared.context().counters(node) : nullptr)
+    f = [counts, f = std::move(f)](const block& in, uint64_t& kernel_calls) {
+      const auto begin = clock::system().now();
+      auto out = f(in, kernel_calls);
+      counts->work_ns += static_cast<uint64_t>((clock::system().now() - begin).count());
+      return out;
+    };
   return std::unique_ptr<iterator>{
     std::make_unique<parallel_iterator>(shared, node, std::move(input), std::move(f))};
 }

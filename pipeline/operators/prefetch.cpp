@@ -13,6 +13,8 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
+    if (counters())
+      sample_queue(ahead_.blocks());
     auto out = ahead_.next(wanted);
     if (!out && engine_.stopped())
       return last_failure(cancelled("the iteration was stopped"));

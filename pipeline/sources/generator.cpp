@@ -99,13 +99,11 @@ private:
 } // namespace
 
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
-  const auto& find = shared.context().find_function;
-  auto f = find ? find(node->text) : named_function{};
+  auto f = shared.find_function(node->text);
   if (!f)
-    return not_found(
-      fmt::format("generator: no function is registered as '{:.60}' in this process", node->text));
+    return f.status().with_context("generator");
   return std::unique_ptr<iterator>{
-    std::make_unique<generator_iterator>(shared, *node, at, std::move(f))};
+    std::make_unique<generator_iterator>(shared, *node, at, *std::move(f))};
 }
 
 } // namespace headrace::detail

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/explain/explain.hpp"
+
+#include <string>
+
+namespace headrace {
+
+/// Runs a dataset here for a short time, throws its elements away, and says what each operator did:
+/// time, rows, bytes and queue, and which one bounds the rate. Throws `error` if it cannot start.
+explanation explain(const dataset& what, const explain_options& how = {},
+                    const iterate_options& options = {});
+
+/// Writes a dataset's graph into a file, for `read_dataset` and `headrace explain`.
+status write_dataset(const dataset& what, const std::string& file);
+/// Errors name the file.
+result<dataset> read_dataset(const std::string& file);
+/// The dataset that is registered under `id`. Errors name the address.
+result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id);
+
+} // namespace headrace

@@ -1,0 +1,209 @@
+#include "headrace/pipeline/explain/explain.hpp"
+
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <thread>
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+std::string calls_of(const dataset_node& x) {
+  return x.parallel == 0  ? ""
+         : x.parallel < 0 ? ", calls chosen"
+                          : fmt::format(", {} calls", x.parallel);
+}
+
+std::string name_of(const dataset_node& x) {
+  const auto name = to_string(x.op);
+  switch (x.op) {
+  case dataset_op::batch:
+  case dataset_op::padded_batch:
+  case dataset_op::shuffle:
+  case dataset_op::take:
+  case dataset_op::skip:
+  case dataset_op::repeat:
+  case dataset_op::prefetch: return fmt::format("{}({})", name, x.count);
+  case dataset_op::interleave: return fmt::format("{}(cycle {}{})", name, x.count, calls_of(x));
+  case dataset_op::map:
+  case dataset_op::filter: {
+    const auto called = x.body && !x.body->named.empty() ? x.body->named : std::string{};
+    const auto calls = calls_of(x);
+    if (called.empty() && calls.empty())
+      return std::string{name};
+    return fmt::format("{}({})", name,
+                       called.empty() ? calls.substr(2) : "'" + called + "'" + calls);
+  }
+  case dataset_op::load:
+  case dataset_op::snapshot:
+  case dataset_op::cache: return fmt::format("{}({})", name, x.text.empty() ? "memory" : x.text);
+  default: return std::string{name};
+  }
+}
+
+/// The operators of a graph, functions' datasets among them, each once.
+class layout {
+public:
+  explicit layout(const dataset_ptr& graph) { add(*graph, nullptr, 0, false); }
+
+  op_counters* counters(const dataset_node& node) {
+    const auto at = numbers_.find(&node);
+    return at == numbers_.end() ? nullptr : &entries_[at->second]->counted;
+  }
+
+  std::vector<operator_report> report() const {
+    std::vector<operator_report> out;
+    for (const auto& one : entries_) {
+      const auto& c = one->counted;
+      auto& to = out.emplace_back();
+      to.name = name_of(*one->node);
+      to.depth = one->depth;
+      to.in_function = one->in_function;
+      to.rows = c.rows;
+      to.blocks = c.blocks;
+      to.bytes = c.bytes;
+      to.kernel_calls = c.kernel_calls;
+      const auto own = c.time_ns > c.below_ns ? c.time_ns - c.below_ns : 0;
+      // With threads of its own, its caller spends the time waiting.
+      const bool threads = c.samples != 0 || one->node->parallel != 0;
+      to.busy = std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns.load() : own)};
+      if (c.samples != 0)
+        to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
+      if (one->node->parallel > 0)
+        to.calls = static_cast<double>(one->node->parallel);
+      else if (one->node->parallel < 0)
+        to.calls = std::max(1u, std::thread::hardware_concurrency());
+    }
+    return out;
+  }
+
+private:
+  struct entry {
+    const dataset_node* node = nullptr;
+    size_t depth = 0;
+    bool in_function = false;
+    op_counters counted{};
+  };
+
+  void add(const dataset_node& node, op_counters* user, size_t depth, bool in_function) {
+    if (node.op == dataset_op::options)
+      return add(*node.inputs[0], user, depth, in_function); // runs as its input
+    if (numbers_.contains(&node))
+      return;
+    numbers_.emplace(&node, entries_.size());
+    auto& made = *entries_.emplace_back(std::make_unique<entry>());
+    made.node = &node;
+    made.depth = depth;
+    made.in_function = in_function;
+    auto* counted = &made.counted;
+    counted->user = user;
+    if (node.body && node.body->dataset)
+      add(*node.body->dataset, counted, depth + 1, true);
+    if (node.op == dataset_op::distribute)
+      return; // that runs elsewhere
+    for (const auto& input : node.inputs) add(*input, counted, depth + 1, in_function);
+  }
+
+  std::vector<std::unique_ptr<entry>> entries_;
+  std::unordered_map<const dataset_node*, size_t> numbers_;
+};
+
+double seconds(std::chrono::nanoseconds x) { return std::chrono::duration<double>(x).count(); }
+
+std::string with_unit(double x, double step, const std::vector<const char*>& units) {
+  size_t unit = 0;
+  for (; x >= step && unit + 1 < units.size(); ++unit) x /= step;
+  return fmt::format("{:.{}f} {}", x, x >= 100 || unit == 0 ? 0 : 1, units[unit]);
+}
+std::string bytes_text(double x) { return with_unit(x, 1024, {"B", "KiB", "MiB", "GiB", "TiB"}); }
+std::string time_text(std::chrono::nanoseconds x) {
+  return with_unit(static_cast<double>(x.count()), 1000, {"ns", "us", "ms", "s"});
+}
+
+} // namespace
+
+result<explanation> explain(const dataset_ptr& graph, iterator_context context,
+                            const explain_options& options) {
+  if (!graph)
+    return invalid_argument("explain: there is no graph");
+  layout nodes{graph};
+  context.counters = [&](const dataset_node& node) { return nodes.counters(node); };
+  // Ends what still runs ahead before its counters go.
+  std::stop_source stop;
+  std::stop_callback outer{context.stop, [&] { stop.request_stop(); }};
+  context.stop = stop.get_token();
+  explanation out;
+  {
+    HEADRACE_ASSIGN(auto from, make_iterator(graph, context));
+    const auto begin = clock::system().now();
+    block_ramp ramp;
+    while (out.took < options.most_time && out.rows < options.most_rows) {
+      auto wanted = ramp.next();
+      wanted.rows =
+        static_cast<size_t>(std::min<uint64_t>(wanted.rows, options.most_rows - out.rows));
+      const auto before = clock::system().now();
+      const auto rows = from->next(wanted);
+      const auto now = clock::system().now();
+      out.took = now - begin;
+      if (!rows) {
+        out.ended = true;
+        break;
+      }
+      ramp.record(rows->rows, rows->bytes(), now - before);
+      out.rows += rows->rows;
+      out.failed_rows += rows->errors.size();
+      if (out.failure.ok() && !rows->errors.empty())
+        out.failure = rows->errors[0].why;
+    }
+    out.operators = nodes.report();
+    stop.request_stop();
+  }
+  const auto busiest = std::ranges::max_element(
+    out.operators, {}, [](const auto& x) { return seconds(x.busy) / x.calls; });
+  out.bottleneck = busiest != out.operators.end() && busiest->busy.count() > 0
+                     ? static_cast<size_t>(busiest - out.operators.begin())
+                     : out.operators.size();
+  return out;
+}
+
+std::string to_text(const explanation& x) {
+  size_t width = 8;
+  std::vector<std::string> names;
+  for (const auto& one : x.operators) {
+    names.push_back(std::string(2 * one.depth, ' ') + one.name);
+    width = std::max(width, names.back().size());
+  }
+  auto out = fmt::format("{:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>6}  {:>9}  {:>6}\n", "operator",
+                         width, "rows", "blocks", "bytes", "time", "share", "a row", "queue");
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto& one = x.operators[i];
+    const auto share = x.took.count() == 0 ? 0 : 100 * seconds(one.busy) / seconds(x.took);
+    const auto each =
+      one.rows == 0 ? std::chrono::nanoseconds{0} : one.busy / static_cast<int64_t>(one.rows);
+    out += fmt::format("{:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>5.0f}%  {:>9}  {:>6}\n", names[i],
+                       width, one.rows, one.blocks, bytes_text(static_cast<double>(one.bytes)),
+                       time_text(one.busy), share, time_text(each),
+                       one.queue < 0 ? "-" : fmt::format("{:.1f}", one.queue));
+  }
+  out += fmt::format("\n{} elements in {} ({}), {}\n", x.rows, time_text(x.took),
+                     x.ended ? "all of them" : "stopped there",
+                     with_unit(static_cast<double>(x.rows) / std::max(seconds(x.took), 1e-9), 1000,
+                               {"elements/s", "k elements/s", "M elements/s"}));
+  if (x.failed_rows != 0)
+    out += fmt::format("{} of them failed, first: {}\n", x.failed_rows, to_string(x.failure));
+  if (x.bottleneck < x.operators.size()) {
+    const auto& worst = x.operators[x.bottleneck];
+    out += fmt::format(
+      "bottleneck: {}, busy {:.0f}% of the time{}\n", worst.name,
+      std::min(100., 100 * seconds(worst.busy) / worst.calls / std::max(seconds(x.took), 1e-9)),
+      worst.calls > 1 ? fmt::format(" with {:.0f} calls at a time", worst.calls) : "");
+  }
+  return out;
+}
+
+} // namespace headrace

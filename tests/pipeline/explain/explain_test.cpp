@@ -1,0 +1,93 @@
+#include "headrace/pipeline/explain/explain.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+using test::range;
+using test::traced;
+using testing::HasSubstr;
+
+/// A map whose function keeps a core busy for a while.
+dataset_ptr slow_map(const dataset_ptr& in, int64_t parallel = 0) {
+  auto f = std::make_shared<function>();
+  f->argument = in->spec;
+  f->declared = in->spec;
+  f->named = "slow";
+  return make_map(in, f, parallel).value();
+}
+
+iterator_context with_slow() {
+  iterator_context out;
+  out.find_function = [](const std::string&) -> named_function {
+    return [](const block& rows) -> result<block> {
+      const auto until = clock::system().now() + std::chrono::milliseconds{5};
+      while (clock::system().now() < until) {
+      }
+      return rows;
+    };
+  };
+  return out;
+}
+
+TEST(Explain, CountsRowsBlocksAndBytesOfEachOperator) {
+  const auto graph = make_batch(make_take(range(0, 1000), 640).value(), 64).value();
+  const auto seen = explain(graph, {}).value();
+  ASSERT_EQ(seen.operators.size(), 3u);
+  EXPECT_TRUE(seen.ended);
+  EXPECT_EQ(seen.rows, 10u);
+  EXPECT_EQ(seen.operators[0].name, "batch(64)");
+  EXPECT_EQ(seen.operators[0].rows, 10u);
+  EXPECT_EQ(seen.operators[0].bytes, 640u * 8);
+  EXPECT_EQ(seen.operators[1].name, "take(640)");
+  EXPECT_EQ(seen.operators[1].rows, 640u);
+  EXPECT_EQ(seen.operators[2].name, "range");
+  EXPECT_EQ(seen.operators[2].depth, 2u);
+  EXPECT_GT(seen.operators[2].blocks, 0u);
+}
+
+TEST(Explain, NamesTheBottleneck) {
+  for (int64_t parallel : {0, 2}) {
+    const auto squares =
+      make_map(range(0, 40), traced(range(0, 1), [](expr x) { return x * x; })).value();
+    const auto graph = make_prefetch(slow_map(squares, parallel), 4).value();
+    const auto seen = explain(graph, with_slow()).value();
+    ASSERT_LT(seen.bottleneck, seen.operators.size());
+    EXPECT_THAT(seen.operators[seen.bottleneck].name, HasSubstr("map('slow'"));
+    EXPECT_GE(seen.operators[0].queue, 0);
+    EXPECT_THAT(to_text(seen), HasSubstr("bottleneck: map('slow'"));
+  }
+}
+
+TEST(Explain, LooksIntoFunctions) {
+  const auto in = range(0, 10);
+  const auto f = traced(
+    in, [](expr x) { return make_range(x.node(), (x + 3).node(), scalar_constant(1)).value(); });
+  const auto seen = explain(make_flat_map(in, f).value(), {}).value();
+  ASSERT_EQ(seen.operators.size(), 3u);
+  EXPECT_EQ(seen.operators[0].rows, 30u);
+  EXPECT_TRUE(seen.operators[1].in_function);
+  EXPECT_EQ(seen.operators[1].rows, 30u);
+  EXPECT_EQ(seen.operators[2].rows, 10u);
+}
+
+TEST(Explain, StopsAtItsBoundsAndTellsFailures) {
+  const auto endless = make_counter().value();
+  const auto seen = explain(endless, {}, {.most_rows = 5000}).value();
+  EXPECT_FALSE(seen.ended);
+  EXPECT_EQ(seen.rows, 5000u);
+  EXPECT_THAT(to_text(seen), HasSubstr("stopped there"));
+  const auto bad = make_map(range(0, 3), traced(range(0, 1), [](expr x) { return 1 / x; })).value();
+  EXPECT_THAT(to_text(explain(bad, {}).value()), HasSubstr("1 of them failed, first: "));
+}
+
+TEST(Explain, OfNothingIsATable) {
+  EXPECT_THAT(to_text(explain(range(0, 0), {}).value()), HasSubstr("0 elements in "));
+}
+
+} // namespace
+} // namespace headrace
