@@ -70,10 +70,13 @@ public:
       to.kernel_calls = c.kernel_calls;
       const auto own = c.time_ns > c.below_ns ? c.time_ns - c.below_ns : 0;
       // With threads of its own, its caller spends the time waiting.
-      const bool threads = c.samples != 0 || one->node->parallel != 0;
+      const bool threads =
+        c.samples != 0 || (one->node->op == dataset_op::interleave && one->node->parallel != 0);
       to.busy = std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns.load() : own)};
       if (c.samples != 0)
         to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
+      if (!threads)
+        continue;
       if (one->node->parallel > 0)
         to.calls = static_cast<double>(one->node->parallel);
       else if (one->node->parallel < 0)

@@ -15,7 +15,7 @@ using graph = const dataset&;
 
 dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
 
-iterate_options with_python() { return {.seed = {}, .find_function = find_python_function}; }
+iterate_options with_python() { return {.seed = {}, .find_function = python_functions()}; }
 
 } // namespace
 
@@ -37,8 +37,9 @@ void bind_storage(nb::module_& m) {
     [](graph in, std::string folder, std::string compression, const function* shard) {
       enter_threads();
       auto by = shard ? std::optional{*shard} : std::nullopt;
-      run_interruptibly(
-        [=, in = in] { save_elements(in, folder, by, {compression}, with_python()); });
+      run_interruptibly([=, in = in, reading = with_python()] {
+        save_elements(in, folder, by, {compression}, reading);
+      });
     },
     nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
   m.def(
@@ -64,7 +65,8 @@ void bind_storage(nb::module_& m) {
         std::chrono::duration<double>{seconds});
       if (rows)
         how.most_rows = *rows;
-      run_interruptibly([=, in = in] { *text = to_text(explain(in, how, with_python())); });
+      run_interruptibly(
+        [=, in = in, reading = with_python()] { *text = to_text(explain(in, how, reading)); });
       return *text;
     },
     nb::arg("input"), nb::arg("seconds"), nb::arg("rows").none());

@@ -72,7 +72,7 @@ TEST_F(Functions, ThatSetTheWrongThingFail) {
   EXPECT_EQ(with([&](auto& out) {
               return out.template set<uint8_t>(0, {2, 2}, bytes);
             }),
-            "[2 2]{1 2 3 4}");
+            "[2, 2]{1 2 3 4}");
   EXPECT_THAT(with([&](auto& out) {
                 return out.template set<uint8_t>(0, {4, 1}, bytes);
               }),
@@ -161,7 +161,7 @@ TEST_F(Functions, OfAPluginAreCalled) {
   EXPECT_THAT(read(call(tiles, "tile.bytes")), ElementsAre("8", "4"));
   const tensor_spec image{dtype::uint8, {shape::unknown, shape::unknown, 3}};
   EXPECT_THAT(read(call(tiles, "tile.decode", image)),
-              ElementsAre("[1 2 3]{255 255 255 255 255 255}",
+              ElementsAre("[1, 2, 3]{255 255 255 255 255 255}",
                           HasSubstr("!data_loss: tile.decode: this is no tile")));
 }
 

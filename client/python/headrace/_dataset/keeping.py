@@ -91,7 +91,8 @@ class Keeping(Described):
         while wait and _core.saved(folder) is None:
             time.sleep(0.1)
         graph = _core.load(folder, None)
-        how, shards = _core.saved(folder) or ("", 0)
+        found: Any = _core.saved(folder)
+        how, shards = found or ("", 0)
         if compression is not None and compression not in (how, "AUTO"):
             raise InvalidArgumentError(f"load: compression is {compression!r}; {folder!r} was saved with {how!r}")
         if element_spec is not None and element_spec != graph.spec(spec_of_leaf):
