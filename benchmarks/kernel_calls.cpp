@@ -121,7 +121,7 @@ std::vector<operator_case> operators() {
      },
      1},
     // Key and member.
-    {"tar_samples", [tar] { return dataset::tar_samples({tar->path()}, {"txt"}); }, 2},
+    {"tar_samples", [tar] { return dataset::tar_samples(std::vector{tar->path()}, {"txt"}); }, 2},
     // The predicate and the choice.
     {"take_while", [in] { return in.take_while([](expr x) { return x < 9000; }); }, 2},
     {"shard", [in] { return in.shard(3, 1); }, 1},

@@ -90,8 +90,8 @@ enum class dataset_op : uint16_t {
   ragged_batch,    ///< count; flag: drop_remainder
   single_element,  ///< fails unless there is exactly one
   last_element,    ///< or tensors, if there is none
-  cache,       ///< text: folder, empty: memory; count = bytes at most in memory, 0: any; `cached`
-  snapshot,    ///< text: folder; count = a `saved_compression`; function giving the shard, or none
+  cache,    ///< text: folder, empty: memory; count = bytes at most in memory, 0: any; `cached`
+  snapshot, ///< text: folder; count = a `saved_compression`; function giving the shard, or none
 };
 
 std::string_view to_string(dataset_op op) noexcept;
