@@ -26,14 +26,20 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
           place_.board),
     dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
                 {
-                  .on_up = [this](const connection& to) { register_here(to); },
+                  .on_up =
+                    [this](const connection& to) {
+                      unreached_ = {};
+                      register_here(to);
+                    },
                   .on_down =
                     [this](const status& why) {
                       log_.warn("dispatcher lost", {{"why", why}});
                     },
                   .on_failed =
                     [this](const status& why, duration) {
-                      log_.debug("dispatcher not reached", {{"why", why}});
+                      // Once for each reason: it is tried again and again.
+                      if (std::exchange(unreached_, why) != why)
+                        log_.warn("dispatcher not reached", {{"why", why}});
                     },
                 }) {}
 

@@ -95,6 +95,7 @@ private:
   bool told_stuck_ = false;
   std::function<void()> leaving_; ///< what to do when it has left; empty: it stays
   bool said_goodbye_ = false;
+  status unreached_; ///< why the last attempt to connect failed
   peer dispatcher_;
 };
 
