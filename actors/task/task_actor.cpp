@@ -227,6 +227,8 @@ void task_state::deal() {
   const bool dry = dry_at_ && *dry_at_ <= now();
   for (const auto& action : memory_->change([&] { return output.deal(dry); }))
     std::visit([this](const auto& what) { send(what); }, action);
+  if (ended_)
+    return;
   if (dry || !output.could_recall())
     dry_at_.reset();
   if (!dry_at_ && output.could_recall()) {
@@ -241,7 +243,7 @@ void task_state::deal() {
       taken_from_runner_ = pending;
     }
   }
-  if (!ended_ && (output.finished() || (memory_->leaving && output.delivered())))
+  if (output.finished() || (memory_->leaving && output.delivered()))
     return end();
   if (now() >= reported_ + report_interval)
     report();

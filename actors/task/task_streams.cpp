@@ -118,6 +118,8 @@ void task_state::leave(consumer_id who) {
 }
 
 void task_state::send(const task_output::send_block& what) {
+  if (ended_)
+    return;
   auto& route = memory_->routes.at(what.to);
   std::vector<buffer> payload;
   const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
@@ -128,7 +130,19 @@ void task_state::send(const task_output::send_block& what) {
     encode_block(what.rows, packs ? block_encoding::snappy : block_encoding::plain, out.initBlock(),
                  payload);
   });
-  route.over->send({route.channel, header.bytes(), std::move(payload)});
+  link_message carrier{route.channel, header.bytes(), std::move(payload)};
+  const auto fits = route.over->limits().check(carrier);
+  if (fits)
+    return void(route.over->send(std::move(carrier)));
+  if (const auto half = what.rows.rows / 2; half != 0) {
+    send(task_output::send_block{what.to, what.first, what.rows.slice(0, half)});
+    return send(task_output::send_block{what.to, what.first + half,
+                                        what.rows.slice(half, what.rows.rows - half)});
+  }
+  fail(resource_exhausted(
+    fmt::format("an element of {} bytes cannot be sent: {}; make elements of fewer or smaller "
+                "components",
+                carrier.byte_size(), fits.message())));
 }
 
 void task_state::send(const task_output::send_recall& what) {

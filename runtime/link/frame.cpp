@@ -40,10 +40,4 @@ std::string quoted(const std::byte* data, size_t size) {
   return out + (size > shown ? "\"..." : "\"");
 }
 
-size_t link_message::byte_size() const noexcept {
-  auto n = header.size();
-  for (const auto& x : payload) n += x.size();
-  return n;
-}
-
 } // namespace headrace

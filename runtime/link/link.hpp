@@ -32,6 +32,10 @@ struct link_limits {
   size_t header_bytes = size_t{4} << 20;
   uint32_t segments = 4096;
   uint64_t message_bytes = uint64_t{1} << 40; ///< header and payload together
+
+  /// Invalid argument, naming the limit and what is beyond it, for a message that no link with
+  /// these limits carries.
+  status check(const link_message& message) const;
 };
 
 /// Who hears what a link has to tell. All are called on the link's I/O thread, one after the other,
@@ -58,6 +62,7 @@ public:
   /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message is
   /// beyond the limits (then nothing was sent and the link stays as it was).
   virtual bool send(link_message message) = 0;
+  virtual const link_limits& limits() const noexcept = 0;
   /// Bytes handed to `send` and not yet with the kernel (for a local link: not yet with the peer's
   /// handler).
   virtual size_t queued_bytes() const = 0;

@@ -29,11 +29,9 @@ public:
   }
 
   bool send(link_message message) override {
-    static constexpr link_limits limits;
-    auto size = message.byte_size();
-    if (message.header.size() > limits.header_bytes || message.header.size() % 8 != 0
-        || message.payload.size() > limits.segments || size > limits.message_bytes)
+    if (!limits().check(message))
       return false;
+    auto size = message.byte_size();
     std::shared_ptr<local_link> to;
     {
       std::lock_guard hold{mutex_};
@@ -43,6 +41,11 @@ public:
       queued_.fetch_add(size, std::memory_order_relaxed);
     }
     return to->receive(std::move(message));
+  }
+
+  const link_limits& limits() const noexcept override {
+    static constexpr link_limits all;
+    return all;
   }
 
   size_t queued_bytes() const override { return queued_.load(std::memory_order_relaxed); }

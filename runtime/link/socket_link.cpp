@@ -192,15 +192,8 @@ void socket_link::wait(asio::ip::tcp::socket::wait_type what, void (socket_link:
 
 // -- sending ---------------------------------------------------------------------
 
-bool socket_link::within_limits(const link_message& message) const {
-  const auto& limits = core_->options.limits;
-  return message.header.size() <= limits.header_bytes && message.header.size() % 8 == 0
-         && message.payload.size() <= limits.segments
-         && message.byte_size() <= limits.message_bytes;
-}
-
 bool socket_link::send(link_message message) {
-  if (!within_limits(message))
+  if (!limits().check(message))
     return false;
   auto size = message.byte_size();
   {

@@ -36,6 +36,7 @@ public:
   // -- link ----------------------------------------------------------------------
 
   bool send(link_message message) override;
+  const link_limits& limits() const noexcept override { return core_->options.limits; }
   size_t queued_bytes() const override { return queued_.load(std::memory_order_relaxed); }
   void close(status why) override;
   void set_handlers(link_handlers handlers) override;
@@ -66,7 +67,6 @@ private:
   void lost(const wire_result& how);
   void refuse(refusal cause, const status& why);
   void finish(const status& why);
-  bool within_limits(const link_message& message) const;
 
   const std::shared_ptr<link_core> core_;
   const std::shared_ptr<io_loop> loop_;

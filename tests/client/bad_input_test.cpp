@@ -10,6 +10,8 @@ namespace headrace {
 namespace {
 
 using test::thrown_by;
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 TEST(BadInput, AnUnknownDatasetIdIsNamed) {
@@ -40,6 +42,24 @@ TEST(BadInput, NoWorkerWithinItsTimeIsAnErrorThatSaysWhatToStart) {
   EXPECT_THAT(first.status().message(), HasSubstr("headrace worker"));
   const auto second = it.next();
   ASSERT_TRUE(second);
+  EXPECT_FALSE(second->has_value());
+}
+
+TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) {
+  local_cluster cluster{{.workers = 1}};
+  constexpr size_t parts = 2'500; // each of two segments: where its strings end, and their bytes
+  const auto wide = dataset::range(10).map([](expr) {
+    return expr_structure::tuple(
+      std::vector<expr_structure>(parts, constant(std::vector<std::string>(20, "ten bytes!"))));
+  });
+  auto it = wide.apply(distribute{{.service = cluster.target()}}).iterate();
+  const auto first = it.next();
+  EXPECT_EQ(first.status().code(), status_code::resource_exhausted);
+  EXPECT_THAT(first.status().message(), AllOf(HasSubstr("5000"), HasSubstr("at most 4096"),
+                                              ContainsRegex("an element of [0-9]{6,7} bytes"),
+                                              HasSubstr("fewer or smaller")));
+  const auto second = it.next();
+  ASSERT_TRUE(second) << to_string(second.status());
   EXPECT_FALSE(second->has_value());
 }
 
