@@ -135,6 +135,9 @@ struct Iteration {
     # The job cannot go on.
   }
   timing @8 :Timing;
+  lost @9 :List(UInt64);
+  # Tasks that count as gone with their worker: what they still say is not to be heard. One whose worker is back may be
+  # among `tasks` again later, and then goes on where it was.
 }
 
 struct FailureText {

@@ -106,6 +106,7 @@ void consumer_state::conclude() {
 void consumer_state::fail(const status& why) {
   if (over_)
     return;
+  failed_ = true;
   out_->finish(why);
 }
 

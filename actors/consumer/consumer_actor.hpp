@@ -39,6 +39,7 @@ private:
     stream_credit credit;
     bool opened = false; ///< at least once
     bool ended = false;
+    bool lost = false;                              ///< its job gave it up
     bool leaving = false;                           ///< it gives what it has as fast as it may
     duration pause = std::chrono::milliseconds{10}; ///< before the next attempt to connect
     status unreached;                               ///< why the last one failed, or what cut it off
@@ -59,6 +60,10 @@ private:
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, const link_message& carrier, schema::StreamBlock::Reader in);
   void reconnect(task_id id, stream& s);
+  /// Hears nothing more of a task that its job gave up.
+  void drop(stream& s);
+  /// What arrived cannot be read. It would be no better if it were sent again: the trainer is told.
+  void reject(task_id id, stream& s, const status& why);
   /// What the stream may send from here on, and how far we are.
   void grant(const stream& s, const handout::marks& marks, bool waiting) const;
   /// Tells the tasks how far the trainer is, where that is worth a message.
@@ -82,6 +87,7 @@ private:
   bool known_ = false; ///< the dispatcher told us our job
   bool finished_ = false;
   bool over_ = false;
+  bool failed_ = false; ///< the trainer is told why, after what it has got
   bool shared_ = false;
   uint64_t version_ = 0;
   uint64_t asks_ = 0; ///< counts the questions; only the last one's answer is heard

@@ -99,8 +99,9 @@ void consumer_state::apply(schema::Iteration::Reader state) {
     const task_id id{task.getTaskId()};
     present.insert(id);
     auto [at, fresh] = streams_.try_emplace(id);
-    if (!fresh)
+    if (!fresh && !std::exchange(at->second.lost, false))
       continue;
+    at->second.ended = false;
     at->second.life = incarnation{task.getIncarnation()};
     at->second.address = std::string{task.getDataAddress()};
     links_->want(at->second.address, consumer_handle{self_});
@@ -112,6 +113,9 @@ void consumer_state::apply(schema::Iteration::Reader state) {
   for (auto& [id, s] : streams_)
     if (!present.contains(id))
       s.ended = true;
+  for (auto id : state.getLost())
+    if (auto at = streams_.find(task_id{id}); at != streams_.end())
+      drop(at->second);
   if (!present.empty())
     without_worker_since_ = now();
   finished_ = state.getFinished();

@@ -100,10 +100,8 @@ void consumer_state::on(const block_arrived& what) {
   auto& s = streams_.at(id);
   s.pause = first_pause;
   const auto in = stream_message::parse(what.what.header);
-  if (!in.valid()) {
-    log_.warn("bad stream message", {{"peer", what.from->peer_address()}, {"why", in.status()}});
-    return what.from->close(in.status());
-  }
+  if (!in.valid())
+    return reject(id, s, in.status());
   switch (in->which()) {
   case schema::StreamMessage::BLOCK: return accept(id, s, what.what, in->getBlock());
   case schema::StreamMessage::RECALL: {
@@ -149,16 +147,17 @@ void consumer_state::on(const block_arrived& what) {
 
 void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
                             schema::StreamBlock::Reader in) {
+  // Otherwise the trainer, who gets what is there first, might never come to the failure.
+  if (failed_)
+    return;
   auto rows = decode_block(in.getBlock(), carrier.payload, options_.spec.components);
-  if (!rows) {
-    log_.error("bad block", {{"task", id}, {"why", rows.status()}});
-    return s.over->close(rows.status());
-  }
+  if (!rows)
+    return reject(id, s, rows.status());
   const auto received = out_->of(id).received;
   if (in.getFirst() > received)
-    return s.over->close(
-      data_loss(fmt::format("a block of task {} begins at element {}, but {} were received",
-                            id.value, in.getFirst(), received)));
+    return reject(id, s,
+                  data_loss(fmt::format("it begins at element {}, but {} were received",
+                                        in.getFirst(), received)));
   // Sent again though it had come: drop what we have.
   if (const auto known = received - in.getFirst(); known != 0) {
     if (known >= rows->rows)
@@ -171,6 +170,30 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
   out_->add(id, *std::move(rows));
   if (s.leaving)
     grant(s, out_->of(id), out_->waiting());
+}
+
+void consumer_state::reject(task_id id, stream& s, const status& why) {
+  if (failed_)
+    return;
+  const auto told = data_loss(fmt::format(
+    "cannot read what task {:x} of the worker at {} sent: {}; trainer and worker should be of one "
+    "version of headrace",
+    id.value, s.address, why.message()));
+  log_.error("bad stream message", {{"task", id}, {"address", s.address}, {"why", told}});
+  s.ended = true;
+  fail(told);
+}
+
+void consumer_state::drop(stream& s) {
+  if (std::exchange(s.lost, true))
+    return;
+  s.ended = true;
+  s.leaving = false;
+  if (!s.over)
+    return;
+  by_channel_.erase({s.over.get(), s.channel});
+  links_->close_channel(s.over.get(), s.channel);
+  s.over.reset();
 }
 
 void consumer_state::on(const link_lost& what) {

@@ -18,11 +18,13 @@ void link_pool::want(const std::string& address, const consumer_handle& who) {
   }
   if (made)
     return port::tell(who, make_local<consumer_event>(link_made{address, made, {}}));
-  if (auto way = way_.lock())
-    way->connect(address,
-                 [self = shared_from_this(), address](result<std::shared_ptr<link>> outcome) {
-                   self->connected(address, std::move(outcome));
-                 });
+  const auto way = way_.lock();
+  if (!way)
+    return connected(address, unavailable("this node's links have ended"));
+  way->connect(address,
+               [self = shared_from_this(), address](result<std::shared_ptr<link>> outcome) {
+                 self->connected(address, std::move(outcome));
+               });
 }
 
 void link_pool::connected(const std::string& address, result<std::shared_ptr<link>> outcome) {

@@ -30,6 +30,12 @@ public:
     out.todo.start.push_back(fresh);
     add(task_is{std::move(fresh)});
   }
+  void resume(task what, const worker_info& on) {
+    what.state = task_state::starting;
+    what.worker = on;
+    out.todo.start.push_back(what);
+    add(task_is{std::move(what)});
+  }
   void move(task what, task_state to) {
     what.state = to;
     if (!what.alive())
@@ -82,15 +88,24 @@ iteration::decision iteration::consumer_left(consumer_id who) const {
 }
 
 iteration::decision iteration::worker_joined(const worker_info& who) const {
-  // One that is known again after a job came back has its task already.
-  const bool works = std::ranges::any_of(tasks_, [&](const auto& entry) {
-    const task& t = entry.second;
-    return t.alive() && t.worker.id == who.id && t.worker.life == who.life;
-  });
-  if (!opened_ || finished_ || works)
+  if (!opened_ || finished_)
     return {};
   draft next{*this};
-  next.start_on(who);
+  for (const auto& [id, t] : tasks_) {
+    if (t.worker.id != who.id || t.worker.life != who.life)
+      continue;
+    // One that is known again after a job came back has its task already.
+    if (t.alive())
+      return {};
+    // Each life of a worker gives one copy, which may be half read. Under DYNAMIC the splits are
+    // lost.
+    if (mode_ == processing_mode::off && t.state != task_state::lost)
+      return {};
+    if (mode_ == processing_mode::off)
+      next.resume(t, who);
+  }
+  if (next.out.facts.empty())
+    next.start_on(who);
   return std::move(next.out);
 }
 
@@ -121,7 +136,11 @@ iteration::decision iteration::task_started(task_id id, const status& how) const
 iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t elements,
                                           const status& how) const {
   auto at = tasks_.find(id);
-  if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
+  if (at == tasks_.end() || at->second.life != life || finished_)
+    return {};
+  // Its worker was away and is back, and says this before it says who it is.
+  const bool away = at->second.state == task_state::lost && mode_ == processing_mode::off;
+  if (!at->second.alive() && !away)
     return {};
   draft next{*this};
   auto ended = at->second;

@@ -44,9 +44,12 @@ void write_iteration(schema::Iteration::Builder out, const iteration& state, job
   if (!state.failure().ok())
     write_failure(out.initFailure().initFailed(), state.failure());
   std::vector<const iteration::task*> visible;
+  std::vector<task_id> lost;
   for (const auto& [id, task] : state.tasks())
     if (task.state == iteration::task_state::running)
       visible.push_back(&task);
+    else if (task.state == iteration::task_state::lost)
+      lost.push_back(id);
   auto tasks = out.initTasks(static_cast<unsigned>(visible.size()));
   for (unsigned i = 0; i < visible.size(); ++i) {
     tasks[i].setTaskId(visible[i]->id.value);
@@ -55,6 +58,8 @@ void write_iteration(schema::Iteration::Builder out, const iteration& state, job
     tasks[i].setBootId(visible[i]->worker.boot_id);
     tasks[i].setWorkerId(visible[i]->worker.id.value);
   }
+  auto gone = out.initLost(static_cast<unsigned>(lost.size()));
+  for (unsigned i = 0; i < lost.size(); ++i) gone.set(i, lost[i].value);
 }
 
 } // namespace headrace

@@ -19,17 +19,17 @@ void job_state::on_worker(const worker_change& change) {
   }
   const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
   workers_[id] = change;
-  // What was given up while it was away, it runs in vain.
+  // One that is known lost its connection only: its tasks run.
+  if (!known)
+    for (auto& [number, r] : core_.repetitions())
+      if (r.core.consumers() != 0)
+        carry_out(r, r.core.worker_joined(change.worker));
+  // What stays given up, it runs in vain.
   for (const auto& [number, r] : core_.repetitions())
     for (const auto& [task, about] : r.core.tasks())
       if (about.state == iteration::task_state::lost && about.worker.id == id
           && about.worker.life == change.worker.life)
         port::tell(change.handle, stop_order(task, "it was given up"));
-  if (known)
-    return; // it lost its connection only: its tasks run
-  for (auto& [number, r] : core_.repetitions())
-    if (r.core.consumers() != 0)
-      carry_out(r, r.core.worker_joined(change.worker));
 }
 
 void job_state::carry_out(repetition& r, const iteration::decision& decided,

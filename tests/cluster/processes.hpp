@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/client/headrace.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/process/child_process.hpp"
 
 #include <string>
@@ -51,6 +52,16 @@ inline server_process start_worker(const std::string& dispatcher,
                                    std::vector<std::string> more = {}) {
   more.insert(more.end(), {"--dispatcher", dispatcher});
   return {"worker", std::move(more)};
+}
+
+/// Waits until the service's status satisfies `what`. False: it did not in time.
+template <class Predicate>
+bool shows(const std::string& dispatcher, Predicate&& what) {
+  const auto until = clock::system().now() + patience;
+  while (clock::system().now() < until)
+    if (auto now = get_service_status(dispatcher, patience); now && what(*now))
+      return true;
+  return false;
 }
 
 /// Which numbers of a range came, and whether any came twice.

@@ -89,6 +89,42 @@ TEST(Iteration, IgnoresWhatAnEarlierLifeOfATaskSays) {
   EXPECT_TRUE(x.r().core.task_ended(tasks[0].id, incarnation{99}, 3, {}).facts.empty());
 }
 
+TEST(Iteration, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
+  driven_job x{processing_mode::off, 10};
+  const auto tasks =
+    x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
+  for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
+  x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  EXPECT_EQ(x.r().core.tasks().at(tasks[0].id).state, iteration::task_state::lost);
+  const auto again = x.carry_out(x.r().core.worker_joined(worker(1))).start;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].id, tasks[0].id) << "another copy was begun";
+  EXPECT_TRUE(x.carry_out(x.r().core.task_started(tasks[0].id, {})).announce);
+}
+
+TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
+  driven_job x{processing_mode::off, 10};
+  const auto tasks =
+    x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
+  for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
+  x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, 10, {}));
+  EXPECT_TRUE(x.carry_out(x.r().core.worker_joined(worker(1))).start.empty())
+    << "its copy was given already";
+  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u);
+}
+
+TEST(Iteration, UnderDynamicGivesAWorkerThatWasAwayAnotherTask) {
+  driven_job x{processing_mode::dynamic, 10};
+  const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
+  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
+  const auto gone = x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  EXPECT_EQ(gone.forget, std::vector{tasks[0].id});
+  const auto fresh = x.carry_out(x.r().core.worker_joined(worker(1))).start;
+  ASSERT_EQ(fresh.size(), 1u);
+  EXPECT_NE(fresh[0].id, tasks[0].id);
+}
+
 TEST(JobCore, DecidingChangesNothing) {
   driven_job x{processing_mode::dynamic, 10};
   x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));

@@ -1,0 +1,143 @@
+#include "headrace/pipeline/codec/block_codec.hpp"
+#include "tests/actors/consumer/consumer_fixture.hpp"
+#include "tests/actors/consumer/scripted_link.hpp"
+#include "tests/actors/stream/stream_world.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr task_id task{0xabc};
+const std::string data_address = "10.0.0.7:4001";
+
+/// A consumer of a job with one task, which the test plays.
+class ConsumerStreams : public ConsumerActor {
+protected:
+  ConsumerStreams() {
+    links = std::make_shared<link_pool>(way);
+    options.spec = element_spec{tensor_spec{dtype::int64, shape{}}};
+    dispatcher->next = job(7);
+  }
+  enum class task_is { running, lost };
+  void tell(task_is state) {
+    const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
+      auto it = b.initConsumer().initIteration();
+      it.setJobId(7);
+      it.setVersion(++version);
+      write_timing(it.initTiming(), {1s, 5s});
+      if (state == task_is::lost)
+        return it.initLost(1).set(0, task.value);
+      auto one = it.initTasks(1)[0];
+      one.setTaskId(task.value);
+      one.setIncarnation(1);
+      one.setDataAddress(data_address);
+    });
+    port::tell(consumer, news);
+    node.dispatch();
+  }
+  scripted_link& worker() { return *way->links.at(data_address); }
+  /// A block of numbers as the task sends it, on the channel opened last.
+  link_message block_message(int64_t first, size_t rows) {
+    std::vector<buffer> payload;
+    const auto header = stream_message::make([&](schema::StreamMessage::Builder b) {
+      auto out = b.initBlock();
+      out.setFirst(static_cast<uint64_t>(first));
+      encode_block(numbers(first, rows), block_encoding::plain, out.initBlock(), payload);
+    });
+    return {worker().opened().back().first, header.bytes(), std::move(payload)};
+  }
+  void arrives(link_message what) {
+    worker().handlers.on_message(std::move(what));
+    node.dispatch();
+  }
+  /// All that is at the handout, taken.
+  size_t take() {
+    size_t rows = 0;
+    for (std::shared_ptr<const block> some; out->try_next(some, told) == handout::outcome::rows;) {
+      const auto [first, last] = out->claim_up_to(some->rows);
+      rows += last - first;
+    }
+    return rows;
+  }
+
+  std::shared_ptr<scripted_transport> way = std::make_shared<scripted_transport>();
+  uint64_t version = 1;
+  status told; ///< by `take`, at the end
+};
+
+TEST_F(ConsumerStreams, HearNothingMoreOfALostTaskAndKeepWhatItGave) {
+  start();
+  tell(task_is::running);
+  auto late = block_message(50, 50);
+  arrives(block_message(0, 50));
+  tell(task_is::lost);
+  arrives(late);
+  EXPECT_EQ(take(), 50u);
+  node.advance(5s);
+  EXPECT_EQ(worker().opened().size(), 1u) << "nor is it looked for";
+}
+
+TEST_F(ConsumerStreams, GoOnWhereTheyWereWithATaskThatIsBack) {
+  start();
+  tell(task_is::running);
+  arrives(block_message(0, 50));
+  tell(task_is::lost);
+  tell(task_is::running);
+  const auto opened = worker().opened();
+  ASSERT_EQ(opened.size(), 2u);
+  EXPECT_EQ(opened.back().second->getOpen().getReceived(), 50u);
+  arrives(block_message(50, 50));
+  EXPECT_EQ(take(), 100u);
+}
+
+TEST_F(ConsumerStreams, TellTheTrainerOnceOfABlockThatCannotBeRead) {
+  start();
+  tell(task_is::running);
+  arrives(block_message(0, 50));
+  auto damaged = block_message(50, 50);
+  damaged.payload.clear();
+  arrives(damaged);
+  arrives(block_message(50, 50));
+  EXPECT_EQ(take(), 50u) << "what came after it is not given";
+  EXPECT_TRUE(worker().closed.ok()) << "the link has other streams";
+  node.advance(5s);
+  EXPECT_EQ(worker().opened().size(), 1u) << "it is not asked for again";
+  EXPECT_EQ(told.code(), status_code::data_loss);
+  std::shared_ptr<const block> rows;
+  status how;
+  EXPECT_EQ(out->try_next(rows, how), handout::outcome::over);
+  EXPECT_TRUE(how.ok()) << "told again: " << how.message();
+}
+
+TEST_F(ConsumerStreams, NameWorkerAndTaskOfABlockThatCannotBeRead) {
+  start();
+  tell(task_is::running);
+  for (auto damage : {0, 1}) {
+    SCOPED_TRACE(damage);
+    auto damaged = block_message(damage == 0 ? 0 : 10, 50); // the second leaves ten out
+    if (damage == 0)
+      damaged.payload.clear();
+    arrives(damaged);
+  }
+  const auto how = failure();
+  EXPECT_EQ(how.code(), status_code::data_loss);
+  EXPECT_THAT(how.message(), AllOf(HasSubstr(data_address), HasSubstr("task abc")));
+}
+
+TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
+  way.reset(); // as the node does
+  start();
+  tell(task_is::running);
+  node.advance(12s);
+  const auto how = failure();
+  EXPECT_EQ(how.code(), status_code::unavailable);
+  EXPECT_THAT(how.message(), HasSubstr("links have ended"));
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,83 @@
+#include "tests/cluster/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace headrace::test {
+namespace {
+
+// Processes that are stopped past their lease and go on: as after a suspend, a debugger, a busy
+// host.
+
+const std::vector<std::string> short_leases{"--heartbeat", "100ms", "--lease", "1s"};
+
+bool all_alive(const service_status& now) {
+  return std::ranges::all_of(now.workers, &worker_status::alive);
+}
+
+class AwayWorker : public testing::Test {
+protected:
+  AwayWorker() {
+    if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
+      throw error{how};
+  }
+  dataset_iterator read_range(int64_t total, sharding_policy mode) {
+    return dataset::range(total)
+      .apply(distribute{{.processing_mode = mode, .service = dispatcher.address}})
+      .iterate();
+  }
+  /// One of the workers is stopped until its lease is over.
+  void leave_one_for_a_lease() {
+    away.process.kill(SIGSTOP);
+    EXPECT_TRUE(shows(dispatcher.address, std::not_fn(all_alive)));
+    away.process.kill(SIGCONT);
+    EXPECT_TRUE(shows(dispatcher.address, all_alive));
+  }
+
+  server_process dispatcher = start_dispatcher(short_leases);
+  server_process away = start_worker(dispatcher.address);
+  server_process stays = start_worker(dispatcher.address);
+};
+
+TEST_F(AwayWorker, UnderOffGoesOnWithItsCopyWhenItIsBack) {
+  constexpr int64_t total = 3'000'000;
+  auto it = read_range(total, sharding_policy::off);
+  std::vector<uint8_t> times(total);
+  size_t rows = 0;
+  bool left = false;
+  while (auto some = it.next_block()) {
+    ASSERT_TRUE(some->errors.empty());
+    const auto& column = some->columns.at(0);
+    for (auto x :
+         column.values<int64_t>().subspan(static_cast<size_t>(column.first_value(0)), some->rows))
+      ++times.at(static_cast<size_t>(x));
+    rows += some->rows;
+    if (rows > total / 10 && !std::exchange(left, true))
+      leave_one_for_a_lease();
+  }
+  EXPECT_TRUE(left);
+  EXPECT_EQ(rows, 2u * total);
+  EXPECT_EQ(std::ranges::count(times, 2), total);
+}
+
+TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
+  constexpr int64_t total = 3'000'000;
+  auto it = read_range(total, sharding_policy::dynamic);
+  once seen{total};
+  bool left = false;
+  while (auto some = it.next_block()) {
+    seen.add(*some);
+    if (seen.count() > total / 10 && !std::exchange(left, true))
+      leave_one_for_a_lease();
+  }
+  EXPECT_TRUE(left);
+  EXPECT_EQ(seen.wrong(), 0u);
+  EXPECT_EQ(seen.failed(), 0u);
+  // It held a lease, of a quarter of the range at most.
+  EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
+}
+
+} // namespace
+} // namespace headrace::test
