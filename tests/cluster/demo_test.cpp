@@ -10,7 +10,7 @@ namespace {
 class Demo : public testing::TestWithParam<int> {};
 
 TEST_P(Demo, LeavesNoProcessBehindWhenItIsInterrupted) {
-  const std::string digits = std::string{HEADRACE_DATA_DIR} + "/digits";
+  const std::string digits = std::string{HEADRACE_DATA_DIR "/digits"};
   for (const std::string at : {"dispatcher on ", "epoch 2/"}) {
     auto demo = child_process::start(
                   {.argv = {HEADRACE_DEMO, HEADRACE_COMMAND, digits}, .merge_stderr = true})
