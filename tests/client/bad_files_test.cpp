@@ -1,4 +1,5 @@
 #include "tests/client/support/outcomes.hpp"
+#include "tests/support/paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,8 +31,7 @@ protected:
   ~BadFiles() override { std::filesystem::remove_all(folder_); }
 
   static std::string shard(int number) {
-    return std::string{HEADRACE_DATA_DIR} + "/digits/digits-0000" + std::to_string(number)
-           + "-of-00004.tfrecord";
+    return test::data_path("digits/digits-0000") + std::to_string(number) + "-of-00004.tfrecord";
   }
   std::string write(const std::string& name, const std::string& bytes) const {
     const auto path = folder_ + "/" + name;

@@ -1,6 +1,7 @@
 #include "headrace/headrace.hpp"
 #include "tests/client/support/command.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ TEST(PluginFlag, OfAFileThatIsNotThereEndsTheWorkerWithTheReason) {
 }
 
 TEST(PluginFlag, GivesAWorkerTheFunctionsOfALibrary) {
-  const test::started up{{"up", "--port", "0", "--plugin", HEADRACE_TILE_PLUGIN}};
+  const test::started up{{"up", "--port", "0", "--plugin", test::tile_plugin()}};
   const auto sizes = dataset::from_tensor_slices(constant(std::vector<std::string>{"a", "bcd"}))
                        .map(named_call{"tile.bytes", tensor_spec{dtype::int64, {}}})
                        .apply(distribute({.service = up.address}));

@@ -5,6 +5,7 @@
 #include "headrace/runtime/process/child_process.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "tests/client/support/outcomes.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/raw_server.hpp"
 #include "tests/support/stranger.hpp"
 
@@ -31,7 +32,7 @@ std::string text_of(const address& x) { return host_and_port(x.host, x.port); }
 
 /// How `headrace status --dispatcher` ends, and what it says.
 std::pair<exit_code, std::string> status_command(const std::string& dispatcher) {
-  auto process = child_process::start({.argv = {HEADRACE_COMMAND, "status", "--dispatcher",
+  auto process = child_process::start({.argv = {test::headrace_program(), "status", "--dispatcher",
                                                 dispatcher, "--timeout", "2s"},
                                        .merge_stderr = true})
                    .value();

@@ -1,4 +1,5 @@
 #include "tests/cluster/processes.hpp"
+#include "tests/support/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +11,12 @@ namespace {
 class Demo : public testing::TestWithParam<int> {};
 
 TEST_P(Demo, LeavesNoProcessBehindWhenItIsInterrupted) {
-  const std::string digits = std::string{HEADRACE_DATA_DIR "/digits"};
+  const auto digits = test::data_path("digits");
   for (const std::string at : {"dispatcher on ", "epoch 2/"}) {
-    auto demo = child_process::start(
-                  {.argv = {HEADRACE_DEMO, HEADRACE_COMMAND, digits}, .merge_stderr = true})
-                  .value();
+    auto demo =
+      child_process::start(
+        {.argv = {test::digits_program(), test::headrace_program(), digits}, .merge_stderr = true})
+        .value();
     ASSERT_TRUE(demo.read_until(at, patience));
     demo.kill(GetParam());
     ASSERT_TRUE(demo.wait(patience));

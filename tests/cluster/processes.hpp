@@ -3,6 +3,7 @@
 #include "headrace/client/headrace.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/process/child_process.hpp"
+#include "tests/support/paths.hpp"
 
 #include <string>
 #include <utility>
@@ -16,7 +17,7 @@ inline constexpr auto patience = std::chrono::seconds{60};
 /// The command line program with these arguments.
 inline child_process headrace_command(std::vector<std::string> arguments,
                                       bool merge_stderr = false) {
-  arguments.insert(arguments.begin(), HEADRACE_COMMAND);
+  arguments.insert(arguments.begin(), test::headrace_program());
   return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
 }
 

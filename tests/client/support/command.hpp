@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/process/child_process.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
+#include "tests/support/paths.hpp"
 
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ struct outcome {
 };
 
 inline child_process start_command(std::vector<std::string> arguments, bool merge_stderr = false) {
-  arguments.insert(arguments.begin(), HEADRACE_COMMAND);
+  arguments.insert(arguments.begin(), test::headrace_program());
   return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
 }
 

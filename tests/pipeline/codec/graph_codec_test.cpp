@@ -3,6 +3,7 @@
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,10 +53,10 @@ std::vector<dataset_ptr> samples() {
                                                                .compression = "snappy"})
                   .value());
   out.push_back(make_global_shuffle(in, 7, false).value());
-  auto files = make_list_files(string_constant(std::vector<std::string>{
-                                 std::string{HEADRACE_DATA_DIR} + "/digits/digits-0000*"}),
-                               true, 9)
-                 .value();
+  auto files =
+    make_list_files(
+      string_constant(std::vector<std::string>{test::data_path("digits/digits-0000*")}), true, 9)
+      .value();
   auto records =
     make_interleave(files, traced(files, [](expr x) { return make_tfrecord(x.node()).value(); }), 4)
       .value();
@@ -78,9 +79,9 @@ std::vector<dataset_ptr> samples() {
                             .value(),
                           20)
                   .value());
-  auto text = make_text_lines(string_constant(std::vector<std::string>{
-                                std::string{HEADRACE_DATA_DIR} + "/digits/digits.csv"}))
-                .value();
+  auto text =
+    make_text_lines(string_constant(std::vector<std::string>{test::data_path("digits/digits.csv")}))
+      .value();
   out.push_back(
     make_take(
       make_map(text, traced(text, [](expr x) { return strings::upper(strings::split(x, ","))[0]; }))

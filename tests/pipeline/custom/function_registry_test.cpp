@@ -1,5 +1,6 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <atomic>
 #include <gmock/gmock.h>
@@ -34,7 +35,7 @@ protected:
   }
   std::string load(const std::string& file) { return to_string(functions->load_plugin(file)); }
   static std::string plugin(const std::string& name) {
-    return std::string{HEADRACE_TEST_PLUGINS} + "/" + name + ".so";
+    return test::refused_plugins_folder() + "/" + name + ".so";
   }
 
   std::shared_ptr<function_registry> functions = std::make_shared<function_registry>();
@@ -146,14 +147,14 @@ TEST_F(Functions, ThatGiveWhatWasNotDeclaredFail) {
 TEST_F(Functions, ThatAreNotThereAreNamedWithThoseThatAre) {
   EXPECT_EQ(to_string(open(call(range(0, 1), "x")).status()),
             "not_found: no function is registered as 'x' in this process; there are: none");
-  ASSERT_EQ(load(HEADRACE_TILE_PLUGIN), "ok");
+  ASSERT_EQ(load(test::tile_plugin()), "ok");
   EXPECT_THAT(to_string(open(call(range(0, 1), "x")).status()),
-              HasSubstr("there are: 'tile.bytes' (plug-in '" HEADRACE_TILE_PLUGIN
-                        "'), 'tile.decode' (plug-in"));
+              HasSubstr("there are: 'tile.bytes' (plug-in '" + test::tile_plugin()
+                        + "'), 'tile.decode' (plug-in"));
 }
 
 TEST_F(Functions, OfAPluginAreCalled) {
-  ASSERT_EQ(load(HEADRACE_TILE_PLUGIN), "ok");
+  ASSERT_EQ(load(test::tile_plugin()), "ok");
   const auto tiles =
     make_from_tensor_slices(
       {string_constant(std::vector<std::string>{std::string{"TILE\2\1\2\1", 8}, "TILE"})})

@@ -1,4 +1,5 @@
 #include "tests/pipeline/functions/support.hpp"
+#include "tests/support/paths.hpp"
 
 #include <cstring>
 #include <fstream>
@@ -39,7 +40,7 @@ std::vector<std::vector<int64_t>> table_of(const std::string& path) {
 }
 
 TEST(Digits, ExamplesThatTensorFlowWroteAreReadRight) {
-  const std::string folder = HEADRACE_DATA_DIR "/digits/";
+  const auto folder = test::data_path("digits/");
   const auto table = table_of(folder + "digits.csv");
   ASSERT_EQ(table.size(), 1797u);
   size_t seen = 0;

@@ -2,6 +2,7 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -14,9 +15,7 @@ using namespace testing;
 using image::method;
 using list = std::vector<std::string>;
 
-std::string data(const std::string& name) {
-  return std::string{HEADRACE_DATA_DIR} + "/../../tests/data/" + name;
-}
+std::string data(const std::string& name) { return test::expected_path(name); }
 
 std::string read(const std::string& name) {
   std::ifstream in{data("expected/" + name), std::ios::binary};

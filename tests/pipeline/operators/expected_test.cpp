@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fmt/format.h>
 #include <fstream>
@@ -17,9 +18,7 @@ using test::read_all;
 using test::traced;
 using words = std::vector<std::string>;
 
-std::string data(const std::string& name) {
-  return std::string{HEADRACE_DATA_DIR} + "/../../tests/data/" + name;
-}
+std::string data(const std::string& name) { return test::expected_path(name); }
 
 std::map<std::string, words> expected() {
   std::map<std::string, words> out;

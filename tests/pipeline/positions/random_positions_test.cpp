@@ -1,6 +1,7 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
 #include "tests/pipeline/random/generator.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fcntl.h>
 #include <fstream>
@@ -125,7 +126,7 @@ TEST(RandomPositions, ResumeInNewProcessesTwiceInARow) {
     for (int stop = 0; stop < 2; ++stop) {
       const auto rows = stop == 0 ? x.some_of(x.whole.size() - read) : x.whole.size() + 1;
       const auto next = folder.path() + "/" + std::to_string(stop);
-      ASSERT_EQ(output_of({HEADRACE_RESUME_PROGRAM, graph, record, std::to_string(rows), next},
+      ASSERT_EQ(output_of({test::resume_program(), graph, record, std::to_string(rows), next},
                           folder.path() + "/out"),
                 x.slice(read, rows));
       read += std::min(rows, x.whole.size() - read);

@@ -1,4 +1,5 @@
 #include "tests/pipeline/sources/source_rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -218,13 +219,10 @@ TEST(Csv, MissingAndDamagedFilesAreErrorsThatNameThem) {
 TEST(Csv, TheDigitsTableIsReadAsAnyOtherReaderDoes) {
   std::vector<field_format> columns;
   for (int i = 0; i < 65; ++i) columns.push_back(field("", dtype::int32));
-  auto graph = make_csv(files({std::string{HEADRACE_DATA_DIR} + "/digits/digits.csv"}), columns,
-                        {.header = true})
-                 .value();
+  auto graph =
+    make_csv(files({test::data_path("digits/digits.csv")}), columns, {.header = true}).value();
   auto lines =
-    make_skip(
-      make_text_lines(files({std::string{HEADRACE_DATA_DIR} + "/digits/digits.csv"})).value(), 1)
-      .value();
+    make_skip(make_text_lines(files({test::data_path("digits/digits.csv")})).value(), 1).value();
   const auto rows = test::read_all(graph);
   auto want = test::read_all(lines);
   ASSERT_EQ(rows.size(), 1797u);

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/io.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using test::traced;
 
 // Pixels and label of each line of digits.csv.
 std::vector<std::vector<int64_t>> from_csv() {
-  std::istringstream lines{test::read_file(std::string{HEADRACE_DATA_DIR} + "/digits/digits.csv")};
+  std::istringstream lines{test::read_file(test::data_path("digits/digits.csv"))};
   std::vector<std::vector<int64_t>> out;
   std::string line;
   std::getline(lines, line); // names
@@ -29,7 +30,7 @@ TEST(Digits, ThatTensorFlowWroteHoldTheTablesNumbers) {
   ASSERT_EQ(want.size(), 1797u);
   for (size_t shard = 0; shard < 4; ++shard) {
     auto files = std::vector<std::string>{
-      fmt::format("{}/digits/digits-0000{}-of-00004.tfrecord", HEADRACE_DATA_DIR, shard)};
+      test::data_path(fmt::format("digits/digits-0000{}-of-00004.tfrecord", shard))};
     auto records = make_tfrecord(string_constant(files)).value();
     auto parse = traced(records, [](expr x) {
       auto r = io::parse_example(x, {io::fixed_len_feature("image", {}, dtype::string),

@@ -1,4 +1,5 @@
 #include "tests/pipeline/sources/source_rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -25,9 +26,7 @@ std::vector<std::string> records_of(std::vector<std::string> files, const std::s
   return read_all(make_tfrecord(test::files(std::move(files)), how).value(), always(rows));
 }
 
-std::string digits(const std::string& name) {
-  return std::string{HEADRACE_DATA_DIR} + "/digits/" + name;
-}
+std::string digits(const std::string& name) { return test::data_path("digits/") + name; }
 
 TEST(TextLines, AreSplitAtNewlinesAndLoseTheirReturns) {
   scratch_folder folder;

@@ -1,4 +1,5 @@
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -22,7 +23,7 @@ dataset_ptr shuffled(const dataset_ptr& source, uint64_t seed = 5, bool reshuffl
 std::vector<std::string> digit_files() {
   std::vector<std::string> out;
   for (int i = 0; i < 4; ++i)
-    out.push_back(fmt::format("{}/digits/digits-0000{}-of-00004.tfrecord", HEADRACE_DATA_DIR, i));
+    out.push_back(test::data_path(fmt::format("digits/digits-0000{}-of-00004.tfrecord", i)));
   return out;
 }
 

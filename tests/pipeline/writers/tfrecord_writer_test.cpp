@@ -1,6 +1,7 @@
 #include "headrace/pipeline/writers/tfrecord_writer.hpp"
 
 #include "tests/pipeline/sources/source_rows.hpp"
+#include "tests/support/paths.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -28,7 +29,7 @@ size_t files_in(const scratch_folder& folder) {
 TEST(TFRecordWriter, WritesByteForByteWhatTensorFlowWrote) {
   scratch_folder folder;
   iterator_context context;
-  const auto theirs = std::string{HEADRACE_DATA_DIR} + "/digits/digits-00000-of-00004.tfrecord";
+  const auto theirs = test::data_path("digits/digits-00000-of-00004.tfrecord");
   auto from = make_iterator(make_tfrecord(test::files({theirs})).value(), context).value();
   const auto ours = folder.path() + "/ours";
   auto writer = tfrecord_writer::open(ours).value();
