@@ -2,9 +2,10 @@
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Without this it keeps nothing that was compiled with a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # Without this it keeps nothing that was compiled with a precompiled header, nor that header
+  # itself when cmake has just written its list.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 find_program(MOLD mold)
 if(MOLD)
