@@ -1,6 +1,7 @@
 #include "headrace/client/server.hpp"
 
 #include "headrace/actors/node/roles.hpp"
+#include "headrace/actors/report/node_report_actor.hpp"
 #include "headrace/client/local_listener.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
@@ -45,6 +46,7 @@ struct dispatcher_server::impl {
     : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     dispatcher_options options;
     options.timing = {from.heartbeat, from.lease};
+    options.counters = here.counter_reader();
     auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));
     if (!published)
       throw error{published.status()};
@@ -87,6 +89,7 @@ struct worker_server::impl {
     if (from.beside)
       local.emplace(from.beside->hub(), data, here.id(),
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
+    start_node_reports(here, *where, data);
     options.dispatcher = from.dispatcher;
     options.data_address = data;
     options.tags = from.tags;

@@ -17,7 +17,10 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getPid(),
                     in.getAlive(),
                     ns(in.getSinceHeartbeatNs()),
-                    in.getStuckThreads()};
+                    in.getStuckThreads(),
+                    {}};
+  for (auto refused : in.getRefusedLinks())
+    out.refused_links.emplace(refused.getCause(), refused.getCount());
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
   return out;
 }
@@ -55,6 +58,7 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.uptime = ns(in.getUptimeNs());
   out.datasets = in.getDatasets();
   out.bad_messages = in.getBadMessages();
+  out.refused_peers = in.getRefusedPeers();
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   out.tree = read_supervision(in);

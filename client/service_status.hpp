@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/result.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct worker_status {
   bool alive = false;
   duration since_heartbeat{};
   uint32_t stuck_threads = 0; ///< told to stop, and hanging in foreign code
+  /// Connections to its data port that were turned away or cut off, by cause, such as bad_magic (no
+  /// headrace peer), truncated, oversized, silent, tls.
+  std::map<std::string, uint64_t> refused_links;
 };
 
 struct supervised {
@@ -54,7 +58,8 @@ struct supervised {
 struct service_status {
   duration uptime{};
   uint32_t datasets = 0;
-  uint64_t bad_messages = 0;
+  uint64_t bad_messages = 0;  ///< damaged ones that reached the dispatcher; each was answered
+  uint64_t refused_peers = 0; ///< that came to it with another major version
   std::vector<worker_status> workers;
   std::vector<job_status> jobs;
   std::vector<supervised> tree; ///< the dispatcher's and each worker's

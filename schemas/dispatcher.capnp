@@ -64,6 +64,14 @@ struct WorkerHeartbeat {
   # Threads that were told to stop and hang in foreign code.
 }
 
+struct NodeReport {
+  # What a worker's node has counted at its ports; sent now and then, and not answered.
+
+  dataAddress @0 :Text;
+  # Of the worker.
+  refusedLinks @1 :List(Status.RefusedLinks);
+}
+
 struct RegisterDataset {
   graph @0 :Data;
   # A Graph message (dataset.capnp), checked by whoever runs it. Empty: the dispatcher may have it from before; notFound
@@ -260,6 +268,8 @@ struct DispatcherMessage {
     awaitWorkers @16 :UInt32;
     # A request: ok as soon as so many workers are alive.
     leaveService @17 :LeaveService;
+    # ok
+    nodeReport @18 :NodeReport;
     # ok
   }
 }

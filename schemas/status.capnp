@@ -4,6 +4,14 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
+struct RefusedLinks {
+  # Connections to a data port that were turned away or cut off.
+
+  cause @0 :Text;
+  # Such as bad_magic: no headrace peer.
+  count @1 :UInt64;
+}
+
 struct WorkerStatus {
   workerId @0 :UInt64;
   dataAddress @1 :Text;
@@ -17,6 +25,8 @@ struct WorkerStatus {
   # Its last SupervisionTree message; may be empty.
   stuckThreads @8 :UInt32;
   # Threads of it that were told to stop and hang in foreign code.
+  refusedLinks @9 :List(RefusedLinks);
+  # At its data port; causes that occurred.
 }
 
 struct TaskStatus {
@@ -56,4 +66,7 @@ struct ServiceStatus {
   tree @5 :Data;
   # The dispatcher's own SupervisionTree message.
   badMessages @6 :UInt64;
+  # Damaged ones that reached the dispatcher; each was answered.
+  refusedPeers @7 :UInt64;
+  # That introduced themselves to it with another major version.
 }

@@ -4,6 +4,7 @@
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
 
 #include <functional>
@@ -23,6 +24,8 @@ struct dispatcher_options {
   /// Outlives the dispatcher's actor: the next one knows what this one knew.
   std::shared_ptr<fact_store<service_core>> store =
     std::make_shared<memory_store<service_core>>(service_core{});
+  /// What the dispatcher's node has counted; may be empty.
+  std::function<node_counters()> counters;
   /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.
   std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;

@@ -5,8 +5,7 @@ namespace headrace {
 namespace {
 
 void write_workers(schema::ServiceStatus::Builder out, const worker_table& workers,
-                   const std::map<worker_id, envelope>& heartbeats,
-                   const std::map<worker_id, buffer>& trees, time_point now) {
+                   const worker_reports& told, time_point now) {
   auto list = out.initWorkers(static_cast<unsigned>(workers.all().size()));
   unsigned i = 0;
   for (const auto& [id, worker] : workers.all()) {
@@ -18,12 +17,14 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
     one.setPid(worker.info.pid);
     one.setAlive(worker.alive);
     one.setSinceHeartbeatNs(static_cast<uint64_t>((now - worker.last_heard).count()));
-    if (auto beat = heartbeats.find(id); beat != heartbeats.end()) {
+    if (auto beat = told.heartbeats.find(id); beat != told.heartbeats.end()) {
       auto said = beat->second->getDispatcher().getWorkerHeartbeat();
       one.setTasks(said.getTasks().size());
       one.setStuckThreads(said.getStuckThreads());
     }
-    if (auto tree = trees.find(id); tree != trees.end())
+    if (auto node = told.nodes.find(id); node != told.nodes.end())
+      one.setRefusedLinks(node->second->getDispatcher().getNodeReport().getRefusedLinks());
+    if (auto tree = told.trees.find(id); tree != told.trees.end())
       one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});
   }
 }
@@ -31,12 +32,10 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
 } // namespace
 
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
-                  const std::map<worker_id, envelope>& heartbeats,
-                  const std::map<worker_id, buffer>& trees, const std::vector<envelope>& jobs,
-                  time_point now) {
-  write_workers(out, workers, heartbeats, trees, now);
+                  const worker_reports& told, const std::vector<envelope>& jobs, time_point now) {
+  write_workers(out, workers, told, now);
   std::map<uint64_t, schema::TaskProgress::Reader> progress;
-  for (const auto& [id, beat] : heartbeats)
+  for (const auto& [id, beat] : told.heartbeats)
     for (auto task : beat->getDispatcher().getWorkerHeartbeat().getTasks())
       progress.emplace(task.getTaskId(), task);
   auto list = out.initJobs(static_cast<unsigned>(jobs.size()));

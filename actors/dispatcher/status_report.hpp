@@ -9,12 +9,16 @@
 
 namespace headrace {
 
+/// What workers last told of themselves.
+struct worker_reports {
+  const std::map<worker_id, envelope>& heartbeats;
+  const std::map<worker_id, buffer>& trees; ///< SupervisionTree messages
+  const std::map<worker_id, envelope>& nodes; ///< NodeReport
+};
+
 /// Puts together what `headrace status` shows: the workers, and the jobs as they answered for
-/// themselves, completed by what the workers' last heartbeats say of their tasks. `trees`: the
-/// SupervisionTree messages that workers last told.
+/// themselves, completed by what the workers' last heartbeats say of their tasks.
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
-                  const std::map<worker_id, envelope>& heartbeats,
-                  const std::map<worker_id, buffer>& trees, const std::vector<envelope>& jobs,
-                  time_point now);
+                  const worker_reports& told, const std::vector<envelope>& jobs, time_point now);
 
 } // namespace headrace

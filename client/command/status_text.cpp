@@ -23,6 +23,13 @@ std::string stuck_text(uint32_t threads) {
                       : fmt::format("  ({} stuck thread{})", threads, threads == 1 ? "" : "s");
 }
 
+std::string refused_text(const worker_status& x) {
+  std::string out;
+  for (const auto& [cause, count] : x.refused_links)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, cause);
+  return out.empty() ? out : "  (refused links: " + out + ")";
+}
+
 std::string or_dash(const std::string& x) { return x.empty() ? "-" : x; }
 
 void write_tree(std::string& out, const supervised& x, const std::string& indent, bool last) {
@@ -57,8 +64,9 @@ nlohmann::json task_json(const task_status& x) {
 
 std::string status_text(const service_status& x) {
   auto out =
-    fmt::format("up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages\n",
-                seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages);
+    fmt::format("up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
+                seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
+                x.refused_peers);
   if (!x.workers.empty())
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
@@ -66,7 +74,8 @@ std::string status_text(const service_status& x) {
     out += fmt::format(
       "{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
       worker.alive ? "alive" : "lost", fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads));
+      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
+        + refused_text(worker));
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
                        job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
@@ -97,6 +106,7 @@ std::string status_json(const service_status& x) {
                        {"pid", worker.pid},
                        {"alive", worker.alive},
                        {"stuck_threads", worker.stuck_threads},
+                       {"refused_links", worker.refused_links},
                        {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
   auto jobs = nlohmann::json::array();
   for (const auto& job : x.jobs) {
@@ -117,6 +127,7 @@ std::string status_json(const service_status& x) {
   nlohmann::json out{{"uptime_seconds", seconds(x.uptime)},
                      {"datasets", x.datasets},
                      {"bad_messages", x.bad_messages},
+                     {"refused_peers", x.refused_peers},
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
                      {"tree", std::move(tree)}};

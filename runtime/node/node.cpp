@@ -126,8 +126,10 @@ transport_registry& node::transports() noexcept { return impl_->transports; }
 
 std::shared_ptr<local_hub> node::hub() { return impl_->nearest->hub(); }
 
-node_counters node::counters() const noexcept {
-  return {impl_->bad_messages, impl_->hellos, impl_->refused_hellos};
+node_counters node::counters() const { return impl_->counters(); }
+
+std::function<node_counters()> node::counter_reader() const {
+  return [inner = impl_.get()] { return inner->counters(); };
 }
 
 } // namespace headrace

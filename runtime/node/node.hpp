@@ -6,16 +6,18 @@
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node_options.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace headrace {
 
 struct node_counters {
-  uint64_t bad_messages =
-    0;                 ///< messages to the published actor that were damaged; each was answered
-  uint64_t hellos = 0; ///< peers that introduced themselves
+  /// Messages to the published actor that were damaged; each was answered.
+  uint64_t bad_messages = 0;
+  uint64_t hellos = 0;         ///< peers that introduced themselves
   uint64_t refused_hellos = 0; ///< peers of another major version
+  link_counters links;
 };
 
 /// A process's place in a cluster: the actors' system, the data links, the log, and nothing global.
@@ -59,7 +61,9 @@ public:
   /// Where other nodes of this process listen for links that this one makes by `nearest`.
   std::shared_ptr<local_hub> hub();
 
-  node_counters counters() const noexcept;
+  node_counters counters() const;
+  /// Reads the counters, for the node's own actors: valid as long as these live.
+  std::function<node_counters()> counter_reader() const;
 
   /// For the headers that give access to the framework.
   struct impl;

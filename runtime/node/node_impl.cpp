@@ -82,6 +82,10 @@ node::impl::impl(node_options given, caf::actor_system& lent)
   connector = port::spawn<connector_state>(*system, std::ref(*this));
 }
 
+node_counters node::impl::counters() const {
+  return {bad_messages, hellos, refused_hellos, links->counters()};
+}
+
 void node::impl::add_transports() {
   auto sockets = make_link_transport(links);
   nearest = std::make_shared<nearest_transport>(sockets, id);

@@ -30,6 +30,7 @@ struct node::impl {
   /// Asks everybody to end. Returns at once.
   void begin_stop();
   void adopt(const caf::actor& whom);
+  node_counters counters() const;
 
   node_options options;
   uint64_t id;

@@ -1,4 +1,4 @@
-#include "headrace/runtime/message/gate.hpp"
+#include "headrace/runtime/message/envelope.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 #include <caf/binary_deserializer.hpp>
@@ -86,7 +86,7 @@ TEST(CafMessage, LoadsAnyBytesWithoutAFailedDeserialisation) {
 
 // -- over a network ---------------------------------------------------------------------
 
-/// Repeats what it is sent, after its gate.
+/// Repeats the failures it is sent, and counts what is no message.
 class echo_state {
 public:
   using handle_type = published_actor;
@@ -94,14 +94,16 @@ public:
   explicit echo_state(port::self_pointer<handle_type>) {}
   port::behavior<handle_type> make_behavior() {
     return {[this](const envelope& in) -> caf::result<envelope> {
-      if (auto refusal = gate_.refuse(in))
-        return *refusal;
-      return in->isFailure() ? in : gate_.unsupported(in);
+      if (!in.valid())
+        return make_bad_message(++bad_, in.status().message());
+      return in->isFailure()
+               ? in
+               : make_unsupported(static_cast<uint16_t>(in->which()), {}, in->getRequestId());
     }};
   }
 
 private:
-  message_gate gate_{"echo"};
+  uint64_t bad_ = 0;
 };
 
 class OverTheNetwork : public testing::Test {

@@ -1,5 +1,4 @@
 #include "headrace/runtime/message/envelope.hpp"
-#include "headrace/runtime/message/gate.hpp"
 #include "headrace/schemas/supervision.capnp.h"
 
 #include <capnp/any.h>
@@ -266,51 +265,23 @@ TEST(Envelope, WithAnArmOfTheFutureIsValid) {
   EXPECT_EQ(x->getRequestId(), 9u);
 }
 
-TEST(MessageGate, LetsGoodMessagesPass) {
-  message_gate gate{"worker"};
-  EXPECT_FALSE(gate.refuse(make_ok()));
-  EXPECT_EQ(gate.received(), 1u);
-  EXPECT_EQ(gate.bad(), 0u);
+TEST(Envelope, AnswersToBadMessagesTellTheirNumberAndTheReason) {
+  auto answer = make_bad_message(2, "bent again");
+  EXPECT_EQ(answer->getBadMessage().getCount(), 2u);
+  EXPECT_EQ(answer->getBadMessage().getReason(), "bent again");
+  EXPECT_EQ(status_of(answer).code(), status_code::data_loss);
 }
 
-TEST(MessageGate, CountsBadMessagesAndAnswersThem) {
-  message_gate gate{"worker"};
-  gate.refuse(envelope::broken("bent"));
-  auto answer = gate.refuse(envelope::broken("bent again"));
-  ASSERT_TRUE(answer);
-  EXPECT_EQ((*answer)->getBadMessage().getCount(), 2u);
-  EXPECT_EQ((*answer)->getBadMessage().getReason(), "bent again");
-  EXPECT_EQ(status_of(*answer).code(), status_code::data_loss);
-  EXPECT_EQ(gate.bad(), 2u);
-  EXPECT_TRUE(gate.refuse(make_envelope(1, [](auto) {})));
-}
-
-TEST(MessageGate, AnswersUnknownArmsWithArmAndVersion) {
-  message_gate gate{"worker"};
-  auto in = from_the_future(77);
-  EXPECT_FALSE(gate.refuse(in));
-  auto answer = gate.unsupported(in);
+TEST(Envelope, AnswersToUnknownArmsTellArmAndVersion) {
+  auto answer = make_unsupported(77, {}, 9);
   EXPECT_EQ(answer->getRequestId(), 9u);
   EXPECT_EQ(answer->getUnsupported().getArm(), 77);
   EXPECT_TRUE(answer->getUnsupported().isEnvelope());
   auto why = status_of(answer);
   EXPECT_EQ(why.code(), status_code::unimplemented);
   EXPECT_NE(why.message().find("77 of 'envelope'"), std::string::npos) << why.message();
-  EXPECT_NE(status_of(gate.unsupported(in, 12)).message().find("12 of 'worker'"),
+  EXPECT_NE(status_of(make_unsupported(12, "worker")).message().find("12 of 'worker'"),
             std::string::npos);
-  EXPECT_EQ(gate.unknown(), 2u);
-}
-
-TEST(MessageGate, RefusesAnotherMajorVersionButHearsItsGreeting) {
-  message_gate gate{"worker"};
-  auto future = [](auto fill) {
-    return make_envelope(4, [&](schema::Envelope::Builder b) {
-      b.getVersion().setMajor(our_protocol.major + 1);
-      fill(b);
-    });
-  };
-  EXPECT_TRUE(gate.refuse(future([](auto b) { b.setOk(); })));
-  EXPECT_FALSE(gate.refuse(future([](auto b) { b.initHello(); })));
 }
 
 } // namespace
