@@ -53,7 +53,8 @@ port::behavior<reader_state::handle_type> reader_state::make_behavior() {
 // -- the beginning ------------------------------------------------------------------
 
 void reader_state::enroll() {
-  const auto ask = service::register_request(what_->inputs.at(0), {});
+  const auto ask =
+    service::register_request(what_->inputs.at(0), {}, service::id_use::by_iteration);
   if (!ask)
     return fail(ask.status());
   const auto limit = std::min(options_.worker_timeout, service::answer_limit);

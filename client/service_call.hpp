@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/service_client.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -14,7 +15,7 @@ namespace headrace::service {
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
 
 /// What registers a graph under `id`, or one that the service chooses.
-result<envelope> register_request(const dataset_ptr& graph, const std::string& id);
+result<envelope> register_request(const dataset_ptr& graph, const std::string& id, id_use use);
 /// The dataset id in the answer to that. @pre it is no error
 std::string registered_id(const envelope& answer);
 

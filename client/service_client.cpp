@@ -85,13 +85,14 @@ result<buffer> encoded(const dataset_ptr& graph) {
 }
 
 envelope register_request(const dataset_ptr& graph, const buffer& bytes, const std::string& print,
-                          const std::string& id) {
+                          const std::string& id, id_use use) {
   const auto spec = encode_spec(graph->spec);
   return make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     auto out = b.initDispatcher().initRegisterDataset();
     if (!bytes.empty())
       out.setGraph(data(bytes));
     out.setDatasetId(id);
+    out.setForIteration(use == id_use::by_iteration);
     out.setElementSpec(data(spec));
     out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
   });
@@ -99,9 +100,9 @@ envelope register_request(const dataset_ptr& graph, const buffer& bytes, const s
 
 } // namespace
 
-result<envelope> register_request(const dataset_ptr& graph, const std::string& id) {
+result<envelope> register_request(const dataset_ptr& graph, const std::string& id, id_use use) {
   HEADRACE_ASSIGN(auto bytes, encoded(graph));
-  return register_request(graph, bytes, fingerprint(bytes), id);
+  return register_request(graph, bytes, fingerprint(bytes), id, use);
 }
 
 std::string registered_id(const envelope& answer) {
@@ -109,16 +110,17 @@ std::string registered_id(const envelope& answer) {
 }
 
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id, duration limit) {
+                                   const std::string& id, id_use use, duration limit) {
   HEADRACE_ASSIGN(auto bytes, encoded(graph));
   const auto print = fingerprint(bytes);
   if (bytes.size() >= large_graph) {
     // A large one (captured arrays) is sent once: the dispatcher may have it from before.
-    const auto known = call(dispatcher, limit, register_request(graph, {}, print, id));
+    const auto known = call(dispatcher, limit, register_request(graph, {}, print, id, use));
     if (known || known.status().code() != status_code::not_found)
       return known ? result<std::string>{registered_id(*known)} : known.status();
   }
-  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, register_request(graph, bytes, print, id)));
+  HEADRACE_ASSIGN(auto answer,
+                  call(dispatcher, limit, register_request(graph, bytes, print, id, use)));
   return registered_id(answer);
 }
 

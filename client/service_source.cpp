@@ -31,9 +31,10 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   auto options = service::consumer_options_of(graph);
   if (options.dataset_id.empty()) {
-    HEADRACE_ASSIGN(options.dataset_id, service::register_graph(
-                                          about.address, graph.inputs.at(0), {},
-                                          std::min(options.worker_timeout, service::answer_limit)));
+    HEADRACE_ASSIGN(
+      options.dataset_id,
+      service::register_graph(about.address, graph.inputs.at(0), {}, service::id_use::by_iteration,
+                              std::min(options.worker_timeout, service::answer_limit)));
   }
 
   auto what = std::make_unique<impl>();

@@ -82,6 +82,8 @@ struct RegisterDataset {
   # An ElementSpec message: told to those who read by id.
   fingerprint @3 :Data;
   # SHA-256 of the canonical graph.
+  forIteration @4 :Bool;
+  # Wanted by one iteration alone: the id that the dispatcher chooses is forgotten some time after that.
 }
 
 struct DatasetDef {

@@ -18,18 +18,35 @@ result<std::string> dataset_table::id_for(std::string id, const dataset_record& 
   return id;
 }
 
-void dataset_table::add(const std::string& id, dataset_record what) {
-  // The next id is looked for from here.
-  if (id == std::to_string(last_ + 1))
-    ++last_;
-  ids_[id] = what.fingerprint;
+bool dataset_table::add(const std::string& id, dataset_record what) {
+  if (!ids_.try_emplace(id, what.fingerprint).second)
+    return false;
+  // The next id is looked for from here, so that none is given twice.
+  while (ids_.contains(std::to_string(last_ + 1))) ++last_;
+  const auto size = what.graph.size();
   auto key = what.fingerprint;
-  by_fingerprint_.try_emplace(std::move(key), std::move(what));
+  const auto [at, fresh] = by_fingerprint_.try_emplace(std::move(key), kept{std::move(what)});
+  if (fresh)
+    bytes_ += size;
+  ++at->second.ids;
+  return true;
+}
+
+void dataset_table::remove(const std::string& id) {
+  const auto at = ids_.find(id);
+  if (at == ids_.end())
+    return;
+  const auto graph = by_fingerprint_.find(at->second);
+  ids_.erase(at);
+  if (--graph->second.ids != 0)
+    return;
+  bytes_ -= graph->second.what.graph.size();
+  by_fingerprint_.erase(graph);
 }
 
 const dataset_record* dataset_table::with_fingerprint(const std::string& fingerprint) const {
   const auto at = by_fingerprint_.find(fingerprint);
-  return at == by_fingerprint_.end() ? nullptr : &at->second;
+  return at == by_fingerprint_.end() ? nullptr : &at->second.what;
 }
 
 result<const dataset_record*> dataset_table::find(const std::string& id) const {
@@ -37,7 +54,7 @@ result<const dataset_record*> dataset_table::find(const std::string& id) const {
   if (at == ids_.end())
     return not_found(fmt::format(
       "no dataset has the id '{}'; {} are registered with this dispatcher", id, ids_.size()));
-  return &by_fingerprint_.at(at->second);
+  return &by_fingerprint_.at(at->second).what;
 }
 
 } // namespace headrace

@@ -90,17 +90,18 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
   if (record.fingerprint.empty())
     return make_failure(invalid_argument("a dataset is registered with its fingerprint"),
                         in->getRequestId());
-  if (record.graph.empty()) {
-    const auto* known = core_.datasets().with_fingerprint(record.fingerprint);
-    if (known == nullptr)
-      return make_failure(not_found("no dataset of that fingerprint is registered"),
-                          in->getRequestId());
-    record = *known;
-  }
-  auto id = core_.datasets().id_for(std::string{text_of(wanted.getDatasetId())}, record);
+  const bool known = core_.datasets().with_fingerprint(record.fingerprint) != nullptr;
+  if (!known && record.graph.empty())
+    return make_failure(not_found("no dataset of that fingerprint is registered"),
+                        in->getRequestId());
+  if (known) // Kept once.
+    record.graph = record.spec = {};
+  const std::string wanted_id{text_of(wanted.getDatasetId())};
+  auto id = core_.datasets().id_for(wanted_id, record);
   if (!id)
     return make_failure(id.status(), in->getRequestId());
-  commit(service_core::dataset_registered{*id, std::move(record)});
+  commit(service_core::dataset_registered{*id, std::move(record),
+                                          wanted.getForIteration() && wanted_id.empty()});
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
     b.initDatasetDef().setDatasetId(*id);
   });
@@ -145,7 +146,7 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
     all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initStatus();
       out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
-      out.setDatasets(static_cast<uint32_t>(core_.datasets().size()));
+      out.setDatasets(static_cast<uint32_t>(core_.registered()));
       // Most are caught at the node's door.
       const auto counted = options_.counters ? options_.counters() : node_counters{};
       out.setBadMessages(bad_messages_ + counted.bad_messages);

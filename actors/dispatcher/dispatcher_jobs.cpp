@@ -91,7 +91,10 @@ result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader
         fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}", name,
                     found->mode == processing_mode::off ? "off" : "dynamic",
                     mode == processing_mode::off ? "off" : "dynamic"));
-    return found->id;
+    const auto id = found->id;
+    if (core_.may_join(id, dataset_id))
+      commit(service_core::job_joined{id, dataset_id});
+    return id;
   }
   HEADRACE_ASSIGN(auto graph, decode_graph(dataset->graph));
   const job fresh{new_job_id(), name, dataset_id, mode, key};

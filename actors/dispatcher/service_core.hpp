@@ -3,7 +3,9 @@
 #include "headrace/actors/dispatcher/dataset_table.hpp"
 #include "headrace/actors/job/iteration.hpp"
 
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -11,8 +13,17 @@ namespace headrace {
 
 /// The durable state of a dispatcher: which datasets are registered and which jobs there are.
 /// Changes only by facts; the same facts make the same state. What a job does is in its job_core.
+///
+/// Ids that somebody registered stay. Those that the dispatcher chose for one iteration are of use
+/// until the iteration's job is over, and a little longer, for who asks twice.
 class service_core {
 public:
+  /// How many ids for iterations are kept: that no job was asked for yet, and whose jobs are over.
+  static constexpr size_t most_unused = 10'000;
+  static constexpr size_t most_left_over = 1'000;
+  /// With graphs of more bytes than this, one of the latter.
+  static constexpr size_t roomy = size_t{64} << 20;
+
   struct job {
     job_id id;
     std::string name; ///< empty: anonymous
@@ -23,50 +34,63 @@ public:
   };
   struct dataset_registered {
     std::string id;
-    dataset_record what;
+    dataset_record what; ///< without graph and spec if that is known
+    bool for_iteration = false;
     friend bool operator==(const dataset_registered&, const dataset_registered&) = default;
   };
   struct job_started {
     job what;
     friend bool operator==(const job_started&, const job_started&) = default;
   };
+  /// One more consumer of a job, with a dataset id of its own.
+  struct job_joined {
+    job_id id;
+    std::string dataset_id;
+    friend bool operator==(const job_joined&, const job_joined&) = default;
+  };
   struct job_over {
     job_id id;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
-  using fact = std::variant<dataset_registered, job_started, job_over>;
+  using fact = std::variant<dataset_registered, job_started, job_joined, job_over>;
+
+  /// What holding a fact takes, roughly.
+  static size_t bytes_of(const fact& what);
 
   void apply(const fact& what) {
     std::visit([this](const auto& x) { on(x); }, what);
   }
 
   const dataset_table& datasets() const noexcept { return datasets_; }
+  /// How many datasets somebody registered.
+  size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
   }
+  /// The id is for one iteration, and not known to be one of that job.
+  bool may_join(job_id job, const std::string& dataset_id) const;
 
   friend bool operator==(const service_core&, const service_core&) = default;
 
 private:
-  void on(const dataset_registered& x) { datasets_.add(x.id, x.what); }
-  void on(const job_started& x) {
-    jobs_.insert_or_assign(x.what.id, x.what);
-    by_key_[x.what.key] = x.what.id;
-  }
-  void on(const job_over& x) {
-    auto at = jobs_.find(x.id);
-    if (at == jobs_.end())
-      return;
-    by_key_.erase(at->second.key);
-    jobs_.erase(at);
-  }
+  void on(const dataset_registered& x);
+  void on(const job_started& x);
+  void on(const job_joined& x) { use(x.dataset_id, x.id); }
+  void on(const job_over& x);
+  void use(const std::string& dataset_id, job_id by);
+  void drop_oldest(std::deque<std::string>& from);
 
   dataset_table datasets_;
   std::map<job_id, job> jobs_;
   std::map<std::string, job_id> by_key_;
+  /// The ids for iterations, each with the jobs that use it.
+  std::map<std::string, std::set<job_id>> passing_;
+  std::map<job_id, std::set<std::string>> used_by_; ///< the same, by job
+  std::deque<std::string> unused_;    ///< of these, in the order of their registration
+  std::deque<std::string> left_over_; ///< likewise; their jobs are over
 };
 
 } // namespace headrace

@@ -20,20 +20,24 @@ public:
 };
 
 /// Keeps them as long as it lives, and not one by one for ever: the older ones as the state that
-/// they made. One user at a time.
+/// they made. A `Core` whose facts hold much says how much: `static size_t bytes_of(const fact&)`.
+/// One user at a time.
 template <class Core>
 class memory_store final : public fact_store<Core> {
 public:
   using fact = typename Core::fact;
-  /// `unsettled`: how many facts are kept as such.
-  explicit memory_store(Core empty, size_t unsettled = 1024)
-    : settled_(std::move(empty)), most_(unsettled) {}
+  /// How many facts are kept as such, and of what size.
+  explicit memory_store(Core empty, size_t most = 1024, size_t most_bytes = size_t{4} << 20)
+    : settled_(std::move(empty)), most_(most), most_bytes_(most_bytes) {}
 
   status append(const std::vector<fact>& group) override {
     facts_.insert(facts_.end(), group.begin(), group.end());
-    if (facts_.size() > most_) {
+    if constexpr (requires(const fact& x) { Core::bytes_of(x); })
+      for (const auto& x : group) bytes_ += Core::bytes_of(x);
+    if (facts_.size() > most_ || bytes_ > most_bytes_) {
       for (const auto& x : facts_) settled_.apply(x);
       facts_.clear();
+      bytes_ = 0;
     }
     return {};
   }
@@ -43,9 +47,14 @@ public:
     return out;
   }
 
+  /// Of the facts that are kept as such.
+  size_t bytes() const noexcept { return bytes_; }
+
 private:
   Core settled_;
   size_t most_;
+  size_t most_bytes_;
+  size_t bytes_ = 0;
   std::vector<fact> facts_;
 };
 

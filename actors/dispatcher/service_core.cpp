@@ -1,0 +1,64 @@
+#include "headrace/actors/dispatcher/service_core.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+size_t service_core::bytes_of(const fact& what) {
+  const auto* dataset = std::get_if<dataset_registered>(&what);
+  return sizeof(fact) + (dataset ? dataset->what.graph.size() + dataset->what.spec.size() : 0);
+}
+
+bool service_core::may_join(job_id job, const std::string& dataset_id) const {
+  const auto at = passing_.find(dataset_id);
+  return at != passing_.end() && !at->second.contains(job);
+}
+
+void service_core::on(const dataset_registered& x) {
+  if (!datasets_.add(x.id, x.what) || !x.for_iteration)
+    return;
+  passing_.try_emplace(x.id);
+  unused_.push_back(x.id);
+  if (unused_.size() > most_unused)
+    drop_oldest(unused_);
+}
+
+void service_core::on(const job_started& x) {
+  jobs_.insert_or_assign(x.what.id, x.what);
+  by_key_[x.what.key] = x.what.id;
+  use(x.what.dataset_id, x.what.id);
+}
+
+void service_core::on(const job_over& x) {
+  const auto at = jobs_.find(x.id);
+  if (at == jobs_.end())
+    return;
+  by_key_.erase(at->second.key);
+  jobs_.erase(at);
+  if (const auto used = used_by_.extract(x.id))
+    for (const auto& id : used.mapped())
+      if (auto& users = passing_.at(id); users.erase(x.id) != 0 && users.empty())
+        left_over_.push_back(id);
+  while (left_over_.size() > most_left_over || (left_over_.size() > 1 && datasets_.bytes() > roomy))
+    drop_oldest(left_over_);
+}
+
+void service_core::use(const std::string& dataset_id, job_id by) {
+  const auto at = passing_.find(dataset_id);
+  if (at == passing_.end())
+    return;
+  if (at->second.empty()) {
+    std::erase(unused_, dataset_id);
+    std::erase(left_over_, dataset_id);
+  }
+  at->second.insert(by);
+  used_by_[by].insert(dataset_id);
+}
+
+void service_core::drop_oldest(std::deque<std::string>& from) {
+  datasets_.remove(from.front());
+  passing_.erase(from.front());
+  from.pop_front();
+}
+
+} // namespace headrace

@@ -1,0 +1,112 @@
+#include "headrace/actors/dispatcher/service_core.hpp"
+#include "headrace/actors/store/fact_store.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+using core = service_core;
+constexpr size_t two_mib = size_t{2} << 20;
+
+/// Decides as the dispatcher does: what is known is not stored again.
+struct ServiceCore : testing::Test {
+  memory_store<core> store{core{}};
+  core now;
+  uint64_t last_job = 0;
+
+  void commit(const core::fact& what) {
+    ASSERT_TRUE(store.append({what}).ok());
+    now.apply(what);
+  }
+  std::string enroll(const std::string& print, bool for_iteration, size_t bytes = two_mib) {
+    dataset_record what{{}, {}, print};
+    if (now.datasets().with_fingerprint(print) == nullptr)
+      what.graph = mutable_buffer{bytes}.freeze();
+    const auto id = now.datasets().id_for({}, what).value();
+    commit(core::dataset_registered{id, what, for_iteration});
+    return id;
+  }
+  job_id start(const std::string& dataset, const std::string& name = {}) {
+    const job_id id{++last_job};
+    commit(core::job_started{{id, name, dataset, processing_mode::off, to_string(id)}});
+    return id;
+  }
+  void expect_stored() { EXPECT_EQ(store.recover().value(), now); }
+};
+
+TEST_F(ServiceCore, KeepsAGraphOnceAndItsFactsWithoutIt) {
+  enroll("print", false);
+  const auto held = store.bytes();
+  for (int i = 0; i < 100; ++i) enroll("print", false);
+  EXPECT_EQ(now.datasets().bytes(), two_mib);
+  EXPECT_LT(store.bytes() - held, size_t{64} << 10);
+  EXPECT_EQ(now.registered(), 101u);
+  expect_stored();
+}
+
+TEST_F(ServiceCore, StaysAsLargeAfterManyIterationsOverOneGraph) {
+  for (int i = 0; i < 5'000; ++i) {
+    commit(core::job_over{start(enroll("print", true))});
+    ASSERT_LE(now.datasets().size(), core::most_left_over);
+    ASSERT_EQ(now.datasets().bytes(), two_mib);
+    ASSERT_LE(store.bytes(), size_t{4} << 20);
+  }
+  EXPECT_TRUE(now.jobs().empty());
+  EXPECT_EQ(now.registered(), 0u);
+  expect_stored();
+}
+
+TEST_F(ServiceCore, StaysAsLargeAfterManyIterationsOverDifferentGraphs) {
+  for (int i = 0; i < 200; ++i) {
+    commit(core::job_over{start(enroll("print " + std::to_string(i), true))});
+    ASSERT_LE(now.datasets().bytes(), core::roomy);
+    ASSERT_LE(store.bytes(), size_t{4} << 20);
+  }
+  expect_stored();
+}
+
+TEST_F(ServiceCore, BoundsIdsThatNoJobIsEverAskedForWith) {
+  for (size_t i = 0; i < core::most_unused + 100; ++i) enroll("print", true, 8);
+  EXPECT_EQ(now.datasets().size(), core::most_unused);
+}
+
+TEST_F(ServiceCore, KeepsWhatSomebodyRegistered) {
+  const auto id = enroll("print", false);
+  for (int i = 0; i < 2'000; ++i) commit(core::job_over{start(id)});
+  EXPECT_TRUE(now.datasets().find(id));
+}
+
+TEST_F(ServiceCore, KeepsADatasetAsLongAsAJobUsesIt) {
+  const auto first = enroll("print", true);
+  const auto second = enroll("print", true);
+  const auto job = start(first, "shared");
+  EXPECT_TRUE(now.may_join(job, second));
+  commit(core::job_joined{job, second});
+  EXPECT_FALSE(now.may_join(job, second));
+  const auto others = [&] {
+    for (int i = 0; i < 2'000; ++i) commit(core::job_over{start(enroll("other", true, 8))});
+  };
+  others();
+  EXPECT_TRUE(now.datasets().find(first));
+  EXPECT_TRUE(now.datasets().find(second));
+  commit(core::job_over{job});
+  others();
+  EXPECT_FALSE(now.datasets().find(first));
+  EXPECT_FALSE(now.datasets().find(second));
+  EXPECT_EQ(now.datasets().with_fingerprint("print"), nullptr);
+  expect_stored();
+}
+
+TEST_F(ServiceCore, GivesNoIdTwice) {
+  commit(core::dataset_registered{"1002", {{}, {}, "mine"}});
+  std::set<std::string> given;
+  for (int i = 0; i < 3'000; ++i) {
+    const auto id = enroll("print", true, 8);
+    EXPECT_TRUE(given.insert(id).second) << id;
+    commit(core::job_over{start(id)});
+  }
+}
+
+} // namespace
+} // namespace headrace
