@@ -18,7 +18,8 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getAlive(),
                     ns(in.getSinceHeartbeatNs()),
                     in.getStuckThreads(),
-                    {}};
+                    {},
+                    in.getLeft()};
   for (auto refused : in.getRefusedLinks())
     out.refused_links.emplace(refused.getCause(), refused.getCount());
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
@@ -46,6 +47,10 @@ job_status read(schema::JobStatus::Reader in) {
 }
 
 } // namespace
+
+std::string_view state_of(const worker_status& x) noexcept {
+  return x.alive ? "alive" : x.left ? "left" : "lost";
+}
 
 result<service_status> get_service_status(const std::string& dispatcher, duration limit) {
   HEADRACE_ASSIGN(

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace {
@@ -38,12 +39,13 @@ struct worker_status {
   std::string address; ///< of its data port
   std::vector<std::string> tags;
   uint32_t pid = 0;
-  bool alive = false;
+  bool alive = false; ///< its lease is running
   duration since_heartbeat{};
   uint32_t stuck_threads = 0; ///< told to stop, and hanging in foreign code
   /// Connections to its data port that were turned away or cut off, by cause, such as bad_magic (no
   /// headrace peer), truncated, oversized, silent, tls.
   std::map<std::string, uint64_t> refused_links;
+  bool left = false; ///< not alive, and ended in order
 };
 
 struct supervised {
@@ -64,6 +66,9 @@ struct service_status {
   std::vector<job_status> jobs;
   std::vector<supervised> tree; ///< the dispatcher's and each worker's
 };
+
+/// alive, left (it ended in order) or lost.
+std::string_view state_of(const worker_status& x) noexcept;
 
 /// Asks a dispatcher. Blocks for at most `limit`; errors name the address.
 result<service_status> get_service_status(const std::string& dispatcher,

@@ -14,8 +14,8 @@ supervised node_of(const supervisor_snapshot::child& x) {
   return out;
 }
 
-supervised node_of(capnp::Data::Reader tree, std::string unnamed, bool alive) {
-  supervised out{std::move(unnamed), alive ? "running" : "lost", 0, {}, {}};
+supervised node_of(capnp::Data::Reader tree, std::string unnamed, std::string state) {
+  supervised out{std::move(unnamed), std::move(state), 0, {}, {}};
   if (tree.size() == 0)
     return out;
   auto read =
@@ -31,10 +31,12 @@ supervised node_of(capnp::Data::Reader tree, std::string unnamed, bool alive) {
 } // namespace
 
 std::vector<supervised> read_supervision(schema::ServiceStatus::Reader in) {
-  std::vector<supervised> out{node_of(in.getTree(), "dispatcher", true)};
+  std::vector<supervised> out{node_of(in.getTree(), "dispatcher", "running")};
   for (auto worker : in.getWorkers())
     out.push_back(node_of(worker.getTree(), fmt::format("worker {:x}", worker.getWorkerId()),
-                          worker.getAlive()));
+                          worker.getAlive()  ? "running"
+                          : worker.getLeft() ? "left"
+                                             : "lost"));
   return out;
 }
 

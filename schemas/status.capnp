@@ -27,6 +27,8 @@ struct WorkerStatus {
   # Threads of it that were told to stop and hang in foreign code.
   refusedLinks @9 :List(RefusedLinks);
   # At its data port; causes that occurred.
+  left @10 :Bool;
+  # Not alive, and ended in order.
 }
 
 struct TaskStatus {

@@ -9,6 +9,7 @@
 #include "headrace/runtime/supervision/supervisor.hpp"
 
 #include <deque>
+#include <list>
 #include <map>
 #include <string>
 #include <utility>
@@ -35,6 +36,8 @@ private:
 
   caf::result<envelope> answer(const envelope& in);
   envelope register_worker(const envelope& in);
+  /// The answer to a worker with another living one's data address.
+  envelope refuse(const worker_info& who, const worker_info& other, uint64_t request);
   envelope worker_heartbeat(const envelope& in);
   envelope worker_leaves(const envelope& in);
   envelope node_report(const envelope& in);
@@ -73,6 +76,8 @@ private:
   service_core core_;
   worker_table workers_;
   std::map<worker_id, published_actor> worker_handles_;
+  std::map<worker_id, port::watcher::token> worker_watches_; ///< of these
+  incarnation last_refused_;
   std::map<job_id, std::shared_ptr<memory_store<job_core>>> job_stores_;
   struct held {
     envelope what;
@@ -87,8 +92,9 @@ private:
     uint32_t workers = 0;
     uint64_t request = 0;
     caf::typed_response_promise<envelope> answer;
+    port::watcher::token asker = 0;
   };
-  std::vector<awaiting> awaiting_;
+  std::list<awaiting> awaiting_;
   uint64_t armed_ = 0;
   uint64_t bad_messages_ = 0;
   time_point started_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace {
 
@@ -24,11 +25,18 @@ envelope dispatcher_state::register_worker(const envelope& in) {
     return make_failure(
       invalid_argument("a worker registers with a request, not with a plain message"),
       in->getRequestId());
+  if (const auto* other = workers_.rival(info))
+    return refuse(info, *other, in->getRequestId());
   const auto outcome = workers_.add(info, now());
   info.id = outcome.id;
   if (outcome.replaced)
     lose(*outcome.replaced);
   worker_handles_[info.id] = sender;
+  watcher_.forget(worker_watches_[info.id]);
+  worker_watches_[info.id] =
+    watcher_.watch(sender, [this, id = info.id, life = info.life](const caf::error&) {
+      workers_.disconnected(id, life);
+    });
   if (outcome.joined)
     log_.info("worker joined",
               {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
@@ -43,6 +51,7 @@ envelope dispatcher_state::register_worker(const envelope& in) {
     if (one.workers > alive)
       return false;
     one.answer.deliver(make_ok(one.request));
+    watcher_.forget(one.asker);
     return true;
   });
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
@@ -52,12 +61,26 @@ envelope dispatcher_state::register_worker(const envelope& in) {
   });
 }
 
+envelope dispatcher_state::refuse(const worker_info& who, const worker_info& other,
+                                  uint64_t request) {
+  const auto why = already_exists(
+    fmt::format("another worker ({}, process {}) is alive at {}, the data address that this one "
+                "(process {}) tells as well: give each an address of its own, with --data-port "
+                "and --advertise, or with --advertise-data",
+                to_string(other.id), other.pid, other.data_address, who.pid));
+  // It will ask again and again.
+  if (std::exchange(last_refused_, who.life) != who.life)
+    log_.warn("worker refused", {{"why", why}});
+  return make_failure(why, request);
+}
+
 envelope dispatcher_state::worker_heartbeat(const envelope& in) {
   auto beat = in->getDispatcher().getWorkerHeartbeat();
   const worker_id id{beat.getWorkerId()};
   if (!workers_.renew(id, incarnation{beat.getIncarnation()}, now()))
-    return make_failure(not_found(fmt::format("worker {} is not registered (any more)", id.value)),
-                        in->getRequestId());
+    return make_failure(
+      not_found(fmt::format("worker {} is not registered (any more)", to_string(id))),
+      in->getRequestId());
   last_heartbeats_[id] = in;
   if (auto tree = beat.getTree(); tree.size() != 0)
     trees_[id] = bytes_of(tree);
@@ -88,6 +111,8 @@ void dispatcher_state::lose(const worker_info& who) {
 
 void dispatcher_state::forget_worker(const worker_info& who) {
   worker_handles_.erase(who.id);
+  if (auto watch = worker_watches_.extract(who.id); !watch.empty())
+    watcher_.forget(watch.mapped());
   last_heartbeats_.erase(who.id);
   trees_.erase(who.id);
   node_reports_.erase(who.id);
@@ -109,8 +134,14 @@ caf::result<envelope> dispatcher_state::await_workers(const envelope& in) {
   const auto wanted = in->getDispatcher().getAwaitWorkers();
   if (workers_.alive().size() >= wanted)
     return make_ok(in->getRequestId());
+  const auto asker = caf::actor_cast<caf::actor>(self_->current_sender());
+  if (!asker)
+    return make_ok(in->getRequestId()); // nobody listens
   awaiting_.push_back({wanted, in->getRequestId(), self_->make_response_promise<envelope>()});
-  return awaiting_.back().answer;
+  const auto at = std::prev(awaiting_.end());
+  // Who waits no longer ends, without a word.
+  at->asker = watcher_.watch(asker, [this, at](const caf::error&) { awaiting_.erase(at); });
+  return at->answer;
 }
 
 } // namespace headrace

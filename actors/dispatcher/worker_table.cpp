@@ -4,6 +4,19 @@
 
 namespace headrace {
 
+const worker_info* worker_table::rival(const worker_info& who) const {
+  for (const auto& [id, worker] : workers_)
+    if (worker.alive && worker.connected && worker.info.life != who.life
+        && worker.info.data_address == who.data_address)
+      return &worker.info;
+  return nullptr;
+}
+
+void worker_table::disconnected(worker_id id, incarnation life) {
+  if (auto at = workers_.find(id); at != workers_.end() && at->second.info.life == life)
+    at->second.connected = false;
+}
+
 worker_table::registered worker_table::add(worker_info info, time_point now) {
   registered out;
   auto at = info.id ? workers_.find(info.id) : workers_.end();
@@ -26,7 +39,7 @@ worker_table::registered worker_table::add(worker_info info, time_point now) {
       out.replaced = at->second.info;
   }
   out.id = info.id;
-  at->second = {std::move(info), now, true};
+  at->second = {std::move(info), now};
   return out;
 }
 
@@ -43,10 +56,14 @@ std::optional<worker_info> worker_table::leave(worker_id id, incarnation life) {
   if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
     return {};
   at->second.alive = false;
+  at->second.left = true;
   return at->second.info;
 }
 
 std::vector<worker_info> worker_table::expire(time_point now) {
+  std::erase_if(workers_, [&](const auto& entry) {
+    return !entry.second.alive && entry.second.last_heard + remembered <= now;
+  });
   std::vector<worker_info> out;
   for (auto& [id, worker] : workers_)
     if (worker.alive && worker.last_heard + timing_.lease <= now) {

@@ -22,7 +22,12 @@ public:
     worker_info info;
     time_point last_heard;
     bool alive = true;
+    bool left = false;     ///< not alive, and ended in order
+    bool connected = true; ///< nothing is known against it
   };
+  /// For how long workers that are not alive are remembered.
+  static constexpr duration remembered = std::chrono::minutes{10};
+
   /// What a registration changes.
   struct registered {
     worker_id id;
@@ -34,6 +39,12 @@ public:
 
   explicit worker_table(lease_timing timing) : timing_(timing) {}
 
+  /// The living worker, another than `who`, that has the data address of `who` and may still be
+  /// there: the two would take each other's consumers. Null if there is none.
+  const worker_info* rival(const worker_info& who) const;
+  /// The connection to that life of it was lost: no more than that, but another process may have
+  /// its data address.
+  void disconnected(worker_id id, incarnation life);
   /// A worker says who it is. `info.id` is 0 or what it was given before, maybe by an earlier
   /// dispatcher: then another worker may have that number by now.
   registered add(worker_info info, time_point now);
@@ -41,7 +52,7 @@ public:
   bool renew(worker_id id, incarnation life, time_point now);
   /// It ends in order. nullopt: that life of it is not alive anyway.
   std::optional<worker_info> leave(worker_id id, incarnation life);
-  /// Workers whose lease has ended by `now`; each is told once.
+  /// Workers whose lease has ended by `now`; each is told once. Forgets the ones of old.
   std::vector<worker_info> expire(time_point now);
   /// When the next lease could end.
   std::optional<time_point> next_deadline() const;

@@ -63,19 +63,19 @@ nlohmann::json task_json(const task_status& x) {
 } // namespace
 
 std::string status_text(const service_status& x) {
-  auto out =
-    fmt::format("up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
-                seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
-                x.refused_peers);
+  auto out = fmt::format(
+    "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
+    seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
+    x.refused_peers);
   if (!x.workers.empty())
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
-    out += fmt::format(
-      "{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
-      worker.alive ? "alive" : "lost", fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
-        + refused_text(worker));
+    out +=
+      fmt::format("{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
+                  state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+                  or_dash(fmt::format("{}", fmt::join(worker.tags, ",")))
+                    + stuck_text(worker.stuck_threads) + refused_text(worker));
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
                        job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
@@ -105,6 +105,7 @@ std::string status_json(const service_status& x) {
                        {"tags", worker.tags},
                        {"pid", worker.pid},
                        {"alive", worker.alive},
+                       {"state", state_of(worker)},
                        {"stuck_threads", worker.stuck_threads},
                        {"refused_links", worker.refused_links},
                        {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});

@@ -1,8 +1,15 @@
 #include "headrace/runtime/base/ids.hpp"
 
+#include <array>
+#include <charconv>
 #include <random>
 
 namespace headrace {
+
+std::string to_hex(uint64_t x) {
+  std::array<char, 16> out;
+  return {out.data(), std::to_chars(out.begin(), out.end(), x, 16).ptr};
+}
 
 uint64_t random_id() {
   std::random_device entropy;

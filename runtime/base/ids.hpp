@@ -7,6 +7,9 @@
 
 namespace headrace {
 
+/// Without leading zeros.
+std::string to_hex(uint64_t x);
+
 /// A number that names one kind of thing and does not convert to the number of another kind.
 template <class Tag>
 struct strong_id {
@@ -15,7 +18,8 @@ struct strong_id {
   /// Zero is nobody.
   explicit operator bool() const noexcept { return value != 0; }
   friend auto operator<=>(const strong_id&, const strong_id&) = default;
-  friend std::string to_string(strong_id x) { return std::to_string(x.value); }
+  /// As everywhere where people see it: hexadecimal.
+  friend std::string to_string(strong_id x) { return to_hex(x.value); }
 };
 
 using worker_id = strong_id<struct worker_tag>;

@@ -56,5 +56,47 @@ TEST_F(WorkerTable, LetsAWorkerLeaveOnce) {
   EXPECT_TRUE(table.expire(now + 1h).empty());
 }
 
+TEST_F(WorkerTable, TellsWhoLeftFromWhoIsLost) {
+  const auto left = table.add(info(0, 10, "a:1"), now).id;
+  const auto lost = table.add(info(0, 20, "b:1"), now).id;
+  table.leave(left, incarnation{10});
+  table.expire(now + 5s);
+  EXPECT_TRUE(table.all().at(left).left);
+  EXPECT_FALSE(table.all().at(lost).left);
+  EXPECT_FALSE(table.all().at(lost).alive);
+  table.add(info(0, 11, "a:1"), now + 6s);
+  EXPECT_FALSE(table.all().at(left).left) << "it is back";
+}
+
+TEST_F(WorkerTable, ForgetsWorkersThatAreGoneForLong) {
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    table.add(info(0, i, "a:" + std::to_string(i)), now);
+    now += worker_table::remembered / 10;
+    table.expire(now);
+    ASSERT_LE(table.all().size(), 12u);
+  }
+}
+
+TEST_F(WorkerTable, NamesTheLivingWorkerThatHasAnAddressAlready) {
+  const auto first = table.add(info(0, 10, "a:1"), now).id;
+  EXPECT_FALSE(table.rival(info(0, 11, "b:1")));
+  EXPECT_FALSE(table.rival(info(first.value, 10, "a:1"))) << "itself";
+  ASSERT_TRUE(table.rival(info(0, 11, "a:1")));
+  EXPECT_EQ(table.rival(info(0, 11, "a:1"))->id, first);
+}
+
+TEST_F(WorkerTable, GivesAnAddressToAnotherWhenTheConnectionOrTheLeaseIsLost) {
+  const auto first = table.add(info(0, 10, "a:1"), now).id;
+  table.disconnected(first, incarnation{9});
+  EXPECT_TRUE(table.rival(info(0, 11, "a:1"))) << "an earlier life's";
+  table.disconnected(first, incarnation{10});
+  EXPECT_FALSE(table.rival(info(0, 11, "a:1")));
+  EXPECT_TRUE(table.renew(first, incarnation{10}, now)) << "it is alive all the same";
+  table.add(info(first.value, 10, "a:1"), now);
+  EXPECT_TRUE(table.rival(info(0, 11, "a:1"))) << "connected again";
+  table.expire(now + 5s);
+  EXPECT_FALSE(table.rival(info(0, 11, "a:1")));
+}
+
 } // namespace
 } // namespace headrace
