@@ -1,6 +1,7 @@
 #include "headrace/runtime/node/node_config.hpp"
 
 #include "headrace/runtime/message/types.hpp"
+#include "headrace/runtime/node/random_node_id.hpp"
 #include "headrace/runtime/node/tls_error_queue.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ void configure_network(caf::actor_system_config& config, const node_options& opt
   using port::option;
   port::register_announced(config);
   config.load<caf::io::middleman>();
+  name_at_random(config);
   if (options.tls.enabled()) {
     keep_tls_errors_apart();
     config.load<caf::openssl::manager>();

@@ -53,6 +53,16 @@ TEST(NodeTest, TellsWhyARequestFailed) {
   EXPECT_THAT(ask(client, made.actor, make_ok(crash_request)).status().message(),
               HasSubstr("crash on demand"));
 }
+TEST(NodeTest, ConnectsHoweverManyNodesAProcessHasHad) {
+  node server;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  // The framework would name the 256th after the first as that.
+  for (int i = 0; i < 255; ++i) node{};
+  node client;
+  EXPECT_NE(system_of(client).node(), system_of(server).node());
+  auto made = connect(client, address_of(server));
+  EXPECT_TRUE(made) << to_string(made.status());
+}
 TEST(NodeTest, ConnectsToItself) {
   node self;
   ASSERT_TRUE(listen(self, spawn_echo(self)));

@@ -1,0 +1,54 @@
+#include "headrace/runtime/node/random_node_id.hpp"
+
+#include "headrace/runtime/base/ids.hpp"
+
+#include <cstring>
+#include <unistd.h>
+
+namespace headrace {
+
+#if HEADRACE_CAF_LEGACY
+
+namespace {
+
+caf::node_id random_node_id() {
+  const uint64_t random[] = {random_id(), random_id(), random_id()};
+  caf::node_id::default_data::host_id_type host;
+  static_assert(sizeof(host) <= sizeof(random));
+  std::memcpy(host.data(), random, sizeof(host));
+  return caf::make_node_id(static_cast<uint32_t>(::getpid()), host);
+}
+
+/// Modules are initialised in the order of their numbers, before any actor is spawned: this one
+/// after the middleman, which has drawn the name until then. Its number is of a module that the
+/// release does not have yet.
+class naming : public caf::actor_system::module {
+public:
+  explicit naming(caf::actor_system& system) : system_(system) {}
+  void start() override {}
+  void stop() override {}
+  void init(caf::actor_system_config&) override {
+    // There is no other way to set it; the object itself is not const.
+    const_cast<caf::node_id&>(system_.node()) = random_node_id();
+  }
+  id_t id() const override { return network_manager; }
+  void* subtype_ptr() override { return this; }
+
+private:
+  caf::actor_system& system_;
+};
+
+} // namespace
+
+void name_at_random(caf::actor_system_config& config) {
+  config.module_factories.emplace_back(
+    [](caf::actor_system& system) -> caf::actor_system::module* { return new naming(system); });
+}
+
+#else
+
+void name_at_random(caf::actor_system_config&) {} // release 1.1 does that itself
+
+#endif
+
+} // namespace headrace
