@@ -130,8 +130,12 @@ def test_DefaultsMayBeWrittenDown():
             worker_tags=["gpu"]))
         while dispatcher.num_workers() < 1:
             pass
-        assert dispatcher.status()["workers"][0]["tags"] == ["gpu"]
+        told = dispatcher.status()["workers"][0]
+        assert told["tags"] == ["gpu"]
+        assert (told["state"], told["refused_links"]) == ("alive", {})
         worker.stop()
+        assert dispatcher.status()["workers"][0]["state"] == "left"
+        assert dispatcher.status()["refused_peers"] == 0
 
 
 @pytest.mark.parametrize("field", sorted(WARNED))

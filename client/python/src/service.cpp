@@ -87,6 +87,11 @@ nb::object value_of(const std::vector<T>& all) {
   for (const auto& x : all) out.append(value_of(x));
   return out;
 }
+nb::object value_of(const std::map<std::string, uint64_t>& all) {
+  nb::dict out;
+  for (const auto& [name, x] : all) out[name.c_str()] = x;
+  return out;
+}
 
 void put(nb::dict&, const auto&) {}
 /// Puts fields of `x` into a dict, by their names.
@@ -103,9 +108,11 @@ nb::dict dict_of(const auto& x, auto... fields) {
 
 nb::object value_of(const worker_status& x) {
   using w = worker_status;
-  return dict_of(x, "worker", &w::worker, "address", &w::address, "tags", &w::tags, "pid", &w::pid,
-                 "alive", &w::alive, "since_heartbeat", &w::since_heartbeat, "stuck_threads",
-                 &w::stuck_threads);
+  auto out = dict_of(x, "worker", &w::worker, "address", &w::address, "tags", &w::tags, "pid",
+                     &w::pid, "alive", &w::alive, "since_heartbeat", &w::since_heartbeat,
+                     "stuck_threads", &w::stuck_threads, "refused_links", &w::refused_links);
+  out["state"] = std::string{state_of(x)};
+  return out;
 }
 
 nb::object value_of(const task_status& x) {
@@ -131,7 +138,8 @@ nb::object value_of(const supervised& x) {
 nb::dict to_python(const service_status& x) {
   using s = service_status;
   return dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
-                 &s::bad_messages, "workers", &s::workers, "jobs", &s::jobs, "tree", &s::tree);
+                 &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
+                 "jobs", &s::jobs, "tree", &s::tree);
 }
 
 } // namespace

@@ -199,6 +199,9 @@ class WorkerServer(_Server):
 
 
 def status(service: str, timeout: float = 5.0) -> dict[str, Any]:
-    """What a service is doing. Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers."""
+    """What a service is doing: what ``headrace status`` shows, by the same names.
+
+    Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
+    """
     out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
     return out
