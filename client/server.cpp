@@ -1,7 +1,6 @@
 #include "headrace/client/server.hpp"
 
 #include "headrace/actors/node/roles.hpp"
-#include "headrace/actors/report/node_report_actor.hpp"
 #include "headrace/client/local_listener.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
@@ -89,9 +88,9 @@ struct worker_server::impl {
     if (from.beside)
       local.emplace(from.beside->hub(), data, here.id(),
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
-    start_node_reports(here, *where, data);
     options.dispatcher = from.dispatcher;
     options.data_address = data;
+    options.counters = here.counter_reader();
     options.tags = from.tags;
     options.find_function = from.find_function;
     options.open_distribute = [](const dataset_node& node,

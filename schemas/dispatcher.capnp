@@ -62,14 +62,8 @@ struct WorkerHeartbeat {
   # A SupervisionTree message, sent when it changed since the last heartbeat; else empty.
   stuckThreads @4 :UInt32;
   # Threads that were told to stop and hang in foreign code.
-}
-
-struct NodeReport {
-  # What a worker's node has counted at its ports; sent now and then, and not answered.
-
-  dataAddress @0 :Text;
-  # Of the worker.
-  refusedLinks @1 :List(Status.RefusedLinks);
+  refusedLinks @5 :List(Status.RefusedLinks);
+  # What the worker's node has counted at its data port; causes that occurred.
 }
 
 struct RegisterDataset {
@@ -270,8 +264,6 @@ struct DispatcherMessage {
     awaitWorkers @16 :UInt32;
     # A request: ok as soon as so many workers are alive.
     leaveService @17 :LeaveService;
-    # ok
-    nodeReport @18 :NodeReport;
     # ok
   }
 }

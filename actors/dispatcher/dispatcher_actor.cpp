@@ -72,7 +72,6 @@ caf::result<envelope> dispatcher_state::answer(const envelope& in) {
   case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
   case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
   case arm::LEAVE_SERVICE: return worker_leaves(in);
-  case arm::NODE_REPORT: return node_report(in);
   case arm::GET_STATUS: return get_status(in);
   case arm::AWAIT_WORKERS: return await_workers(in);
   default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
@@ -151,7 +150,7 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
       const auto counted = options_.counters ? options_.counters() : node_counters{};
       out.setBadMessages(bad_messages_ + counted.bad_messages);
       out.setRefusedPeers(counted.refused_hellos);
-      write_status(out, workers_, {last_heartbeats_, trees_, node_reports_}, all->jobs, now());
+      write_status(out, workers_, {last_heartbeats_, trees_}, all->jobs, now());
       if (place_.board)
         out.setTree(
           data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), place_.board->roots()})

@@ -40,7 +40,6 @@ private:
   envelope refuse(const worker_info& who, const worker_info& other, uint64_t request);
   envelope worker_heartbeat(const envelope& in);
   envelope worker_leaves(const envelope& in);
-  envelope node_report(const envelope& in);
   envelope register_dataset(const envelope& in);
   envelope get_dataset(const envelope& in);
   caf::result<envelope> open_iteration(const envelope& in);
@@ -86,7 +85,6 @@ private:
   std::map<job_id, std::vector<held>> held_; ///< while their job's actor is started again
   std::map<worker_id, envelope> last_heartbeats_;
   std::map<worker_id, buffer> trees_;                 ///< SupervisionTree messages, as last told
-  std::map<worker_id, envelope> node_reports_;        ///< NodeReport arms, the last of each
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
   struct awaiting {
     uint32_t workers = 0;

@@ -87,14 +87,6 @@ envelope dispatcher_state::worker_heartbeat(const envelope& in) {
   return make_ok(in->getRequestId());
 }
 
-envelope dispatcher_state::node_report(const envelope& in) {
-  const auto address = text_of(in->getDispatcher().getNodeReport().getDataAddress());
-  for (const auto& [id, worker] : workers_.all())
-    if (worker.alive && worker.info.data_address == address)
-      node_reports_[id] = in;
-  return make_ok(in->getRequestId());
-}
-
 envelope dispatcher_state::worker_leaves(const envelope& in) {
   const auto bye = in->getDispatcher().getLeaveService();
   if (auto who = workers_.leave(worker_id{bye.getWorkerId()}, incarnation{bye.getIncarnation()})) {
@@ -115,7 +107,6 @@ void dispatcher_state::forget_worker(const worker_info& who) {
     watcher_.forget(watch.mapped());
   last_heartbeats_.erase(who.id);
   trees_.erase(who.id);
-  node_reports_.erase(who.id);
   tell_jobs({who, {}, true});
 }
 

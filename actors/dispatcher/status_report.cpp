@@ -22,9 +22,8 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
       auto said = beat->second->getDispatcher().getWorkerHeartbeat();
       one.setTasks(said.getTasks().size());
       one.setStuckThreads(said.getStuckThreads());
+      one.setRefusedLinks(said.getRefusedLinks());
     }
-    if (auto node = told.nodes.find(id); node != told.nodes.end())
-      one.setRefusedLinks(node->second->getDispatcher().getNodeReport().getRefusedLinks());
     if (auto tree = told.trees.find(id); tree != told.trees.end())
       one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});
   }

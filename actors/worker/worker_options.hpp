@@ -5,6 +5,7 @@
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
 
 #include <atomic>
@@ -41,6 +42,8 @@ struct worker_options {
   duration drain = std::chrono::milliseconds{500};
   /// Set by who ends the whole service: nobody is left to go on, so nothing is waited for.
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
+  /// What the worker's node has counted; may be empty.
+  std::function<node_counters()> counters;
   /// Told of each actor that the worker gets; may be empty.
   std::function<void(const caf::actor&)> on_start;
 };

@@ -7,12 +7,36 @@
 
 #include <algorithm>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace headrace {
 
 // What the dispatcher is told of this worker: who it is, that it lives, how its tasks go.
 
 namespace {
+
+/// The causes for which links were refused, and how many each.
+std::vector<std::pair<const char*, uint64_t>> refusals_in(const link_counters& x) {
+  std::vector<std::pair<const char*, uint64_t>> out{{"bad_magic", x.bad_magic},
+                                                    {"bad_version", x.bad_version},
+                                                    {"bad_frame", x.bad_frame},
+                                                    {"oversized", x.oversized},
+                                                    {"truncated", x.truncated},
+                                                    {"silent", x.silent},
+                                                    {"tls", x.tls}};
+  std::erase_if(out, [](const auto& entry) { return entry.second == 0; });
+  return out;
+}
+
+void write_refusals(schema::WorkerHeartbeat::Builder out, const link_counters& counted) {
+  const auto refused = refusals_in(counted);
+  auto list = out.initRefusedLinks(static_cast<unsigned>(refused.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    list[i].setCause(refused[i].first);
+    list[i].setCount(refused[i].second);
+  }
+}
 
 bool same_bytes(const buffer& a, const buffer& b) {
   return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
@@ -104,6 +128,8 @@ void worker_state::beat() {
       task.elements_before = task.numbers.elements;
     }
     out.setStuckThreads(static_cast<uint32_t>(stuck));
+    if (options_.counters)
+      write_refusals(out, options_.counters().links);
     if (!same_bytes(tree, told_tree_))
       out.setTree({reinterpret_cast<const kj::byte*>(tree.data()), tree.size()});
   });
