@@ -113,7 +113,14 @@ void connector_state::join(const attempt_ptr& x) {
         else
           greet(x, caf::actor_cast<published_actor>(whom));
       },
-      [this, x, tls](const caf::error& why) { fail(x, explain(x->to, why, tls)); });
+      [this, x, tls](const caf::error& why) {
+        // Release 0.17 takes a connection for silent when its heart beats in mid-handshake.
+        if (why == caf::sec::connection_timeout && self_->clock().now() < x->deadline) {
+          ++x->round;
+          return probe(x);
+        }
+        fail(x, explain(x->to, why, tls));
+      });
 }
 
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
