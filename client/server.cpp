@@ -100,6 +100,7 @@ struct worker_server::impl {
     };
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
+    options.on_other_version = from.on_other_version;
     options.drain = from.drain;
     role = start_worker(here, options, *where, router, from.log, from.on_failed);
   }

@@ -66,6 +66,9 @@ struct worker_server_options {
   duration drain = std::chrono::milliseconds{500};
   /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
   std::function<void(const status&)> on_failed;
+  /// Told, from any thread, that the dispatcher is of another major version; the worker goes on
+  /// trying, in vain until one of the two is updated. May be empty.
+  std::function<void(const status&)> on_other_version;
   /// A node of this process whose consumers read from this worker without sockets and copies:
   /// `node::process()`. May be null.
   std::shared_ptr<node> beside;

@@ -38,8 +38,12 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
                   .on_failed =
                     [this](const status& why, duration) {
                       // Once for each reason: it is tried again and again.
-                      if (std::exchange(unreached_, why) != why)
-                        log_.warn("dispatcher not reached", {{"why", why}});
+                      if (std::exchange(unreached_, why) == why)
+                        return;
+                      log_.warn("dispatcher not reached", {{"why", why}});
+                      if (why.code() == status_code::failed_precondition
+                          && options_.on_other_version)
+                        options_.on_other_version(why);
                     },
                 }) {}
 

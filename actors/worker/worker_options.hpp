@@ -37,6 +37,9 @@ struct worker_options {
   size_t most_stuck = 0;
   /// Told once when `most_stuck` is reached.
   std::function<void(const status&)> on_stuck;
+  /// Told that the dispatcher is of another major version: trying again would not help. May be
+  /// empty.
+  std::function<void(const status&)> on_other_version;
   /// How long a worker that is asked to end may take to give what it has begun to its consumers;
   /// what it has not begun goes back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};

@@ -190,13 +190,18 @@ functions_of(const std::vector<std::string>& plugins) {
   return function_registry::finder(functions);
 }
 
+void end_process(const std::string& name, const status& why, exit_code code) {
+  fail(name, why);
+  std::fflush(nullptr);
+  // At once: what hangs would make an orderly end wait.
+  ::_exit(static_cast<int>(code));
+}
+
 std::function<void(const status&)> end_process_as(std::string name) {
   return [name = std::move(name)](const status& why) {
-    std::fprintf(stderr, "headrace %s: %s\n", name.c_str(), why.message().c_str());
-    std::fflush(nullptr);
-    // At once: what hangs would make an orderly end wait.
-    ::_exit(static_cast<int>(why.code() == status_code::resource_exhausted ? exit_code::stuck_thread
-                                                                           : exit_code::internal));
+    end_process(name, why,
+                why.code() == status_code::resource_exhausted ? exit_code::stuck_thread
+                                                              : exit_code::internal);
   };
 }
 

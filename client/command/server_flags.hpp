@@ -2,6 +2,7 @@
 
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/process_parent.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,6 +43,8 @@ void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 std::function<named_function(const std::string&)>
 functions_of(const std::vector<std::string>& plugins);
 
+/// Ends the process at once and says why.
+[[noreturn]] void end_process(const std::string& name, const status& why, exit_code code);
 /// What ends the process with the exit code for why its server cannot go on.
 std::function<void(const status&)> end_process_as(std::string name);
 

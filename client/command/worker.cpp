@@ -18,6 +18,9 @@ int run(const flags& given) {
     options.log = log;
     options.find_function = functions_of(given.plugins);
     options.on_failed = end_process_as("worker");
+    options.on_other_version = [](const status& why) {
+      end_process("worker", why, exit_code_of_connect(why));
+    };
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
     // Scripts that put something in front of the port want to know the port itself.

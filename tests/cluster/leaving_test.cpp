@@ -119,5 +119,43 @@ TEST(Leaving, IsNotHeldUpByATrainerThatPauses) {
   stop(leaves); // 0, and not the code of one that had to be killed
 }
 
+distribute two_at_a_time(const server_process& dispatcher) {
+  return distribute({.processing_mode = sharding_policy::dynamic,
+                     .service = dispatcher.address,
+                     .max_outstanding_requests = 2});
+}
+
+TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
+  constexpr int64_t total = 20'000;
+  auto dispatcher = dispatcher_of_long_leases();
+  // What it has not given by then would be lost.
+  auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
+  auto stays = start_worker(dispatcher.address);
+  await_workers(dispatcher, 2);
+  auto it = dataset::range(total).apply(two_at_a_time(dispatcher)).iterate();
+  once seen{total};
+  bool told = false;
+  while (auto rows = it.next_block()) {
+    seen.add(*rows);
+    if (seen.count() > total / 10 && !std::exchange(told, true))
+      leaves.process.kill(SIGTERM);
+  }
+  const auto code = leaves.process.wait(patience);
+  ASSERT_TRUE(code) << to_string(code.status());
+  EXPECT_EQ(*code, process_end{}) << to_string(*code);
+  EXPECT_TRUE(told);
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(seen.wrong(), 0u);
+}
+
+TEST(Leaving, IsNotHeldUpByABoundOnElementsOfATrainerThatPauses) {
+  auto dispatcher = dispatcher_of_long_leases();
+  auto leaves = start_worker(dispatcher.address);
+  await_workers(dispatcher, 1);
+  auto it = dataset::range(1'000'000'000).apply(two_at_a_time(dispatcher)).iterate();
+  ASSERT_TRUE(it.next_block());
+  stop(leaves);
+}
+
 } // namespace
 } // namespace headrace::test
