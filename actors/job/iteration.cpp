@@ -167,11 +167,11 @@ iteration::decision iteration::task_left(task_id id, incarnation life, uint64_t 
   return std::move(next.out);
 }
 
-iteration::decision iteration::cancel() const {
+iteration::decision iteration::cancel(const status& how) const {
   draft next{*this};
   next.stop_all();
   if (!finished_)
-    next.add(finished_as{});
+    next.add(finished_as{how});
   return std::move(next.out);
 }
 

@@ -86,8 +86,8 @@ public:
   decision task_ended(task_id id, incarnation life, uint64_t elements, const status& how) const;
   /// Its worker ends, in order: it gave what it had begun to its readers.
   decision task_left(task_id id, incarnation life, uint64_t elements) const;
-  /// Nobody reads any more: all tasks stop.
-  decision cancel() const;
+  /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
+  decision cancel(const status& how = {}) const;
 
   void apply(const fact& what);
 

@@ -18,11 +18,20 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
 port::behavior<job_handle> job_state::make_behavior() {
   take_over();
   return {
-    [this](const envelope& in) { return answer(in); },
-    [this](const local<worker_change>& change) { on_worker(*change); },
+    [this](const envelope& in) {
+      auto out = answer(in);
+      forget_spent();
+      return out;
+    },
+    [this](const local<worker_change>& change) {
+      on_worker(*change);
+      forget_spent();
+    },
     [this](atom::deadline, uint64_t epoch) {
-      if (epoch == armed_)
-        on_deadline();
+      if (epoch != armed_)
+        return;
+      on_deadline();
+      forget_spent();
     },
   };
 }
@@ -49,6 +58,8 @@ void job_state::take_over() {
   for (auto& [number, r] : core_.repetitions()) {
     r.core.all_renewed(now());
     connected_[number].idle_since = now();
+    if (r.core.finished())
+      continue; // its tasks were told to stop
     for (const auto& [id, task] : r.core.tasks())
       // One that runs asks again for the splits that it waits for.
       if (auto at = workers_.find(task.worker.id);
@@ -74,7 +85,7 @@ void job_state::arm() {
   for (const auto& [number, r] : core_.repetitions()) {
     if (auto oldest = r.core.oldest_renewal())
       consider(*oldest + about_.options.timing.lease);
-    else
+    else if (!r.core.finished() || !is_read())
       consider(connected_[number].idle_since + about_.options.idle_job);
   }
   if (missing_at_)
@@ -100,6 +111,8 @@ void job_state::on_deadline() {
       for (auto who : missing) carry_out(r, r.core.worker_lost(who));
     }
   }
+  if (is_read())
+    cancel_idle();
   arm();
   end_if_unused();
 }

@@ -85,7 +85,12 @@ private:
   void settle(repetition& r);
   void drop_requests(uint64_t number, task_id of);
   void remove(repetition& r, consumer_id who);
+  bool is_read() const;
   void end_if_unused();
+  /// Gives up repetitions that nobody came back to.
+  void cancel_idle();
+  /// Frees what is over.
+  void forget_spent();
   void arm();
   envelope iteration_answer(const repetition& r, uint64_t request) const;
   time_point now() const { return self_->clock().now(); }

@@ -16,6 +16,8 @@ uint64_t first_task_id(job_id job, uint64_t repetition) {
 
 void job_core::apply(const fact& what) {
   if (const auto* first = std::get_if<begun>(&what.what)) {
+    if (ended_as(what.repetition))
+      return;
     repetitions_.try_emplace(
       what.repetition,
       repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
@@ -25,10 +27,36 @@ void job_core::apply(const fact& what) {
   auto at = repetitions_.find(what.repetition);
   if (at == repetitions_.end())
     return;
+  if (std::holds_alternative<forgotten>(what.what))
+    return forget(at);
   if (const auto* task = std::get_if<iteration::fact>(&what.what))
     at->second.core.apply(*task);
   else
     at->second.splits.apply(std::get<split_assigner::fact>(what.what));
+}
+
+void job_core::forget(std::map<uint64_t, repetition>::iterator at) {
+  over_[at->first] = at->second.core.failure();
+  repetitions_.erase(at);
+  for (auto next = over_.find(over_below_); next != over_.end(); next = over_.find(over_below_)) {
+    if (next->second.ok())
+      over_.erase(next);
+    ++over_below_;
+  }
+}
+
+std::vector<job_core::fact> job_core::spent() const {
+  std::vector<fact> out;
+  for (const auto& [number, r] : repetitions_)
+    if (number != repetitions_.rbegin()->first && r.core.finished() && r.core.consumers() == 0)
+      out.push_back({number, forgotten{}});
+  return out;
+}
+
+std::optional<status> job_core::ended_as(uint64_t number) const {
+  if (auto at = over_.find(number); at != over_.end())
+    return at->second;
+  return number < over_below_ ? std::optional{status{}} : std::nullopt;
 }
 
 std::vector<job_core::fact> job_core::facts_of(uint64_t number,

@@ -4,6 +4,7 @@
 #include "headrace/actors/job/split_assigner.hpp"
 
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -18,10 +19,14 @@ public:
     uint64_t seed = 0;
     friend bool operator==(const begun&, const begun&) = default;
   };
+  /// It is finished and nobody reads it: all that stays is how it ended.
+  struct forgotten {
+    friend bool operator==(const forgotten&, const forgotten&) = default;
+  };
   /// Something that happened in one repetition.
   struct fact {
     uint64_t repetition = 0;
-    std::variant<begun, iteration::fact, split_assigner::fact> what;
+    std::variant<begun, iteration::fact, split_assigner::fact, forgotten> what;
     friend bool operator==(const fact&, const fact&) = default;
   };
   struct repetition {
@@ -38,18 +43,27 @@ public:
   /// All that a decision about a repetition's tasks means, for its splits, too.
   std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
 
+  /// Facts that forget what is finished and not read, but for the newest repetition.
+  std::vector<fact> spent() const;
+  /// How a forgotten repetition ended; nullopt: it is not forgotten.
+  std::optional<status> ended_as(uint64_t number) const;
+
   std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
   const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
 
   friend bool operator==(const job_core& a, const job_core& b) {
-    return a.repetitions_ == b.repetitions_;
+    return a.repetitions_ == b.repetitions_ && a.over_ == b.over_ && a.over_below_ == b.over_below_;
   }
 
 private:
+  void forget(std::map<uint64_t, repetition>::iterator at);
+
   job_id id_;
   processing_mode mode_;
   split_plan plan_;
   std::map<uint64_t, repetition> repetitions_;
+  uint64_t over_below_ = 0;         ///< all before are forgotten
+  std::map<uint64_t, status> over_; ///< those behind, and those that failed
 };
 
 } // namespace headrace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace headrace {
 
@@ -19,6 +20,15 @@ job_state::repetition& job_state::begin(uint64_t number) {
 
 envelope job_state::open(const envelope& in) {
   const auto wanted = in->getDispatcher().getOpenIteration();
+  if (const auto how = core_.ended_as(wanted.getRepetition())) {
+    iteration past{about_.mode, wanted.getRepetition(), 0};
+    past.apply(iteration::finished_as{*how});
+    return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
+      auto out = b.initIteration();
+      write_iteration(out, past, about_.id, !about_.name.empty(), about_.options.timing);
+      out.setVersion(std::numeric_limits<uint64_t>::max());
+    });
+  }
   auto& r = begin(wanted.getRepetition());
   const consumer_id who{wanted.getConsumerId()};
   connected_[r.core.repetition()].readers[who] =
@@ -63,12 +73,33 @@ void job_state::remove(repetition& r, consumer_id who) {
     seen.idle_since = now();
 }
 
+bool job_state::is_read() const {
+  return std::ranges::any_of(core_.repetitions(),
+                             [](const auto& entry) { return entry.second.core.consumers() != 0; });
+}
+
+void job_state::cancel_idle() {
+  for (auto& [number, r] : core_.repetitions())
+    if (r.core.consumers() == 0 && !r.core.finished()
+        && connected_[number].idle_since + about_.options.idle_job <= now()) {
+      log_.info("repetition given up", {{"repetition", number}});
+      carry_out(r,
+                r.core.cancel(aborted(fmt::format(
+                  "repetition {} of job '{}' was given up: nobody read it for {:.0f} s", number,
+                  about_.name, std::chrono::duration<double>(about_.options.idle_job).count()))));
+    }
+}
+
+void job_state::forget_spent() {
+  const auto spent = core_.spent();
+  commit(spent);
+  for (const auto& one : spent) connected_.erase(one.repetition);
+}
+
 void job_state::end_if_unused() {
-  auto& all = core_.repetitions();
-  const bool read = std::any_of(
-    all.begin(), all.end(), [](const auto& entry) { return entry.second.core.consumers() != 0; });
-  if (read)
+  if (is_read())
     return;
+  auto& all = core_.repetitions();
   const bool kept =
     !about_.name.empty() && std::any_of(all.begin(), all.end(), [&](const auto& entry) {
       return connected_[entry.first].idle_since + about_.options.idle_job > now();

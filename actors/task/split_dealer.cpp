@@ -5,11 +5,14 @@
 namespace headrace {
 
 split_dealer::split_dealer(split_plan plan, split_log known, bool leaving)
-  : log_(std::move(known)), begun_(log_), leaving_(leaving), together_(plan.sources.size()) {
+  : log_(std::move(known)), leaving_(leaving), together_(plan.sources.size()) {
   for (uint32_t a = 0; a < plan.sources.size(); ++a)
     for (uint32_t b = 0; b < plan.sources.size(); ++b)
       if (plan.sources[a].group == plan.sources[b].group)
         together_[a].push_back(b);
+  for (uint32_t source = 0; source < together_.size(); ++source)
+    if (const auto pass = log_.last_pass(source))
+      begun_[source] = {*pass, log_.count(source, *pass)};
 }
 
 bool split_dealer::alone(uint32_t source) const {
@@ -37,10 +40,12 @@ split_dealer::next_step split_dealer::next(uint32_t source, uint64_t pass) {
     const auto* given = known(which);
     if (given == nullptr)
       return leaving_ ? next_step{over{}} : which;
+    const auto answer = *given;
     ++at.number;
-    if (!*given)
+    forget_read(source);
+    if (!answer)
       return over{};
-    at.left = **given;
+    at.left = *answer;
     at.piece =
       alone(source) ? at.left.count / pieces + (at.left.count % pieces != 0) : at.left.count;
   }
@@ -49,13 +54,26 @@ split_dealer::next_step split_dealer::next(uint32_t source, uint64_t pass) {
   return out;
 }
 
+void split_dealer::forget_read(uint32_t source) {
+  const std::vector<uint32_t> itself{source};
+  const auto& group = alone(source) ? itself : together_[source];
+  auto slowest = std::pair{places_[source].pass, places_[source].number};
+  for (auto other : group)
+    slowest = std::min(slowest, std::pair{places_[other].pass, places_[other].number});
+  // The last one may be given back.
+  for (auto other : group)
+    log_.forget_before({other, slowest.first, slowest.second - (slowest.second != 0)});
+}
+
 unread_splits split_dealer::unread_of(uint32_t source) const {
   const auto at = places_.find(source);
   unread_splits out{source, std::max(at != places_.end() ? at->second.pass : 0,
                                      log_.last_pass(source).value_or(0))};
   out.answered = log_.count(source, out.pass);
+  const auto begun = begun_.find(source);
+  const bool is_begun = begun != begun_.end() && begun->second == std::pair{out.pass, out.answered};
   // What an earlier runner was given may have been produced, and dealt, up to any row.
-  if (!alone(source) || out.answered == 0 || out.answered == begun_.count(source, out.pass))
+  if (!alone(source) || out.answered == 0 || is_begun)
     return out;
   const auto& last = *log_.find({source, out.pass, out.answered - 1});
   if (!last)

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 
 #include <map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,8 @@ public:
   /// The rest is for other tasks.
   std::vector<unread_splits> leave();
   bool leaving() const noexcept { return leaving_; }
+  /// Answers that are kept: few, however many there were.
+  size_t records() const noexcept { return log_.size(); }
 
 private:
   /// How far a source is.
@@ -40,13 +43,16 @@ private:
     split_range left;    ///< of the last answer
     uint64_t piece = 0;
   };
+  /// Forgets what no source needs any more after `source` went on.
+  void forget_read(uint32_t source);
   /// No other source advances with it.
   bool alone(uint32_t source) const;
   const split_log::answer* known(const split_question& which);
   unread_splits unread_of(uint32_t source) const;
 
   split_log log_;
-  split_log begun_; ///< as it was at first
+  /// By source: how many answers about its last pass there were at first.
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
   std::vector<std::vector<uint32_t>> together_; ///< by source: those of its group
   std::map<uint32_t, place> places_;

@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/iterator/ports.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <utility>
@@ -28,7 +30,7 @@ struct unread_splits {
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
-/// All answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
+/// The answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
 /// seed they determine everything that the task produces. Kept by pass, as sources that are read
 /// ahead may ask in another order the next time.
 class split_log {
@@ -38,19 +40,23 @@ public:
   /// The answer to the next question about that pass; what comes out of turn is ignored.
   void add(const split_question& asked, answer given) {
     auto& known = answers_[{asked.source, asked.pass}];
-    if (known.size() == asked.number)
-      known.push_back(given);
+    if (known.count() != asked.number)
+      return;
+    known.kept.push_back(given);
+    ++size_;
   }
-  /// Null: not answered yet.
+  /// Null: not answered yet, or forgotten.
   const answer* find(const split_question& asked) const {
     auto at = answers_.find({asked.source, asked.pass});
-    return at != answers_.end() && asked.number < at->second.size() ? &at->second[asked.number]
-                                                                    : nullptr;
+    if (at == answers_.end() || asked.number < at->second.dropped
+        || asked.number >= at->second.count())
+      return nullptr;
+    return &at->second.kept[asked.number - at->second.dropped];
   }
-  /// How many questions about that pass were answered.
+  /// How many questions about that pass were answered. @pre the pass is not forgotten
   uint64_t count(uint32_t source, uint64_t pass) const {
     auto at = answers_.find({source, pass});
-    return at != answers_.end() ? at->second.size() : 0;
+    return at != answers_.end() ? at->second.count() : 0;
   }
   /// The last pass of a source about which there is an answer.
   std::optional<uint64_t> last_pass(uint32_t source) const {
@@ -62,11 +68,36 @@ public:
   /// The last answer is read up to there only. @pre it is splits, and `unread` a tail of them
   void cut(const unread_splits& unread) {
     if (unread.rest.count != 0)
-      answers_.at({unread.source, unread.pass}).back()->count -= unread.rest.count;
+      answers_.at({unread.source, unread.pass}).kept.back()->count -= unread.rest.count;
   }
+  /// Answers to earlier questions about that pass, and earlier passes of the source, are not needed
+  /// any more.
+  void forget_before(const split_question& where) {
+    const auto pass = answers_.lower_bound({where.source, where.pass});
+    for (auto at = answers_.lower_bound({where.source, 0}); at != pass; at = answers_.erase(at))
+      size_ -= at->second.kept.size();
+    if (pass == answers_.end() || pass->first != std::pair{where.source, where.pass})
+      return;
+    auto& [dropped, kept] = pass->second;
+    const auto gone =
+      std::min(where.number, pass->second.count()) - std::min(where.number, dropped);
+    if (gone <= kept.size() / 2)
+      return; // later, many at a time
+    kept.erase(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(gone));
+    dropped += gone;
+    size_ -= gone;
+  }
+  /// Answers that are kept.
+  size_t size() const noexcept { return size_; }
 
 private:
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<answer>> answers_;
+  struct told {
+    uint64_t dropped = 0; ///< forgotten, the first ones
+    std::vector<answer> kept;
+    uint64_t count() const noexcept { return dropped + kept.size(); }
+  };
+  std::map<std::pair<uint32_t, uint64_t>, told> answers_;
+  size_t size_ = 0;
 };
 
 } // namespace headrace

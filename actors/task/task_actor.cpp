@@ -16,6 +16,12 @@ constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
 
+status not_replayable(const status& why) {
+  return why.with_context(
+    fmt::format("a runner crashed after more than {} leases of splits, which cannot be replayed",
+                task_memory::most_splits));
+}
+
 } // namespace
 
 task_state::task_state(port::self_pointer<handle_type> self, task_definition about,
@@ -28,21 +34,23 @@ task_state::task_state(port::self_pointer<handle_type> self, task_definition abo
     log_(log.with({{"task", about_.id}})),
     memory_(std::move(memory)),
     watcher_(self),
-    team_(
-      self, watcher_,
-      {.path = place.path,
-       .max_restarts = options_.restarts.max_restarts,
-       .within = options_.restarts.within,
-       .seed = about_.id.value},
-      {.started = {},
-       .ended =
-         [this](const std::string&, const status& why) {
-           if (!why.ok())
-             log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
-         },
-       .gave_up = [this](const status& why) { fail(why); },
-       .dropped = {}},
-      place.board) {}
+    team_(self, watcher_,
+          {.path = place.path,
+           .max_restarts = options_.restarts.max_restarts,
+           .within = options_.restarts.within,
+           .seed = about_.id.value},
+          {.started = {},
+           .ended =
+             [this](const std::string&, const status& why) {
+               if (why.ok())
+                 return;
+               log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
+               if (!memory_->replayable)
+                 fail(not_replayable(why));
+             },
+           .gave_up = [this](const status& why) { fail(why); },
+           .dropped = {}},
+          place.board) {}
 
 port::behavior<task_handle> task_state::make_behavior() {
   team_.stop_before_owner();
@@ -89,7 +97,8 @@ void task_state::on(const worker_leaves&) {
   if (dynamic && runner_)
     unread = runner_->leave();
   memory_->change([&] {
-    for (const auto& x : unread) memory_->splits.cut(x);
+    if (memory_->replayable)
+      for (const auto& x : unread) memory_->splits.cut(x);
     memory_->output.leaving();
   });
   asked_.reset();
@@ -119,6 +128,8 @@ void task_state::start_runner() {
   memory_->opened = true;
   if (memory_->exhausted)
     return;
+  if (!memory_->replayable)
+    return fail(not_replayable(aborted("the task's actor crashed")));
   if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
                            [this](uint64_t number) { return run(number); });
       !how)
@@ -202,8 +213,14 @@ void task_state::on(const splits_answered& what) {
   // Its answer goes back as it came.
   if (memory_->leaving)
     return;
-  if (what.what)
-    memory_->change([&] { memory_->splits.add(what.which, *what.what); });
+  if (what.what && memory_->replayable)
+    memory_->change([&] {
+      memory_->splits.add(what.which, *what.what);
+      if (memory_->splits.size() <= task_memory::most_splits)
+        return;
+      memory_->splits = {};
+      memory_->replayable = false;
+    });
   if (asked_ != what.which)
     return;
   asked_.reset();

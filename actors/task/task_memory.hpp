@@ -24,10 +24,15 @@ struct task_memory {
     std::optional<time_point> gone_at;
   };
 
+  /// Of so many answers (24 bytes each) `splits` keeps none: a runner that replayed them all would
+  /// be busy for about as long as the task was.
+  static constexpr size_t most_splits = size_t{1} << 20;
+
   explicit task_memory(bool shared) : output(shared) {}
 
   task_output output;
   split_log splits;
+  bool replayable = true; ///< `splits` holds all that the task was given
   task_numbers numbers;
   std::map<consumer_id, route> routes;
   bool opened = false;    ///< somebody reads or has read: the pipeline runs

@@ -94,5 +94,27 @@ TEST(SplitDealer, LetsSourcesThatAdvanceTogetherEndTogether) {
   EXPECT_TRUE(is_over(x, 1, 0));
 }
 
+TEST(SplitDealer, KeepsFewAnswersHoweverManyThereWere) {
+  for (const auto& groups : {std::vector<uint32_t>{0}, std::vector<uint32_t>{0, 0}}) {
+    SCOPED_TRACE(groups.size());
+    split_dealer x{plan(groups), {}, false};
+    for (uint64_t pass = 0; pass < 3; ++pass) {
+      for (uint64_t i = 0; i < 1'000; ++i)
+        for (uint32_t source = 0; source < groups.size(); ++source)
+          ASSERT_EQ(read(x, source, pass, split_range{i, 1}), (split_range{i, 1}));
+      for (uint32_t source = 0; source < groups.size(); ++source) read(x, source, pass, {});
+      EXPECT_LE(x.records(), 4 * groups.size());
+    }
+  }
+}
+
+TEST(SplitDealer, KeepsWhatTheSlowestSourceOfAGroupHasNotRead) {
+  split_dealer x{plan({0, 0}), {}, false};
+  for (uint64_t i = 0; i < 100; ++i) read(x, 0, 0, split_range{i, 1});
+  x.leave();
+  for (uint64_t i = 0; i < 100; ++i) EXPECT_EQ(read(x, 1, 0, {}), (split_range{i, 1}));
+  EXPECT_TRUE(is_over(x, 1, 0));
+}
+
 } // namespace
 } // namespace headrace
