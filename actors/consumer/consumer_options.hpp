@@ -3,6 +3,7 @@
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/actors/stream/compression.hpp"
 #include "headrace/pipeline/types/spec.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <string>
 

@@ -39,6 +39,7 @@ worker_table::registered worker_table::add(worker_info info, time_point now) {
       out.replaced = at->second.info;
   }
   out.id = info.id;
+  leases_.grant(out.id, now);
   at->second = {std::move(info), now};
   return out;
 }
@@ -48,6 +49,7 @@ bool worker_table::renew(worker_id id, incarnation life, time_point now) {
   if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
     return false;
   at->second.last_heard = now;
+  leases_.renew(id, now);
   return true;
 }
 
@@ -56,6 +58,7 @@ std::optional<worker_info> worker_table::leave(worker_id id, incarnation life) {
   if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
     return {};
   at->second.alive = false;
+  leases_.release(id);
   at->second.left = true;
   return at->second.info;
 }
@@ -65,21 +68,15 @@ std::vector<worker_info> worker_table::expire(time_point now) {
     return !entry.second.alive && entry.second.last_heard + remembered <= now;
   });
   std::vector<worker_info> out;
-  for (auto& [id, worker] : workers_)
-    if (worker.alive && worker.last_heard + timing_.lease <= now) {
-      worker.alive = false;
-      out.push_back(worker.info);
-    }
+  for (const auto& [id, what] : leases_.advance(now)) {
+    auto& worker = workers_.at(id);
+    worker.alive = false;
+    out.push_back(worker.info);
+  }
   return out;
 }
 
-std::optional<time_point> worker_table::next_deadline() const {
-  std::optional<time_point> out;
-  for (const auto& [id, worker] : workers_)
-    if (worker.alive && (!out || worker.last_heard + timing_.lease < *out))
-      out = worker.last_heard + timing_.lease;
-  return out;
-}
+std::optional<time_point> worker_table::next_deadline() const { return leases_.next_deadline(); }
 
 std::vector<worker_info> worker_table::alive() const {
   std::vector<worker_info> out;

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/job/worker_info.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/lease/lease_table.hpp"
 
 #include <map>
 #include <optional>
@@ -37,7 +38,8 @@ public:
     std::optional<worker_info> replaced;
   };
 
-  explicit worker_table(lease_timing timing) : timing_(timing) {}
+  explicit worker_table(lease_timing timing)
+    : timing_(timing), leases_({.heartbeat = timing.heartbeat, .lease = timing.lease}) {}
 
   /// The living worker, another than `who`, that has the data address of `who` and may still be
   /// there: the two would take each other's consumers. Null if there is none.
@@ -54,7 +56,7 @@ public:
   std::optional<worker_info> leave(worker_id id, incarnation life);
   /// Workers whose lease has ended by `now`; each is told once. Forgets the ones of old.
   std::vector<worker_info> expire(time_point now);
-  /// When the next lease could end.
+  /// When to call `expire` at the latest.
   std::optional<time_point> next_deadline() const;
   const std::map<worker_id, record>& all() const noexcept { return workers_; }
   std::vector<worker_info> alive() const;
@@ -62,6 +64,7 @@ public:
 
 private:
   lease_timing timing_;
+  lease_table<worker_id> leases_; ///< of those that are alive
   std::map<worker_id, record> workers_;
   uint64_t last_ = 0;
 };

@@ -181,7 +181,7 @@ void iteration::apply(const fact& what) {
   struct {
     iteration& to;
     void operator()(const reader_joined& x) {
-      to.consumers_.try_emplace(x.who);
+      to.consumers_.insert(x.who);
       to.opened_ = true;
     }
     void operator()(const reader_left& x) { to.consumers_.erase(x.who); }
@@ -197,41 +197,6 @@ void iteration::apply(const fact& what) {
     }
   } carry_out{*this};
   std::visit(carry_out, what);
-}
-
-// -- who is heard of ------------------------------------------------------------------
-
-bool iteration::consumer_renewed(consumer_id who, time_point now) {
-  auto at = consumers_.find(who);
-  if (at == consumers_.end())
-    return false;
-  at->second = now;
-  return true;
-}
-
-void iteration::all_renewed(time_point now) {
-  for (auto& [who, heard] : consumers_) heard = now;
-}
-
-std::vector<consumer_id> iteration::silent_consumers(time_point now, duration lease) const {
-  std::vector<consumer_id> out;
-  for (const auto& [id, heard] : consumers_)
-    if (heard + lease <= now)
-      out.push_back(id);
-  return out;
-}
-
-std::optional<time_point> iteration::oldest_renewal() const {
-  auto oldest = std::ranges::min_element(consumers_, {}, [](const auto& x) { return x.second; });
-  return oldest == consumers_.end() ? std::nullopt : std::optional{oldest->second};
-}
-
-bool operator==(const iteration& a, const iteration& b) {
-  return a.mode_ == b.mode_ && a.repetition_ == b.repetition_ && a.last_task_ == b.last_task_
-         && a.version_ == b.version_ && a.opened_ == b.opened_ && a.finished_ == b.finished_
-         && a.failure_ == b.failure_ && a.tasks_ == b.tasks_
-         && std::ranges::equal(a.consumers_, b.consumers_,
-                               [](const auto& x, const auto& y) { return x.first == y.first; });
 }
 
 } // namespace headrace

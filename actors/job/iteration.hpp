@@ -1,11 +1,10 @@
 #pragma once
 
 #include "headrace/actors/job/worker_info.hpp"
-#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/status.hpp"
 
 #include <map>
-#include <optional>
+#include <set>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -91,15 +90,6 @@ public:
 
   void apply(const fact& what);
 
-  // -- who is heard of: not kept, all are heard of when a job comes back ------------
-
-  /// False: it is not (or no longer) a reader.
-  bool consumer_renewed(consumer_id who, time_point now);
-  void all_renewed(time_point now);
-  /// Readers not heard of since `now - lease`.
-  std::vector<consumer_id> silent_consumers(time_point now, duration lease) const;
-  std::optional<time_point> oldest_renewal() const;
-
   // -- state --------------------------------------------------------------------
 
   uint64_t repetition() const noexcept { return repetition_; }
@@ -107,11 +97,9 @@ public:
   bool finished() const noexcept { return finished_; }
   const status& failure() const noexcept { return failure_; }
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
-  size_t consumers() const noexcept { return consumers_.size(); }
-  bool reads(consumer_id who) const { return consumers_.contains(who); }
+  const std::set<consumer_id>& consumers() const noexcept { return consumers_; }
 
-  /// Equal but for when readers were heard of.
-  friend bool operator==(const iteration& a, const iteration& b);
+  friend bool operator==(const iteration&, const iteration&) = default;
 
 private:
   class draft;
@@ -124,7 +112,7 @@ private:
   bool finished_ = false;
   status failure_;
   std::map<task_id, task> tasks_;
-  std::map<consumer_id, time_point> consumers_; ///< and when they were heard of
+  std::set<consumer_id> consumers_;
 };
 
 std::string_view to_string(iteration::task_state state) noexcept;

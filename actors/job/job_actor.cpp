@@ -11,7 +11,9 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
   : self_(self),
     about_(std::move(about)),
     log_(log.with({{"job", about_.id}})),
-    core_(about_.store->recover().value()) {
+    core_(about_.store->recover().value()),
+    readers_heard_(
+      {.heartbeat = about_.options.timing.heartbeat, .lease = about_.options.timing.lease}) {
   for (auto& worker : present) workers_.emplace(worker.worker.id, std::move(worker));
 }
 
@@ -56,7 +58,7 @@ void job_state::take_over() {
     return;
   missing_at_ = now() + about_.options.timing.lease;
   for (auto& [number, r] : core_.repetitions()) {
-    r.core.all_renewed(now());
+    for (auto who : r.core.consumers()) readers_heard_.grant({number, who}, now());
     connected_[number].idle_since = now();
     if (r.core.finished())
       continue; // its tasks were told to stop
@@ -83,11 +85,11 @@ void job_state::arm() {
   std::optional<time_point> next;
   const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
   for (const auto& [number, r] : core_.repetitions()) {
-    if (auto oldest = r.core.oldest_renewal())
-      consider(*oldest + about_.options.timing.lease);
-    else if (!r.core.finished() || !is_read())
+    if (r.core.consumers().empty() && (!r.core.finished() || !is_read()))
       consider(connected_[number].idle_since + about_.options.idle_job);
   }
+  if (const auto look = readers_heard_.next_deadline())
+    consider(*look);
   if (missing_at_)
     consider(*missing_at_);
   if (next)
@@ -95,11 +97,11 @@ void job_state::arm() {
 }
 
 void job_state::on_deadline() {
-  for (auto& [number, r] : core_.repetitions())
-    for (auto who : r.core.silent_consumers(now(), about_.options.timing.lease)) {
-      log_.warn("consumer lost", {{"consumer", who}});
-      remove(r, who);
-    }
+  for (const auto& [reader, what] : readers_heard_.advance(now())) {
+    const auto& [number, who] = reader;
+    log_.warn("consumer lost", {{"consumer", who}});
+    remove(core_.repetitions().at(number), who);
+  }
   if (missing_at_ && *missing_at_ <= now()) {
     missing_at_.reset();
     for (auto& [number, r] : core_.repetitions()) {
@@ -132,7 +134,7 @@ envelope job_state::report(const envelope& in) const {
     if (!newest.failure().ok())
       out.setFailure(to_string(newest.failure()));
     out.setRepetition(newest.repetition());
-    out.setConsumers(static_cast<uint32_t>(newest.consumers()));
+    out.setConsumers(static_cast<uint32_t>(newest.consumers().size()));
     out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");
     auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
     unsigned i = 0;

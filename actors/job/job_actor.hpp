@@ -5,6 +5,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/lease/lease_table.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <map>
@@ -101,6 +102,7 @@ private:
   std::map<worker_id, worker_change> workers_;
   job_core core_;
   std::map<uint64_t, connected> connected_; ///< by repetition
+  lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
   /// When an earlier actor was taken over from: whoever is not heard of for a lease is lost.
   std::optional<time_point> missing_at_;
   uint64_t armed_ = 0;

@@ -48,7 +48,7 @@ void job_core::forget(std::map<uint64_t, repetition>::iterator at) {
 std::vector<job_core::fact> job_core::spent() const {
   std::vector<fact> out;
   for (const auto& [number, r] : repetitions_)
-    if (number != repetitions_.rbegin()->first && r.core.finished() && r.core.consumers() == 0)
+    if (number != repetitions_.rbegin()->first && r.core.finished() && r.core.consumers().empty())
       out.push_back({number, forgotten{}});
   return out;
 }

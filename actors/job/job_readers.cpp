@@ -36,7 +36,7 @@ envelope job_state::open(const envelope& in) {
   std::vector<worker_info> alive;
   for (const auto& [id, worker] : workers_) alive.push_back(worker.worker);
   carry_out(r, r.core.consumer_joined(who, alive));
-  r.core.consumer_renewed(who, now());
+  readers_heard_.grant({r.core.repetition(), who}, now());
   arm();
   return iteration_answer(r, in->getRequestId());
 }
@@ -45,7 +45,7 @@ envelope job_state::renew(const envelope& in) {
   const auto beat = in->getDispatcher().getConsumerHeartbeat();
   const consumer_id who{beat.getConsumerId()};
   auto at = core_.repetitions().find(beat.getRepetition());
-  if (at == core_.repetitions().end() || !at->second.core.consumer_renewed(who, now()))
+  if (!readers_heard_.renew({beat.getRepetition(), who}, now()))
     return make_failure(not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
                                               beat.getConsumerId(), about_.id.value)),
                         in->getRequestId());
@@ -68,19 +68,20 @@ envelope job_state::leave(const envelope& in) {
 void job_state::remove(repetition& r, consumer_id who) {
   auto& seen = connected_[r.core.repetition()];
   seen.readers.erase(who);
+  readers_heard_.release({r.core.repetition(), who});
   carry_out(r, r.core.consumer_left(who));
-  if (r.core.consumers() == 0)
+  if (r.core.consumers().empty())
     seen.idle_since = now();
 }
 
 bool job_state::is_read() const {
-  return std::ranges::any_of(core_.repetitions(),
-                             [](const auto& entry) { return entry.second.core.consumers() != 0; });
+  return std::ranges::any_of(
+    core_.repetitions(), [](const auto& entry) { return !entry.second.core.consumers().empty(); });
 }
 
 void job_state::cancel_idle() {
   for (auto& [number, r] : core_.repetitions())
-    if (r.core.consumers() == 0 && !r.core.finished()
+    if (r.core.consumers().empty() && !r.core.finished()
         && connected_[number].idle_since + about_.options.idle_job <= now()) {
       log_.info("repetition given up", {{"repetition", number}});
       carry_out(r,

@@ -22,7 +22,7 @@ void job_state::on_worker(const worker_change& change) {
   // One that is known lost its connection only: its tasks run.
   if (!known)
     for (auto& [number, r] : core_.repetitions())
-      if (r.core.consumers() != 0)
+      if (!r.core.consumers().empty())
         carry_out(r, r.core.worker_joined(change.worker));
   // What stays given up, it runs in vain.
   for (const auto& [number, r] : core_.repetitions())

@@ -25,8 +25,10 @@ struct lease_options {
 ///
 /// A lost connection is no death: a holder that is back within the reconnect time was never away,
 /// one that is not is reported as unreachable (give it nothing new), and only the end of its lease
-/// is its end. Who was itself away (`returned`, or an `advance` more than a lease too late, as
-/// after SIGSTOP) has heard nobody meanwhile: then nobody ends for one full lease.
+/// is its end. Who was itself away (started anew, stopped, starved) has heard nobody meanwhile:
+/// then nobody ends for one full lease. `returned` says so; it also shows in that the table was
+/// left alone for longer than `longest_look_away`, as its keeper looks at it at each
+/// `next_deadline`, which comes more often than that.
 template <class Id>
 class lease_table {
 public:
@@ -42,9 +44,12 @@ public:
 
   explicit lease_table(lease_options options = {}) : options_(options) {}
   const lease_options& options() const noexcept { return options_; }
+  /// A quarter of the lease: with heartbeats of half a lease, what is shorter costs nobody its own.
+  duration longest_look_away() const noexcept { return options_.lease / 4; }
 
   /// A holder, new or known, begins a full lease, connected.
   void grant(const Id& holder, time_point now) {
+    look(now);
     auto& x = holders_[holder];
     unschedule(holder, x);
     x = {now, std::max(now + options_.lease, held_until_), std::nullopt};
@@ -90,10 +95,7 @@ public:
   /// What is over by now, the earliest first.
   std::vector<event> advance(time_point now) {
     std::vector<event> out;
-    if (auto next = next_deadline(); next && now - *next > options_.lease) {
-      returned(now);
-      return out;
-    }
+    look(now);
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       auto holder = deadlines_.begin()->second;
       auto at = holders_.find(holder);
@@ -110,10 +112,12 @@ public:
     }
     return out;
   }
-  /// When `advance` has something to say, if nothing is heard before. An actor arms one timer for
-  /// it.
+  /// When to call `advance`, if nothing is heard before: as it has something to say then, or to
+  /// notice an absence. An actor arms one timer for it. Nullopt: there are no holders.
   std::optional<time_point> next_deadline() const {
-    return deadlines_.empty() ? std::nullopt : std::optional{deadlines_.begin()->first};
+    if (deadlines_.empty())
+      return {};
+    return std::min(deadlines_.begin()->first, seen_ + longest_look_away() / 2);
   }
 
   bool contains(const Id& holder) const { return holders_.contains(holder); }
@@ -140,10 +144,16 @@ private:
   static time_point deadline(const lease& x) {
     return x.unreachable_at && !x.told ? std::min(x.expires, *x.unreachable_at) : x.expires;
   }
+  void look(time_point now) {
+    if (!holders_.empty() && now - seen_ > longest_look_away())
+      returned(now);
+    seen_ = std::max(seen_, now);
+  }
   void schedule(const Id& holder, const lease& x) { deadlines_.emplace(deadline(x), holder); }
   void unschedule(const Id& holder, const lease& x) { deadlines_.erase({deadline(x), holder}); }
 
   lease_options options_;
+  time_point seen_{}; ///< when somebody looked here last
   time_point held_until_{};
   std::map<Id, lease> holders_;
   std::set<std::pair<time_point, Id>> deadlines_;

@@ -79,5 +79,46 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
   EXPECT_GE(seen.count(), static_cast<size_t>(total) * 3 / 4);
 }
 
+/// Returns when another dispatcher has lost a worker that was killed, with leases of that length:
+/// so much time has passed.
+void let_a_lease_pass(const std::string& length) {
+  auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", length});
+  auto victim = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    throw error{how};
+  victim.process.kill(SIGKILL);
+  EXPECT_TRUE(shows(dispatcher.address, std::not_fn(all_alive)));
+}
+
+TEST(AwayDispatcher, LosesNobodyAndEachElementComesOnce) {
+  constexpr int64_t total = 3'000'000;
+  auto dispatcher = start_dispatcher(short_leases);
+  auto a = start_worker(dispatcher.address);
+  auto b = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
+    FAIL() << to_string(how);
+  auto it = dataset::range(total)
+              .apply(distribute{
+                {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}})
+              .iterate();
+  once seen{total};
+  bool left = false;
+  while (auto some = it.next_block()) {
+    seen.add(*some);
+    if (seen.count() <= total / 10 || std::exchange(left, true))
+      continue;
+    dispatcher.process.kill(SIGSTOP);
+    let_a_lease_pass("1500ms");
+    dispatcher.process.kill(SIGCONT);
+  }
+  EXPECT_TRUE(left);
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(seen.wrong(), 0u);
+  EXPECT_EQ(seen.failed(), 0u);
+  const auto now = get_service_status(dispatcher.address, patience);
+  ASSERT_TRUE(now) << to_string(now.status());
+  for (const auto& task : now->jobs.at(0).tasks) EXPECT_NE(task.state, "lost");
+}
+
 } // namespace
 } // namespace headrace::test

@@ -56,11 +56,23 @@ TEST_F(WorkerTable, LetsAWorkerLeaveOnce) {
   EXPECT_TRUE(table.expire(now + 1h).empty());
 }
 
+/// Asks whose lease ended whenever it should, until `end`.
+std::vector<worker_info> keep(worker_table& table, time_point end) {
+  std::vector<worker_info> lost;
+  const auto look = [&](time_point now) {
+    for (auto& x : table.expire(now)) lost.push_back(x);
+  };
+  for (auto next = table.next_deadline(); next && *next < end; next = table.next_deadline())
+    look(*next);
+  look(end);
+  return lost;
+}
+
 TEST_F(WorkerTable, TellsWhoLeftFromWhoIsLost) {
   const auto left = table.add(info(0, 10, "a:1"), now).id;
   const auto lost = table.add(info(0, 20, "b:1"), now).id;
   table.leave(left, incarnation{10});
-  table.expire(now + 5s);
+  keep(table, now + 5s);
   EXPECT_TRUE(table.all().at(left).left);
   EXPECT_FALSE(table.all().at(lost).left);
   EXPECT_FALSE(table.all().at(lost).alive);
@@ -72,7 +84,7 @@ TEST_F(WorkerTable, ForgetsWorkersThatAreGoneForLong) {
   for (uint64_t i = 1; i <= 1000; ++i) {
     table.add(info(0, i, "a:" + std::to_string(i)), now);
     now += worker_table::remembered / 10;
-    table.expire(now);
+    keep(table, now);
     ASSERT_LE(table.all().size(), 12u);
   }
 }
@@ -94,8 +106,31 @@ TEST_F(WorkerTable, GivesAnAddressToAnotherWhenTheConnectionOrTheLeaseIsLost) {
   EXPECT_TRUE(table.renew(first, incarnation{10}, now)) << "it is alive all the same";
   table.add(info(first.value, 10, "a:1"), now);
   EXPECT_TRUE(table.rival(info(0, 11, "a:1"))) << "connected again";
-  table.expire(now + 5s);
+  keep(table, now + 5s);
   EXPECT_FALSE(table.rival(info(0, 11, "a:1")));
+}
+
+TEST_F(WorkerTable, LosesWhoIsSilentForALease) {
+  const auto a = table.add(info(0, 10, "a:1"), now).id;
+  const auto b = table.add(info(0, 20, "b:1"), now).id;
+  EXPECT_TRUE(keep(table, now + 4s).empty());
+  EXPECT_TRUE(table.renew(b, incarnation{20}, now + 4s));
+  const auto lost = keep(table, now + 5s);
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].id, a);
+  EXPECT_FALSE(table.renew(a, incarnation{10}, now + 5s));
+}
+
+TEST_F(WorkerTable, LosesNobodyForALeaseAfterItsOwnAbsence) {
+  const auto a = table.add(info(0, 10, "a:1"), now).id;
+  const auto b = table.add(info(0, 20, "b:1"), now).id;
+  EXPECT_TRUE(keep(table, now + 1s).empty());
+  EXPECT_TRUE(table.expire(now + 8s).empty()) << "it was stopped for 7 s";
+  EXPECT_TRUE(table.renew(a, incarnation{10}, now + 9s));
+  EXPECT_TRUE(keep(table, now + 13s - 1ns).empty());
+  const auto lost = keep(table, now + 13s);
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].id, b);
 }
 
 } // namespace

@@ -15,11 +15,23 @@ using enum table::change;
 
 time_point at(duration x) { return time_point{} + 1h + x; }
 
+/// What a keeper hears that looks at the table as often as it should, until `end`.
+events keep(table& leases, time_point end) {
+  events out;
+  const auto look = [&](time_point now) {
+    for (auto& x : leases.advance(now)) out.push_back(x);
+  };
+  for (auto next = leases.next_deadline(); next && *next < end; next = leases.next_deadline())
+    look(*next);
+  look(end);
+  return out;
+}
+
 TEST(LeaseTable, EndsALeaseThatNobodyRenews) {
   table leases;
   leases.grant(1, at(0s));
+  EXPECT_EQ(keep(leases, at(5s - 1ns)), events{});
   EXPECT_EQ(leases.next_deadline(), at(5s));
-  EXPECT_EQ(leases.advance(at(5s - 1ns)), events{});
   EXPECT_EQ(leases.advance(at(5s)), (events{{1, expired}}));
   EXPECT_FALSE(leases.contains(1));
   EXPECT_FALSE(leases.renew(1, at(6s)));
@@ -39,13 +51,14 @@ TEST(LeaseTable, KeepsAHolderThatRenews) {
 TEST(LeaseTable, ReportsALostConnectionAfterTheReconnectTimeAndDeathAfterTheLease) {
   table leases;
   leases.grant(1, at(0s));
+  EXPECT_EQ(keep(leases, at(1s)), events{});
   leases.disconnected(1, at(1s));
   EXPECT_TRUE(leases.reachable(1));
   EXPECT_EQ(leases.next_deadline(), at(1250ms));
   EXPECT_EQ(leases.advance(at(1250ms)), (events{{1, unreachable}}));
   EXPECT_FALSE(leases.reachable(1));
   EXPECT_TRUE(leases.contains(1));
-  EXPECT_EQ(leases.advance(at(5s)), (events{{1, expired}}));
+  EXPECT_EQ(keep(leases, at(5s)), (events{{1, expired}}));
 }
 
 TEST(LeaseTable, SaysNothingOfAHolderThatIsBackInTime) {
@@ -53,13 +66,14 @@ TEST(LeaseTable, SaysNothingOfAHolderThatIsBackInTime) {
   leases.grant(1, at(0s));
   leases.disconnected(1, at(1s));
   leases.renew(1, at(1249ms));
-  EXPECT_EQ(leases.advance(at(1300ms)), events{});
-  EXPECT_EQ(leases.next_deadline(), at(6249ms));
+  EXPECT_EQ(keep(leases, at(6248ms)), events{});
+  EXPECT_EQ(keep(leases, at(6249ms)), (events{{1, expired}}));
 }
 
 TEST(LeaseTable, CountsTheReconnectTimeFromTheFirstLoss) {
   table leases;
   leases.grant(1, at(0s));
+  EXPECT_EQ(keep(leases, at(1s)), events{});
   leases.disconnected(1, at(1s));
   leases.disconnected(1, at(1200ms));
   EXPECT_EQ(leases.advance(at(1250ms)), (events{{1, unreachable}}));
@@ -71,7 +85,7 @@ TEST(LeaseTable, ForgetsWhoSaysGoodbye) {
   leases.grant(2, at(1s));
   EXPECT_TRUE(leases.release(1));
   EXPECT_FALSE(leases.release(1));
-  EXPECT_EQ(leases.advance(at(6s)), (events{{2, expired}}));
+  EXPECT_EQ(keep(leases, at(6s)), (events{{2, expired}}));
 }
 
 TEST(LeaseTable, DeclaresNobodyDeadForOneLeaseAfterAReturn) {
@@ -79,18 +93,45 @@ TEST(LeaseTable, DeclaresNobodyDeadForOneLeaseAfterAReturn) {
   leases.grant(1, at(0s));
   leases.grant(2, at(0s));
   leases.returned(at(4s));
-  EXPECT_EQ(leases.advance(at(9s - 1ns)), events{});
+  EXPECT_EQ(keep(leases, at(8s)), events{});
   leases.renew(2, at(8s));
-  EXPECT_EQ(leases.advance(at(9s)), (events{{1, expired}}));
+  EXPECT_EQ(keep(leases, at(9s - 1ns)), events{});
+  EXPECT_EQ(keep(leases, at(9s)), (events{{1, expired}}));
   EXPECT_TRUE(leases.contains(2));
 }
 
-TEST(LeaseTable, TakesItsOwnLongSleepForAReturn) {
+TEST(LeaseTable, EndsNobodyForOneLeaseAfterAnAbsenceOfWhateverLength) {
+  for (duration absence : {1300ms, 4900ms, 5000ms, 7000ms, 3'600'000ms}) {
+    SCOPED_TRACE(absence.count());
+    table leases;
+    leases.grant(1, at(0s));
+    leases.grant(2, at(0s));
+    EXPECT_EQ(keep(leases, at(900ms)), events{});
+    const auto back = at(900ms + absence);
+    EXPECT_EQ(leases.advance(back), events{});
+    EXPECT_EQ(keep(leases, back + 4s), events{});
+    EXPECT_TRUE(leases.renew(2, back + 4s));
+    EXPECT_EQ(keep(leases, back + 5s - 1ns), events{});
+    EXPECT_EQ(keep(leases, back + 5s), (events{{1, expired}}));
+  }
+}
+
+TEST(LeaseTable, NoticesAnAbsenceByAHeartbeatThatComesFirst) {
   table leases;
   leases.grant(1, at(0s));
-  EXPECT_EQ(leases.advance(at(10s + 1ns)), events{});
-  EXPECT_EQ(leases.next_deadline(), at(15s + 1ns));
-  EXPECT_EQ(leases.advance(at(15s + 1ns)), (events{{1, expired}}));
+  leases.grant(2, at(0s));
+  leases.renew(1, at(7s));
+  EXPECT_EQ(leases.advance(at(7s)), events{});
+  EXPECT_TRUE(leases.contains(2));
+}
+
+TEST(LeaseTable, LosesNobodyThatBeatsByAnAbsenceThatIsNotNoticed) {
+  table leases;
+  for (auto t = 0ms; t < 100s; t += 2500ms) { // half a lease, the longest that is allowed
+    leases.grant(1, at(t));
+    EXPECT_EQ(keep(leases, at(t + 1249ms)), events{});
+    EXPECT_EQ(keep(leases, at(t + 2499ms)), events{}) << "as long as is not noticed";
+  }
 }
 
 TEST(LeaseTable, ReportsTheEarliestFirst) {
@@ -98,7 +139,9 @@ TEST(LeaseTable, ReportsTheEarliestFirst) {
   leases.grant(3, at(0s));
   leases.grant(1, at(1s));
   leases.grant(2, at(0s));
-  EXPECT_EQ(leases.advance(at(6s)), (events{{2, expired}, {3, expired}, {1, expired}}));
+  EXPECT_EQ(keep(leases, at(4s)), events{});
+  EXPECT_EQ(leases.advance(at(5s)), (events{{2, expired}, {3, expired}}));
+  EXPECT_EQ(keep(leases, at(6s)), (events{{1, expired}}));
 }
 
 // A model that knows only the rule: a holder ends exactly one lease after its last sign of life.
