@@ -109,11 +109,11 @@ public:
     plan(down_, in_height_, out_height_, from.height, to.height);
     plan(across_, in_width_, out_width_, from.width, to.width);
     const auto line = from.width * from.channels;
-    blended_.resize(line);
-    std::vector<const void*> rows(down_.taps);
+    blended_.resize(line + 1);
+    rows_.resize(down_.taps);
     for (size_t y = 0; y < to.height; ++y) {
-      for (size_t k = 0; k < down_.taps; ++k) rows[k] = in + (down_.starts[y] + k) * line * size_;
-      blend_rows_(blended_.data(), rows.data(), down_.weights.data() + y * down_.taps, down_.taps,
+      for (size_t k = 0; k < down_.taps; ++k) rows_[k] = in + (down_.starts[y] + k) * line * size_;
+      blend_rows_(blended_.data(), rows_.data(), down_.weights.data() + y * down_.taps, down_.taps,
                   line);
       blend_pixels_(out + y * to.width * to.channels, blended_.data(), across_, to.channels);
     }
@@ -136,7 +136,8 @@ private:
   size_t size_;
   kernels::axis_weights down_, across_;
   size_t in_height_ = 0, out_height_ = 0, in_width_ = 0, out_width_ = 0;
-  std::vector<float> blended_;
+  std::vector<const void*> rows_;
+  std::vector<float> blended_; ///< and one value that is not used
 };
 
 /// The nearest pixel's centre.

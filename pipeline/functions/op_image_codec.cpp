@@ -57,21 +57,21 @@ status decode(std::string_view bytes, const op_call& call, const image_room& roo
 }
 
 column run_decode(const op_call& call) {
-  const auto size = size_of(call.node.spec.type);
-  std::vector<std::byte> damaged; // pixels of a file that turns out bad half way
   return run_rows(call, [&](size_t r, const shape&, column_builder& out) -> status {
     const auto& in = call.inputs[0];
     const auto bytes = in.data->string(static_cast<size_t>(in.first_value(r)));
     image_size dims;
-    HEADRACE_TRY(decode(bytes, call, [&](const image_size& found) {
+    size_t values = 0;
+    const auto why = decode(bytes, call, [&](const image_size& found) {
       dims = found;
-      damaged.resize(static_cast<size_t>(found.height * found.width * found.channels) * size);
-      return damaged.data();
-    }));
-    if (!damaged.empty())
-      std::memcpy(out.extend(damaged.size() / size), damaged.data(), damaged.size());
-    out.end_row(shape{dims.height, dims.width, dims.channels});
-    return {};
+      values = static_cast<size_t>(found.height * found.width * found.channels);
+      return out.extend(values);
+    });
+    if (why.ok())
+      out.end_row(shape{dims.height, dims.width, dims.channels});
+    else
+      out.take_back(values); // a file that turned out bad half way
+    return why;
   });
 }
 

@@ -65,6 +65,8 @@ public:
 
   /// Room for `n` more values of the current row; numbers only.
   std::byte* extend(size_t n) { return values_.extend(n * size_); }
+  /// Takes the last `n` values back; numbers only.
+  void take_back(size_t n) noexcept { values_.truncate(values_.size() - n * size_); }
   /// One more string of the current row.
   void add_string(std::string_view text) {
     values_.append(text.data(), text.size());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headrace/pipeline/kernels/resize.cpp"
@@ -14,15 +16,45 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
+// Whether a sum begins with these products, or goes on with them.
+enum class sums : bool { begin, go_on };
+
+template <sums How, class T>
+void add_one(float* __restrict out, const T* __restrict a, float of_a, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    out[i] = (How == sums::begin ? 0.0f : out[i]) + of_a * static_cast<float>(a[i]);
+}
+template <sums How, class T>
+void add_two(float* __restrict out, const T* __restrict a, const T* __restrict b, float of_a,
+             float of_b, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    out[i] = (How == sums::begin ? 0.0f : out[i]) + of_a * static_cast<float>(a[i])
+             + of_b * static_cast<float>(b[i]);
+}
+
+// Two rows at a time: most kernels have no more, and each sum is stored half as often.
 template <class T>
 void blend_rows(float* out, const void* const* rows, const float* weights, size_t taps, size_t n) {
-  std::fill_n(out, n, 0.0f);
-  for (size_t k = 0; k < taps; ++k) {
-    const auto* row = static_cast<const T*>(rows[k]);
-    const auto weight = weights[k];
-    if (weight == 0)
-      continue;
-    for (size_t i = 0; i < n; ++i) out[i] += weight * static_cast<float>(row[i]);
+  size_t k = 0;
+  const auto next = [&] {
+    while (k < taps && weights[k] == 0) ++k;
+    return k < taps ? k++ : taps;
+  };
+  const auto row = [&](size_t i) { return static_cast<const T*>(rows[i]); };
+  const auto add = [&]<sums How>(std::integral_constant<sums, How>) {
+    const auto a = next();
+    const auto b = next();
+    if (a == taps)
+      return false;
+    if (b == taps)
+      add_one<How>(out, row(a), weights[a], n);
+    else
+      add_two<How>(out, row(a), row(b), weights[a], weights[b], n);
+    return true;
+  };
+  if (!add(std::integral_constant<sums, sums::begin>{}))
+    std::fill_n(out, n, 0.0f);
+  while (add(std::integral_constant<sums, sums::go_on>{})) {
   }
 }
 
@@ -40,10 +72,39 @@ void blend_some(float* out, const float* row, const axis_weights& axis) {
   }
 }
 
+using four = float __attribute__((vector_size(16)));
+
+four load(const float* from) {
+  four out;
+  std::memcpy(&out, from, sizeof out);
+  return out;
+}
+
+// Three channels and the first of the next pixel, in one register; what is too much is written
+// over by the next pixel.
+template <size_t Taps>
+void blend_three(float* out, const float* row, const axis_weights& axis) {
+  const auto* weights = axis.weights.data();
+  const auto taps = Taps == 0 ? axis.taps : Taps;
+  const auto sum_at = [&](size_t i) {
+    four sum{};
+    const auto* pixel = row + axis.starts[i] * 3;
+    for (size_t k = 0; k < taps; ++k) sum += weights[i * taps + k] * load(pixel + k * 3);
+    return sum;
+  };
+  const auto last = axis.starts.size() - 1;
+  for (size_t i = 0; i < last; ++i) {
+    const auto sum = sum_at(i);
+    std::memcpy(out + i * 3, &sum, sizeof sum);
+  }
+  const auto sum = sum_at(last);
+  std::memcpy(out + last * 3, &sum, 3 * sizeof(float));
+}
+
 void blend_pixels(float* out, const float* row, const axis_weights& axis, size_t channels) {
   switch (channels) {
   case 1: return blend_some<1>(out, row, axis);
-  case 3: return blend_some<3>(out, row, axis);
+  case 3: return axis.taps == 2 ? blend_three<2>(out, row, axis) : blend_three<0>(out, row, axis);
   case 4: return blend_some<4>(out, row, axis);
   default: break;
   }

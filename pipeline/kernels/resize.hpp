@@ -29,7 +29,8 @@ enum class resize_kernel : uint8_t { triangle, cubic, area };
 /// widens the kernel when the result is smaller. @pre `in > 0`, `out > 0`
 axis_weights weights_of(resize_kernel kernel, size_t in, size_t out, bool antialias);
 
-/// Pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] + k]`.
+/// Pixels of `channels` values: `out[i] = sum over k of weights[i][k] * row[starts[i] + k]`. One
+/// value after the end of `row` may be read. @pre `axis` is not empty
 using blend_pixels_fn = void (*)(float* out, const float* row, const axis_weights& axis,
                                  size_t channels);
 blend_pixels_fn find_blend_pixels() noexcept;

@@ -1,32 +1,91 @@
-#include "headrace/pipeline/operators/function_iterator.hpp"
 #include "headrace/pipeline/operators/parallel_operator.hpp"
+#include "headrace/pipeline/operators/seeded_rows.hpp"
+#include "headrace/runtime/base/work_timer.hpp"
 
 namespace headrace::detail {
 
 namespace {
 
-class map_iterator final : public function_iterator {
+using namespace std::chrono_literals;
+
+// From here on a thread's wake-up is little beside a row, and rows are worth spreading.
+constexpr auto costly_row = 200us;
+// What is needed once, as tables that a function makes, is not taken for the cost of rows.
+constexpr int costly_blocks = 4;
+
+/// Runs its function here, or, where the graph lets it be chosen and rows turn out to be costly, on
+/// all cores.
+class map_iterator final : public parallel_reader {
 public:
-  using function_iterator::function_iterator;
+  map_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
+               parallel_blocks::function f, bool may_spread)
+    : parallel_reader(shared, node),
+      input_(std::move(input)),
+      function_(std::move(f)),
+      may_spread_(may_spread) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    auto in = input_->next(wanted);
-    return in ? std::optional{call(*in)} : std::nullopt;
+    if (spread_)
+      return read(*spread_, wanted);
+    const auto in = input_->next(wanted);
+    if (!in)
+      return std::nullopt;
+    if (!may_spread_)
+      return function_(*in, kernel_calls_);
+    const work_timer timer;
+    auto out = function_(*in, kernel_calls_);
+    const bool costly = timer.took() >= costly_row * in->rows;
+    seen_costly_ = costly ? seen_costly_ + 1 : 0;
+    if (seen_costly_ == costly_blocks)
+      spread();
+    return out;
   }
+  // Numbers: whether it is spread; then as for `parallel_blocks`, or a part: the input.
+  void save_to(position& to) const override {
+    to.numbers.push_back(spread_ ? 1 : 0);
+    if (spread_)
+      spread_->save_to(to);
+    else
+      put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    if (!from.flag())
+      return from.restore(*input_);
+    spread();
+    return spread_->restore(from);
+  }
+
+private:
+  void spread() {
+    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_));
+  }
+
+  std::unique_ptr<iterator> input_; ///< and the function: null once they are spread
+  parallel_blocks::function function_;
+  const bool may_spread_;
+  int seen_costly_ = 0; ///< blocks in a row
+  std::unique_ptr<parallel_blocks> spread_;
 };
 
 } // namespace
 
 opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
-  HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
+  HEADRACE_ASSIGN(const auto body, shared.compiled(node->body));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  input = with_row_seeds(shared, *node, at, std::move(input));
+  auto f = [body, row = at.row](const block& in, uint64_t& kernel_calls) {
+    return body->run(in, row ? &row->names : nullptr, kernel_calls);
+  };
   // A named function may keep state and block: it stays with its caller.
-  if (node->parallel == 0 || !node->body->named.empty())
-    return open_over_function<map_iterator>(shared, node, at, std::move(with));
-  return open_parallel(shared, *node, std::move(with.input),
-                       [body = with.body, row = at.row](const block& in, uint64_t& kernel_calls) {
-                         return body->run(in, row ? &row->names : nullptr, kernel_calls);
-                       });
+  const bool named = !node->body->named.empty();
+  if (node->parallel != 0 && !named)
+    return open_parallel(shared, *node, std::move(input), std::move(f));
+  const auto& options = shared.options();
+  const bool may_spread = !named && !at.in_function() && options.autotune.value_or(true)
+                          && options.threads.value_or(2) > 1;
+  return std::unique_ptr<iterator>{
+    std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f), may_spread)};
 }
 
 } // namespace headrace::detail

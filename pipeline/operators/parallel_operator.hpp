@@ -5,6 +5,19 @@
 
 namespace headrace::detail {
 
+/// The blocks of `input` through `f`, as many at a time as the node or the graph's tuner says. What
+/// `f` takes is counted as the node's work.
+std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
+                                                      std::unique_ptr<iterator> input,
+                                                      parallel_blocks::function f);
+
+/// An operator that reads such blocks.
+class parallel_reader : public operator_iterator {
+protected:
+  using operator_iterator::operator_iterator;
+  std::optional<block> read(parallel_blocks& from, const limits& wanted);
+};
+
 /// An operator that is a function of its input's blocks, `node.parallel` of them at a time.
 opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                      parallel_blocks::function f);
