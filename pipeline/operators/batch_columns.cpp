@@ -10,35 +10,12 @@ namespace {
 
 constexpr size_t word = sizeof(int64_t);
 
-/// Batches some of which failed: the first error of each.
-class failures {
-public:
-  failures(const block& rows, size_t size) : why_(rows.rows / size) {
-    for (const auto& e : rows.errors) add(e.row / size, e.why);
-  }
-  bool at(size_t batch) const { return !why_[batch].ok(); }
-  void add(size_t batch, const status& why) {
-    if (why_[batch].ok())
-      why_[batch] = why;
-  }
-  std::vector<row_error> errors() const {
-    std::vector<row_error> out;
-    for (size_t i = 0; i < why_.size(); ++i)
-      if (!why_[i].ok())
-        out.push_back({static_cast<uint32_t>(i), why_[i]});
-    return out;
-  }
-
-private:
-  std::vector<status> why_;
-};
-
 shape with_batch(size_t size, const shape& row) {
   return row.with_leading(static_cast<int64_t>(size));
 }
 
 // Looks for a row that differs from its batch's first.
-void check_shapes(const column& c, size_t index, size_t size, failures& failed) {
+void check_shapes(const column& c, size_t index, size_t size, failed_batches& failed) {
   const auto rank = c.rank();
   auto dims = c.row_dim_buffer().as<int64_t>();
   for (size_t b = 0; b * size < c.rows(); ++b) {
@@ -64,7 +41,7 @@ column same_values(const column& c, const shape& row, size_t batches) {
   return column::dense(c.type(), row, batches, c.value_buffer());
 }
 
-column variable_batches(const column& c, size_t size, const failures& failed) {
+column variable_batches(const column& c, size_t size, const failed_batches& failed) {
   const auto batches = c.rows() / size;
   const auto rank = c.rank();
   // If all batches are of one shape the result is dense.
@@ -104,22 +81,40 @@ column variable_batches(const column& c, size_t size, const failures& failed) {
 
 } // namespace
 
-block batch_rows(const block& rows, size_t size) {
+std::vector<row_error> failed_batches::errors() const {
+  std::vector<row_error> out;
+  for (size_t i = 0; i < why_.size(); ++i)
+    if (!why_[i].ok())
+      out.push_back({static_cast<uint32_t>(i), why_[i]});
+  return out;
+}
+
+column batch_column(const column& rows, size_t index, size_t size, failed_batches& failed) {
+  if (rows.is_dense())
+    return same_values(rows, with_batch(size, rows.row_shape()), rows.rows() / size);
+  check_shapes(rows, index, size, failed);
+  return variable_batches(rows, size, failed);
+}
+
+block batches_without_columns(const block& rows, size_t size, const failed_batches& failed) {
   block out;
   out.rows = rows.rows / size;
-  failures failed{rows, size};
-  for (size_t i = 0; i < rows.columns.size(); ++i)
-    if (!rows.columns[i].is_dense())
-      check_shapes(rows.columns[i], i, size, failed);
-  for (const auto& c : rows.columns)
-    out.columns.push_back(c.is_dense() ? same_values(c, with_batch(size, c.row_shape()), out.rows)
-                                       : variable_batches(c, size, failed));
   out.errors = failed.errors();
   if (!rows.origins.empty()) {
     const origin_index origins{rows.origins};
     for (size_t b = 1; b <= out.rows; ++b)
       origins.append(out.origins, static_cast<uint32_t>(b * size - 1), 1);
   }
+  return out;
+}
+
+block batch_rows(const block& rows, size_t size) {
+  failed_batches failed{rows, size};
+  std::vector<column> columns;
+  for (size_t i = 0; i < rows.columns.size(); ++i)
+    columns.push_back(batch_column(rows.columns[i], i, size, failed));
+  auto out = batches_without_columns(rows, size, failed);
+  out.columns = std::move(columns);
   return out;
 }
 

@@ -8,9 +8,13 @@ namespace headrace::detail {
 
 namespace {
 
-result<shape> padded_shape(const column& rows, const field_format& to, size_t component) {
+// What rows `[first, last)` are padded to.
+result<shape> padded_shape(const column& rows, size_t first, size_t last, const field_format& to,
+                           size_t component) {
   std::vector<int64_t> out(to.spec.dims.dims().begin(), to.spec.dims.dims().end());
-  for (size_t row = 0; row < rows.rows(); ++row) {
+  if (rows.is_dense())
+    last = first + 1; // the others are alike
+  for (auto row = first; row < last; ++row) {
     const auto dims = rows.shape_of(row);
     if (dims.rank() != out.size())
       return invalid_argument(
@@ -67,21 +71,101 @@ private:
   int64_t from_ = 0;
 };
 
-void place_rows(const column& rows, const shape& whole, const placing::place& run) {
-  const auto size = *whole.elements();
-  for (size_t row = 0; row < rows.rows(); ++row) {
-    const auto dims = rows.shape_of(row);
-    if (dims.elements() != 0)
-      placing{dims.dims(), whole.dims(), run}.start(rows.first_value(row),
-                                                    static_cast<int64_t>(row) * size);
+/// Batches, and where the values of each begin.
+struct batch_layout {
+  size_t size;                 ///< rows of each
+  std::vector<shape> wholes{}; ///< what the rows are padded to
+  std::vector<int64_t> starts{0};
+  bool alike = true;
+
+  size_t count() const { return wholes.size(); }
+  shape batch(size_t i) const { return wholes[i].with_leading(static_cast<int64_t>(size)); }
+  size_t values() const { return static_cast<size_t>(starts.back()); }
+};
+
+// Failed batches take the shape of the others.
+batch_layout lay_out(const column& rows, size_t size, const field_format& to, size_t component,
+                     failed_batches& failed) {
+  batch_layout out{.size = size};
+  std::optional<shape> good;
+  const auto batches = rows.rows() / size;
+  for (size_t b = 0; b < batches; ++b) {
+    if (!failed.at(b)) {
+      auto whole = padded_shape(rows, b * size, (b + 1) * size, to, component);
+      if (whole) {
+        out.alike = out.alike && (!good || *good == *whole);
+        if (!good)
+          good = *whole;
+        out.wholes.push_back(*std::move(whole));
+        continue;
+      }
+      failed.add(b, whole.status());
+    }
+    out.wholes.emplace_back();
+  }
+  if (!good) {
+    std::vector<int64_t> dims(to.spec.dims.dims().begin(), to.spec.dims.dims().end());
+    std::replace(dims.begin(), dims.end(), shape::unknown, int64_t{0});
+    good = shape{std::move(dims)};
+  }
+  for (size_t b = 0; b < batches; ++b) {
+    if (failed.at(b))
+      out.wholes[b] = *good;
+    out.starts.push_back(out.starts.back()
+                         + *out.wholes[b].elements() * static_cast<int64_t>(size));
+  }
+  return out;
+}
+
+void place_rows(const column& rows, const batch_layout& to, const failed_batches& failed,
+                const placing::place& run) {
+  for (size_t b = 0; b < to.count(); ++b) {
+    if (failed.at(b))
+      continue;
+    const auto& whole = to.wholes[b];
+    const auto each = *whole.elements();
+    for (size_t i = 0; i < to.size; ++i) {
+      const auto row = b * to.size + i;
+      const auto dims = rows.shape_of(row);
+      if (dims.elements() != 0)
+        placing{dims.dims(), whole.dims(), run}.start(
+          rows.first_value(row), to.starts[b] + static_cast<int64_t>(i) * each);
+    }
   }
 }
 
-column pad_strings(const column& rows, const shape& whole, const shape& batch,
-                   const column& missing) {
-  std::vector<int64_t> from(static_cast<size_t>(*batch.elements()), -1);
-  place_rows(rows, whole, [&](int64_t first, int64_t to, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) from[static_cast<size_t>(to + i)] = first + i;
+/// The values of all batches as a column.
+struct column_parts {
+  buffer values;
+  buffer borders{}; ///< of strings
+};
+column make_column(dtype type, const batch_layout& of, column_parts parts) {
+  const bool text = type == dtype::string;
+  if (of.alike) {
+    if (text)
+      return column::strings(of.batch(0), of.count(), std::move(parts.borders),
+                             std::move(parts.values));
+    return column::dense(type, of.batch(0), of.count(), std::move(parts.values));
+  }
+  const auto rank = of.wholes[0].rank() + 1;
+  buffer_builder dims;
+  for (size_t b = 0; b < of.count(); ++b) {
+    const auto whole = of.batch(b);
+    for (auto extent : whole.dims()) dims.push_back(extent);
+  }
+  auto starts = buffer::copy_of(std::span<const int64_t>{of.starts});
+  if (text)
+    return column::variable_strings(rank, of.count(), std::move(parts.borders),
+                                    std::move(parts.values), 0, std::move(starts), dims.finish());
+  return column::variable(type, rank, of.count(), std::move(parts.values), std::move(starts),
+                          dims.finish());
+}
+
+column_parts pad_strings(const column& rows, const batch_layout& to, const failed_batches& failed,
+                         const column& missing) {
+  std::vector<int64_t> from(to.values(), -1);
+  place_rows(rows, to, failed, [&](int64_t first, int64_t at, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) from[static_cast<size_t>(at + i)] = first + i;
   });
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});
@@ -90,26 +174,33 @@ column pad_strings(const column& rows, const shape& whole, const shape& batch,
     bytes.append(text.data(), text.size());
     borders.push_back(static_cast<int64_t>(bytes.size()));
   }
-  return column::strings(batch, 1, borders.finish(), bytes.finish());
+  return {bytes.finish(), borders.finish()};
 }
 
-} // namespace
-
-result<column> pad_rows(const column& rows, const field_format& to, size_t component) {
-  HEADRACE_ASSIGN(const auto whole, padded_shape(rows, to, component));
-  const auto batch = whole.with_leading(static_cast<int64_t>(rows.rows()));
-  if (rows.is_string())
-    return pad_strings(rows, whole, batch, *to.missing);
+column_parts pad_numbers(const column& rows, const batch_layout& to, const failed_batches& failed,
+                         const column& missing) {
   const auto width = size_of(rows.type());
-  mutable_buffer out{static_cast<size_t>(*batch.elements()) * width};
+  mutable_buffer out{to.values() * width};
   for (size_t i = 0; i < out.size(); i += width)
-    std::memcpy(out.data() + i, to.missing->value_buffer().data(), width);
-  place_rows(rows, whole, [&](int64_t first, int64_t at, int64_t count) {
+    std::memcpy(out.data() + i, missing.value_buffer().data(), width);
+  place_rows(rows, to, failed, [&](int64_t first, int64_t at, int64_t count) {
     std::memcpy(out.data() + static_cast<size_t>(at) * width,
                 rows.value_buffer().data() + static_cast<size_t>(first) * width,
                 static_cast<size_t>(count) * width);
   });
-  return column::dense(rows.type(), batch, 1, std::move(out).freeze());
+  return {std::move(out).freeze()};
+}
+
+} // namespace
+
+column pad_rows(const column& rows, size_t size, const field_format& to, size_t component,
+                failed_batches& failed, uint64_t& kernel_calls) {
+  const auto layout = lay_out(rows, size, to, component, failed);
+  if (rows.is_dense() && layout.alike && layout.wholes[0] == rows.row_shape())
+    return batch_column(rows, component, size, failed);
+  ++kernel_calls;
+  const auto pad = rows.is_string() ? pad_strings : pad_numbers;
+  return make_column(rows.type(), layout, pad(rows, layout, failed, *to.missing));
 }
 
 } // namespace headrace::detail

@@ -1,98 +1,132 @@
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/operators/batch_columns.hpp"
-#include "headrace/pipeline/operators/held_pieces.hpp"
-#include "headrace/pipeline/operators/simple_iterator.hpp"
+#include "headrace/pipeline/operators/batch_iterator.hpp"
 
 namespace headrace::detail {
 
 namespace {
 
-/// The rows' lengths along `axis`, row after row, those of inner rows too.
-column lengths_along(const column& rows, size_t axis) {
-  buffer_builder out;
-  size_t count = 0;
-  for (size_t row = 0; row < rows.rows(); ++row) {
-    const auto dims = rows.shape_of(row);
-    int64_t times = 1;
-    for (size_t outer = 0; outer < axis; ++outer) times *= dims[outer];
-    for (int64_t i = 0; i < times; ++i, ++count) out.push_back(dims[axis]);
-  }
-  return column::dense(dtype::int64, {static_cast<int64_t>(count)}, 1, out.finish());
+int64_t product(std::span<const int64_t> extents) {
+  int64_t out = 1;
+  for (auto extent : extents) out *= extent;
+  return out;
 }
 
-/// The rows' values, one after another, as one row of `inner` parts.
-column all_values(const column& rows, const shape& inner) {
-  const auto size = *inner.elements();
-  int64_t parts = 0;
-  if (size != 0)
-    parts = rows.total_values() / size;
-  else // nothing tells but the shapes
-    for (size_t row = 0; row < rows.rows(); ++row) {
-      const auto dims = rows.shape_of(row).dims();
-      int64_t n = 1;
-      for (auto extent : dims.first(dims.size() - inner.rank())) n *= extent;
-      parts += n;
+/// Rows of one rank, of which only the first extent differs: dense if none does. `starts`: where
+/// the values of each row begin, and the end of the last one.
+class growing_rows {
+public:
+  explicit growing_rows(int64_t first) { starts_.push_back(first); }
+
+  void add(int64_t end, std::vector<int64_t> dims) {
+    alike_ = alike_ && (first_.empty() || dims == first_);
+    if (first_.empty())
+      first_ = dims;
+    for (auto extent : dims) dims_.push_back(extent);
+    starts_.push_back(end);
+    ++rows_;
+  }
+  column numbers(dtype type, buffer values) && {
+    if (alike_)
+      return column::dense(type, shape{std::move(first_)}, rows_, std::move(values));
+    return column::variable(type, first_.size(), rows_, std::move(values), starts_.finish(),
+                            dims_.finish());
+  }
+  column strings(const column& of) && {
+    if (alike_)
+      return column::strings(shape{std::move(first_)}, rows_, of.border_buffer(), of.value_buffer(),
+                             of.byte_base());
+    return column::variable_strings(first_.size(), rows_, of.border_buffer(), of.value_buffer(),
+                                    of.byte_base(), starts_.finish(), dims_.finish());
+  }
+
+private:
+  size_t rows_ = 0;
+  bool alike_ = true;
+  std::vector<int64_t> first_;
+  buffer_builder starts_, dims_;
+};
+
+/// For each batch its rows' lengths along `axis`, row after row, those of inner rows too.
+column lengths_along(const column& rows, size_t size, size_t axis, const failed_batches& failed) {
+  buffer_builder all;
+  growing_rows out{0};
+  int64_t end = 0;
+  for (size_t b = 0; b * size < rows.rows(); ++b) {
+    const auto begin = end;
+    for (auto row = b * size; row < (b + 1) * size; ++row) {
+      if (failed.at(b)) {
+        if (axis == 0) {
+          all.push_back(int64_t{0});
+          ++end;
+        }
+        continue;
+      }
+      const auto dims = rows.shape_of(row);
+      const auto times = product(dims.dims().first(axis));
+      for (int64_t i = 0; i < times; ++i) all.push_back(dims[axis]);
+      end += times;
     }
-  const auto dims = inner.with_leading(parts);
-  if (rows.is_string())
-    return column::strings(dims, 1, rows.border_buffer(), rows.value_buffer(), rows.byte_base());
-  return column::dense(rows.type(), dims, 1, rows.value_buffer());
+    out.add(end, {end - begin});
+  }
+  return std::move(out).numbers(dtype::int64, all.finish());
+}
+
+/// For each batch its rows' values, one after another: parts of shape `inner`.
+column all_values(const column& rows, size_t size, const shape& inner,
+                  const failed_batches& failed) {
+  const auto part = *inner.elements();
+  growing_rows out{0};
+  for (size_t b = 0; b * size < rows.rows(); ++b) {
+    const auto end = rows.first_value((b + 1) * size);
+    const auto values = end - rows.first_value(b * size);
+    int64_t parts = 0;
+    if (part != 0 && values % part == 0)
+      parts = values / part;
+    else if (failed.at(b)) { // some shape with as many values
+      std::vector<int64_t> dims(inner.rank() + 1, 1);
+      dims[0] = values;
+      out.add(end, std::move(dims));
+      continue;
+    } else // nothing tells but the shapes
+      for (auto row = b * size; row < (b + 1) * size; ++row) {
+        const auto dims = rows.shape_of(row);
+        parts += product(dims.dims().first(dims.rank() - inner.rank()));
+      }
+    std::vector<int64_t> dims{parts};
+    dims.insert(dims.end(), inner.dims().begin(), inner.dims().end());
+    out.add(end, std::move(dims));
+  }
+  return rows.is_string() ? std::move(out).strings(rows)
+                          : std::move(out).numbers(rows.type(), rows.value_buffer());
 }
 
 /// A batch with a row that failed is one failed row, as of `batch`.
-class ragged_batch_iterator final : public operator_iterator {
+class ragged_batch_iterator final : public batch_iterator {
 public:
-  ragged_batch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node),
-      rows_(std::move(input)),
-      size_(static_cast<size_t>(node.count)) {}
-
-protected:
-  std::optional<block> produce(const limits&) override {
-    rows_.fill(size_, most_bytes);
-    if (rows_.held() == 0 || (rows_.held() < size_ && node_.flag))
-      return std::nullopt;
-    auto out = batched(rows_.all(kernel_calls_));
-    rows_.drop(rows_.held());
-    return out;
-  }
-  // A point of the input.
-  void save_to(position& to) const override { put(to, rows_.point()); }
-  status restore_from(position_reader& from) override { return rows_.restore(from); }
+  using batch_iterator::batch_iterator;
 
 private:
-  static constexpr size_t most_bytes = size_t{1} << 30;
-
-  block batched(const block& rows) {
+  block batched(const block& rows, size_t size) override {
     const auto& specs = node_.inputs[0]->spec.components;
-    block out;
-    if (rows.errors.empty()) {
-      out.rows = 1;
-      for (size_t i = 0; i < specs.size(); ++i) {
-        const auto& c = rows.columns[i];
-        const auto axes = ragged_axes(specs[i].dims);
-        const shape inner{specs[i].dims.dims().subspan(axes)};
-        if (axes == 0) {
-          block one;
-          one.rows = rows.rows;
-          one.columns = {c};
-          out.columns.push_back(batch_rows(one, rows.rows).columns[0]);
-          continue;
-        }
-        out.columns.push_back(all_values(c, inner));
-        for (size_t axis = 0; axis < axes; ++axis) out.columns.push_back(lengths_along(c, axis));
-        kernel_calls_ += axes;
+    failed_batches failed{rows, size};
+    std::vector<column> columns;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto& c = rows.columns[i];
+      const auto axes = ragged_axes(specs[i].dims);
+      if (axes == 0) {
+        columns.push_back(batch_column(c, i, size, failed));
+        continue;
       }
-    } else {
-      out = failure(rows.errors[0].why);
+      columns.push_back(all_values(c, size, shape{specs[i].dims.dims().subspan(axes)}, failed));
+      for (size_t axis = 0; axis < axes; ++axis)
+        columns.push_back(lengths_along(c, size, axis, failed));
+      kernel_calls_ += axes;
     }
-    if (!rows.origins.empty()) // that of the last row
-      append_origins(out.origins, rows.origins, rows.rows - 1, 1);
+    auto out = batches_without_columns(rows, size, failed);
+    out.columns = std::move(columns);
     return out;
   }
-
-  held_pieces rows_;
-  const size_t size_;
 };
 
 } // namespace
