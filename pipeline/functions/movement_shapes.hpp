@@ -1,0 +1,23 @@
+#pragma once
+
+#include "headrace/pipeline/graph/expr_node.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <span>
+
+/// The shapes of functions that move values without computing, as `result_shape` tells them.
+namespace headrace::detail::movement {
+
+result<shape> reshape(const expr_attrs& attrs, const shape& in);
+result<shape> stack(const expr_attrs& attrs, std::span<const shape> inputs);
+result<shape> concat(const expr_attrs& attrs, std::span<const shape> inputs);
+result<shape> transpose(const expr_attrs& attrs, const shape& in);
+result<shape> expand_dims(const expr_attrs& attrs, const shape& in);
+result<shape> squeeze(const expr_attrs& attrs, const shape& in);
+result<shape> fill(const expr_attrs& attrs, const shape& in);
+result<shape> tile(const expr_attrs& attrs, const shape& in);
+result<shape> pad(const expr_attrs& attrs, const shape& in, const shape& filler);
+result<shape> roll(const expr_attrs& attrs, const shape& in);
+result<shape> gather(const expr_attrs& attrs, const shape& in, const shape& indices);
+
+} // namespace headrace::detail::movement
