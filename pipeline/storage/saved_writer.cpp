@@ -3,6 +3,7 @@
 #include "headrace/pipeline/sources/byte_stream.hpp"
 #include "headrace/pipeline/storage/row_packer.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
+#include "headrace/pipeline/storage/writing_mark.hpp"
 #include "headrace/pipeline/writers/tfrecord_writer.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -32,10 +33,14 @@ public:
     for (const auto& file : named_) remove(file);
   }
 
-  status make_folder() const {
+  status make_folder() {
     std::error_code failed;
     fs::create_directories(folder_, failed);
-    return failed ? detail::file_error(folder_, "make the folder", failed.value()) : status{};
+    if (failed)
+      return detail::file_error(folder_, "make the folder", failed.value());
+    HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, manifest_.id));
+    detail::remove_abandoned(folder_);
+    return {};
   }
 
   status write(const block& rows, uint64_t shard) override {
@@ -64,6 +69,7 @@ public:
     named_.clear();
     if (before)
       for (const auto& old : before->shards) remove(old.file);
+    mark_ = {};
     return manifest_;
   }
 
@@ -84,7 +90,8 @@ private:
       if (shards_.size() == most_shards)
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
-      const auto name = fmt::format("{:016x}-{:05}.rows", manifest_.id, shard);
+      const auto name =
+        fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(manifest_.id), shard);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));
       at =
         shards_.emplace(shard, open_shard{.file = std::move(file), .entry = {name, 0, {}}}).first;
@@ -109,6 +116,7 @@ private:
 
   std::string folder_;
   options how_;
+  detail::writing_mark mark_; ///< gone after the files
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their names and are in no manifest

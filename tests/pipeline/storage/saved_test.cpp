@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace headrace {
 namespace {
@@ -99,6 +101,36 @@ TEST_F(Saved, OfTwoThatFillAFolderTheFirstStays) {
   EXPECT_EQ(a->finish().value().rows(), 2u);
   a.reset();
   EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(Saved, FilesOfAWriterThatWasKilledGoWithTheNextOne) {
+  const auto child = ::fork();
+  if (child == 0) {
+    auto to = writer();
+    (void)to->write(numbers(0, 200'000));
+    std::raise(SIGKILL);
+  }
+  int how = 0;
+  ASSERT_EQ(::waitpid(child, &how, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(how));
+  ASSERT_EQ(files().size(), 2u); // its rows, its mark
+  const auto living = writer();
+  ASSERT_EQ(living->write(numbers(0, 200'000)), status{});
+  ASSERT_EQ(files().size(), 2u);
+  save(5, 3);
+  EXPECT_EQ(files().size(), 4u); // those of the living one stay
+  EXPECT_EQ(read_saved(path).value().rows(), 3u);
+}
+
+TEST_F(Saved, WhatAWriterFinishedBeforeItWasKilledStays) {
+  save(0, 10);
+  const auto saved = read_saved(path).value();
+  std::ofstream{path + "/" + saved.shards[0].file.substr(0, 16) + ".writing"} << "";
+  std::ofstream{path + "/what.writing"} << "of somebody else";
+  writer();
+  EXPECT_EQ(read_failure(), "ok");
+  EXPECT_THAT(files(), testing::UnorderedElementsAre("dataset.headrace", saved.shards[0].file,
+                                                     "what.writing"));
 }
 
 TEST_F(Saved, ADamagedRecordIsToldWithFileAndOffset) {

@@ -1,0 +1,92 @@
+#include "headrace/pipeline/storage/writing_mark.hpp"
+
+#include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view ending = ".writing";
+
+/// Removes the files whose names begin so, if their writer is gone.
+void remove_if_abandoned(const std::string& folder, const std::string& prefix) {
+  const auto mark = fs::path{folder} / (prefix + std::string{ending});
+  const int fd = ::open(mark.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0)
+    // It may have come to its end before it was killed.
+    if (const auto saved = find_saved(folder)) {
+      std::error_code failed;
+      std::vector<fs::path> gone;
+      for (fs::directory_iterator at{folder, failed}, end; !failed && at != end;
+           at.increment(failed)) {
+        const auto name = at->path().filename().string();
+        const auto kept = [&](const auto& shard) { return shard.file == name; };
+        if (name.starts_with(prefix)
+            && !(*saved && std::any_of((*saved)->shards.begin(), (*saved)->shards.end(), kept)))
+          gone.push_back(at->path());
+      }
+      for (const auto& file : gone) fs::remove(file, failed);
+    }
+  ::close(fd);
+}
+
+} // namespace
+
+std::string writing_mark::prefix(uint64_t number) { return fmt::format("{:016x}", number); }
+
+result<writing_mark> writing_mark::make(const std::string& folder, uint64_t number) {
+  writing_mark out;
+  const auto path = (fs::path{folder} / (prefix(number) + std::string{ending})).string();
+  constexpr int everybody = 0666; // less the process's mask
+  out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+  if (out.fd_ < 0)
+    return file_error(path, "create", errno);
+  out.path_ = path;
+  // Where there are no locks, nothing is ever taken for abandoned: looking for a lock fails, too.
+  ::flock(out.fd_, LOCK_EX);
+  return out;
+}
+
+writing_mark::writing_mark(writing_mark&& other) noexcept
+  : path_(std::exchange(other.path_, {})), fd_(std::exchange(other.fd_, -1)) {}
+
+writing_mark& writing_mark::operator=(writing_mark&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+writing_mark::~writing_mark() {
+  if (!path_.empty())
+    ::unlink(path_.c_str());
+  if (fd_ >= 0)
+    ::close(fd_);
+}
+
+void remove_abandoned(const std::string& folder) {
+  std::error_code failed;
+  std::vector<std::string> marked;
+  for (fs::directory_iterator at{folder, failed}, end; !failed && at != end; at.increment(failed))
+    if (auto name = at->path().filename().string(); name.ends_with(ending))
+      marked.push_back(name.substr(0, name.size() - ending.size()));
+  for (const auto& prefix : marked)
+    // Short ones are not ours.
+    if (prefix.size() == writing_mark::prefix(0).size())
+      remove_if_abandoned(folder, prefix);
+}
+
+} // namespace headrace::detail
