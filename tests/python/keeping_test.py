@@ -64,6 +64,17 @@ def test_a_snapshot_is_read_by_the_next_run(tmp_path):
     assert len(os.listdir(tmp_path)) == 1
 
 
+def test_a_snapshot_is_read_as_the_reader_says(tmp_path):
+    def make(reader):
+        return hr.Dataset.range(10).snapshot(str(tmp_path), shard_func=lambda x: x % 3, reader_func=reader)
+
+    assert list(make(lambda shards: shards.flat_map(lambda x: x))) == list(range(10))  # writes
+    assert list(make(lambda shards: shards.flat_map(lambda x: x))) == [0, 3, 6, 9, 1, 4, 7, 2, 5, 8]
+    assert list(make(lambda shards: shards.interleave(lambda x: x, cycle_length=3))) == list(range(10))
+    with pytest.raises(TypeError, match="snapshot: reader_func must give a dataset of elements"):
+        make(lambda shards: shards)
+
+
 def test_wrong_arguments_are_told(tmp_path):
     ds = hr.Dataset.range(3)
     with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):
@@ -72,8 +83,8 @@ def test_wrong_arguments_are_told(tmp_path):
         ds.save(tmp_path, compression="ZIP")
     with pytest.raises(hr.errors.UnimplementedError, match="checkpoint_args"):
         ds.save(tmp_path, checkpoint_args={})
-    with pytest.raises(hr.errors.UnimplementedError, match="reader_func"):
-        ds.snapshot(tmp_path, reader_func=lambda x: x)
+    with pytest.raises(TypeError, match="snapshot: reader_func must be a function, not int"):
+        ds.snapshot(tmp_path, reader_func=3)
     with pytest.raises(hr.errors.InvalidArgumentError, match="never ends"):
         ds.repeat().cache()
     with pytest.raises(TypeError, match="path must be a path, not int"):

@@ -100,17 +100,24 @@ class Keeping(Described):
                 f"load: element_spec is {element_spec}; {folder!r} holds elements of {graph.spec(spec_of_leaf)}")
         if reader_func is None:
             return _made(graph)
-        return _read_by(reader_func, folder, shards)
+        _check_reader(reader_func, "load")
+        return _read_by(reader_func, folder, shards, "load")
 
     def snapshot(self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
         """As ``cache`` in a folder of ``path`` that is named by what makes the elements: another pipeline, another one.
 
-        ``compression`` and ``shard_func`` as of ``save``.
+        ``compression`` and ``shard_func`` as of ``save``; ``reader_func`` as of ``load``: a dataset that is made once
+        the snapshot is whole is read by it. The iteration that writes gives the elements as they come.
         """
+        folder = _path(path, "path")
         if reader_func is not None:
-            raise UnimplementedError("snapshot: reader_func: save the dataset, and load it with a reader_func")
-        return self._with(_core.snapshot(self._graph, _path(path, "path"), _compression(compression),
+            _check_reader(reader_func, "snapshot")
+            kept = f"{folder}/{self._graph.fingerprint()}"
+            found: Any = _core.saved(kept)
+            if found is not None:
+                return self._with(_read_by(reader_func, kept, found[1], "snapshot")._graph)
+        return self._with(_core.snapshot(self._graph, folder, _compression(compression),
                                          _shard(self._graph, shard_func, "snapshot")))
 
     def explain(self, seconds: float = 2.0, elements: int | None = None) -> str:
@@ -133,12 +140,14 @@ def _made(graph: _core.Graph) -> Dataset:
     return made(graph)
 
 
-def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int) -> Dataset:
+def _check_reader(reader_func: Any, operator: str) -> None:
+    if not callable(reader_func):
+        raise TypeError(f"{operator}: reader_func must be a function, not {type(reader_func).__name__}")
+
+
+def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int, operator: str) -> Dataset:
     """The dataset that ``reader_func`` makes of a dataset of the shards' datasets."""
     from .dataset import Dataset
-
-    if not callable(reader_func):
-        raise TypeError(f"load: reader_func must be a function, not {type(reader_func).__name__}")
 
     class Shards(Dataset):
         """A dataset of datasets: numbers of shards, which stand for what is in them."""
@@ -155,8 +164,8 @@ def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int) -> Dat
             return Dataset(self._graph).interleave(_of_shard(map_func), *args, **given)
 
         def map(self, *args: Any, **given: Any) -> Dataset:
-            raise UnimplementedError("load: reader_func: of datasets of datasets there are flat_map, interleave, "
-                                     "shuffle, take, skip, shard, repeat and the like; not map")
+            raise UnimplementedError(f"{operator}: reader_func: of datasets of datasets there are flat_map, "
+                                     "interleave, shuffle, take, skip, shard, repeat and the like; not map")
 
         def __iter__(self) -> Iterator[Any]:
             return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read(None))
@@ -166,6 +175,6 @@ def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int) -> Dat
 
     out = reader_func(Shards(Dataset.range(shards)._graph))
     if not isinstance(out, Dataset) or isinstance(out, Shards):
-        raise TypeError("load: reader_func must give a dataset of elements: flat_map or interleave the datasets it is "
-                        "given")
+        raise TypeError(f"{operator}: reader_func must give a dataset of elements: flat_map or interleave the datasets "
+                        "it is given")
     return out
