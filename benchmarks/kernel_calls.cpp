@@ -21,21 +21,24 @@ struct operator_case {
   std::function<dataset()> make;
   uint64_t columns = 0;
   uint64_t inner = 0;
+  /// Which operator, where its elements are datasets, so that another one must read them.
+  std::optional<dataset_op> below = {};
 };
 
 struct counts {
   uint64_t rows = 0;
+  uint64_t blocks = 0;
   uint64_t calls = 0;
 };
 
-counts run(const dataset& what, size_t block_rows) {
+counts run(const dataset& what, size_t block_rows, std::optional<dataset_op> below) {
   op_counters counted;
   iterator_context context;
   context.find_function = [](const std::string&) -> named_function {
     return [](const block& rows) -> result<block> { return rows; };
   };
   context.counters = [&](const dataset_node& node) {
-    return &node == what.node().get() ? &counted : nullptr;
+    return (below ? node.op == *below : &node == what.node().get()) ? &counted : nullptr;
   };
   auto it = make_iterator(what.node(), context).value();
   uint64_t rows = 0;
@@ -47,7 +50,7 @@ counts run(const dataset& what, size_t block_rows) {
       throw error{b->errors.front().why};
     rows += b->rows;
   }
-  return {rows, counted.kernel_calls};
+  return {counted.rows, counted.blocks, counted.kernel_calls};
 }
 
 /// A file that many lines can be read from.
@@ -70,6 +73,12 @@ std::vector<operator_case> operators() {
   const auto table = std::make_shared<number_table>(1000);
   const auto tar = std::make_shared<text_archive>(1000);
   const auto saved = std::make_shared<saved_folder>(dataset::range(10'000));
+  const auto kept = std::make_shared<new_folder>();
+  // Vectors of 0 to 39 numbers.
+  const auto lines = in.map([](expr x) {
+    return slice(constant(std::vector<int64_t>(40, 7)), constant(std::vector<int64_t>{0}),
+                 reshape(x % 40, {1}));
+  });
   const auto names = [](const std::string& file) { return string_constant(std::vector{file}); };
   return {
     {"range", [in] { return in; }, 1},
@@ -142,6 +151,37 @@ std::vector<operator_case> operators() {
     // Small blocks are made larger ones.
     {"cache", [in] { return in.cache(); }, 1},
     {"load", [saved] { return dataset::load(saved->path()); }, 1},
+    {"snapshot", [in, kept] { return in.snapshot(kept->path()); }, 1},
+    {"global_shuffle", [in] { return in.global_shuffle({.seed = 1}); }, 1},
+    // Values and row lengths.
+    {"ragged_batch", [lines] { return lines.ragged_batch(10); }, 2},
+    {"padded_batch_lines", [lines] { return lines.padded_batch(10); }, 1},
+    {"unbatch", [in] { return in.batch(10).unbatch(); }, 1, 1000},
+    {"window",
+     [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0,
+     dataset_op::window},
+    // The key, and the rows of the groups.
+    {"group_by_window",
+     [in] {
+       return in.group_by_window([](expr x) { return x % 3; },
+                                 [](const expr&, const dataset& x) { return x.batch(10); }, 10);
+     },
+     2, 1002},
+    // The key: which boundaries lie below, and how many those are; and the rows.
+    {"bucket_by_sequence_length",
+     [lines] {
+       return lines.bucket_by_sequence_length(
+         [](expr x) { return size(x); }, {.boundaries = {20, 30}, .batch_sizes = {10, 10, 10}});
+     },
+     5, 1002},
+    // One after the other: each element needs the state that the one before left.
+    {"scan",
+     [thousand] {
+       return thousand.scan(constant(int64_t{0}), [](expr sum, expr x) {
+         return std::pair{sum + x, sum};
+       });
+     },
+     1, 1000},
     // Opaque: what it does inside is not counted.
     {"named_function",
      [in] {
@@ -155,18 +195,18 @@ void add(std::vector<bench_case>& to, const operator_case& what, size_t block_ro
   const auto name = "kernel_calls_" + what.name + (block_rows == 1 ? "_by_one" : "");
   const auto per_thousand = [what, block_rows](auto calls_of) {
     return [what, block_rows, calls_of] {
-      const auto taken = run(what.make(), block_rows);
+      const auto taken = run(what.make(), block_rows, what.below);
       return taken.rows == 0 ? 0 : 1000. * calls_of(taken) / static_cast<double>(taken.rows);
     };
   };
-  to.push_back(
-    {name, "calls/1000 rows", "one a block and column",
-     per_thousand([](const counts& x) { return static_cast<double>(x.calls); }),
-     per_thousand([columns = what.columns, inner = what.inner, block_rows](const counts& x) {
-       const auto blocks = (x.rows + block_rows - 1) / block_rows;
-       return static_cast<double>(columns * blocks + inner);
-     }),
-     1});
+  to.push_back({name, "calls/1000 rows", "one a block and column",
+                per_thousand([](const counts& x) { return static_cast<double>(x.calls); }),
+                per_thousand([columns = what.columns, inner = what.inner, below = what.below,
+                              block_rows](const counts& x) {
+                  const auto blocks = below ? x.blocks : (x.rows + block_rows - 1) / block_rows;
+                  return static_cast<double>(columns * blocks + inner);
+                }),
+                1});
 }
 
 } // namespace

@@ -84,6 +84,12 @@ public:
   std::string path() const { return folder() + "/samples.tar"; }
 };
 
+/// A folder that is not there yet.
+class new_folder : sample_folder {
+public:
+  std::string path() const { return folder() + "/new"; }
+};
+
 /// What `save` writes.
 class saved_folder : sample_folder {
 public:
