@@ -117,7 +117,8 @@ TEST(AwayDispatcher, LosesNobodyAndEachElementComesOnce) {
   EXPECT_EQ(seen.failed(), 0u);
   const auto now = get_service_status(dispatcher.address, patience);
   ASSERT_TRUE(now) << to_string(now.status());
-  for (const auto& task : now->jobs.at(0).tasks) EXPECT_NE(task.state, "lost");
+  ASSERT_EQ(now->jobs.size(), 1u);
+  for (const auto& task : now->jobs[0].tasks) EXPECT_NE(task.state, "lost");
 }
 
 } // namespace
