@@ -160,20 +160,19 @@ std::vector<operator_case> operators() {
     {"window",
      [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0,
      dataset_op::window},
-    // The key, and the rows of the groups.
+    // The rows of a group are put together when it is given.
     {"group_by_window",
      [in] {
        return in.group_by_window([](expr x) { return x % 3; },
                                  [](const expr&, const dataset& x) { return x.batch(10); }, 10);
      },
-     2, 1002},
-    // The key: which boundaries lie below, and how many those are; and the rows.
+     1, 1002, dataset_op::group_by_window},
     {"bucket_by_sequence_length",
      [lines] {
        return lines.bucket_by_sequence_length(
          [](expr x) { return size(x); }, {.boundaries = {20, 30}, .batch_sizes = {10, 10, 10}});
      },
-     5, 1002},
+     1, 1002, dataset_op::group_by_window},
     // One after the other: each element needs the state that the one before left.
     {"scan",
      [thousand] {

@@ -28,6 +28,8 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
 
 // A batch must be whole, however large; more than one only if they are small.
 size_t held_batches::batches_in(size_t bytes) const {
+  if (bytes == SIZE_MAX)
+    return bytes; // no bound
   return row_bytes_ == 0 ? 1 : std::max<size_t>(1, bytes / (row_bytes_ * size_));
 }
 
