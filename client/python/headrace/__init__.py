@@ -24,7 +24,7 @@ from ._dataset import (
 )
 from ._lifetime import _register
 from ._options import Options
-from ._python import PyFunction, py_function
+from ._python import NamedFunction, PyFunction, load_plugin, named_function, py_function
 from ._ragged import RaggedTensor, RaggedTensorSpec
 from ._specs import DatasetSpec, TensorShape, TensorSpec
 from ._tensor import Tensor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,47 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
     return PyFunction(func, Tout, deterministic)
+
+
+class NamedFunction(PyFunction):
+    """What ``named_function`` gives: for ``Dataset.map``, ``filter`` and ``take_while``."""
+
+    def __init__(self, name: str, Tout: Any) -> None:
+        super().__init__(None, Tout, True)  # type: ignore[arg-type]
+        self._name = name
+
+    def _function(self, graph: _core.Graph) -> _core.Function:
+        return _core.python_function(graph, self._name, map_structure(_plain, self._declared))
+
+    def twice(self) -> PyFunction:
+        raise TypeError(f"reduce: reduce_func cannot be the C++ function '{self._name}'; scan with one that gives "
+                        "(state, output)")
+
+
+def named_function(name: str, Tout: Any) -> NamedFunction:
+    """The C++ function that is registered as ``name`` where the pipeline runs, for ``Dataset.map``, ``filter`` and
+    ``take_while``: one of a plug-in that a worker loaded (``headrace worker --plugin``), or this process
+    (``load_plugin``).
+
+    Tout: dtypes or ``TensorSpec``s, arranged as what the function gives.
+
+    A pipeline that calls a function that is not there raises ``NotFoundError``.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"named_function: name must be a string, not {type(name).__name__}")
+    if not name or name.startswith(_PREFIX):
+        raise ValueError(f"named_function: name must be that of a C++ function, not {name!r}")
+    return NamedFunction(name, Tout)
+
+
+def load_plugin(path: Any) -> None:
+    """Adds the C++ functions of a plug-in, a shared library, to those that pipelines in this process may call:
+    iterations, and workers that it starts. It stays loaded.
+
+    Raises ``NotFoundError`` if there is no such file, ``FailedPreconditionError`` if it is no plug-in of this release, and
+    ``AlreadyExistsError`` if a function of its name is there.
+    """
+    _core.load_plugin(os.fspath(path))
 
 
 def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:

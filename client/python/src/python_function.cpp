@@ -2,6 +2,7 @@
 
 #include "element_writer.hpp"
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/pipeline/functions/value.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "nested.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace headrace::python {
 
@@ -92,9 +94,38 @@ block function_of_rows::operator()(const block& in) const {
   return out;
 }
 
-named_function find(const std::string& name, const nb::object* pool) {
-  if (!name.starts_with("python:") || leaving())
+/// The functions of the plug-ins of this process. Graphs that run see those that were there.
+class loaded_plugins {
+public:
+  status load(const std::string& file) {
+    std::lock_guard lock{mutex_};
+    auto more = std::make_shared<function_registry>(*functions_);
+    HEADRACE_TRY(more->load_plugin(file));
+    functions_ = std::move(more);
     return {};
+  }
+  named_function find(const std::string& name) {
+    std::unique_lock lock{mutex_};
+    const auto functions = functions_;
+    lock.unlock();
+    return functions->find(name).value();
+  }
+
+private:
+  std::mutex mutex_;
+  std::shared_ptr<const function_registry> functions_ = std::make_shared<function_registry>();
+};
+
+loaded_plugins& plugins() {
+  static loaded_plugins all;
+  return all;
+}
+
+named_function find(const std::string& name, const nb::object* pool) {
+  if (leaving())
+    return {};
+  if (!name.starts_with("python:"))
+    return plugins().find(name);
   nb::gil_scoped_acquire lock;
   auto found = nb::cast<nb::tuple>(
     nb::module_::import_("headrace._python").attr("_find")(name, pool ? *pool : nb::none()));
@@ -130,6 +161,13 @@ void bind_python_functions(nb::module_& m) {
     out.layout = out.declared.layout;
     return out;
   });
+  m.def(
+    "load_plugin",
+    [](const std::string& file) {
+      if (auto failed = plugins().load(file); !failed.ok())
+        throw error{std::move(failed)};
+    },
+    nb::arg("file"));
   m.def("generator", [](const std::string& name, nb::handle declared) {
     return dataset{make_generator(name, spec_from_python(declared)).value()};
   });

@@ -9,8 +9,9 @@
 namespace headrace::python {
 
 /// Finds the Python functions that graphs call by name: they run in processes beside this one (see
-/// headrace/_python.py), those of `pool`, a Pool, or of the whole process if it is None. Gives
-/// nothing for names of others. What it gives may be called, and dropped, without the GIL.
+/// headrace/_python.py), those of `pool`, a Pool, or of the whole process if it is None; and the
+/// C++ functions of the plug-ins that the process loaded. Throws `error` (not_found) for other
+/// names. What it gives may be called, and dropped, without the GIL.
 std::function<named_function(const std::string&)> python_functions(nb::object pool = nb::none());
 
 } // namespace headrace::python
