@@ -50,6 +50,19 @@ TEST(Explain, CountsRowsBlocksAndBytesOfEachOperator) {
   EXPECT_GT(seen.operators[2].blocks, 0u);
 }
 
+TEST(Explain, ShowsTheWorkInsideOfAParallelInterleave) {
+  const auto in = range(0, 6);
+  const auto inner = traced(in, [](expr x) {
+    return slow_map(make_range(x.node(), (x + 3).node(), scalar_constant(1)).value());
+  });
+  const auto seen = explain(make_interleave(in, inner, 2, 1, 2).value(), with_slow()).value();
+  ASSERT_LT(seen.bottleneck, seen.operators.size());
+  const auto& slow = seen.operators[seen.bottleneck];
+  EXPECT_THAT(slow.name, HasSubstr("map('slow'"));
+  EXPECT_TRUE(slow.in_function);
+  EXPECT_EQ(slow.rows, 18u);
+}
+
 TEST(Explain, NamesTheBottleneck) {
   for (int64_t parallel : {0, 2}) {
     const auto squares =
