@@ -16,10 +16,9 @@ constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
 
-status not_replayable(const status& why) {
-  return why.with_context(
-    fmt::format("a runner crashed after more than {} leases of splits, which cannot be replayed",
-                task_memory::most_splits));
+status not_replayable(const status& why, size_t most_splits) {
+  return why.with_context(fmt::format(
+    "a runner crashed after more than {} leases of splits, which cannot be replayed", most_splits));
 }
 
 } // namespace
@@ -46,7 +45,7 @@ task_state::task_state(port::self_pointer<handle_type> self, task_definition abo
                  return;
                log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
                if (!memory_->replayable)
-                 fail(not_replayable(why));
+                 fail(not_replayable(why, options_.most_splits));
              },
            .gave_up = [this](const status& why) { fail(why); },
            .dropped = {}},
@@ -129,7 +128,7 @@ void task_state::start_runner() {
   if (memory_->exhausted)
     return;
   if (!memory_->replayable)
-    return fail(not_replayable(aborted("the task's actor crashed")));
+    return fail(not_replayable(aborted("the task's actor crashed"), options_.most_splits));
   if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
                            [this](uint64_t number) { return run(number); });
       !how)
@@ -137,6 +136,8 @@ void task_state::start_runner() {
 }
 
 result<caf::actor> task_state::run(uint64_t number) {
+  if (ended_)
+    return cancelled("the task is over");
   run_ = number;
   asked_.reset();
   taken_from_runner_ = 0;
@@ -216,7 +217,7 @@ void task_state::on(const splits_answered& what) {
   if (what.what && memory_->replayable)
     memory_->change([&] {
       memory_->splits.add(what.which, *what.what);
-      if (memory_->splits.size() <= task_memory::most_splits)
+      if (memory_->splits.size() <= options_.most_splits)
         return;
       memory_->splits = {};
       memory_->replayable = false;

@@ -24,10 +24,6 @@ struct task_memory {
     std::optional<time_point> gone_at;
   };
 
-  /// Of so many answers (24 bytes each) `splits` keeps none: a runner that replayed them all would
-  /// be busy for about as long as the task was.
-  static constexpr size_t most_splits = size_t{1} << 20;
-
   explicit task_memory(bool shared) : output(shared) {}
 
   task_output output;

@@ -26,6 +26,9 @@ struct worker_options {
   duration consumer_lease = std::chrono::seconds{5};
   /// How often a task's runner may crash, and its actor, before the task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
+  /// How many answers with splits (24 bytes each) a task keeps for a runner that replays them; with
+  /// more it keeps none, as to replay them would take about as long as they took.
+  size_t most_splits = size_t{1} << 20;
   /// The C++ functions that graphs may call by name; may be empty.
   std::function<named_function(const std::string&)> find_function;
   /// Reads a `distribute` in a graph from its service; may be empty.

@@ -83,6 +83,23 @@ TEST_P(Restarts, ARunnerThatAlwaysDiesFailsTheJobWithItsReasonAndTheServiceLives
   EXPECT_EQ(sorted(seen), expected(1'000));
 }
 
+TEST_P(Restarts, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) {
+  if (GetParam() == sharding_policy::off)
+    GTEST_SKIP() << "leases nothing";
+  auto options = with_function(crashing(1, 1));
+  options.most_splits = 0;
+  add_workers(1, options);
+  auto reading = through_f(1'000).apply(over()).iterate();
+  const auto x = reading.next();
+  ASSERT_FALSE(x) << "an element came";
+  for (const auto* words : {"cannot be replayed", "no std::exception"})
+    EXPECT_NE(x.status().message().find(words), std::string::npos) << to_string(x.status());
+  std::vector<int64_t> seen;
+  auto next = through_f(1'000).apply(over()).iterate();
+  while (auto rows = next.next_block()) add_all(seen, *rows);
+  EXPECT_EQ(sorted(seen), expected(1'000));
+}
+
 TEST_P(Restarts, ATaskThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
   add_workers(2, with_function([](const block& rows) { return result<block>{rows}; }));
   constexpr int64_t total = 300'000;
