@@ -2,6 +2,7 @@
 
 #include "tests/pipeline/random/groups.hpp"
 #include "tests/pipeline/random/sources.hpp"
+#include "tests/pipeline/random/structures.hpp"
 
 namespace headrace::test::random {
 
@@ -23,6 +24,8 @@ public:
       return shuffle(in);
     if (below(12) == 0)
       return kept(in);
+    if (below(8) == 0)
+      return through_structures(*this, in);
     switch (below(26)) {
     case 0: return map(in);
     case 1: return divide(in);
