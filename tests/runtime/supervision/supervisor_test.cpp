@@ -195,6 +195,55 @@ TEST_F(SupervisorActor, EndsWithTheChainOfCausesWhenItGivesUp) {
   EXPECT_TRUE(board->roots().empty());
 }
 
+TEST_F(SupervisorActor, WaitsLongerEachTimeAndAsAtFirstAfterAStableRun) {
+  start(supervision_strategy::one_for_one, 100);
+  const auto comes_back_after = [&](duration wait) {
+    crash("b");
+    node.advance(wait - 1ms);
+    EXPECT_EQ(log.taken(), lines{"-b"});
+    node.advance(1ms);
+    EXPECT_EQ(log.taken(), lines{"+b"});
+  };
+  comes_back_after(100ms);
+  comes_back_after(200ms);
+  comes_back_after(400ms);
+  node.advance(30s);
+  comes_back_after(100ms);
+}
+
+TEST_F(SupervisorActor, StartsASupervisorAgainThatGaveUpWithAllItsChildren) {
+  std::string reason;
+  options.observer.ended = [&](const std::string&, const status& why) { reason = why.message(); };
+  start(supervision_strategy::one_for_one, 1);
+  with_team([&](supervisor& team) {
+    auto added = team.add({.id = "below"}, [&](uint64_t) {
+      parent_options below{.supervision = options.supervision, .children = {"x"}, .log = &log};
+      below.supervision.path = "node/below";
+      return caf::actor_cast<caf::actor>(port::spawn<parent_state>(node.system, below));
+    });
+    EXPECT_TRUE(added.ok()) << to_string(added);
+  });
+  EXPECT_EQ(log.taken(), lines{"+x"});
+  const auto crash_x = [&] {
+    parent_actor below;
+    with_team([&](supervisor& team) { below = team.find<parent_actor>("below"); });
+    child_actor x;
+    port::tell(below, local<team_call>{[&](supervisor& team) { x = team.find<child_actor>("x"); }});
+    node.dispatch();
+    port::tell(x, local<order>{order{internal_error("division by zero")}});
+    node.dispatch();
+  };
+  crash_x();
+  node.advance(100ms);
+  EXPECT_EQ(log.taken(), (lines{"-x", "+x"}));
+  crash_x(); // more than its own supervisor bears
+  EXPECT_EQ(log.taken(), lines{"-x"});
+  EXPECT_EQ(reason, "supervisor 'node/below' gave up: child 'x' failed after 1 restarts within 10 "
+                    "s: internal: division by zero");
+  node.advance(100ms);
+  EXPECT_EQ(log.taken(), lines{"+x"});
+}
+
 TEST_F(SupervisorActor, StopsInReverseOrderEachWithinItsBudget) {
   start(supervision_strategy::one_for_one);
   order_to("b", {.crash = {}, .deafen = true});
