@@ -226,6 +226,8 @@ struct TaskEnded {
     left @6 :List(UnreadSplits);
     # Its worker ends; the sources are not exhausted. These splits are for others.
   }
+  bytes @7 :UInt64;
+  # That its elements took.
 }
 
 struct DispatcherMessage {

@@ -46,7 +46,7 @@ void write_status(schema::ServiceStatus::Builder out, const worker_table& worker
       if (said == progress.end())
         continue;
       task.setElements(std::max(task.getElements(), said->second.getElements()));
-      task.setBytes(said->second.getBytes());
+      task.setBytes(std::max(task.getBytes(), said->second.getBytes()));
       task.setElementsPerSecond(said->second.getElementsPerSecond());
       task.setStreams(said->second.getStreams());
       task.setRestarts(said->second.getRestarts());

@@ -125,7 +125,7 @@ iteration::decision iteration::task_started(task_id id, const status& how) const
     return {};
   if (!how.ok() && how.code() != status_code::unavailable
       && how.code() != status_code::deadline_exceeded)
-    return task_ended(id, at->second.life, 0, how);
+    return task_ended(id, at->second.life, {}, how);
   // A worker that does not answer is for its lease to judge.
   draft next{*this};
   next.move(at->second, how.ok() ? task_state::running : task_state::lost);
@@ -133,7 +133,7 @@ iteration::decision iteration::task_started(task_id id, const status& how) const
   return std::move(next.out);
 }
 
-iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t elements,
+iteration::decision iteration::task_ended(task_id id, incarnation life, output made,
                                           const status& how) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
@@ -144,7 +144,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t
     return {};
   draft next{*this};
   auto ended = at->second;
-  ended.elements = elements;
+  ended.made = made;
   next.move(std::move(ended), how.ok() ? task_state::ended : task_state::failed);
   if (how.ok()) {
     next.conclude();
@@ -155,13 +155,13 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, uint64_t
   return std::move(next.out);
 }
 
-iteration::decision iteration::task_left(task_id id, incarnation life, uint64_t elements) const {
+iteration::decision iteration::task_left(task_id id, incarnation life, output made) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
     return {};
   draft next{*this};
   auto gone = at->second;
-  gone.elements = elements;
+  gone.made = made;
   next.move(std::move(gone), task_state::left);
   next.conclude();
   return std::move(next.out);

@@ -21,12 +21,18 @@ class iteration {
 public:
   /// `left`: its worker ended in order, and what it had not read is for others.
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
+  /// What a task has produced.
+  struct output {
+    uint64_t elements = 0;
+    uint64_t bytes = 0;
+    friend bool operator==(const output&, const output&) = default;
+  };
   struct task {
     task_id id;
     incarnation life;
     worker_info worker;
     task_state state = task_state::starting;
-    uint64_t elements = 0; ///< when ended
+    output made; ///< when it is over
 
     bool alive() const noexcept {
       return state == task_state::starting || state == task_state::running;
@@ -82,9 +88,9 @@ public:
   /// The worker has the task, or could not take it.
   decision task_started(task_id id, const status& how) const;
   /// The task has given all it had to its readers, or has failed.
-  decision task_ended(task_id id, incarnation life, uint64_t elements, const status& how) const;
+  decision task_ended(task_id id, incarnation life, output made, const status& how) const;
   /// Its worker ends, in order: it gave what it had begun to its readers.
-  decision task_left(task_id id, incarnation life, uint64_t elements) const;
+  decision task_left(task_id id, incarnation life, output made) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 

@@ -142,7 +142,8 @@ envelope job_state::report(const envelope& in) const {
       auto one = tasks[i++];
       one.setTaskId(id.value);
       one.setWorkerId(task.worker.id.value);
-      one.setElements(task.elements);
+      one.setElements(task.made.elements);
+      one.setBytes(task.made.bytes);
       one.setState(std::string{to_string(task.state)});
     }
   });

@@ -97,11 +97,12 @@ envelope job_state::ended(const envelope& in) {
   const task_id id{what.getTaskId()};
   if (auto* r = of_task(id)) {
     const incarnation life{what.getIncarnation()};
+    const iteration::output made{what.getElements(), what.getBytes()};
     const auto how = what.getFailure();
     if (how.isLeft())
-      left(*r, r->core.task_left(id, life, what.getElements()), id, how.getLeft());
+      left(*r, r->core.task_left(id, life, made), id, how.getLeft());
     else
-      carry_out(*r, r->core.task_ended(id, life, what.getElements(),
+      carry_out(*r, r->core.task_ended(id, life, made,
                                        how.isFailed() ? read_failure(how.getFailed()) : status{}));
   }
   return make_ok(in->getRequestId());

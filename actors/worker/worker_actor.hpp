@@ -4,6 +4,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/task/task_actor.hpp"
 #include "headrace/actors/worker/graph_cache.hpp"
+#include "headrace/actors/worker/rate_window.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -37,7 +38,7 @@ private:
     std::shared_ptr<task_memory> memory;
     task_handle actor;    ///< null between two lives
     task_numbers numbers; ///< as the task last said
-    uint64_t elements_before = 0;
+    rate_window rate;     ///< of its elements
     /// The question that is with the job.
     std::optional<splits_wanted> asked;
     uint64_t asks = 0;      ///< counts the requests; only the last one's answer is heard

@@ -78,6 +78,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
   auto& fresh = tasks_[id];
   fresh.memory = std::make_shared<task_memory>(about.shared);
   fresh.about = std::move(about);
+  fresh.rate.add(now(), 0);
   if (auto how = team_.add(
         {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.restarts},
         [this, id](uint64_t) { return run(id); });
@@ -164,6 +165,7 @@ void worker_state::on_report(const task_report& what) {
     out.setIncarnation(what.life.value);
     out.setJobId(what.job.value);
     out.setElements(what.numbers.elements);
+    out.setBytes(what.numbers.bytes);
     if (!what.ended->ok())
       write_failure(out.initFailure().initFailed(), *what.ended);
     else if (leaving_)

@@ -25,7 +25,7 @@ TEST(Iteration, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
   const auto tasks =
     x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   const auto todo = x.carry_out(
-    x.r().core.task_ended(tasks[0].id, tasks[0].life, 3, internal_error("out of luck")));
+    x.r().core.task_ended(tasks[0].id, tasks[0].life, {3}, internal_error("out of luck")));
   ASSERT_EQ(todo.stop.size(), 1u);
   EXPECT_EQ(todo.stop[0].id, tasks[1].id);
   EXPECT_TRUE(todo.announce);
@@ -36,7 +36,7 @@ TEST(Iteration, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
 TEST(Iteration, IgnoresWhatAnEarlierLifeOfATaskSays) {
   driven_job x{processing_mode::off, 10};
   const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
-  EXPECT_TRUE(x.r().core.task_ended(tasks[0].id, incarnation{99}, 3, {}).facts.empty());
+  EXPECT_TRUE(x.r().core.task_ended(tasks[0].id, incarnation{99}, {3}, {}).facts.empty());
 }
 
 TEST(Iteration, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
@@ -58,7 +58,7 @@ TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
     x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
   x.carry_out(x.r().core.worker_lost(worker_id{1}));
-  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, 10, {}));
+  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
   EXPECT_TRUE(x.carry_out(x.r().core.worker_joined(worker(1))).start.empty())
     << "its copy was given already";
   EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u);
@@ -94,7 +94,7 @@ void finish(job_core& job, uint64_t number, const status& how = {}) {
   job.apply({number, job_core::begun{42}});
   const auto& core = job.repetitions().at(number).core;
   const auto task = carry_out(core.consumer_joined(consumer_id{1}, {worker(1)})).start.at(0);
-  carry_out(core.task_ended(task.id, task.life, 10, how));
+  carry_out(core.task_ended(task.id, task.life, {10}, how));
   EXPECT_TRUE(core.finished());
 }
 void leave(job_core& job, uint64_t number) {

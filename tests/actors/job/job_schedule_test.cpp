@@ -100,7 +100,7 @@ private:
         leaving.push_back(id);
     for (auto id : leaving) {
       auto& t = tasks_.at(id);
-      auto decided = job_.r().core.task_left(id, t.what.life, 1);
+      auto decided = job_.r().core.task_left(id, t.what.life, {1});
       std::vector<job_core::fact> facts;
       if (!decided.facts.empty() && t.last) {
         const auto unread = random_() % (t.last->count + 1);
@@ -137,7 +137,7 @@ private:
     if (mode_ == processing_mode::off || t.through) {
       const bool well = calm_ || random_() % 200 != 0;
       return do_all(
-        core.task_ended(id, t.what.life, 1, well ? status{} : internal_error("out of luck")));
+        core.task_ended(id, t.what.life, {1}, well ? status{} : internal_error("out of luck")));
     }
     t.waits = true;
     settle();

@@ -2,6 +2,8 @@
 #include "tests/runtime/link/link_fixture.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 
+#include <future>
+
 namespace headrace {
 namespace {
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+
+#include <cstdint>
+#include <deque>
+
+namespace headrace {
+
+/// How fast a count grows, over the last while: long enough that blocks which come in bursts make
+/// it no noise, and short enough to show what goes on now.
+class rate_window {
+public:
+  static constexpr duration length = std::chrono::seconds{10};
+
+  /// The count at `now`, later than the one before. The first is where counting begins.
+  void add(time_point now, uint64_t count) {
+    points_.push_back({now, count});
+    // What is left spans the length, or all there is.
+    while (points_.size() > 2 && now - points_[1].when >= length) points_.pop_front();
+  }
+  double per_second() const {
+    if (points_.size() < 2)
+      return 0;
+    const auto& [from, first] = points_.front();
+    const auto& [to, last] = points_.back();
+    const auto seconds = std::chrono::duration<double>(to - from).count();
+    return seconds > 0 ? (static_cast<double>(last) - static_cast<double>(first)) / seconds : 0;
+  }
+
+private:
+  struct point {
+    time_point when;
+    uint64_t count;
+  };
+  std::deque<point> points_;
+};
+
+} // namespace headrace
