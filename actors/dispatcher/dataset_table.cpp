@@ -53,7 +53,9 @@ result<const dataset_record*> dataset_table::find(const std::string& id) const {
   auto at = ids_.find(id);
   if (at == ids_.end())
     return not_found(fmt::format(
-      "no dataset has the id '{}'; {} are registered with this dispatcher", id, ids_.size()));
+      "no dataset has the id '{}', and {} are registered with this dispatcher; an id that "
+      "register_dataset returned would be right",
+      id, ids_.size()));
   return &by_fingerprint_.at(at->second).what;
 }
 
