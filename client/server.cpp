@@ -45,6 +45,7 @@ struct dispatcher_server::impl {
     : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     dispatcher_options options;
     options.timing = {from.heartbeat, from.lease};
+    options.past = from.past;
     options.counters = here.counter_reader();
     auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));
     if (!published)
@@ -90,6 +91,7 @@ struct worker_server::impl {
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
     options.dispatcher = from.dispatcher;
     options.data_address = data;
+    options.past = from.past;
     options.counters = here.counter_reader();
     options.tags = from.tags;
     options.find_function = from.find_function;
@@ -126,6 +128,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
   about.on_failed = options_.on_failed;
+  about.past = options_.past;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
   // What others are told may not lead back here, through address translation for one.
@@ -153,6 +156,7 @@ void local_cluster::add_worker() {
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
   about.on_failed = options_.on_failed;
+  about.past = options_.past;
   about.beside = here_;
   about.log = options_.log;
   workers_.push_back(std::make_unique<worker_server>(about));

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
@@ -33,6 +34,7 @@ struct dispatcher_server_options {
   duration lease = std::chrono::seconds{5};     ///< how long they count as alive
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
+  process_past past; ///< of this process; for the status
   logger log;
 };
 
@@ -72,6 +74,7 @@ struct worker_server_options {
   /// A node of this process whose consumers read from this worker without sockets and copies:
   /// `node::process()`. May be null.
   std::shared_ptr<node> beside;
+  process_past past; ///< of this process; for the status
   logger log;
 };
 
@@ -109,6 +112,7 @@ struct local_cluster_options {
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options
   /// As those of dispatcher and workers.
   std::function<void(const status&)> on_failed;
+  process_past past; ///< of this process; for the status
   logger log;
 };
 

@@ -23,6 +23,8 @@ supervised node_of(capnp::Data::Reader tree, std::string unnamed, std::string st
   if (!read)
     return out;
   out.name = read->process;
+  out.restarts = read->past.restarts;
+  out.last_reason = read->past.last_reason;
   for (const auto& root : read->roots)
     for (const auto& child : root.children) out.children.push_back(node_of(child));
   return out;

@@ -52,4 +52,8 @@ struct SupervisionTree {
   process @0 :Text;
   # For people: what it is and its process id.
   roots @1 :List(Supervisor);
+  restarts @2 :UInt64;
+  # How often its parent process started it again.
+  lastReason @3 :Text;
+  # How the one before it ended; empty if there was none.
 }

@@ -152,9 +152,9 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
       out.setRefusedPeers(counted.refused_hellos);
       write_status(out, workers_, {last_heartbeats_, trees_}, all->jobs, now());
       if (place_.board)
-        out.setTree(
-          data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), place_.board->roots()})
-                    .bytes()));
+        out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()),
+                                    options_.past, place_.board->roots()})
+                              .bytes()));
     }));
   };
   auto promise = all->answer;

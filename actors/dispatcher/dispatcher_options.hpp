@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/service_core.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/store/fact_store.hpp"
+#include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
@@ -26,6 +27,8 @@ struct dispatcher_options {
     std::make_shared<memory_store<service_core>>(service_core{});
   /// What the dispatcher's node has counted; may be empty.
   std::function<node_counters()> counters;
+  /// Of its process: shown with the supervision tree.
+  process_past past;
   /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.
   std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;

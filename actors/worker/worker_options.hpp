@@ -4,6 +4,7 @@
 #include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
@@ -48,6 +49,8 @@ struct worker_options {
   duration drain = std::chrono::milliseconds{500};
   /// Set by who ends the whole service: nobody is left to go on, so nothing is waited for.
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
+  /// Of its process: shown with the supervision tree.
+  process_past past;
   /// What the worker's node has counted; may be empty.
   std::function<node_counters()> counters;
   /// Told of each actor that the worker gets; may be empty.

@@ -106,7 +106,7 @@ void worker_state::beat() {
   if (to == nullptr)
     return; // registering anew starts the beat again
   const auto tree =
-    encode({fmt::format("worker {:x}, process {}", id_.value, ::getpid()),
+    encode({fmt::format("worker {:x}, process {}", id_.value, ::getpid()), options_.past,
             place_.board ? place_.board->roots() : std::vector<supervisor_snapshot>{}})
       .bytes();
   auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
@@ -122,10 +122,8 @@ void worker_state::beat() {
       one.setBytes(task.numbers.bytes);
       one.setStreams(task.numbers.streams);
       one.setRestarts(task.numbers.restarts);
-      const auto seconds = std::chrono::duration<double>(timing_.heartbeat).count();
-      one.setElementsPerSecond(static_cast<double>(task.numbers.elements - task.elements_before)
-                               / seconds);
-      task.elements_before = task.numbers.elements;
+      task.rate.add(now(), task.numbers.elements);
+      one.setElementsPerSecond(task.rate.per_second());
     }
     out.setStuckThreads(static_cast<uint32_t>(stuck));
     if (options_.counters)

@@ -12,9 +12,7 @@ struct flags {
 
 int run(const flags& given) {
   return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
-    auto options = given.server;
-    options.log = log;
-    options.on_failed = end_process_as("dispatcher");
+    auto options = in_process(given.server, "dispatcher", lives, log);
     options.endpoint.port = lives.port(0, options.endpoint.port);
     auto server = std::make_shared<dispatcher_server>(options);
     return running{server, server->target(), {server->port()}};

@@ -17,7 +17,7 @@ namespace {
 /// What a process that nobody restarts knows of earlier lives.
 class only_life final : public process_lives {
 public:
-  uint32_t restarts() const noexcept override { return 0; }
+  process_past past() const override { return {}; }
   uint16_t port(size_t, uint16_t fallback) const noexcept override { return fallback; }
   void keep_port(size_t, uint16_t) noexcept override {}
 };

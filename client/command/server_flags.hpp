@@ -48,6 +48,16 @@ functions_of(const std::vector<std::string>& plugins);
 /// What ends the process with the exit code for why its server cannot go on.
 std::function<void(const status&)> end_process_as(std::string name);
 
+/// A server's options with what its process adds to them.
+template <class Options>
+Options in_process(Options given, const std::string& name, const process_lives& lives,
+                   const logger& log) {
+  given.log = log;
+  given.past = lives.past();
+  given.on_failed = end_process_as(name);
+  return given;
+}
+
 /// A server that was started.
 struct running {
   /// Keeps it up; it stops when this is destroyed.

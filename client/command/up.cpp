@@ -13,10 +13,8 @@ struct flags {
 
 int run(const flags& given) {
   return serve("up", given.process, [&](const process_lives& lives, const logger& log) {
-    auto options = given.cluster;
-    options.log = log;
+    auto options = in_process(given.cluster, "up", lives, log);
     options.find_function = functions_of(given.plugins);
-    options.on_failed = end_process_as("up");
     options.endpoint.port = lives.port(0, options.endpoint.port);
     for (int i = 0; i < options.workers; ++i)
       options.data_ports.push_back(lives.port(static_cast<size_t>(i) + 1, 0));

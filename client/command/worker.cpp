@@ -14,10 +14,8 @@ struct flags {
 
 int run(const flags& given) {
   return serve("worker", given.process, [&](const process_lives& lives, const logger& log) {
-    auto options = given.server;
-    options.log = log;
+    auto options = in_process(given.server, "worker", lives, log);
     options.find_function = functions_of(given.plugins);
-    options.on_failed = end_process_as("worker");
     options.on_other_version = [](const status& why) {
       end_process("worker", why, exit_code_of_connect(why));
     };

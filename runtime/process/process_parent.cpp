@@ -25,7 +25,10 @@ namespace {
 /// In memory that parent and children share.
 class shared_lives final : public process_lives {
 public:
-  uint32_t restarts() const noexcept override { return restarts_; }
+  process_past past() const override {
+    const uint32_t restarts = restarts_;
+    return {restarts, restarts == 0 ? std::string{} : to_string(process_end{code_, signal_})};
+  }
   uint16_t port(size_t slot, uint16_t fallback) const noexcept override {
     auto kept = slot < slots ? ports_[slot].load() : 0;
     return kept != 0 ? static_cast<uint16_t>(kept) : fallback;
@@ -34,10 +37,16 @@ public:
     if (slot < slots)
       ports_[slot] = port;
   }
-  void count_restart() noexcept { ++restarts_; }
+  void count_restart(const process_end& last) noexcept {
+    ++restarts_;
+    code_ = last.code;
+    signal_ = last.signal;
+  }
 
 private:
   std::atomic<uint32_t> restarts_ = 0;
+  std::atomic<int> code_ = 0; ///< how the last life ended
+  std::atomic<int> signal_ = 0;
   std::array<std::atomic<uint32_t>, slots> ports_{};
 };
 
@@ -81,7 +90,7 @@ public:
       (options_.on_restart ? options_.on_restart : say_restart)(end, *pause);
       if (asked_to_stop_within(*pause))
         return static_cast<int>(exit_code::ok);
-      lives.count_restart();
+      lives.count_restart(end);
     }
   }
 

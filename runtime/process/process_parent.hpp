@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/process/child_process.hpp"
 
 #include <array>
@@ -13,8 +14,8 @@ namespace headrace {
 class process_lives {
 public:
   virtual ~process_lives() = default;
-  /// How often the child was restarted; 0 in the first life.
-  virtual uint32_t restarts() const noexcept = 0;
+  /// How often the child was restarted, and why the last time.
+  virtual process_past past() const = 0;
   /// The port that an earlier life kept under `slot`, or `fallback`: what to listen on.
   virtual uint16_t port(size_t slot, uint16_t fallback) const noexcept = 0;
   /// Keeps a port for later lives, so that a restarted server is found where it was.

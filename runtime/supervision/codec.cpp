@@ -75,6 +75,8 @@ void render(const supervisor_snapshot& x, size_t depth, std::string& out) {
 message<schema::SupervisionTree> encode(const supervision_tree& tree) {
   return message<schema::SupervisionTree>::make([&](schema::SupervisionTree::Builder to) {
     to.setProcess(tree.process);
+    to.setRestarts(tree.past.restarts);
+    to.setLastReason(tree.past.last_reason);
     auto roots = to.initRoots(static_cast<unsigned>(tree.roots.size()));
     for (unsigned i = 0; i < roots.size(); ++i) write(tree.roots[i], roots[i]);
   });
@@ -82,7 +84,8 @@ message<schema::SupervisionTree> encode(const supervision_tree& tree) {
 
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in) {
   HEADRACE_TRY(in.status());
-  supervision_tree tree{string(in->getProcess()), {}};
+  supervision_tree tree{
+    string(in->getProcess()), {in->getRestarts(), string(in->getLastReason())}, {}};
   for (auto root : in->getRoots()) tree.roots.push_back(read(root));
   return tree;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/message/message.hpp"
 #include "headrace/runtime/supervision/snapshot.hpp"
 #include "headrace/schemas/supervision.capnp.h"
@@ -13,6 +14,7 @@ namespace headrace {
 struct supervision_tree {
   /// For people: what it is and its process id.
   std::string process;
+  process_past past;
   std::vector<supervisor_snapshot> roots;
 
   friend bool operator==(const supervision_tree&, const supervision_tree&) = default;

@@ -23,7 +23,7 @@ TEST(SupervisionTree, ShowsWhatEachProcessSaysOfItself) {
   node.children = {{.id = "worker", .state = child_state::running}};
   node.children[0].below = {{.path = "node/worker"}};
   node.children[0].below[0].children = {{.id = "task a", .below = {task}}};
-  const auto said = encode({"worker 1, process 77", {node}}).bytes();
+  const auto said = encode({"worker 1, process 77", {2, "signal 9 (Killed)"}, {node}}).bytes();
   const auto status = status_message::make([&](schema::ServiceStatus::Builder b) {
     auto workers = b.initWorkers(3);
     workers[0].setAlive(true);
@@ -37,6 +37,8 @@ TEST(SupervisionTree, ShowsWhatEachProcessSaysOfItself) {
   EXPECT_EQ(tree[0].name, "dispatcher");
   EXPECT_EQ(tree[1].name, "worker 1, process 77");
   EXPECT_EQ(tree[1].state, "running");
+  EXPECT_EQ(tree[1].restarts, 2u);
+  EXPECT_EQ(tree[1].last_reason, "signal 9 (Killed)");
   const auto& worker = tree[1].children.at(0);
   EXPECT_EQ(worker.name, "worker");
   const auto& runner = worker.children.at(0).children.at(0);

@@ -73,6 +73,10 @@ TEST(StuckThreads, AreLeftByAParentThatStartsTheWorkerAgain) {
   EXPECT_TRUE(worker.read_until("listening on ", patience)) << "it was not started again";
   const auto limit = clock::system().now() + patience;
   while (worker_of(dispatcher.address).pid == first.pid) ASSERT_LT(clock::system().now(), limit);
+  EXPECT_TRUE(shows(dispatcher.address, [](const service_status& x) {
+    return x.tree.size() == 2 && x.tree[1].restarts == 1
+           && x.tree[1].last_reason.starts_with("exit code 76");
+  }));
   auto reading =
     dataset::range(100)
       .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher.address}))

@@ -43,7 +43,8 @@ const child_body over_limit{"over_limit", [](auto&) {
 const child_body restarted{
   "restarted", [](auto&) {
     return run_under_parent({.first_pause = 1ms}, [](process_lives& lives) {
-      auto n = lives.restarts();
+      const auto n = lives.past().restarts;
+      say("past: " + lives.past().last_reason);
       say("life " + std::to_string(n) + " port " + std::to_string(lives.port(0, 0)));
       lives.keep_port(0, 4711);
       if (n == 0) {
@@ -60,7 +61,7 @@ const child_body restarted{
 const child_body always_stuck{
   "always_stuck", [](auto&) {
     return run_under_parent({.max_restarts = 2, .first_pause = 1ms}, [](process_lives& lives) {
-      say("life " + std::to_string(lives.restarts()));
+      say("life " + std::to_string(lives.past().restarts));
       return as_int(exit_code::stuck_thread);
     });
   }};
@@ -101,8 +102,10 @@ TEST(ProcessParentTest, RestartsAfterTheMemoryLimitAndAfterAKillAndKeepsThePort)
   auto child = restarted.start();
   EXPECT_TRUE(child.read_until("life 0 port 0", patience));
   EXPECT_TRUE(child.read_until("exit code 75", patience));
+  EXPECT_TRUE(child.read_until("past: exit code 75", patience));
   EXPECT_TRUE(child.read_until("life 1 port 4711", patience));
   EXPECT_TRUE(child.read_until("signal 9", patience));
+  EXPECT_TRUE(child.read_until("past: signal 9", patience));
   EXPECT_TRUE(child.read_until("life 2 port 4711", patience));
   EXPECT_EQ(child.wait(patience).value(), (process_end{9, 0}));
 }

@@ -36,7 +36,8 @@ TEST(SupervisionBoard, ShowsASupervisorWithoutItsParentAsARoot) {
 }
 
 TEST(SupervisionTree, SurvivesItsMessage) {
-  supervision_tree tree{"worker 12", {supervisor("node", {"a", "b"})}};
+  supervision_tree tree{
+    "worker 12", {2, "exit code 75 (memory limit)"}, {supervisor("node", {"a", "b"})}};
   tree.roots[0].strategy = supervision_strategy::rest_for_one;
   tree.roots[0].abandoned = 1;
   tree.roots[0].children[1].below.push_back(supervisor("node/b", {"c"}));
@@ -53,7 +54,7 @@ TEST(SupervisionTree, IsNotReadFromDamagedBytes) {
 }
 
 TEST(SupervisionTree, ReadsForPeople) {
-  supervision_tree tree{"worker 12", {supervisor("node", {"a", "b"})}};
+  supervision_tree tree{"worker 12", {}, {supervisor("node", {"a", "b"})}};
   tree.roots[0].restarts = 4;
   tree.roots[0].children[1].below.push_back(supervisor("node/b", {"c"}));
   tree.roots[0].children[1].restarts = 4;
