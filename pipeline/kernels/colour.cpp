@@ -28,8 +28,9 @@ pixel to_hsv(const pixel& rgb) {
 }
 
 pixel to_rgb(const pixel& hsv) {
-  const auto [hue, saturation, value] = hsv;
-  const auto h = hue * 6;
+  const auto h = hsv.a * 6;
+  const auto saturation = hsv.b;
+  const auto value = hsv.c;
   const auto part = [&](float x) {
     return (1 - saturation + saturation * std::clamp(x, 0.0f, 1.0f)) * value;
   };

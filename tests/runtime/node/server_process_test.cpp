@@ -60,7 +60,7 @@ int announce_too_much(uint16_t port) {
   at.sin_family = AF_INET;
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   at.sin_port = htons(port);
-  ::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof(at));
+  EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof(at)), 0);
   std::array<unsigned char, 32> header{1 /* a client's handshake */, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0};
   [[maybe_unused]] auto n = ::send(fd, header.data(), header.size(), MSG_NOSIGNAL);
   return fd;
