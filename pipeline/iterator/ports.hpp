@@ -71,7 +71,8 @@ struct op_counters {
   std::atomic<std::thread::id> thread{}; ///< which is in its `next`
 };
 
-/// A C++ function that graphs call by name: rows in, rows out, on the task's own thread.
+/// A C++ function that graphs call by name: rows in, rows out. Where the graph asks for parallel
+/// calls, several threads call it at a time.
 using named_function = std::function<result<block>(const block& rows)>;
 
 /// Everything an iterator needs from its surroundings. Outlives the iterator.

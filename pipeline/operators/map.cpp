@@ -77,13 +77,12 @@ opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   auto f = [body, row = at.row](const block& in, uint64_t& kernel_calls) {
     return body->run(in, row ? &row->names : nullptr, kernel_calls);
   };
-  // A named function may keep state and block: it stays with its caller.
-  const bool named = !node->body->named.empty();
-  if (node->parallel != 0 && !named)
+  if (node->parallel != 0)
     return open_parallel(shared, *node, std::move(input), std::move(f));
+  // A named function may keep state: who calls it without parallel calls has it called in turn.
   const auto& options = shared.options();
-  const bool may_spread = !named && !at.in_function() && options.autotune.value_or(true)
-                          && options.threads.value_or(2) > 1;
+  const bool may_spread = node->body->named.empty() && !at.in_function()
+                          && options.autotune.value_or(true) && options.threads.value_or(2) > 1;
   return std::unique_ptr<iterator>{
     std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f), may_spread)};
 }

@@ -2,9 +2,13 @@
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/paths.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
 
 namespace headrace {
 namespace {
@@ -12,6 +16,7 @@ namespace {
 using test::range;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using namespace std::chrono_literals;
 
 const element_spec number{tensor_spec{dtype::int64, {}}};
 
@@ -111,6 +116,40 @@ TEST_F(Functions, AreSetUpOnceForAllCalls) {
   for (int i = 0; i < 3; ++i)
     EXPECT_THAT(read(call(range(0, 3), "add", number, 2), 1), ElementsAre("100", "101", "102"));
   EXPECT_EQ(set_ups, 1);
+}
+
+TEST_F(Functions, RunInParallelAndInOrderWhereTheGraphAsksForIt) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int inside = 0, most_inside = 0;
+  ASSERT_TRUE(functions
+                ->add("meet",
+                      [&](const block& rows) -> result<block> {
+                        std::unique_lock lock{mutex};
+                        most_inside = std::max(most_inside, ++inside);
+                        changed.notify_all();
+                        changed.wait_for(lock, 20s, [&] { return most_inside > 1; });
+                        --inside;
+                        return rows;
+                      })
+                .ok());
+  EXPECT_THAT(read(call(range(0, 4), "meet", number, 2), 1), ElementsAre("0", "1", "2", "3"));
+  EXPECT_EQ(most_inside, 2);
+}
+
+TEST_F(Functions, RunOneAtATimeWithoutParallelCalls) {
+  std::atomic<int> inside{0};
+  ASSERT_TRUE(functions
+                ->add("alone",
+                      [&](const block& rows) -> result<block> {
+                        if (++inside != 1)
+                          return unavailable("two calls at once");
+                        std::this_thread::yield();
+                        --inside;
+                        return rows;
+                      })
+                .ok());
+  EXPECT_THAT(read(call(range(0, 4), "alone"), 1), ElementsAre("0", "1", "2", "3"));
 }
 
 TEST_F(Functions, WhoseSetUpFailsSayWhy) {
