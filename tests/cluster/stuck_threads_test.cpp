@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace headrace::test {
@@ -14,31 +19,38 @@ namespace {
 /// A file with one line, and after it one that never answers: a pipe that nobody writes.
 class unanswering_files {
 public:
-  unanswering_files()
-    : folder_(std::filesystem::temp_directory_path()
-              / ("headrace_stuck_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(folder_);
-    std::ofstream{folder_ / "first"} << "a line\n";
-    if (::mkfifo((folder_ / "second").c_str(), 0600) != 0)
-      throw std::runtime_error{"mkfifo"};
+  unanswering_files() : folder_(std::filesystem::temp_directory_path() / "headrace_stuck_XXXXXX") {
+    if (::mkdtemp(folder_.data()) == nullptr || ::mkfifo(pipe().c_str(), 0600) != 0)
+      throw std::system_error{errno, std::generic_category(), folder_};
+    std::ofstream{folder_ + "/first"} << "a line\n";
   }
-  ~unanswering_files() { std::filesystem::remove_all(folder_); }
-  std::vector<std::string> names() const { return {folder_ / "first", folder_ / "second"}; }
+  unanswering_files(const unanswering_files&) = delete;
+  ~unanswering_files() {
+    ::close(writer_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  /// Reads the first line on the service's worker and leaves its thread behind in the second file.
+  void leave_a_thread_behind(const std::string& dispatcher) {
+    auto reading =
+      dataset::text_lines({folder_ + "/first", pipe()})
+        .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
+        .iterate();
+    auto line = reading.next();
+    ASSERT_TRUE(line) << to_string(line.status());
+    ASSERT_TRUE(*line);
+    const auto limit = clock::system().now() + patience;
+    // A pipe opens for writing, without waiting, only when somebody reads it.
+    while ((writer_ = ::open(pipe().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+      ASSERT_LT(clock::system().now(), limit) << "nobody reads the second file";
+  }
 
 private:
-  std::filesystem::path folder_;
-};
+  std::string pipe() const { return folder_ + "/second"; }
 
-/// Reads the first line on the service's worker and leaves its thread behind.
-void leave_a_thread_behind(const unanswering_files& files, const std::string& dispatcher) {
-  auto reading =
-    dataset::text_lines(files.names())
-      .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
-      .iterate();
-  auto line = reading.next();
-  ASSERT_TRUE(line) << to_string(line.status());
-  ASSERT_TRUE(*line);
-}
+  std::string folder_;
+  int writer_ = -1;
+};
 
 /// The only worker, as the status shows it.
 worker_status worker_of(const std::string& dispatcher) {
@@ -49,12 +61,12 @@ worker_status worker_of(const std::string& dispatcher) {
 const std::vector<std::string> timing{"--heartbeat", "50ms", "--lease", "500ms"};
 
 TEST(StuckThreads, EndTheProcessWithItsOwnExitCodeAtTheirBound) {
-  unanswering_files files;
+  std::array<unanswering_files, 2> files;
   auto dispatcher = start_dispatcher(timing);
   auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "2"});
   if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
     FAIL() << to_string(how);
-  for (int i = 0; i < 2; ++i) leave_a_thread_behind(files, dispatcher.address);
+  for (auto& x : files) x.leave_a_thread_behind(dispatcher.address);
   auto end = worker.process.wait(patience);
   ASSERT_TRUE(end) << to_string(end.status());
   EXPECT_EQ(end->as_exit_code(), 76) << to_string(*end);
@@ -69,7 +81,7 @@ TEST(StuckThreads, AreLeftByAParentThatStartsTheWorkerAgain) {
   if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
     FAIL() << to_string(how);
   const auto first = worker_of(dispatcher.address);
-  leave_a_thread_behind(files, dispatcher.address);
+  files.leave_a_thread_behind(dispatcher.address);
   EXPECT_TRUE(worker.read_until("listening on ", patience)) << "it was not started again";
   const auto limit = clock::system().now() + patience;
   while (worker_of(dispatcher.address).pid == first.pid) ASSERT_LT(clock::system().now(), limit);
@@ -91,7 +103,7 @@ TEST(StuckThreads, AreShownInTheStatusAndDoNotHinderSigterm) {
   auto worker = start_worker(dispatcher.address);
   if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
     FAIL() << to_string(how);
-  leave_a_thread_behind(files, dispatcher.address);
+  files.leave_a_thread_behind(dispatcher.address);
   const auto limit = clock::system().now() + patience;
   for (;;) {
     if (worker_of(dispatcher.address).stuck_threads == 1)
