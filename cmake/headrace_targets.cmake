@@ -39,7 +39,10 @@ endif()
 
 # headrace_precompile(target header...): parses headers of others, which most of a target's sources
 # include, once. `./run check` builds without, and so finds what a source forgot to include.
-option(HEADRACE_PRECOMPILE "Precompile headers of the standard library and of googletest" ON)
+option(HEADRACE_PRECOMPILE "Precompile headers of other projects" ON)
+# What most sources of actors, and few others, include.
+set(HEADRACE_ACTOR_HEADERS <algorithm> <functional> <map> <memory> <optional> <set> <string> <vector>
+  <capnp/message.h> <capnp/serialize.h> <caf/all.hpp> <fmt/format.h>)
 function(headrace_precompile target)
   if(HEADRACE_PRECOMPILE)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -66,9 +69,10 @@ function(headrace_layer name)
 endfunction()
 
 # headrace_test(folder DEPENDS targets...): one test program from tests/<folder>/**/*_test.cpp and the
-# helpers beside them; each test case is one ctest entry's part (run as a whole).
+# helpers beside them; each test case is one ctest entry's part (run as a whole). PRECOMPILE: further
+# headers, as for headrace_precompile.
 function(headrace_test folder)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "DEPENDS;LABELS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   if(NOT sources)
     return()
@@ -82,7 +86,7 @@ function(headrace_test folder)
   # GCC 12 then takes short strings for arrays that are left.
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-maybe-uninitialized>)
-  headrace_precompile(${name} <gtest/gtest.h>)
+  headrace_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> ${ARG_PRECOMPILE})
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
