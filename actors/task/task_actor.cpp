@@ -2,10 +2,12 @@
 
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
+#include "headrace/pipeline/graph/rerun.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace {
 
@@ -15,11 +17,6 @@ namespace {
 constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
-
-status not_replayable(const status& why, size_t most_splits) {
-  return why.with_context(fmt::format(
-    "a runner crashed after more than {} leases of splits, which cannot be replayed", most_splits));
-}
 
 } // namespace
 
@@ -44,8 +41,9 @@ task_state::task_state(port::self_pointer<handle_type> self, task_definition abo
                if (why.ok())
                  return;
                log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
-               if (!memory_->replayable)
-                 fail(not_replayable(why, options_.most_splits));
+               run_ = 0; // what it may still be heard saying is made again
+               if (auto how = can_run_on(why); !how)
+                 fail(how);
              },
            .gave_up = [this](const status& why) { fail(why); },
            .dropped = {}},
@@ -123,12 +121,25 @@ void task_state::end() {
 
 // -- the runner -------------------------------------------------------------------
 
+status task_state::can_run_on(const status& why) const {
+  if (!memory_->replayable)
+    return why.with_context(
+      fmt::format("a runner crashed after more than {} leases of splits, which cannot be replayed",
+                  options_.most_splits));
+  const broken_run broken{.gave_rows = memory_->numbers.elements != 0,
+                          .shares = about_.leases_splits};
+  if (auto how = can_run_again(*about_.graph, broken); !how)
+    return why.with_context(how.message());
+  return {};
+}
+
 void task_state::start_runner() {
-  memory_->opened = true;
   if (memory_->exhausted)
     return;
-  if (!memory_->replayable)
-    return fail(not_replayable(aborted("the task's actor crashed"), options_.most_splits));
+  // Another runner may have been at work, for an actor before this one.
+  if (std::exchange(memory_->opened, true))
+    if (auto how = can_run_on(aborted("the task's actor crashed")); !how)
+      return fail(how);
   if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
                            [this](uint64_t number) { return run(number); });
       !how)

@@ -50,6 +50,8 @@ private:
   void open(const stream_arrived& from, schema::Open::Reader wanted);
   void leave(consumer_id who);
   void take_over();
+  /// Can another runner go on where one broke off because of `why`? The reason if it cannot.
+  status can_run_on(const status& why) const;
   void start_runner();
   result<caf::actor> run(uint64_t number);
   void fail(const status& why);

@@ -1,3 +1,4 @@
+#include "headrace/client/service_source.hpp"
 #include "tests/client/support/own_cluster.hpp"
 
 #include <gtest/gtest.h>
@@ -98,6 +99,83 @@ TEST_P(Restarts, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) 
   auto next = through_f(1'000).apply(over()).iterate();
   while (auto rows = next.next_block()) add_all(seen, *rows);
   EXPECT_EQ(sorted(seen), expected(1'000));
+}
+
+/// What a trainer reads of a job whose runner, or task, broke off.
+std::string failure_of(dataset_iterator& reading) {
+  for (;;)
+    if (auto x = reading.next(); !x)
+      return to_string(x.status());
+}
+
+/// Throws past the engine once it is told to.
+struct crash_on_word {
+  std::shared_ptr<std::atomic<bool>> word = std::make_shared<std::atomic<bool>>(false);
+  result<block> operator()(const block& rows) const {
+    if (word->exchange(false))
+      throw 7;
+    return rows;
+  }
+};
+
+/// Through the worker's function `f`.
+dataset then_f(const dataset& of) { return of.map(named_call{"f", of.spec()}); }
+
+dataset unordered(int64_t n) {
+  return dataset::range(n).map([](expr x) { return x; }, {.calls = 2, .deterministic = false});
+}
+
+TEST_P(Restarts, ARunnerThatGivesRowsInAnyOrderIsNotReplayedAndTheTrainerLearnsWhy) {
+  const crash_on_word f;
+  add_workers(1, with_function(f));
+  auto reading = then_f(unordered(100'000'000)).apply(over()).iterate();
+  ASSERT_TRUE(reading.next().ok());
+  *f.word = true;
+  const auto why = failure_of(reading);
+  for (const auto* words :
+       {"map gives rows as they are done; with deterministic = true it can", "no std::exception"})
+    EXPECT_NE(why.find(words), std::string::npos) << why;
+}
+
+TEST_P(Restarts, ARunnerThatGaveNothingYetStartsAgainInWhateverOrder) {
+  add_workers(1, with_function(crashing(1, 1)));
+  std::vector<int64_t> seen;
+  auto reading = then_f(unordered(10'000)).apply(over()).iterate();
+  while (auto rows = reading.next_block()) add_all(seen, *rows);
+  EXPECT_EQ(sorted(seen), expected(10'000));
+}
+
+TEST_P(Restarts, ATaskThatGivesRowsInAnyOrderIsNotReplayedAndTheTrainerLearnsWhy) {
+  add_workers(1, with_function([](const block& rows) { return result<block>{rows}; }));
+  auto reading = unordered(1'000'000'000).apply(over()).iterate();
+  ASSERT_TRUE(reading.next().ok());
+  ASSERT_TRUE(cluster.shows([&](const service_status& x) {
+    for (const auto& task : x.jobs.at(0).tasks)
+      if (auto actor = workers[0]->router->task(task_id{task.task}))
+        port::ask_to_exit(actor, caf::exit_reason::kill);
+    return true;
+  }));
+  const auto why = failure_of(reading);
+  for (const auto* words : {"map gives rows as they are done; with deterministic = true it can",
+                            "the task's actor crashed"})
+    EXPECT_NE(why.find(words), std::string::npos) << why;
+}
+
+TEST_P(Restarts, ARunnerThatReadsFromAnotherJobIsNotReplayedAndTheTrainerLearnsWhy) {
+  const crash_on_word f;
+  auto options = with_function(f);
+  options.open_distribute = [](const dataset_node& node,
+                               std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+    HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
+    return std::unique_ptr<element_source>{std::move(out)};
+  };
+  add_workers(1, options);
+  auto reading = then_f(dataset::range(100'000'000).apply(over())).apply(over()).iterate();
+  ASSERT_TRUE(reading.next().ok());
+  *f.word = true;
+  const auto why = failure_of(reading);
+  for (const auto* words : {"distribute reads from another job", "no std::exception"})
+    EXPECT_NE(why.find(words), std::string::npos) << why;
 }
 
 TEST_P(Restarts, ATaskThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
