@@ -56,10 +56,10 @@ public:
       busy |= task.alive();
       ended |= task.state == task_state::ended;
     }
-    // A task that ended has seen the sources exhausted. Where all left or were lost, DYNAMIC has
-    // splits left for a worker to come; under OFF each copy ends with its worker.
-    const bool over = ended || (now.mode_ == processing_mode::off && !now.tasks_.empty());
-    if (busy || !over || now.finished_)
+    // A task that ended has seen the sources exhausted. Where all left or were lost, nobody has
+    // read to the end: under DYNAMIC splits are left, under OFF no copy was whole. A worker may yet
+    // come.
+    if (busy || !ended || now.finished_)
       return;
     add(finished_as{});
     out.todo.announce = true;

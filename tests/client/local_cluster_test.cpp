@@ -81,6 +81,34 @@ TEST(LocalCluster, OffEndsACopyWithItsWorker) {
   EXPECT_LT(rows, static_cast<size_t>(2 * total));
 }
 
+TEST(LocalCluster, OffIsNotOverWhenNoWorkerGaveAWholeCopy) {
+  local_cluster cluster{{.workers = 1, .lease = std::chrono::hours{1}}};
+  constexpr int64_t total = 10'000'000;
+  const auto rows = [&](auto with_the_first) {
+    auto it = dataset::range(total)
+                .apply(distribute{{.processing_mode = sharding_policy::off,
+                                   .service = cluster.target(),
+                                   .worker_timeout = std::chrono::milliseconds{500}}})
+                .iterate();
+    std::pair<size_t, status> out;
+    while (auto some = it.next_block()) {
+      if (out.first == 0)
+        with_the_first();
+      out.first += some->rows;
+      if (!some->errors.empty())
+        out.second = some->errors[0].why;
+    }
+    return out;
+  };
+  const auto [all, well] = rows([&] {
+    cluster.add_worker();
+    cluster.stop_worker(0);
+  });
+  EXPECT_GE(all, static_cast<size_t>(total));
+  EXPECT_EQ(well, status{});
+  EXPECT_EQ(rows([&] { cluster.stop_worker(1); }).second.code(), status_code::unavailable);
+}
+
 TEST(LocalCluster, OffGivesOneCopyPerWorker) {
   local_cluster cluster{{.workers = 3}};
   auto expected = numbers(0, 500);

@@ -64,6 +64,19 @@ TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
   EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u);
 }
 
+TEST(Iteration, UnderOffIsOverOnlyWhenACopyIsWhole) {
+  driven_job x{processing_mode::off, 10};
+  auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
+  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
+  x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  EXPECT_FALSE(x.r().core.finished());
+  tasks = x.carry_out(x.r().core.worker_joined(worker(2))).start;
+  ASSERT_EQ(tasks.size(), 1u);
+  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
+  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
+  EXPECT_TRUE(x.r().core.finished());
+}
+
 TEST(Iteration, UnderDynamicGivesAWorkerThatWasAwayAnotherTask) {
   driven_job x{processing_mode::dynamic, 10};
   const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
