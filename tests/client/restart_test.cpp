@@ -50,10 +50,11 @@ protected:
 
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
   add_workers(2, with_function(crashing(6, 3)));
-  constexpr int64_t total = 200'000;
+  // More than streams and tasks hold, so that no task is over when the status is read.
+  constexpr int64_t total = 2'000'000;
   std::vector<int64_t> seen;
   auto reading = through_f(total).apply(over()).iterate();
-  while (seen.size() < total / 2) {
+  while (seen.size() < total / 4) {
     auto rows = reading.next_block();
     ASSERT_TRUE(rows);
     add_all(seen, *rows);
