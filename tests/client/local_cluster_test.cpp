@@ -147,7 +147,8 @@ TEST(LocalCluster, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   }
   while (take(b, taken[1])) {
   }
-  EXPECT_LT(taken[0] > taken[1] ? taken[0] - taken[1] : taken[1] - taken[0], total / 10);
+  const auto [smaller, larger] = std::minmax(taken[0], taken[1]);
+  EXPECT_LT(larger - smaller, larger / 10);
   EXPECT_EQ(taken[0] + taken[1], total);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<long>(total));
 }

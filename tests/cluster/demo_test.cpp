@@ -4,13 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <pty.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
 
 namespace headrace::test {
 namespace {
 
-class Demo : public testing::TestWithParam<int> {};
+class InterruptedDemo : public testing::TestWithParam<int> {};
 
-TEST_P(Demo, LeavesNoProcessBehindWhenItIsInterrupted) {
+TEST_P(InterruptedDemo, LeavesNoProcessBehind) {
   const auto digits = test::data_path("digits");
   for (const std::string at : {"dispatcher on ", "epoch 2/"}) {
     auto demo =
@@ -27,7 +32,60 @@ TEST_P(Demo, LeavesNoProcessBehindWhenItIsInterrupted) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, Demo, testing::Values(SIGINT, SIGTERM, SIGKILL),
+/// All that a program writes to a terminal.
+std::string written_to_a_terminal(std::vector<std::string> argv) {
+  std::vector<char*> raw;
+  for (auto& word : argv) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  int terminal = -1;
+  const auto pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (pid == 0) {
+    ::execv(raw[0], raw.data());
+    ::_exit(127);
+  }
+  std::string out;
+  char some[4096];
+  // EIO is the end: nobody has it open any more.
+  for (ssize_t n = 0; (n = ::read(terminal, some, sizeof some)) > 0;)
+    out.append(some, static_cast<size_t>(n));
+  ::close(terminal);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return out;
+}
+
+std::vector<std::string> two_epochs() {
+  return {test::digits_program(), test::headrace_program(), test::data_path("digits"), "2"};
+}
+
+TEST(Demo, WritesOneLineOverOnATerminal) {
+  const auto all = written_to_a_terminal(two_epochs());
+  const auto first = all.find("\repoch  1/2 [");
+  const auto last = all.rfind("\repoch  2/2 [");
+  ASSERT_NE(first, std::string::npos) << all;
+  ASSERT_NE(last, std::string::npos) << all;
+  EXPECT_EQ(all.substr(first, last - first).find('\n'), std::string::npos) << all;
+  // Each epoch is shown several times while it goes on, and once with what came of it.
+  size_t shown = 0;
+  for (auto at = first; at != std::string::npos; at = all.find("\repoch ", at + 1)) ++shown;
+  EXPECT_GT(shown, 4u);
+  EXPECT_NE(all.find(", loss ", last), std::string::npos) << all;
+  EXPECT_NE(all.find("accuracy: 0.", last), std::string::npos) << all;
+}
+
+TEST(Demo, WritesPlainLinesWhereNoTerminalIs) {
+  auto demo = child_process::start({.argv = two_epochs()}).value();
+  for (const std::string begin : {"epoch 1/2: ", "epoch 2/2: "}) {
+    auto line = demo.read_until("epoch", patience);
+    ASSERT_TRUE(line) << to_string(line.status());
+    EXPECT_TRUE(line->starts_with(begin)) << *line;
+    EXPECT_NE(line->find("records, loss "), std::string::npos) << *line;
+    EXPECT_EQ(line->find('\r'), std::string::npos) << *line;
+  }
+  EXPECT_TRUE(demo.read_until("accuracy: 0.", patience));
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, InterruptedDemo, testing::Values(SIGINT, SIGTERM, SIGKILL),
                          [](const auto& of) { return "Signal" + std::to_string(of.param); });
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 
@@ -76,6 +77,64 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
   EXPECT_EQ(not_of_their_index, 0u) << "a split is more than one index";
   EXPECT_GT(fourth.network->forwarded(relay::direction::back) - before, 8u * total / 1'000)
     << "the fourth worker gave hardly anything";
+}
+
+TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
+  constexpr size_t total = 100'000;
+  auto dispatcher = start_dispatcher();
+  auto first = start_worker(dispatcher.address);
+  auto second = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
+    FAIL() << to_string(how);
+  const auto what = dataset::range(total);
+  auto a = read_together(what, dispatcher.address, "shared").iterate();
+  auto b = read_together(what, dispatcher.address, "shared").iterate();
+  once seen{total};
+  // Whether there was one more.
+  const auto take = [&](dataset_iterator& from) {
+    auto x = from.next();
+    EXPECT_TRUE(x) << to_string(x.status());
+    if (!x || !x.value())
+      return false;
+    seen.add(x.value().value()[0].scalar<int64_t>());
+    return true;
+  };
+  size_t of_a = 0;
+  size_t of_b = 0;
+  // What one has left when the other has seen the end counts as its share.
+  for (bool more_a = true, more_b = true; more_a || more_b;) {
+    more_a = more_a && take(a);
+    of_a += more_a;
+    more_b = more_b && take(b);
+    of_b += more_b;
+  }
+  const auto [smaller, larger] = std::minmax(of_a, of_b);
+  EXPECT_LT(larger - smaller, larger / 10);
+  EXPECT_EQ(of_a + of_b, total);
+  EXPECT_EQ(seen.count(), total);
+  EXPECT_EQ(seen.wrong(), 0u);
+}
+
+TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
+  constexpr size_t total = 100'000;
+  auto dispatcher = start_dispatcher();
+  auto first = start_worker(dispatcher.address);
+  auto second = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
+    FAIL() << to_string(how);
+  const auto what = dataset::range(total);
+  auto drained_last = read_together(what, dispatcher.address, "drained").iterate();
+  once seen{total};
+  // It holds some by now, and is told to give up what its trainer has not taken.
+  seen.add(drained_last.next().value().value()[0].scalar<int64_t>());
+  auto drained_first = read_together(what, dispatcher.address, "drained").iterate();
+  size_t of_first = 0;
+  while (auto rows = drained_first.next_block()) of_first += seen.add(*rows);
+  while (auto rows = drained_last.next_block()) seen.add(*rows);
+  EXPECT_GT(of_first, 0u);
+  EXPECT_EQ(seen.count(), total);
+  EXPECT_EQ(seen.wrong(), 0u);
+  EXPECT_EQ(seen.failed(), 0u);
 }
 
 TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {

@@ -1,8 +1,11 @@
+#include "headrace/runtime/node/address.hpp"
 #include "tests/cluster/processes.hpp"
+#include "tests/support/huge_announcement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 namespace headrace::test {
 namespace {
@@ -58,6 +61,32 @@ TEST(Servers, WorkersAndJobsAreInTheStatus) {
   EXPECT_EQ(*end, process_end{}) << to_string(*end);
 }
 
+TEST(Servers, TheStatusShowsTheRateOfATask) {
+  auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", "60s"});
+  auto worker = start_worker(dispatcher.address);
+  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
+    FAIL() << to_string(how);
+  auto reading = dataset::range(int64_t{1} << 50)
+                   .apply(distribute(
+                     {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}))
+                   .iterate();
+  auto watched =
+    headrace_command({"status", "--json", "--watch", "100ms", "--dispatcher", dispatcher.address});
+  const auto until = clock::system().now() + patience;
+  double rate = 0;
+  while (rate == 0 && clock::system().now() < until) {
+    ASSERT_TRUE(reading.next_block());
+    // Whatever was shown meanwhile.
+    const auto line = watched.read_line(duration::zero());
+    if (!line)
+      continue;
+    const auto shown = nlohmann::json::parse(*line);
+    for (const auto& job : shown["jobs"])
+      for (const auto& task : job["tasks"]) rate = task["elements_per_second"].get<double>();
+  }
+  EXPECT_GT(rate, 0);
+}
+
 /// The one worker that lives, or none.
 worker_status living_worker(const service_status& x) {
   for (const auto& worker : x.workers)
@@ -92,6 +121,32 @@ TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLive
     return x.tree[0].name != name && x.tree[0].restarts == 1
            && x.tree[0].last_reason.starts_with("signal 9") && living_worker(x).pid != 0;
   }));
+}
+
+TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
+  if (sanitized)
+    GTEST_SKIP() << "the sanitizer's own memory would count";
+  // Under a parent, which writes why it starts it again.
+  auto dispatcher = headrace_command({"dispatcher", "--port", "0", "--memory-limit", "600M"}, true);
+  const auto line = dispatcher.read_until("listening on ", patience).value();
+  const auto where = line.substr(line.rfind(' ') + 1);
+  auto worker = start_worker(where);
+  if (auto how = await_service_workers(where, 1, patience); !how)
+    FAIL() << to_string(how);
+  {
+    huge_announcement attack{parse_address(where).value().port};
+    ASSERT_TRUE(attack.sent());
+    ASSERT_TRUE(dispatcher.read_until("memory limit of", patience));
+    ASSERT_TRUE(dispatcher.read_until("exit code 75", patience));
+    ASSERT_TRUE(dispatcher.read_until("dispatcher listening on " + where, patience));
+  }
+  EXPECT_TRUE(shows(where, [&](const service_status& x) {
+    return x.tree.at(0).restarts == 1 && x.tree[0].last_reason.starts_with("exit code 75")
+           && living_worker(x).pid != 0;
+  }));
+  auto status = headrace_command({"status", "--dispatcher", where});
+  auto tree = status.read_until("restarted 1 time, last because: exit code 75", patience);
+  EXPECT_TRUE(tree) << to_string(tree.status());
 }
 
 TEST(Servers, AWorkerWaitsForItsDispatcher) {

@@ -5,13 +5,11 @@
 #include "headrace/runtime/process/stop_signal.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/process/child_body.hpp"
+#include "tests/support/huge_announcement.hpp"
 
-#include <arpa/inet.h>
-#include <array>
 #include <csignal>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <optional>
 
 using namespace headrace;
 using namespace headrace::test;
@@ -20,12 +18,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto patience = 30s;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// A server as the `headrace` command runs one: a parent, a limit, an orderly stop.
 const child_body guarded{
@@ -53,19 +45,6 @@ uint16_t port_of(child_process& x) {
   return static_cast<uint16_t>(std::stoi(line.substr(line.rfind(' ') + 1)));
 }
 
-/// A connection that announces a message of 4 GiB to the framework and sends none of it.
-int announce_too_much(uint16_t port) {
-  auto fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  at.sin_port = htons(port);
-  EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof(at)), 0);
-  std::array<unsigned char, 32> header{1 /* a client's handshake */, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0};
-  [[maybe_unused]] auto n = ::send(fd, header.data(), header.size(), MSG_NOSIGNAL);
-  return fd;
-}
-
 TEST(ServerProcessTest, EndsAtItsMemoryLimitAndIsFoundAgainOnItsPort) {
   if (sanitized)
     GTEST_SKIP() << "the sanitizer's own memory would count";
@@ -74,11 +53,12 @@ TEST(ServerProcessTest, EndsAtItsMemoryLimitAndIsFoundAgainOnItsPort) {
   address where{"", "127.0.0.1", port};
   node client;
   auto before = connect(client, where, patience).value();
-  auto attacker = announce_too_much(port);
+  std::optional<huge_announcement> attacker{port};
+  ASSERT_TRUE(attacker->sent());
   ASSERT_TRUE(server.read_until("memory limit of", patience));
   ASSERT_TRUE(server.read_until("exit code 75", patience));
   EXPECT_EQ(port_of(server), port);
-  ::close(attacker);
+  attacker.reset();
   auto after = connect(client, where, patience);
   ASSERT_TRUE(after) << to_string(after.status());
   EXPECT_NE(after->peer.node_id, before.peer.node_id);
