@@ -1,0 +1,145 @@
+#include "headrace/client/command/status_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace headrace::command {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+service_status example() {
+  service_status out{.uptime = 90s, .datasets = 2, .bad_messages = 3, .refused_peers = 4};
+  out.workers = {{.worker = 0xa1,
+                  .address = "10.0.0.1:7001",
+                  .tags = {"gpu", "eu"},
+                  .pid = 4711,
+                  .alive = true,
+                  .since_heartbeat = 1500ms,
+                  .stuck_threads = 1,
+                  .refused_links = {{"bad_magic", 5}, {"silent", 6}}},
+                 {.worker = 0xa2, .address = "10.0.0.2:7002", .pid = 4712, .left = true},
+                 {.worker = 0xa3, .address = "10.0.0.3:7003", .pid = 4713}};
+  out.jobs = {{.job = 0xb1,
+               .name = "training",
+               .dataset = "digits",
+               .processing_mode = "dynamic",
+               .state = "running",
+               .repetition = 7,
+               .consumers = 2},
+              {.job = 0xb2,
+               .dataset = "broken",
+               .processing_mode = "off",
+               .state = "failed",
+               .failure = "no such file"}};
+  out.jobs[0].tasks = {{.task = 0xc1,
+                        .worker = 0xa1,
+                        .state = "running",
+                        .elements = 123'456,
+                        .elements_per_second = 12'345,
+                        .bytes = 9'876'543,
+                        .streams = 2,
+                        .restarts = 1}};
+  out.tree = {
+    {"dispatcher, process 4710", "running", 2, "exit code 75 (memory limit reached)", {}},
+    {"worker a1, process 4711", "running", 0, "", {{"task c1", "waiting", 1, "not there", {}}}}};
+  return out;
+}
+
+/// The line that holds `word`, its spaces made one.
+std::string line_with(const std::string& text, const std::string& word) {
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(word) != std::string::npos) {
+      std::istringstream words{line};
+      std::string out;
+      for (std::string one; words >> one;) out += (out.empty() ? "" : " ") + one;
+      return out;
+    }
+  return {};
+}
+
+TEST(StatusText, CountsWhatWasRefused) {
+  EXPECT_EQ(line_with(status_text(example()), "up "),
+            "up 90 s, 2 datasets, 3 workers, 2 jobs, 3 bad messages, 4 refused peers");
+}
+
+TEST(StatusText, ShowsEachWorkerWithItsStateAndWhatIsWrongWithIt) {
+  const auto text = status_text(example());
+  EXPECT_EQ(line_with(text, "7001"), "a1 10.0.0.1:7001 4711 alive 1.5 s gpu,eu (1 stuck thread) "
+                                     "(refused links: 5 bad_magic, 6 silent)");
+  EXPECT_EQ(line_with(text, "7002"), "a2 10.0.0.2:7002 4712 left 0.0 s -");
+  EXPECT_EQ(line_with(text, "7003"), "a3 10.0.0.3:7003 4713 lost 0.0 s -");
+}
+
+TEST(StatusText, ShowsJobsWithTheRatesOfTheirTasks) {
+  const auto text = status_text(example());
+  EXPECT_EQ(line_with(text, "job b1"),
+            "job b1 training: running, dynamic, repetition 7, 2 consumers, dataset digits");
+  EXPECT_EQ(line_with(text, "TASK"),
+            "TASK WORKER STATE ELEMENTS ELEMENTS/S BYTES STREAMS RESTARTS");
+  EXPECT_EQ(line_with(text, "c1 "), "c1 a1 running 123456 12.3k 9.88M 2 1");
+  EXPECT_EQ(line_with(text, "job b2"),
+            "job b2 (anonymous): failed, off, repetition 0, 0 consumers, dataset broken");
+  EXPECT_EQ(line_with(text, "no such file"), "failed: no such file");
+}
+
+TEST(StatusText, DrawsTheTreeWithRestartsAndTheLastReason) {
+  EXPECT_THAT(status_text(example()),
+              HasSubstr("supervision\n"
+                        "|- dispatcher, process 4710  running, restarted 2 times, last because: "
+                        "exit code 75 (memory limit reached)\n"
+                        "`- worker a1, process 4711  running\n"
+                        "   `- task c1  waiting, restarted 1 time, last because: not there\n"));
+}
+
+TEST(StatusText, OfAnEmptyServiceHasNoTables) {
+  const auto text = status_text({});
+  EXPECT_THAT(text, HasSubstr("0 workers"));
+  for (const auto* heading : {"WORKER", "TASK", "supervision"})
+    EXPECT_THAT(text, Not(HasSubstr(heading)));
+}
+
+TEST(StatusJson, HoldsTheSame) {
+  const auto text = status_json(example());
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["uptime_seconds"], 90.0);
+  EXPECT_EQ(json["datasets"], 2);
+  EXPECT_EQ(json["bad_messages"], 3);
+  EXPECT_EQ(json["refused_peers"], 4);
+  const nlohmann::json worker{{"worker", 0xa1},
+                              {"address", "10.0.0.1:7001"},
+                              {"tags", {"gpu", "eu"}},
+                              {"pid", 4711},
+                              {"alive", true},
+                              {"state", "alive"},
+                              {"stuck_threads", 1},
+                              {"refused_links", {{"bad_magic", 5}, {"silent", 6}}},
+                              {"since_heartbeat_seconds", 1.5}};
+  EXPECT_EQ(json["workers"][0], worker);
+  EXPECT_EQ(json["workers"][1]["state"], "left");
+  EXPECT_EQ(json["workers"][2]["state"], "lost");
+  const nlohmann::json task{{"task", 0xc1},       {"worker", 0xa1},
+                            {"state", "running"}, {"elements", 123'456},
+                            {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
+                            {"streams", 2},       {"restarts", 1}};
+  EXPECT_EQ(json["jobs"][0]["tasks"], nlohmann::json::array({task}));
+  EXPECT_EQ(json["jobs"][0]["repetition"], 7);
+  EXPECT_EQ(json["jobs"][1]["failure"], "no such file");
+  EXPECT_EQ(json["tree"][0]["restarts"], 2);
+  EXPECT_EQ(json["tree"][0]["last_reason"], "exit code 75 (memory limit reached)");
+  EXPECT_EQ(json["tree"][1]["children"][0]["last_reason"], "not there");
+}
+
+TEST(StatusJson, BearsNamesThatAreNotUtf8) {
+  service_status x;
+  x.jobs = {{.name = "\xff\xfe"}};
+  EXPECT_TRUE(nlohmann::json::parse(status_json(x))["jobs"][0]["name"].is_string());
+}
+
+} // namespace
+} // namespace headrace::command
