@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,6 +57,8 @@ int run(int argc, char** argv) {
   // Subcommands inherit this: `--help` tells everything at either level.
   app.set_help_flag();
   app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
+  app.set_version_flag("-V,--version", "headrace " HEADRACE_VERSION,
+                       "Print the version, as the command does");
   app.get_formatter()->column_width(34);
   app.require_subcommand(1);
   app.footer(exit_codes());
@@ -80,8 +83,9 @@ int run(int argc, char** argv) {
                        close.empty() ? there_is
                                      : fmt::format("Did you mean {}? {}", close, there_is));
   }
-  if (arguments.front().starts_with('-') && arguments.front() != "-h"
-      && arguments.front() != "--help")
+  constexpr std::array alone{"-h", "--help", "-V", "--version"};
+  if (arguments.front().starts_with('-')
+      && std::find(alone.begin(), alone.end(), arguments.front()) == alone.end())
     return usage_error(fmt::format("a command comes before '{}'", arguments.front()), there_is);
   try {
     app.parse(argc, argv);

@@ -39,6 +39,11 @@ TEST(Command, VersionNamesTheProgram) {
   const auto said = run_command({"version"});
   EXPECT_EQ(said.code, exit_code::ok);
   EXPECT_THAT(said.text, testing::MatchesRegex("headrace [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  for (const auto* flag : {"--version", "-V"}) {
+    const auto same = run_command({flag});
+    EXPECT_EQ(same.code, exit_code::ok) << flag;
+    EXPECT_EQ(same.text, said.text) << flag;
+  }
 }
 
 struct wrong_line {
