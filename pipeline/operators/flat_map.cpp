@@ -22,6 +22,7 @@ protected:
       if (more->rows == 0)
         continue;
       rows += more->rows;
+      given_ += more->rows;
       bytes += more->bytes();
       pieces.push_back(*std::move(more));
       // Large blocks go on as they are; only small ones are worth a copy to join them.
@@ -33,7 +34,6 @@ protected:
         return last_failure(cancelled("the iteration was stopped"));
       return std::nullopt;
     }
-    given_ += rows;
     std::vector<const block*> views;
     std::vector<row_run> runs;
     for (const auto& piece : pieces) {

@@ -128,10 +128,10 @@ private:
       append_run(fresh[key], {0, row, 1});
       if (++held < static_cast<uint64_t>(size))
         continue;
-      put_rows(in, key, fresh[key], first);
-      fresh.erase(key);
       held = 0;
-      out.push_back(give(key, groups_.take(key, kernel_calls_)));
+      out.push_back(
+        give(key, groups_.take(key, elements(in), std::move(fresh[key]), kernel_calls_)));
+      fresh.erase(key);
     }
     for (const auto& [key, runs] : fresh) put_rows(in, key, runs, first);
     return out;

@@ -63,11 +63,14 @@ void open_groups::keep_last(int64_t key, uint64_t rows) {
     firsts_.insert(held.first());
 }
 
-block open_groups::take(int64_t key, uint64_t& kernel_calls) {
-  const auto at = groups_.find(key);
-  const auto taken = std::move(at->second);
-  groups_.erase(at);
-  firsts_.erase(taken.first());
+block open_groups::take(int64_t key, const block& in, std::vector<row_run> last,
+                        uint64_t& kernel_calls) {
+  group taken;
+  if (const auto at = groups_.find(key); at != groups_.end()) {
+    taken = std::move(at->second);
+    groups_.erase(at);
+    firsts_.erase(taken.first());
+  }
   std::vector<const block*> pieces;
   std::vector<row_run> runs;
   for (const auto& piece : taken.pieces) {
@@ -75,6 +78,12 @@ block open_groups::take(int64_t key, uint64_t& kernel_calls) {
       {static_cast<uint32_t>(pieces.size()), 0, static_cast<uint32_t>(piece.rows.rows)});
     pieces.push_back(&piece.rows);
   }
+  for (auto& run : last) {
+    run.piece = static_cast<uint32_t>(pieces.size());
+    runs.push_back(run);
+  }
+  if (!last.empty())
+    pieces.push_back(&in);
   return gather_rows(pieces, runs, kernel_calls);
 }
 

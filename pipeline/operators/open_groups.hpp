@@ -38,7 +38,9 @@ public:
   /// Lets go of all but the last `rows` rows of a group.
   void keep_last(int64_t key, uint64_t rows);
   /// All rows of a group, which is closed. @pre there is one
-  block take(int64_t key, uint64_t& kernel_calls);
+  block take(int64_t key, uint64_t& kernel_calls) { return take(key, {}, {}, kernel_calls); }
+  /// The same, and after them the rows `runs` of `in`, which complete it; there may be none before.
+  block take(int64_t key, const block& in, std::vector<row_run> runs, uint64_t& kernel_calls);
 
 private:
   std::map<int64_t, group> groups_;
