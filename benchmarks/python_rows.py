@@ -1,6 +1,7 @@
-"""How fast Python gets elements, beside the limit of the same loop over a list; printed as headrace_bench prints rows.
+"""How fast Python gets elements, beside the limit of the same loop over a list: goes on with the table, and the JSON
+file, that headrace_bench began, by the same arguments. Its cases are those named python_...
 
-    PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE]
+    PYTHONPATH=build/python python benchmarks/python_rows.py [--json FILE] [--runs N] [--only CASE...]
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 import headrace as hr
-
-RUNS = 9
-
 
 def rate(elements: Iterable[object], count: int) -> float:
     """Elements a second of a loop over them; the first is not counted, so that start-up is not."""
@@ -41,12 +39,13 @@ def median_next(elements: Iterable[object]) -> float:
     return statistics.median(times)
 
 
-def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: Callable[[], float]) -> dict[str, object]:
-    """Medians of runs taken in turn."""
-    pairs = [(limit(), ours()) for _ in range(RUNS)]
+def compare(name: str, unit: str, what: str, ours: Callable[[], float], limit: Callable[[], float],
+            runs: int) -> dict[str, object]:
+    """Medians of runs taken in turn, printed with the widths of headrace_bench."""
+    pairs = [(limit(), ours()) for _ in range(runs)]
     of_limit, of_ours = (statistics.median(x) for x in zip(*pairs))
-    print(f"{name:22} {of_ours:12.4g} {unit:12} {of_limit:12.4g} {of_ours / of_limit:7.3f}  {what}", flush=True)
-    return {"case": name, "value": of_ours, "unit": unit, "limit": of_limit, "limit_name": what, "runs": RUNS}
+    print(f"{name:<46} {of_ours:10.4g} {unit:<16} {of_limit:10.4g} {of_ours / of_limit:7.3f}  {what}", flush=True)
+    return {"case": name, "value": of_ours, "unit": unit, "limit": of_limit, "limit_name": what, "runs": runs}
 
 
 def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float]]]:
@@ -71,14 +70,27 @@ def cases() -> dict[str, tuple[str, str, Callable[[], float], Callable[[], float
     }
 
 
+def is_called(name: str, wanted: str) -> bool:
+    """Is this the case, or one of the group that is named by its first words?"""
+    return name == wanted or name.startswith(wanted + "_")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--json", metavar="FILE", help="also one object a line")
-    parser.add_argument("--only", nargs="*", default=[], metavar="CASE")
-    given, _ = parser.parse_known_args()
-    print(f"{'case':22} {'value':>12} {'unit':12} {'limit':>12} {'ratio':>7}  limit is")
-    rows = [compare(name, unit, what, ours, limit) for name, (unit, what, ours, limit) in cases().items()
-            if not given.only or name.startswith(tuple(given.only))]
+    # headrace_bench had the same arguments before: it told what they are, and refused wrong ones.
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--only", nargs="+", action="extend", default=[], metavar="CASE")
+    parser.add_argument("--headrace")
+    parser.add_argument("cases", nargs="*", default=[], metavar="CASE")
+    given = parser.parse_args()
+    wanted = given.only + given.cases
+    known = cases()
+    for x in wanted:
+        if is_called(x, "python") and not any(is_called(name, x) for name in known):
+            parser.exit(1, f"there is no case {x}; there are {', '.join(known)}\n")
+    rows = [compare(name, unit, what, ours, limit, given.runs) for name, (unit, what, ours, limit) in known.items()
+            if not wanted or any(is_called(name, x) for x in wanted)]
     if given.json:
         with open(given.json, "a", encoding="utf-8") as out:
             out.writelines(json.dumps(row) + "\n" for row in rows)

@@ -2,6 +2,8 @@
 #include "benchmarks/drain.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <fstream>
 #include <stop_token>
 #include <thread>
@@ -46,6 +48,25 @@ double shares(const service& from) {
   return std::min(first, second) / std::max(first, second);
 }
 
+/// Two consumers of one job that ask as fast as they can: from the end of one to that of the other.
+double shares_tail(const service& from) {
+  static int runs = 0;
+  const auto job = "tail " + std::to_string(++runs);
+  using clock = std::chrono::steady_clock;
+  const auto read = [&](clock::time_point& ended) {
+    auto it = dataset::range(200'000).batch(100).apply(from.reads(dynamic, job)).iterate();
+    while (it.next().value()) {
+    }
+    ended = clock::now();
+  };
+  clock::time_point first, second;
+  {
+    std::jthread other{[&] { read(second); }};
+    read(first);
+  }
+  return 1e3 * std::abs(std::chrono::duration<double>(first - second).count());
+}
+
 /// The 99th percentile of 500 questions for the status while elements of 1 MiB stream.
 double ping_beside_data(const service& to) {
   std::stop_source stop;
@@ -80,6 +101,8 @@ void add_service_cases(std::vector<bench_case>& to, services& with) {
     {"jobs_100", "s", "target", [&with] { return hundred_jobs(with.one()); }, fixed(1), 3});
   to.push_back(
     {"shares_2", "ratio", "equal shares", [&with] { return shares(with.two()); }, fixed(1)});
+  to.push_back(
+    {"shares_tail", "ms", "target", [&with] { return shares_tail(with.two()); }, fixed(10), 30});
   to.push_back({"ping_beside_data", "ms (p99)", "target",
                 [&with] { return ping_beside_data(with.one()); }, fixed(5), 3});
   to.push_back({"idle_rss", "MiB", "target",

@@ -24,13 +24,13 @@ row measure(const bench_case& what, size_t runs, const std::function<void(size_t
 }
 
 void print_header() {
-  std::printf("%-38s %10s %-16s %10s %7s  %s\n", "case", "value", "unit", "limit", "ratio",
+  std::printf("%-46s %10s %-16s %10s %7s  %s\n", "case", "value", "unit", "limit", "ratio",
               "limit is");
   std::fflush(stdout);
 }
 
 void print(const row& x) {
-  std::printf("%-38s %10.4g %-16s %10.4g ", x.name.c_str(), x.value, x.unit.c_str(), x.limit);
+  std::printf("%-46s %10.4g %-16s %10.4g ", x.name.c_str(), x.value, x.unit.c_str(), x.limit);
   if (x.limit == 0)
     std::printf("%7s", "-");
   else
