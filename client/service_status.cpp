@@ -19,7 +19,8 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     ns(in.getSinceHeartbeatNs()),
                     in.getStuckThreads(),
                     {},
-                    in.getLeft()};
+                    in.getLeft(),
+                    in.getBadMessages()};
   for (auto refused : in.getRefusedLinks())
     out.refused_links.emplace(refused.getCause(), refused.getCount());
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);

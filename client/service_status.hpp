@@ -45,7 +45,8 @@ struct worker_status {
   /// Connections to its data port that were turned away or cut off, by cause, such as bad_magic (no
   /// headrace peer), truncated, oversized, silent, tls.
   std::map<std::string, uint64_t> refused_links;
-  bool left = false; ///< not alive, and ended in order
+  bool left = false;         ///< not alive, and ended in order
+  uint64_t bad_messages = 0; ///< damaged ones that reached it; each was answered
 };
 
 struct supervised {

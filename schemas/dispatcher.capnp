@@ -64,6 +64,8 @@ struct WorkerHeartbeat {
   # Threads that were told to stop and hang in foreign code.
   refusedLinks @5 :List(Status.RefusedLinks);
   # What the worker's node has counted at its data port; causes that occurred.
+  badMessages @6 :UInt64;
+  # Damaged ones that reached the worker; each was answered.
 }
 
 struct RegisterDataset {

@@ -29,6 +29,8 @@ struct WorkerStatus {
   # At its data port; causes that occurred.
   left @10 :Bool;
   # Not alive, and ended in order.
+  badMessages @11 :UInt64;
+  # Damaged ones that reached it.
 }
 
 struct TaskStatus {

@@ -56,7 +56,7 @@ port::behavior<consumer_handle> consumer_state::make_behavior() {
   return {
     [this](const envelope& in) -> envelope {
       if (!in.valid())
-        return make_bad_message(1, in.status().message());
+        return make_bad_message(++bad_messages_, in.status().message());
       if (in->which() != schema::Envelope::CONSUMER || !in->getConsumer().isIteration())
         return make_unsupported(static_cast<uint16_t>(in->which()), "consumer", in->getRequestId());
       apply(in->getConsumer().getIteration());

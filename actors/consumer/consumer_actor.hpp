@@ -82,6 +82,7 @@ private:
   std::shared_ptr<link_pool> links_;
   std::shared_ptr<handout> out_;
   logger log_;
+  uint64_t bad_messages_ = 0; ///< damaged ones that reached it
   consumer_id id_;
   job_id job_;
   bool known_ = false; ///< the dispatcher told us our job

@@ -23,6 +23,7 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
       one.setTasks(said.getTasks().size());
       one.setStuckThreads(said.getStuckThreads());
       one.setRefusedLinks(said.getRefusedLinks());
+      one.setBadMessages(said.getBadMessages());
     }
     if (auto tree = told.trees.find(id); tree != told.trees.end())
       one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});

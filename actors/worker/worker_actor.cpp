@@ -55,7 +55,7 @@ port::behavior<worker_handle> worker_state::make_behavior() {
   team_.stop_before_owner([this](std::function<void()> stop) { leave(std::move(stop)); });
   return {
     [this](const envelope& in) -> envelope {
-      return in.valid() ? answer(in) : make_bad_message(1, in.status().message());
+      return in.valid() ? answer(in) : make_bad_message(++bad_messages_, in.status().message());
     },
     [this](atom::beat, uint64_t epoch) {
       if (epoch == beats_)

@@ -94,6 +94,7 @@ private:
   supervisor team_;
   buffer told_tree_; ///< as the dispatcher knows it
   bool told_stuck_ = false;
+  uint64_t bad_messages_ = 0;
   std::function<void()> leaving_; ///< what to do when it has left; empty: it stays
   bool said_goodbye_ = false;
   status unreached_; ///< why the last attempt to connect failed

@@ -126,8 +126,9 @@ void worker_state::beat() {
       one.setElementsPerSecond(task.rate.per_second());
     }
     out.setStuckThreads(static_cast<uint32_t>(stuck));
-    if (options_.counters)
-      write_refusals(out, options_.counters().links);
+    const auto counted = options_.counters ? options_.counters() : node_counters{};
+    out.setBadMessages(bad_messages_ + counted.bad_messages);
+    write_refusals(out, counted.links);
     if (!same_bytes(tree, told_tree_))
       out.setTree({reinterpret_cast<const kj::byte*>(tree.data()), tree.size()});
   });

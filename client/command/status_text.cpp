@@ -23,6 +23,11 @@ std::string stuck_text(uint32_t threads) {
                       : fmt::format("  ({} stuck thread{})", threads, threads == 1 ? "" : "s");
 }
 
+std::string bad_text(uint64_t messages) {
+  return messages == 0 ? std::string{}
+                       : fmt::format("  ({} bad message{})", messages, messages == 1 ? "" : "s");
+}
+
 std::string refused_text(const worker_status& x) {
   std::string out;
   for (const auto& [cause, count] : x.refused_links)
@@ -71,11 +76,11 @@ std::string status_text(const service_status& x) {
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
-    out +=
-      fmt::format("{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
-                  state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-                  or_dash(fmt::format("{}", fmt::join(worker.tags, ",")))
-                    + stuck_text(worker.stuck_threads) + refused_text(worker));
+    out += fmt::format(
+      "{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
+      state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
+        + bad_text(worker.bad_messages) + refused_text(worker));
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
                        job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
@@ -108,6 +113,7 @@ std::string status_json(const service_status& x) {
                        {"state", state_of(worker)},
                        {"stuck_threads", worker.stuck_threads},
                        {"refused_links", worker.refused_links},
+                       {"bad_messages", worker.bad_messages},
                        {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
   auto jobs = nlohmann::json::array();
   for (const auto& job : x.jobs) {

@@ -2,6 +2,7 @@
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "tests/client/support/command.hpp"
+#include "tests/client/support/own_cluster.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
 
@@ -38,6 +39,23 @@ TEST(RefusedInput, DamagedMessagesToADispatcherAreAnsweredCountedAndShown) {
   EXPECT_EQ(get_service_status(dispatcher.target()).value().bad_messages, 3u);
   EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
               HasSubstr("3 bad messages"));
+}
+
+TEST(RefusedInput, DamagedMessagesToAWorkerAreAnsweredCountedAndShown) {
+  test_dispatcher dispatcher;
+  test_worker worker{dispatcher.target()};
+  dispatcher.await_workers(1);
+  const auto to = caf::actor_cast<published_actor>(worker.actors.next());
+  for (uint64_t i = 1; i <= 2; ++i) {
+    const auto answer = ask_raw(worker.here(), to, envelope::broken("bent")).value();
+    ASSERT_TRUE(answer->isBadMessage());
+    EXPECT_EQ(answer->getBadMessage().getCount(), i);
+  }
+  EXPECT_TRUE(dispatcher.shows([](const service_status& x) {
+    return x.workers.size() == 1 && x.workers[0].bad_messages == 2;
+  }));
+  EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
+              HasSubstr("(2 bad messages)"));
 }
 
 TEST(RefusedInput, PeersOfAnotherMajorVersionAreCountedAndShown) {

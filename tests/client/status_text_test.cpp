@@ -20,7 +20,8 @@ service_status example() {
                   .alive = true,
                   .since_heartbeat = 1500ms,
                   .stuck_threads = 1,
-                  .refused_links = {{"bad_magic", 5}, {"silent", 6}}},
+                  .refused_links = {{"bad_magic", 5}, {"silent", 6}},
+                  .bad_messages = 2},
                  {.worker = 0xa2, .address = "10.0.0.2:7002", .pid = 4712, .left = true},
                  {.worker = 0xa3, .address = "10.0.0.3:7003", .pid = 4713}};
   out.jobs = {{.job = 0xb1,
@@ -69,8 +70,9 @@ TEST(StatusText, CountsWhatWasRefused) {
 
 TEST(StatusText, ShowsEachWorkerWithItsStateAndWhatIsWrongWithIt) {
   const auto text = status_text(example());
-  EXPECT_EQ(line_with(text, "7001"), "a1 10.0.0.1:7001 4711 alive 1.5 s gpu,eu (1 stuck thread) "
-                                     "(refused links: 5 bad_magic, 6 silent)");
+  EXPECT_EQ(line_with(text, "7001"),
+            "a1 10.0.0.1:7001 4711 alive 1.5 s gpu,eu (1 stuck thread) (2 bad messages) "
+            "(refused links: 5 bad_magic, 6 silent)");
   EXPECT_EQ(line_with(text, "7002"), "a2 10.0.0.2:7002 4712 left 0.0 s -");
   EXPECT_EQ(line_with(text, "7003"), "a3 10.0.0.3:7003 4713 lost 0.0 s -");
 }
@@ -111,15 +113,12 @@ TEST(StatusJson, HoldsTheSame) {
   EXPECT_EQ(json["datasets"], 2);
   EXPECT_EQ(json["bad_messages"], 3);
   EXPECT_EQ(json["refused_peers"], 4);
-  const nlohmann::json worker{{"worker", 0xa1},
-                              {"address", "10.0.0.1:7001"},
-                              {"tags", {"gpu", "eu"}},
-                              {"pid", 4711},
-                              {"alive", true},
-                              {"state", "alive"},
-                              {"stuck_threads", 1},
-                              {"refused_links", {{"bad_magic", 5}, {"silent", 6}}},
-                              {"since_heartbeat_seconds", 1.5}};
+  const nlohmann::json worker{
+    {"worker", 0xa1},        {"address", "10.0.0.1:7001"},
+    {"tags", {"gpu", "eu"}}, {"pid", 4711},
+    {"alive", true},         {"state", "alive"},
+    {"stuck_threads", 1},    {"refused_links", {{"bad_magic", 5}, {"silent", 6}}},
+    {"bad_messages", 2},     {"since_heartbeat_seconds", 1.5}};
   EXPECT_EQ(json["workers"][0], worker);
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");

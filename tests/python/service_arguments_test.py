@@ -132,7 +132,7 @@ def test_DefaultsMayBeWrittenDown():
             pass
         told = dispatcher.status()["workers"][0]
         assert told["tags"] == ["gpu"]
-        assert (told["state"], told["refused_links"]) == ("alive", {})
+        assert (told["state"], told["refused_links"], told["bad_messages"]) == ("alive", {}, 0)
         worker.stop()
         assert dispatcher.status()["workers"][0]["state"] == "left"
         assert dispatcher.status()["refused_peers"] == 0

@@ -110,7 +110,8 @@ nb::object value_of(const worker_status& x) {
   using w = worker_status;
   auto out = dict_of(x, "worker", &w::worker, "address", &w::address, "tags", &w::tags, "pid",
                      &w::pid, "alive", &w::alive, "since_heartbeat", &w::since_heartbeat,
-                     "stuck_threads", &w::stuck_threads, "refused_links", &w::refused_links);
+                     "stuck_threads", &w::stuck_threads, "refused_links", &w::refused_links,
+                     "bad_messages", &w::bad_messages);
   out["state"] = std::string{state_of(x)};
   return out;
 }

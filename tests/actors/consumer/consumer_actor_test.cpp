@@ -51,6 +51,17 @@ TEST_F(ConsumerActor, GivesUpAskingAfterItsTimeout) {
   EXPECT_EQ(failure().code(), status_code::unavailable);
 }
 
+TEST_F(ConsumerActor, AnswersDamagedMessagesWithTheirCount) {
+  dispatcher->next = job(7);
+  start();
+  for (uint64_t i = 1; i <= 2; ++i) {
+    const auto answer = node.ask<envelope>(consumer, envelope::broken("bent")).value();
+    ASSERT_TRUE(answer->isBadMessage());
+    EXPECT_EQ(answer->getBadMessage().getCount(), i);
+  }
+  EXPECT_TRUE(failure().ok());
+}
+
 TEST_F(ConsumerActor, DoesNotAskAgainForWhatIsRefused) {
   dispatcher->next = refuses(not_found("no dataset has the id 'd'"));
   start();

@@ -77,6 +77,7 @@ public:
     start_worker(here_, options, parse_address(dispatcher).value(), router, {}, std::move(failed));
   }
   ~test_worker() { actors.close(); }
+  node& here() noexcept { return here_; }
 
 private:
   node here_;
