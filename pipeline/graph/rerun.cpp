@@ -63,9 +63,9 @@ private:
   bool out_of_order(const dataset_node& node, bool in_function) const {
     if (node.deterministic.value_or(options_.deterministic.value_or(true)))
       return false;
-    // A map may be spread over the cores unasked.
-    const bool may_spread =
-      node.op == dataset_op::map && !in_function && options_.autotune.value_or(true);
+    // A map of a traced function may be spread over the cores unasked.
+    const bool may_spread = node.op == dataset_op::map && node.body->named.empty() && !in_function
+                            && options_.autotune.value_or(true) && options_.threads.value_or(2) > 1;
     return node.parallel != 0 || may_spread;
   }
 

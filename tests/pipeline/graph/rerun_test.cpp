@@ -41,11 +41,18 @@ TEST(Rerun, TakesUpWhatGivesTheSameAgain) {
   EXPECT_EQ(can_run_again(*same(with({.deterministic = false}, range(0, 9)), 4, true), half_way),
             status{})
     << "the operator's own word goes before the graph's";
-  EXPECT_EQ(
-    can_run_again(*with({.deterministic = false, .autotune = false}, same(range(0, 9), 0, {})),
-                  half_way),
-    status{})
-    << "it is never spread over the cores";
+}
+
+TEST(Rerun, TakesUpAMapThatIsNeverSpreadOverTheCores) {
+  auto named = std::make_shared<function>();
+  named->named = "f";
+  named->argument = named->declared = range(0, 9)->spec;
+  for (const auto& graph :
+       {with({.deterministic = false, .autotune = false}, same(range(0, 9), 0, {})),
+        with({.deterministic = false, .threads = 1}, same(range(0, 9), 0, {})),
+        with({.deterministic = false}, make_map(range(0, 9), named).value()),
+        with({.deterministic = false}, inner([](const auto& x) { return same(x, 0, {}); }))})
+    EXPECT_EQ(can_run_again(*graph, half_way), status{});
 }
 
 TEST(Rerun, DoesNotTakeUpWhatGivesRowsInAnyOrder) {
