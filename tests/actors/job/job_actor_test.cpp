@@ -89,5 +89,130 @@ TEST_F(JobActor, GivesUpARepetitionThatNobodyCameBackToAndSaysSo) {
   EXPECT_FALSE(present->getDispatcher().getIteration().getFinished());
 }
 
+/// A worker that takes every task and does nothing.
+class idle_worker {
+public:
+  using handle_type = published_actor;
+  static inline const char* name = "headrace.test.worker";
+  idle_worker(port::self_pointer<handle_type>, std::shared_ptr<std::vector<uint64_t>> tasks)
+    : tasks_(std::move(tasks)) {}
+  port::behavior<handle_type> make_behavior() {
+    return {[this](const envelope& in) {
+      if (in->getWorker().isStartTask())
+        tasks_->push_back(in->getWorker().getStartTask().getTaskId());
+      return make_ok(in->getRequestId());
+    }};
+  }
+
+private:
+  std::shared_ptr<std::vector<uint64_t>> tasks_;
+};
+
+/// A job over a source of one split and one of forty, with two such workers.
+class JobOfTwoSources : public testing::Test {
+protected:
+  JobOfTwoSources() {
+    split_plan plan;
+    plan.sources = {{.splits = 1, .group = 0}, {.splits = 40, .group = 1}};
+    plan.groups = 2;
+    std::vector<worker_change> present;
+    for (uint64_t i : {0, 1}) {
+      workers.push_back(port::spawn<idle_worker>(node.system, tasks[i]));
+      present.push_back(
+        {{worker_id{i + 1}, incarnation{1}, "host:" + std::to_string(i), {}, {}, 0}, workers[i]});
+    }
+    job = port::spawn<job_state>(
+      node.system,
+      job_description{.id = job_id{7},
+                      .name = "train",
+                      .mode = processing_mode::dynamic,
+                      .options = {.timing = {1s, 5s}, .idle_job = 60s},
+                      .store = std::make_shared<memory_store<job_core>>(
+                        job_core{job_id{7}, processing_mode::dynamic, plan})},
+      present, logger{});
+    node.dispatch();
+  }
+  ~JobOfTwoSources() override {
+    port::ask_to_exit(job);
+    for (const auto& worker : workers) port::ask_to_exit(worker);
+    node.dispatch();
+  }
+  result<envelope> open(uint64_t reader) {
+    return node.ask<envelope>(job, make_envelope(1, [&](schema::Envelope::Builder b) {
+                                b.initDispatcher().initOpenIteration().setConsumerId(reader);
+                              }));
+  }
+  static envelope question(uint64_t task, uint32_t source, uint64_t number) {
+    return make_envelope(1, [&](schema::Envelope::Builder b) {
+      auto out = b.initDispatcher().initLeaseSplits();
+      out.setTaskId(task);
+      out.setIncarnation(1);
+      out.setSource(source);
+      out.setNumber(number);
+    });
+  }
+  result<envelope> lease(uint64_t task, uint32_t source, uint64_t number) {
+    return node.ask<envelope>(job, question(task, source, number));
+  }
+  /// Nobody waits for the answer here.
+  void asks(uint64_t task, uint32_t source, uint64_t number) {
+    port::tell(job, question(task, source, number));
+    node.dispatch();
+  }
+  static bool is_over(const result<envelope>& answer) {
+    return answer.value()->getDispatcher().getSplitsLeased().isExhausted();
+  }
+  template <class F>
+  void ends(uint64_t task, F&& how) {
+    EXPECT_TRUE(node.ask<envelope>(job, make_envelope(1, [&](schema::Envelope::Builder b) {
+                                     auto out = b.initDispatcher().initTaskEnded();
+                                     out.setTaskId(task);
+                                     out.setIncarnation(1);
+                                     how(out.getFailure());
+                                   })));
+  }
+
+  actor_node node;
+  std::vector<std::shared_ptr<std::vector<uint64_t>>> tasks{
+    std::make_shared<std::vector<uint64_t>>(), std::make_shared<std::vector<uint64_t>>()};
+  std::vector<published_actor> workers;
+  job_handle job;
+};
+
+TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays) {
+  ASSERT_TRUE(open(1));
+  const auto leaves = tasks[0]->at(0);
+  const auto stays = tasks[1]->at(0);
+  const auto held = lease(leaves, 1, 1).value();
+  const auto rest = held->getDispatcher().getSplitsLeased().getRange();
+  ASSERT_TRUE(lease(stays, 0, 1));
+  uint64_t number = 0;
+  for (uint64_t left = 40 - rest.getCount(); left != 0;)
+    left -=
+      lease(stays, 1, ++number).value()->getDispatcher().getSplitsLeased().getRange().getCount();
+  // It waits for the other one's rest, until that waits for its own split.
+  asks(stays, 1, ++number);
+  asks(leaves, 0, 1);
+  ASSERT_TRUE(is_over(lease(stays, 0, 2)));
+  ends(stays, [](auto) {});
+  ends(leaves, [&](auto how) {
+    auto unread = how.initLeft(1)[0];
+    unread.setSource(1);
+    unread.setAnswered(1);
+    unread.initRest().setFirst(rest.getFirst());
+    unread.getRest().setCount(rest.getCount());
+  });
+  EXPECT_EQ(tasks[0]->size(), 1u);
+  ASSERT_EQ(tasks[1]->size(), 2u);
+  const auto again = lease(tasks[1]->at(1), 1, 1).value();
+  const auto given = again->getDispatcher().getSplitsLeased().getRange();
+  EXPECT_EQ(given.getFirst(), rest.getFirst());
+  EXPECT_EQ(given.getCount(), rest.getCount());
+  EXPECT_FALSE(open(2).value()->getDispatcher().getIteration().getFinished());
+  EXPECT_TRUE(is_over(lease(tasks[1]->at(1), 1, 2)));
+  ends(tasks[1]->at(1), [](auto) {});
+  EXPECT_TRUE(open(2).value()->getDispatcher().getIteration().getFinished());
+}
+
 } // namespace
 } // namespace headrace::test
