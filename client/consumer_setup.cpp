@@ -8,7 +8,7 @@ consumer_options consumer_options_of(const dataset_node& distribute) {
   out.dataset_id = about.dataset_id;
   out.job_name = about.job_name;
   out.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
-  out.repetition = about.job_name.empty() || !about.iterations ? 0 : about.iterations->fetch_add(1);
+  out.repetition = about.iterations ? about.iterations->fetch_add(1) : 0;
   out.spec = distribute.spec;
   out.packing = about.compression == "snappy" ? compression::snappy
                 : about.compression == "none" ? compression::none

@@ -2,6 +2,7 @@
 
 #include "headrace/client/dataset_iterator.hpp"
 #include "headrace/client/dataset_options.hpp"
+#include "headrace/client/iteration_count.hpp"
 #include "headrace/pipeline/functions/trace.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
@@ -17,7 +18,8 @@ namespace headrace {
 class dataset {
 public:
   /// From a checked graph.
-  explicit dataset(dataset_ptr node) : node_(std::move(node)) {}
+  explicit dataset(dataset_ptr node)
+    : node_(std::move(node)), iterations_(std::make_shared<iteration_count>()) {}
 
   // -- sources ----------------------------------------------------------------
 
@@ -111,7 +113,9 @@ public:
   }
   /// `size` elements stacked into one.
   dataset batch(int64_t size, batch_options options = {}) const;
-  /// Random order within a buffer of `buffer_size` elements.
+  /// Random order within a buffer of `buffer_size` elements: another one in each iteration over a
+  /// dataset and its copies, which are counted from 0 (see `shuffle_options`), and in each pass of
+  /// a `repeat`.
   dataset shuffle(int64_t buffer_size, shuffle_options options = {}) const;
   /// `count` times; -1 for ever.
   dataset repeat(int64_t count = -1) const;
@@ -216,13 +220,18 @@ public:
   /// Elements in it, `infinite_cardinality` or `unknown_cardinality`.
   int64_t cardinality() const noexcept { return node_->cardinality; }
   /// Starts an iteration. Throws `error` if it cannot start.
-  dataset_iterator iterate(iterate_options options = {}) const { return {node_, options}; }
+  dataset_iterator iterate(iterate_options options = {}) const {
+    return {node_, next_iteration(std::move(options))};
+  }
   /// Goes on where an iterator of an equal dataset stood when it gave `record` (see
   /// `dataset_iterator::save`), in this process or another: the elements that were still to come,
   /// in the same order. `options.seed` is not read: the record holds it. Throws `error` if the
-  /// record is damaged or belongs to another dataset, or if what it read is not there any more.
+  /// record is damaged or belongs to another dataset, or if what it read is not there any more. It
+  /// is the iteration that it was; those that are started afterwards come after it.
   dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
-    return {node_, record, options};
+    dataset_iterator out{node_, record, std::move(options)};
+    go_past(out);
+    return out;
   }
   /// A dataset of one element: the state after the last element, where `f(state, element)` gives
   /// the next one. For functions: `[](const dataset& w) { return w.fold(int64_t{0}, add); }`.
@@ -234,7 +243,7 @@ public:
   /// The element of `fold`. Reads the dataset here; throws `error` for a failed element.
   template <class F>
   element reduce(const expr_structure& initial_state, F&& f) const {
-    return fold(initial_state, std::forward<F>(f)).get_single_element();
+    return counted_together(fold(initial_state, std::forward<F>(f)).node()).get_single_element();
   }
   /// Writes all elements into a folder, for `load`: what it held before is replaced when all are
   /// written. Reads the dataset here; throws `error` for a failed element, and if they cannot be
@@ -252,8 +261,22 @@ public:
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
+  /// Counts an iteration, and says how to run it, for who makes its iterator elsewhere.
+  iterate_options next_iteration(iterate_options options = {}) const {
+    if (!options.seed)
+      options.seed = iterations_->seed();
+    if (!options.repetition)
+      options.repetition = iterations_->next();
+    return options;
+  }
+  /// The next iteration comes after this one.
+  void go_past(const dataset_iterator& one) const { iterations_->go_past(one.repetition()); }
+  /// A dataset that is made of this one for reading this one: its iterations are this one's.
+  dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:
+  dataset(dataset_ptr node, std::shared_ptr<iteration_count> iterations)
+    : node_(std::move(node)), iterations_(std::move(iterations)) {}
   dataset mapped(function f, parallel_calls parallel) const;
   dataset filtered(function f, parallel_calls parallel) const;
   dataset flat_mapped(function f) const;
@@ -271,6 +294,7 @@ private:
   void save_in(const std::string& folder, function shard, const save_options& options) const;
 
   dataset_ptr node_;
+  std::shared_ptr<iteration_count> iterations_; ///< copies share it
 };
 
 } // namespace headrace

@@ -21,7 +21,8 @@ public:
   impl(const dataset_ptr& graph, const iterate_options& options)
     : graph_(graph), spec_(std::make_shared<const element_spec>(graph->spec)) {
     context_.stop = stop_.get_token();
-    context_.seed = options.seed.value_or(random_id());
+    context_.seed = options.seed ? *options.seed : random_id();
+    context_.repetition = options.repetition.value_or(0);
     context_.find_function = options.find_function;
     context_.distribute =
       [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
@@ -117,6 +118,8 @@ public:
     return true;
   }
 
+  uint64_t repetition() const noexcept { return context_.repetition; }
+
   void stop() noexcept { stop_.request_stop(); }
 
   /// The element given last.
@@ -199,6 +202,7 @@ bool dataset_iterator::advance(element& at) {
 }
 
 bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
+uint64_t dataset_iterator::repetition() const noexcept { return impl_->repetition(); }
 void dataset_iterator::stop() noexcept { impl_->stop(); }
 
 result<buffer> dataset_iterator::save() const { return impl_->save(); }

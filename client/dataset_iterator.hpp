@@ -15,8 +15,11 @@ namespace headrace {
 
 /// How to run a dataset here.
 struct iterate_options {
-  /// For operators that were given no seed; unset: drawn.
+  /// For operators that were given no seed; unset: drawn, once for a dataset.
   std::optional<uint64_t> seed;
+  /// Which iteration over the dataset it is, from 0: what reshuffles has another order in each.
+  /// Unset: the next one.
+  std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; without it there are none.
   std::function<named_function(const std::string&)> find_function;
 };
@@ -41,6 +44,8 @@ public:
   /// be kept in a file, beside a model's weights for example. `unimplemented` if elements come from
   /// a service.
   result<buffer> save() const;
+  /// Which iteration over its dataset it is; see `iterate_options`.
+  uint64_t repetition() const noexcept;
   /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
   /// `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);

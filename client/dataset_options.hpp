@@ -33,6 +33,8 @@ struct interleave_options {
 
 struct shuffle_options {
   std::optional<uint64_t> seed; ///< unset: another order in every program
+  /// False: one order for all iterations over a dataset. They are counted with its copies; the k-th
+  /// has the same order in each run of a program, if there is a seed.
   bool reshuffle_each_iteration = true;
 };
 

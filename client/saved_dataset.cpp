@@ -101,7 +101,7 @@ void save_elements(const dataset& what, const std::string& folder, std::optional
   const auto numbered = with_shards(what, *std::move(shard));
   auto to = writer_for(folder, what.spec(), options);
   uint64_t kernel_calls = 0;
-  save_all(numbered.iterate(reading), *to, [&](block rows) {
+  save_all(what.counted_together(numbered.node()).iterate(reading), *to, [&](block rows) {
     const auto shards = std::move(rows.columns.back());
     rows.columns.pop_back();
     return detail::write_sharded(*to, rows, shards, kernel_calls);

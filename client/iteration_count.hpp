@@ -1,0 +1,37 @@
+#pragma once
+
+#include "headrace/runtime/base/ids.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace headrace {
+
+/// Numbers the iterations over a dataset, from 0: a shuffle that reshuffles has another order in
+/// each. Thread-safe.
+class iteration_count {
+public:
+  /// The next iteration's number.
+  uint64_t next() noexcept { return next_.fetch_add(1); }
+  /// The iteration `number` was one over this dataset: later ones have larger numbers.
+  void go_past(uint64_t number) noexcept {
+    auto at = next_.load();
+    while (at <= number && !next_.compare_exchange_weak(at, number + 1)) {
+    }
+  }
+  /// For operators without a seed: drawn once, so that what does not reshuffle stays as it is.
+  uint64_t seed() {
+    if (const auto known = seed_.load())
+      return known;
+    uint64_t drawn = 0;
+    while (drawn == 0) drawn = random_id();
+    uint64_t before = 0;
+    return seed_.compare_exchange_strong(before, drawn) ? drawn : before;
+  }
+
+private:
+  std::atomic<uint64_t> next_{0};
+  std::atomic<uint64_t> seed_{0}; ///< 0: not drawn yet
+};
+
+} // namespace headrace
