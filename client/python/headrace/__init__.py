@@ -10,6 +10,7 @@ What tf.data calls X, headrace calls X.
 [64 81]
 """
 
+from . import _load  # isort: skip
 from . import _core  # isort: skip
 from . import debugging, errors, image, io, lookup, math, random, strings
 from ._array_ops import slice_ as slice
