@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -133,6 +134,11 @@ def use_while(x):
     return x
 
 
+def assign(x):
+    x[0] = 1  # the line
+    return x
+
+
 @pytest.mark.parametrize("f, line", [
     (use_if, "if x > 0:  # the line"),
     (use_while, "while x < 10:  # the line"),
@@ -150,6 +156,24 @@ def use_while(x):
     (lambda x: x.numpy(), "x.numpy()"),
     (lambda x: range(x), "range(x)"),
     (lambda x: x and 1, "x and 1"),
+    (lambda x: x in {1, 2}, "x in {1, 2}"),
+    (lambda x: {0: 1}.get(x, 7), "{0: 1}.get(x, 7)"),
+    (lambda x: {0: 1}[x], "{0: 1}[x]"),
+    (lambda x: {"0": 1}[str(x)], '{"0": 1}[str(x)]'),
+    (lambda x: hash(x), "hash(x)"),
+    (lambda x: json.loads(x), "json.loads(x)"),
+    (lambda x: open(x), "open(x)"),
+    (lambda x: open(str(x)), "open(str(x))"),
+    (lambda x: int(str(x)), "int(str(x))"),
+    (lambda x: x.decode(), "x.decode()"),
+    (lambda x: x.item(), "x.item()"),
+    (lambda x: x.astype(np.int32), "x.astype(np.int32)"),
+    (lambda x: round(x), "round(x)"),
+    (lambda x: math.floor(x), "math.floor(x)"),
+    (lambda x: f"{x:03d}", 'f"{x:03d}"'),
+    (lambda x: x(), "x()"),
+    (lambda x: hr.constant([1, 2, 3])[:x], "[1, 2, 3])[:x]"),
+    (assign, "x[0] = 1  # the line"),
 ])
 def test_WhatCannotBeTracedNamesTheLineAndOffersPyFunction(f, line):
     with pytest.raises(hr.errors.OperatorNotAllowedInGraphError) as e:
@@ -171,12 +195,32 @@ def test_OtherLibrariesObjectsAreRefused():
         hr.Dataset.range(3).map(lambda x: hr.sqrt(Strange()))
 
 
-def test_AnErrorOfTheFunctionItselfKeepsItsTraceback():
-    def wrong(x):
-        return x.no_such_attribute
+def test_TheErrorOfWhatATensorWasGivenToIsTheCause():
+    with pytest.raises(hr.errors.OperatorNotAllowedInGraphError, match="JSON object must be str") as e:
+        hr.Dataset.range(3).map(lambda x: json.loads(x))
+    assert type(e.value.__cause__) is TypeError
 
-    with pytest.raises(AttributeError, match="no_such_attribute"):
+
+def test_AnErrorOfTheFunctionItselfStaysAsItIs():
+    class Mine(Exception):
+        pass
+
+    def wrong(x):
+        raise Mine("of the Tensor")
+
+    with pytest.raises(Mine):
         hr.Dataset.range(3).map(wrong)
+    with pytest.raises(AttributeError, match="no_such_attribute"):
+        hr.Dataset.range(3).map(lambda x: x.no_such_attribute)
+    with pytest.raises(KeyError, match="'b'"):
+        hr.Dataset.range(3).map(lambda x: {"a": x}["b"])
+    with pytest.raises(TypeError, match="a slice's bounds"):
+        hr.Dataset.from_tensors([1, 2]).map(lambda x: x[:1.5])
+    assert not hasattr(hr.constant(1), "_repr_html_")
+
+
+def test_DivmodGivesBoth():
+    assert list(hr.Dataset.range(8, 9).map(lambda x: (divmod(x, 3), divmod(30, x)))) == [((2, 2), (3, 6))]
 
 
 def test_FunctionsOfStringsRandomNumbersAndTables():

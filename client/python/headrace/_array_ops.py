@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core, _values, dtypes
 from ._specs import TensorShape, map_structure
-from ._tensor import refuse
+from ._refusals import refuse
 
 Tensor = _core.Tensor
 
@@ -41,7 +41,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return _core.where(_values.constant(condition), _values.tensor(x, "x"), _values.tensor(y, "y"))
 
 
-def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None) -> Any:
+def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
+         name: str | None = None) -> Any:
     """What ``true_fn`` gives where ``pred`` (one bool), else what ``false_fn`` gives: tensors in the same structure.
 
     Both are traced; an element cannot fail because of the branch that it does not take.
@@ -93,14 +94,14 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return _core.reshape(_values.constant(tensor), _values.integers(shape, "shape"))
 
 
-def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """The shape as a vector of ``out_type``."""
-    return _core.cast(_core.shape_of(_values.constant(input)), dtypes.as_dtype(out_type).name)
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape as a vector of ``out_type`` (int32)."""
+    return _core.cast(_core.shape_of(_values.constant(input)), dtypes.as_dtype(out_type or dtypes.int32).name)
 
 
-def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     """How many values there are."""
-    return _core.cast(_core.size(_values.constant(input)), dtypes.as_dtype(out_type).name)
+    return _core.cast(_core.size(_values.constant(input)), dtypes.as_dtype(out_type or dtypes.int32).name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:

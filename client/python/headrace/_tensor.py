@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
-import os
-import sys
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from . import _core, _values
+from ._refusals import METHODS, refuse
 from ._specs import TensorShape
-from .errors import OperatorNotAllowedInGraphError
 
 Tensor = _core.Tensor
 Tensor.__module__ = "headrace"
@@ -26,41 +23,6 @@ and run over whole columns of elements when the dataset is read.
 >>> list(ds.as_numpy_iterator())[3]
 (np.int64(10), np.False_)
 """
-
-_OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__))
-
-
-def users_line() -> str:
-    """``file:line: `text` `` of the innermost caller outside of this package and numpy."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame = frame.f_back
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(file, line).strip()
-    return f"{file}:{line}: `{text}`" if text else f"{file}:{line}"
-
-
-def refuse(what: str, instead: str) -> NoReturn:
-    """Raises the error that says what a traced function cannot do, and where it was tried."""
-    raise OperatorNotAllowedInGraphError(
-        f"{users_line()}: {what}. A function given to a dataset is called once, with tensors that stand for all "
-        f"elements. {instead}, or give headrace.py_function(f, Tout), which runs Python for each element")
-
-
-def _bool(self: Tensor) -> NoReturn:
-    refuse("Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained comparison)",
-           "Use headrace.where, headrace.cond, & | ~")
-
-
-def _number(kind: str) -> Any:
-    def convert(self: Tensor) -> NoReturn:
-        refuse(f"a tensor's value is needed as a Python {kind}", "Use headrace.cast and the functions of headrace.math")
-    return convert
-
-
-def _array(self: Tensor, dtype: Any = None, copy: Any = None) -> NoReturn:
-    refuse("a tensor's value is needed as a numpy array", "Use the functions of headrace")
-
 
 def _len(self: Tensor) -> int:
     dims = self.shape.dims
@@ -78,16 +40,8 @@ def _iter(self: Tensor) -> Iterator[Tensor]:
     return iter([self[i] for i in range(dims[0])])
 
 
-def _contains(self: Tensor, item: Any) -> NoReturn:
-    refuse("Python needs to know here whether a tensor has this value", "Use headrace.reduce_any(x == value)")
-
-
 def _repr(self: Tensor) -> str:
     return f"<headrace.Tensor shape={self.shape} dtype={self.dtype.name}>"
-
-
-def _numpy(self: Tensor) -> NoReturn:
-    refuse("a tensor's value is needed as a numpy array", "Use the functions of headrace")
 
 
 def _float_first(f: Any) -> Any:
@@ -229,20 +183,19 @@ def _set_shape(self: Tensor, shape: Any) -> None:
         refuse("set_shape changes what is known of a tensor in place", "Use headrace.ensure_shape")
 
 
+def _divmod(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    return a // b, a % b
+
+
 for _name, _value in {
-    "__bool__": _bool,
-    "__float__": _number("float"),
-    "__int__": _number("int"),
-    "__index__": _number("index"),
-    "__complex__": _number("complex"),
-    "__array__": _array,
+    **METHODS,
+    "__divmod__": _divmod,
+    "__rdivmod__": lambda b, a: _divmod(a, b),
     "__len__": _len,
     "__iter__": _iter,
-    "__contains__": _contains,
     "__repr__": _repr,
     "__array_ufunc__": _array_ufunc,
     "__array_function__": _array_function,
-    "numpy": _numpy,
     "get_shape": _get_shape,
     "set_shape": _set_shape,
 }.items():

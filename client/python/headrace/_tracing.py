@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, _values
+from ._refusals import explained
 from ._specs import map_structure
 
 
@@ -127,6 +128,11 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     _calls.append(call)
     try:
         result = f(*given)
+    except Exception as e:
+        better = explained(e)
+        if better is None:
+            raise
+        raise better from e
     finally:
         _calls.pop()
         _salts.pop()

@@ -15,16 +15,17 @@ def _first_leaf(value: Any) -> Any:
     return value
 
 
-def _holds_tensors(value: Any) -> bool:
+def holds_tensors(value: Any) -> bool:
+    """Is it a tensor, or lists with tensors in them?"""
     if isinstance(value, (list, tuple)):
-        return any(_holds_tensors(part) for part in value)
+        return any(holds_tensors(part) for part in value)
     return isinstance(value, _core.Tensor)
 
 
 def _no_tensors_text(value: Any) -> None:
     # str() and f-strings of a tensor tell what it is: nobody wants that as data.
     if isinstance(value, str) and "<headrace.Tensor shape=" in value:
-        from ._tensor import refuse
+        from ._refusals import refuse
 
         refuse("a tensor's value is needed as a Python str", "Use headrace.strings.as_string and headrace.strings.join")
 
@@ -58,8 +59,9 @@ def as_array(value: Any, dtype: Any = None) -> Any:
 def constant(value: Any, dtype: Any = None) -> _core.Tensor:
     """A tensor with this value."""
     if isinstance(value, _core.Tensor):
-        return value if dtype is None else _core.cast(value, dtypes.as_dtype(dtype).name)
-    if _holds_tensors(value):
+        wanted = value.dtype if dtype is None else dtypes.as_dtype(dtype)
+        return value if wanted == value.dtype else _core.cast(value, wanted.name)
+    if holds_tensors(value):
         return _core.stack([constant(part, dtype) for part in value], 0)
     return _core.constant(as_array(value, dtype))
 

@@ -18,6 +18,14 @@ expr true_divide(const expr& a, const expr& b) {
   return cast(a, wide) / cast(b, wide);
 }
 
+/// Throws what Python raises for what is no index.
+int64_t index_of(nb::handle x) {
+  const auto out = PyNumber_AsSsize_t(x.ptr(), PyExc_IndexError);
+  if (out == -1 && PyErr_Occurred() != nullptr)
+    throw nb::python_error();
+  return out;
+}
+
 slice_spec slice_of(nb::handle part) {
   if (part.is_none())
     return at::new_axis();
@@ -29,7 +37,11 @@ slice_spec slice_of(nb::handle part) {
       auto x = part.attr(name);
       if (x.is_none())
         return false;
-      to = nb::cast<int64_t>(nb::int_(x));
+      if (nb::isinstance<expr>(x))
+        nb::module_::import_("headrace._refusals").attr("slice_bound")();
+      if (!PyIndex_Check(x.ptr()))
+        throw nb::type_error("a slice's bounds must be ints or None");
+      to = index_of(x);
       return true;
     };
     out.has_start = number("start", out.start);
@@ -38,7 +50,7 @@ slice_spec slice_of(nb::handle part) {
     return out;
   }
   if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr()))
-    return at::index(nb::cast<int64_t>(nb::steal(PyNumber_Index(part.ptr()))));
+    return at::index(index_of(part));
   throw nb::type_error("a tensor is indexed by integers, slices, None and ..., or by one tensor of "
                        "integers; for more use headrace.gather");
 }
@@ -109,7 +121,6 @@ void bind_tensors(nb::module_& m) {
   tensor.def("__abs__", [](e x) { return abs(x); });
   tensor.def("__invert__", [](e x) { return x.type() == dtype::boolean ? !x : x ^ expr { -1 }; });
   tensor.def("__getitem__", &item_of, nb::arg("index").none());
-  tensor.def("__hash__", [](e x) { return std::hash<const void*>{}(x.node().get()); });
   tensor.def_prop_ro(
     "dtype",
     [](e x) {

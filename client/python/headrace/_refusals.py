@@ -1,0 +1,121 @@
+"""What a traced function cannot do with a tensor, and how it is told."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from . import _core
+from .errors import OperatorNotAllowedInGraphError
+
+_OURS = (os.path.dirname(__file__), os.path.dirname(np.__file__), "<frozen ")
+_STANDARD = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib"))
+
+
+class NoSuchAttributeError(OperatorNotAllowedInGraphError, AttributeError):
+    """A traced function asked a tensor for what only values have."""
+
+
+def _is_users(file: str) -> bool:
+    if file.startswith(_OURS):
+        return False
+    return not file.startswith(_STANDARD) or "site-packages" in file or "dist-packages" in file
+
+
+def _place(frame: FrameType, line: int) -> str:
+    file = frame.f_code.co_filename
+    text = linecache.getline(file, line).strip()
+    return f"{file}:{line}: `{text}`" if text else f"{file}:{line}"
+
+
+def users_line() -> str:
+    """``file:line: `text` `` of the innermost caller outside of this package, numpy and Python's own modules."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and not _is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return _place(frame, frame.f_lineno)
+
+
+def _text(where: str, what: str, instead: str) -> str:
+    return (f"{where}: {what}. A function given to a dataset is called once, with tensors that stand for all elements. "
+            f"{instead}, or give headrace.py_function(f, Tout), which runs Python for each element")
+
+
+def refuse(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] = OperatorNotAllowedInGraphError
+           ) -> NoReturn:
+    """Raises the error that says what a traced function cannot do, and where it was tried."""
+    raise kind(_text(users_line(), what, instead))
+
+
+def explained(error: Exception) -> Exception | None:
+    """For what a traced function raised: the error that says so of a tensor. None if it is about something else."""
+    text, at, where, innermost = str(error), error.__traceback__, None, ""
+    while at is not None:
+        innermost = at.tb_frame.f_code.co_filename
+        if _is_users(innermost):
+            where = _place(at.tb_frame, at.tb_lineno)
+        at = at.tb_next
+    about = isinstance(error, TypeError) and "Tensor" in text or "<headrace.Tensor shape=" in text
+    if where is None or not about or isinstance(error, OperatorNotAllowedInGraphError) or innermost.startswith(_OURS[0]):
+        return None
+    what = f"a tensor stands here where Python needs a value ({type(error).__name__}: {text})"
+    return OperatorNotAllowedInGraphError(_text(where, what, "Use the functions of headrace"))
+
+
+def _refusing(what: str, instead: str) -> Any:
+    def method(self: _core.Tensor, *_: Any) -> NoReturn:
+        refuse(what, instead)
+    return method
+
+
+def _number(kind: str) -> Any:
+    return _refusing(f"a tensor's value is needed as a Python {kind}",
+                     "Use headrace.cast and the functions of headrace.math")
+
+
+def _rounded(how: str) -> Any:
+    return _refusing("a tensor's value is needed to round it", f"Use headrace.math.{how}")
+
+
+def _getattr(self: _core.Tensor, name: str) -> NoReturn:
+    if name.startswith("_"):  # asked for by whoever looks at objects
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+    refuse(f"a tensor has no attribute '{name}': it is no value of numpy or Python", "Use the functions of headrace",
+           NoSuchAttributeError)
+
+
+def slice_bound() -> NoReturn:
+    """For the extension: a bound of a slice is a tensor."""
+    refuse("a tensor is sliced between Python ints, and not between tensors",
+           "Use headrace.gather, or headrace.where with a mask")
+
+
+_array = _refusing("a tensor's value is needed as a numpy array", "Use the functions of headrace")
+
+#: Methods of tensors that refuse.
+METHODS: dict[str, Any] = {
+    "__bool__": _refusing("Python needs to know here whether a tensor is true (if, while, and, or, not, in, a chained "
+                          "comparison)", "Use headrace.where, headrace.cond, & | ~"),
+    "__hash__": _refusing("Python needs to know here which value a tensor has, to find it in a dict or a set",
+                          "Use headrace.lookup.StaticHashTable, headrace.gather, headrace.where"),
+    "__contains__": _refusing("Python needs to know here whether a tensor has this value",
+                              "Use headrace.reduce_any(x == value)"),
+    "__float__": _number("float"),
+    "__int__": _number("int"),
+    "__index__": _number("index"),
+    "__complex__": _number("complex"),
+    "__bytes__": _refusing("a tensor's value is needed as Python bytes", "Use headrace.strings"),
+    "__round__": _rounded("round"),
+    "__trunc__": _rounded("floor"),
+    "__floor__": _rounded("floor"),
+    "__ceil__": _rounded("ceil"),
+    "__array__": _array,
+    "numpy": _array,
+    "__getattr__": _getattr,
+}
