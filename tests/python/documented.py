@@ -31,8 +31,9 @@ DATASET = {
                                  "drop_remainder=False, name=None",
     "cache": "filename='', name=None",
     "cardinality": "",
-    "choose_from_datasets": "datasets, choice_dataset, stop_on_empty_dataset=True",
+    "choose_from_datasets": "datasets, choice_dataset, stop_on_empty_dataset=True, name=None",
     "concatenate": "dataset, name=None",
+    "counter": "start=0, step=1, dtype=int64, name=None",
     "enumerate": "start=0, name=None",
     "filter": "predicate, name=None",
     "flat_map": "map_func, name=None",
@@ -52,12 +53,13 @@ DATASET = {
     "prefetch": "buffer_size, name=None",
     "ragged_batch": "batch_size, drop_remainder=False, row_splits_dtype=int64, name=None",
     "random": "seed=None, rerandomize_each_iteration=None, name=None",
+    "range": "*args, output_type=int64, name=None",
     "rebatch": "batch_size, drop_remainder=False, name=None",
     "reduce": "initial_state, reduce_func, name=None",
     "rejection_resample": "class_func, target_dist, initial_dist=None, seed=None, name=None",
     "repeat": "count=None, name=None",
     "sample_from_datasets": "datasets, weights=None, seed=None, stop_on_empty_dataset=False, "
-                            "rerandomize_each_iteration=None",
+                            "rerandomize_each_iteration=None, name=None",
     "save": "path, compression=None, shard_func=None, checkpoint_args=None",
     "scan": "initial_state, scan_func, name=None",
     "shard": "num_shards, index, name=None",
@@ -71,6 +73,7 @@ DATASET = {
     "unique": "name=None",
     "window": "size, shift=None, stride=1, drop_remainder=False, name=None",
     "with_options": "options, name=None",
+    "zip": "*args, datasets=None, name=None",
 }
 
 SOURCES = {

@@ -35,6 +35,7 @@ service = hr.experimental.service
     ({"data_transfer_protocol": "rdma"}, hr.errors.UnimplementedError, "rdma"),
     ({"task_refresh_interval_hint_ms": "x"}, TypeError, "task_refresh_interval_hint_ms"),
     ({"worker_timeout": 0}, ValueError, "worker_timeout"),
+    ({"worker_timeout": "x"}, TypeError, "worker_timeout"),
 ])
 def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
     with pytest.raises(error, match=text):

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
+import sys
 
 import pytest
 
 import headrace as hr
 from documented import DATASET, DEBUGGING, SERVICE, SOURCES
+from documented_functions import FUNCTIONS, MEMBERS, OPTIONS
 
 
 def arguments(f):
     """By name, in their order, what stands for an argument that is not given."""
     return {p.name: p.default for p in inspect.signature(f).parameters.values()
-            if p.name != "self" and p.kind is p.POSITIONAL_OR_KEYWORD}
+            if p.name != "self" and p.kind in (p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)
+            or takes_any(f) and p.kind is p.KEYWORD_ONLY}
+
+
+def takes_any(f):
+    """Does it take any number of arguments? Those after them are given by name, there as here."""
+    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(f).parameters.values())
 
 
 def facts(text):
     """The same of what is written in the documentation."""
-    names = {"int64": hr.int64, "float32": hr.float32}
+    names = {name: getattr(hr, name) for name in ("int32", "int64", "uint8", "float32")}
     return arguments(eval(f"lambda {text}: None", names))
 
 
@@ -67,7 +77,45 @@ def test_Assertions(name):
     agrees(getattr(hr.debugging, name), DEBUGGING[name])
 
 
+def named(path):
+    out = hr
+    for name in path.split("."):
+        out = getattr(out, name)
+    return out
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_FunctionsOfTensors(name):
+    agrees(named(name), FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_MembersOfClasses(name):
+    assert MEMBERS[name] <= set(dir(named(name)))
+
+
+@pytest.mark.parametrize("group", OPTIONS)
+def test_Options(group):
+    options = getattr(hr.Options(), group) if group else hr.Options()
+    assert set(vars(options)) == OPTIONS[group]
+    assert type(options)() == options
+
+
+def test_TheServiceIsFoundByItsUsualNames():
+    program = """
+from headrace.experimental.service import DispatchServer, distribute
+import headrace.data.experimental.service
+import headrace.experimental.service as service
+from headrace.data.experimental import AUTOTUNE, sleep
+from headrace.data import Dataset
+assert headrace.data.experimental.service.WorkerConfig is service.WorkerConfig is headrace.service.WorkerConfig
+assert service.distribute is distribute and DispatchServer is headrace.data.experimental.service.DispatchServer
+"""
+    subprocess.run([sys.executable, "-c", program], check=True,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
+
+
 def test_EverythingPublicOfDatasetIsInTheTableOrOurs():
-    ours = {"element_spec", "global_shuffle", "restore", "counter", "range", "zip"}
+    ours = {"element_spec", "global_shuffle", "restore"}
     public = {name for name in dir(hr.Dataset) if not name.startswith("_")}
     assert public - ours - {"explain"} == set(DATASET)

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .errors import UnimplementedError
 
 
+#: What an option may be, as people call it, and how it is told.
+_YES_OR_NO = ("a bool", lambda x: isinstance(x, (bool, np.bool_)))
+_NUMBER = ("an int", lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool))
+_TEXT = ("a str", lambda x: isinstance(x, str))
+_ANYTHING = ("anything", lambda x: True)
+
+
 class _Group:
+    #: By name, what an option may be, or the class of a group of options.
     _fields: dict[str, Any] = {}
 
     def __init__(self) -> None:
-        for name, default in self._fields.items():
-            object.__setattr__(self, name, default() if isinstance(default, type) else default)
+        for name, kind in self._fields.items():
+            object.__setattr__(self, name, kind() if isinstance(kind, type) else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._fields:
             raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
+        kind = self._fields[name]
+        if isinstance(kind, type):
+            what, fits = f"a headrace {kind.__name__}", isinstance(value, kind)
+        else:
+            what, fits = f"{kind[0]} or None", value is None or kind[1](value)
+        if not fits:
+            raise TypeError(f"{type(self).__name__}: {name} must be {what}, not {type(value).__name__}: {value!r}")
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
@@ -41,20 +58,20 @@ class _Group:
 class AutotuneOptions(_Group):
     """``Options().autotune``."""
 
-    _fields = {"enabled": None, "cpu_budget": None, "ram_budget": None, "autotune_algorithm": None,
-               "initial_parallelism": None, "min_parallelism": None}
+    _fields = {"enabled": _YES_OR_NO, "cpu_budget": _NUMBER, "ram_budget": _NUMBER, "autotune_algorithm": _ANYTHING,
+               "initial_parallelism": _NUMBER, "min_parallelism": _NUMBER}
 
 
 class ThreadingOptions(_Group):
     """``Options().threading``."""
 
-    _fields = {"max_intra_op_parallelism": None, "private_threadpool_size": None}
+    _fields = {"max_intra_op_parallelism": _NUMBER, "private_threadpool_size": _NUMBER}
 
 
 class OptimizationOptions(_Group):
     """``Options().experimental_optimization``."""
 
-    _fields = {name: None for name in (
+    _fields = {name: _YES_OR_NO for name in (
         "apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
         "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination",
         "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion")}
@@ -63,7 +80,7 @@ class OptimizationOptions(_Group):
 class DistributeOptions(_Group):
     """``Options().experimental_distribute``."""
 
-    _fields = {"auto_shard_policy": None, "num_devices": None}
+    _fields = {"auto_shard_policy": _ANYTHING, "num_devices": _NUMBER}
 
 
 class Options(_Group):
@@ -86,11 +103,11 @@ class Options(_Group):
     experimental_optimization: OptimizationOptions
     experimental_distribute: DistributeOptions
     _fields = {
-        "deterministic": None, "autotune": AutotuneOptions, "threading": ThreadingOptions,
+        "deterministic": _YES_OR_NO, "autotune": AutotuneOptions, "threading": ThreadingOptions,
         "experimental_optimization": OptimizationOptions, "experimental_distribute": DistributeOptions,
-        "dataset_name": None, "framework_type": None, "experimental_slack": None,
-        "experimental_symbolic_checkpoint": None, "experimental_warm_start": None,
-        "experimental_external_state_policy": None,
+        "dataset_name": _TEXT, "framework_type": _ANYTHING, "experimental_slack": _YES_OR_NO,
+        "experimental_symbolic_checkpoint": _YES_OR_NO, "experimental_warm_start": _YES_OR_NO,
+        "experimental_external_state_policy": _ANYTHING,
     }
 
     def merge(self, options: Options) -> Options:

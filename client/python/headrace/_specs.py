@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Union
 
+import numpy as np
+
 from . import dtypes
+from ._values import integer
 
 ShapeLike = Union["TensorShape", Sequence[Union[int, None]], int, None]
 
@@ -26,10 +29,14 @@ class TensorShape:
             self._dims = dims._dims
         elif dims is None:
             self._dims = None
-        elif isinstance(dims, int):
-            self._dims = (dims,)
+        elif isinstance(dims, (int, np.integer)):
+            self._dims = (integer(dims, "shape"),)
         else:
-            self._dims = tuple(None if d is None or d == -1 else int(d) for d in dims)
+            if isinstance(dims, (str, bytes)) or not hasattr(dims, "__iter__"):
+                raise TypeError(f"shape must be None, or ints and None for its extents, not {type(dims).__name__}: "
+                                f"{dims!r}")
+            extents = [None if d is None else integer(d, "shape: an extent") for d in dims]
+            self._dims = tuple(None if d == -1 else d for d in extents)
         if self._dims is not None and any(d is not None and d < 0 for d in self._dims):
             raise ValueError(f"shape: extents must be 0 or more, or None: {list(self._dims)}")
 
@@ -135,8 +142,6 @@ class TensorSpec:
         """Could a tensor of that spec (or that value) be one of this?"""
         other = spec_or_value
         if not isinstance(other, TensorSpec):
-            import numpy as np
-
             array = np.asarray(other)
             other = TensorSpec(array.shape, array.dtype)
         if self._dtype != other._dtype:

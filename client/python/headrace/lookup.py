@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, dtypes
-from ._values import as_array, constant, integer
+from ._refusals import refuse
+from ._values import as_array, constant, holds_tensors, integer
 
 Tensor = _core.Tensor
+
+
+def _known(value: Any, dtype: Any, argument: str) -> Any:
+    """As an array; also what was made a tensor outside of functions."""
+    if holds_tensors(value):
+        graph = _core.from_tensors(constant(value, dtype))
+        if graph.is_inside_function():
+            refuse(f"{argument} of a table must not depend on an element", "Use values that are known")
+        value, dtype = next(graph.read()), None
+    return as_array(value, dtype)
 
 
 class KeyValueTensorInitializer:
@@ -15,8 +26,8 @@ class KeyValueTensorInitializer:
 
     def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
                  name: str | None = None) -> None:
-        self.keys = as_array(keys, key_dtype)
-        self.values = as_array(values, value_dtype)
+        self.keys = _known(keys, key_dtype, "keys")
+        self.values = _known(values, value_dtype, "values")
         if self.keys.ndim != 1 or self.keys.shape != self.values.shape:
             raise ValueError(f"keys and values must be vectors of one length, not {self.keys.shape} and "
                              f"{self.values.shape}")

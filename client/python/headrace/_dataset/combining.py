@@ -59,7 +59,7 @@ class Combining(Described):
     @staticmethod
     def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
                              stop_on_empty_dataset: bool = False,
-                             rerandomize_each_iteration: Any = None) -> Dataset:
+                             rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets, drawn at random with these weights (all alike if None).
 
         It ends when all did, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
@@ -75,7 +75,8 @@ class Combining(Described):
                                          flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
 
     @staticmethod
-    def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Dataset:
+    def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True,
+                             name: str | None = None) -> Dataset:
         """Elements of several datasets, in the order of ``choice_dataset``, int64 scalars.
 
         >>> a, b = Dataset.range(2), Dataset.range(10, 12)

@@ -1,7 +1,7 @@
 """What tf.data.experimental holds: the service, more sources, and pauses."""
 
-from .. import service as service
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from . import service
 from ._keeping import snapshot
 from ._sleep import sleep
 from ._sources import CsvDataset, JsonLinesDataset, SqlDataset, TarDataset

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import _core
 from .._dataset import AUTOTUNE, Dataset
 from .._specs import flatten
@@ -54,6 +56,10 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
             outstanding = 0
         elif outstanding < 1:
             raise ValueError(f"max_outstanding_requests must be 1 or more, not {outstanding}")
+    if worker_timeout is not None and (isinstance(worker_timeout, bool) or
+                                       not isinstance(worker_timeout, (int, float, np.integer, np.floating))):
+        raise TypeError("worker_timeout must be a number of seconds or None, not "
+                        f"{type(worker_timeout).__name__}: {worker_timeout!r}")
     if worker_timeout is not None and not worker_timeout > 0:
         raise ValueError(f"worker_timeout must be more than 0 seconds, not {worker_timeout!r}")
     return (mode, where, job_name or "", outstanding, _compression(compression),

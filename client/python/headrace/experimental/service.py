@@ -1,0 +1,9 @@
+"""The module ``headrace.service`` itself, by the name of tf.data."""
+
+import sys
+
+from .. import service
+from ..service import *
+from ..service import __all__ as __all__
+
+sys.modules[__name__] = service
