@@ -291,8 +291,13 @@ def test_IteratorsSaveAndRestore():
         ds.restore(b"nonsense")
     with pytest.raises(TypeError, match="record"):
         ds.restore("nonsense")
-    with pytest.raises(hr.errors.OutOfRangeError, match="end"):
-        it.save()
+    it.close()
+    next(it, None)
+    assert values(ds.restore(it.save())) == []
+    closed = iter(ds)
+    closed.close()
+    with pytest.raises(hr.errors.FailedPreconditionError, match="closed"):
+        closed.save()
 
 
 def test_MoreSources(tmp_path):

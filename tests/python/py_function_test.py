@@ -255,7 +255,7 @@ def test_APoolHasNoMoreProcessesThanItMay(bounded):
 
 
 def test_ProcessesForgetFunctionsThatAreNotUsed():
-    from headrace import _pool
+    from headrace import _child, _pool
 
     class Counted:
         def __init__(self):
@@ -273,7 +273,7 @@ def test_ProcessesForgetFunctionsThatAreNotUsed():
         return int(pool.run(b"counted", counted, [0])[0][0])
 
     assert [calls(), calls()] == [1, 2]
-    for i in range(_pool._MOST_FUNCTIONS):
+    for i in range(_child._MOST_FUNCTIONS):
         pool.run(b"%d" % i, _pool.shipped("function", abs, declared, declared), [i])
     assert calls() == 1
     pool.stop()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import resource
+import select
 import signal
 import sys
 import traceback
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._pool import receive, send
+from ._child import receive, send
 from ._specs import flatten, map_structure
 from .dtypes import as_dtype
 
@@ -131,8 +133,22 @@ class _Watch:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def main(memory: int, call_timeout: float) -> None:
-    """Serves until standard input ends. memory: bytes, call_timeout: seconds; 0: no bound."""
+def _end_with(pipe: int) -> None:
+    """Ends this process, whatever it is doing, when nobody holds the other end of the pipe any more."""
+    os.set_inheritable(pipe, False)
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([pipe], [], [], 0)[0]:
+        os.kill(os.getpid(), signal.SIGKILL)  # it happened before
+
+
+def main(memory: int, call_timeout: float, life: int) -> None:
+    """Serves until standard input ends, or the other end of the pipe ``life`` is closed.
+
+    memory: bytes, call_timeout: seconds; 0: no bound.
+    """
+    _end_with(life)
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     watch = _Watch(call_timeout)
@@ -157,4 +173,4 @@ def main(memory: int, call_timeout: float) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]))
+    main(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))

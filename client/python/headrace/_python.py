@@ -144,10 +144,11 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     shipped = base64.b64decode(name.rpartition(":")[2])
     # The function itself is made in the processes of the pool only.
     kind, _, argument, declared = pickle.loads(shipped)
+    where = pool or _pool.shared()
     if kind == "generator":
-        return _pool.Generator(shipped, pool.limits if pool else _pool.Limits()).run, argument, declared, True
+        return where.generator(shipped).run, argument, declared, True
     name_of_it = hashlib.sha256(shipped).digest()
-    return (lambda rows: (pool or _pool.shared()).run(name_of_it, shipped, rows)), argument, declared, False
+    return (lambda rows: where.run(name_of_it, shipped, rows)), argument, declared, False
 
 
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any,

@@ -7,7 +7,10 @@ import math
 import signal
 import sys
 
-from .errors import OpError
+from .errors import FailedPreconditionError, OpError
+
+#: The exit code of a worker whose dispatcher is of another major version, as the command's.
+_VERSION_MISMATCH = 5
 
 
 def _bytes(text: str) -> int:
@@ -58,6 +61,9 @@ def run(arguments: list[str]) -> int:
         server.join()
     except KeyboardInterrupt:
         pass
+    except FailedPreconditionError as e:
+        print(f"headrace: worker: {e}", file=sys.stderr)
+        return _VERSION_MISMATCH
     finally:
         server.stop()
     return 0

@@ -131,14 +131,9 @@ void bind_datasets(nb::module_& m) {
          })
     .def("restore",
          [](graph x, nb::bytes record) {
-           return new reading{x.node(), buffer::copy_of(record.data(), record.size())};
+           return new reading{x, buffer::copy_of(record.data(), record.size())};
          })
-    .def(
-      "read",
-      [](graph x, seed s) {
-        return new reading{x.node(), s};
-      },
-      nb::arg("seed").none());
+    .def("read", [](graph x) { return new reading{x}; });
 
   m.def("decode_graph", [](nb::bytes encoded) {
     return checked(decode_graph(buffer::copy_of(encoded.data(), encoded.size())));
@@ -289,10 +284,12 @@ void bind_datasets(nb::module_& m) {
     },
     nb::arg("input"), nb::arg("class_of"), nb::arg("target"), nb::arg("initial"),
     nb::arg("seed").none());
-  m.def("last_element", [](graph in, nb::handle otherwise) {
-    return checked(make_last_element(in.node(), nodes_of(structure_of(otherwise))));
+  m.def("last_element", [](graph in, nb::handle otherwise, graph of) {
+    return of.counted_together(
+      make_last_element(in.node(), nodes_of(structure_of(otherwise))).value());
   });
-  m.def("single_element", [](graph in) { return checked(make_single_element(in.node())); });
+  m.def("single_element",
+        [](graph in) { return in.counted_together(make_single_element(in.node()).value()); });
   m.def(
     "global_shuffle",
     [](graph in, seed s, bool reshuffle) {

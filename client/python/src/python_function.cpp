@@ -28,22 +28,13 @@ element_spec spec_from_python(nb::handle nest) {
   return out;
 }
 
-/// Threads of the engine drop functions when they like.
-std::shared_ptr<nb::object> kept(nb::object x) {
-  return {new nb::object{std::move(x)}, [](nb::object* p) {
-            if (leaving() || !Py_IsInitialized())
-              return; // the interpreter takes it along
-            nb::gil_scoped_acquire lock;
-            delete p;
-          }};
-}
-
 struct function_of_rows {
   std::shared_ptr<nb::object> run; ///< rows -> for each an array a component, or a str: why not
   element_spec argument;
   std::vector<tensor_spec> declared;
   bool generates = false; ///< may give fewer rows: then there are no more
 
+  /// @pre the GIL is held
   block operator()(const block& in) const;
 };
 
@@ -57,7 +48,6 @@ void append(detail::column_builder& to, const column& one) {
 }
 
 block function_of_rows::operator()(const block& in) const {
-  nb::gil_scoped_acquire lock;
   element_writer writer{argument};
   writer.hold({std::make_shared<const block>(in), nullptr, 0});
   nb::list rows;
@@ -122,23 +112,28 @@ loaded_plugins& plugins() {
 }
 
 named_function find(const std::string& name, const nb::object* pool) {
-  if (leaving())
-    return {};
   if (!name.starts_with("python:"))
     return plugins().find(name);
-  nb::gil_scoped_acquire lock;
+  const visit here;
+  if (!here)
+    return {};
   auto found = nb::cast<nb::tuple>(
     nb::module_::import_("headrace._python").attr("_find")(name, pool ? *pool : nb::none()));
   function_of_rows f{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                      spec_from_python(found[2]).components, nb::cast<bool>(found[3])};
   return [f = std::move(f)](const block& in) -> result<block> {
-    if (leaving())
-      return cancelled("the interpreter is about to end");
-    try {
-      return f(in);
-    } catch (const std::exception& e) {
-      return status{status_code::unknown, e.what()};
+    std::optional<result<block>> out;
+    if (const visit here; here) {
+      try {
+        out = f(in);
+      } catch (const std::exception& e) {
+        out = status{status_code::unknown, e.what()};
+      }
     }
+    // What was running may have been cut short.
+    if (!out || visit::are_refused())
+      return cancelled("the interpreter is about to end");
+    return *std::move(out);
   };
 }
 

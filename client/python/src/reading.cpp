@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <set>
+#include <map>
 #include <thread>
 
 namespace headrace::python {
@@ -14,6 +14,7 @@ struct reading::shared {
   iterate_options options;
   std::optional<buffer> record;         ///< where to begin
   std::optional<dataset_iterator> from; ///< opened at the first element
+  std::optional<result<buffer>> at_end; ///< what `save` gave at the end
   announcement fetched;
 
   std::mutex mutex;
@@ -30,42 +31,77 @@ struct reading::shared {
 
   std::mutex turn; ///< one caller at a time
 
-  dataset_iterator open() const {
-    return record ? dataset_iterator{graph, *record, options} : dataset_iterator{graph, options};
+  /// Opens `from`, unless it is closed meanwhile. Not while the GIL is held: the engine may need
+  /// it.
+  void open() {
+    std::optional<dataset_iterator> opened;
+    opened.emplace(record ? dataset_iterator{graph, *record, options}
+                          : dataset_iterator{graph, options});
+    std::lock_guard lock{mutex};
+    if (!closed)
+      from = std::move(opened);
   }
+  void close() noexcept {
+    std::lock_guard lock{mutex};
+    if (closed)
+      return;
+    closed = true;
+    if (from)
+      from->stop();
+    changed.notify_all();
+  }
+
+  static std::shared_ptr<shared> make();
+  ~shared();
 };
 
 namespace {
 
 using namespace std::chrono_literals;
 
-/// All that are open, so that the interpreter's exit can end them.
+/// All that are open, or whose thread has not ended, so that the interpreter's exit can end them.
+template <class Shared>
 struct open_readings {
   std::mutex mutex;
-  std::set<reading*> all;
+  std::map<Shared*, std::weak_ptr<Shared>> all;
 };
-open_readings& readings() {
-  static auto* the = new open_readings; // outlives every thread
+template <class Shared>
+open_readings<Shared>& readings() {
+  static auto* the = new open_readings<Shared>; // outlives every thread
   return *the;
 }
 
 } // namespace
 
-reading::reading(dataset_ptr graph, std::optional<uint64_t> seed)
-  : shared_(std::make_shared<shared>()), writer_(graph->spec) {
-  enter_threads();
-  shared_->graph = std::move(graph);
-  shared_->options.seed = seed;
-  shared_->options.find_function = python_functions();
-  std::lock_guard lock{readings().mutex};
-  readings().all.insert(this);
+std::shared_ptr<reading::shared> reading::shared::make() {
+  auto out = std::make_shared<shared>();
+  auto& open = readings<shared>();
+  std::lock_guard lock{open.mutex};
+  open.all.emplace(out.get(), out);
+  return out;
 }
 
-reading::reading(dataset_ptr graph, const buffer& record)
-  : reading(std::move(graph), std::nullopt) {
+reading::shared::~shared() {
+  auto& open = readings<shared>();
+  std::lock_guard lock{open.mutex};
+  open.all.erase(this);
+}
+
+reading::reading(const dataset& what) : reading(what, what.next_iteration()) {}
+
+reading::reading(dataset what, iterate_options options)
+  : what_(std::move(what)), shared_(shared::make()), writer_(what_.spec()) {
+  enter_threads();
+  shared_->graph = what_.node();
+  shared_->options = std::move(options);
+  shared_->options.find_function = python_functions();
+}
+
+reading::reading(const dataset& what, const buffer& record) : reading(what, iterate_options{}) {
   shared_->record = record;
   // Errors of the record come here, not at the first element.
-  shared_->from.emplace(shared_->open());
+  run_interruptibly([s = shared_] { s->open(); });
+  what_.go_past(*shared_->from);
 }
 
 reading::~reading() {
@@ -75,10 +111,6 @@ reading::~reading() {
     new element{std::move(at_)};
     return;
   }
-  {
-    std::lock_guard lock{readings().mutex};
-    readings().all.erase(this);
-  }
   at_ = {};
   close();
   // Threads that are waited for may need the GIL to end.
@@ -86,34 +118,32 @@ reading::~reading() {
   shared_.reset();
 }
 
-void reading::close() noexcept {
-  std::lock_guard lock{shared_->mutex};
-  if (shared_->closed)
-    return;
-  shared_->closed = true;
-  if (shared_->from)
-    shared_->from->stop();
-  shared_->changed.notify_all();
+void reading::close() noexcept { shared_->close(); }
+
+std::vector<std::shared_ptr<reading::shared>> reading::open_ones() {
+  std::vector<std::shared_ptr<shared>> out;
+  auto& known = readings<shared>();
+  std::lock_guard lock{known.mutex};
+  for (const auto& [_, one] : known.all)
+    if (auto lives = one.lock())
+      out.push_back(std::move(lives));
+  return out;
 }
 
 void reading::close_all() noexcept {
-  if (is_orphan())
-    return;
-  leave();
-  std::vector<std::shared_ptr<shared>> open;
-  {
-    std::lock_guard lock{readings().mutex};
-    for (auto* one : readings().all) {
-      one->close();
-      open.push_back(one->shared_);
-    }
-  }
+  for (const auto& one : open_ones()) one->close();
+}
+
+void reading::await_threads() noexcept {
+  const auto open = open_ones();
   nb::gil_scoped_release others;
   const auto limit = std::chrono::steady_clock::now() + 500ms;
   for (const auto& one : open) {
     std::unique_lock lock{one->mutex};
     one->changed.wait_until(lock, limit, [&] { return !one->started || one->ended; });
   }
+  // These end soon, as what they wait for was ended; who goes on without them crashes.
+  visit::await_all(std::chrono::steady_clock::now() + 10s);
 }
 
 void reading::work(const std::shared_ptr<shared>& s) {
@@ -127,19 +157,17 @@ void reading::work(const std::shared_ptr<shared>& s) {
     status failed;
     std::exception_ptr thrown;
     try {
-      if (!s->from) {
-        auto opened = s->open();
-        lock.lock();
-        s->from.emplace(std::move(opened));
-        if (s->closed)
-          break;
-        lock.unlock();
-      }
+      if (!s->from)
+        s->open();
+      if (!s->from)
+        break; // closed meanwhile
       auto next = s->from->next();
       if (next)
         at = *std::move(next);
       else
         failed = next.status();
+      if (next && !at)
+        s->at_end = s->from->save();
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -213,25 +241,27 @@ std::unique_lock<std::mutex> reading::take_turn() {
 
 nb::bytes reading::save() {
   const auto turn = take_turn();
-  if (shared_->closed && !over_)
-    throw error{failed_precondition("save: the iterator was closed")};
   if (asked_)
     throw error{failed_precondition("save: a wait for the next element was interrupted; take that "
                                     "element first")};
-  if (over_)
-    throw error{out_of_range("save: the iterator is at its end")};
   const auto kept = shared_;
+  if (over_ && kept->at_end) {
+    const auto& record = kept->at_end->value();
+    return nb::bytes{record.data(), record.size()};
+  }
+  if (kept->closed)
+    throw error{failed_precondition("save: the iterator was closed")};
   const auto record = [&] {
     nb::gil_scoped_release others;
     if (!kept->from)
-      kept->from.emplace(kept->open());
+      kept->open();
     return kept->from->save().value();
   }();
   return nb::bytes{record.data(), record.size()};
 }
 
 void reading::restore(const buffer& record) {
-  reading fresh{shared_->graph, record};
+  reading fresh{what_, record};
   const auto turn = take_turn();
   close();
   // Swapped, so that what `fresh` ends is the old pass.
@@ -319,7 +349,12 @@ void bind_reading(nb::module_& m) {
       },
       "Goes on where an iterator of an equal dataset stood when it gave this record.")
     .def("close", &reading::close, "Ends the pass and all that runs for it.");
-  m.def("close_all", &reading::close_all);
+  m.def("leave", [] {
+    leave();
+    reading::close_all();
+  });
+  m.def("refuse_visits", &visit::refuse);
+  m.def("await_threads", &reading::await_threads);
   m.def("is_orphan", &is_orphan);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/client/dataset_iterator.hpp"
+#include "headrace/client/dataset.hpp"
 
 #include "element_writer.hpp"
 #include "python_function.hpp"
@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace headrace::python {
 
@@ -16,9 +17,9 @@ namespace headrace::python {
 /// iterator runs on a thread of its own, while the caller waits without the GIL.
 class reading {
 public:
-  reading(dataset_ptr graph, std::optional<uint64_t> seed);
+  explicit reading(const dataset& what);
   /// Goes on where another stood; see `save`.
-  reading(dataset_ptr graph, const buffer& record);
+  reading(const dataset& what, const buffer& record);
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
   ~reading();
@@ -32,16 +33,21 @@ public:
   void restore(const buffer& record);
   /// Ends the pass and what runs for it. What is read afterwards is its end.
   void close() noexcept;
-  /// Before the interpreter ends: closes all that are open, waiting a moment for their threads.
+  /// Before the interpreter ends: closes all that are open.
   static void close_all() noexcept;
+  /// Then: waits a moment for their threads, and for the engine's that are in Python.
+  static void await_threads() noexcept;
 
 private:
   struct shared;
+  reading(dataset what, iterate_options options);
+  static std::vector<std::shared_ptr<shared>> open_ones();
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
   std::unique_lock<std::mutex> take_turn();
 
+  dataset what_;
   std::shared_ptr<shared> shared_;
   element_writer writer_;
   const block* held_ = nullptr;

@@ -4,6 +4,10 @@
 #include "python_function.hpp"
 #include "waiting.hpp"
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 namespace headrace::python {
 
 namespace {
@@ -43,18 +47,40 @@ public:
     if (is_orphan())
       new std::shared_ptr<Server>{std::move(server_)};
     else
-      stop();
+      stop(std::nullopt);
   }
-  void stop() {
-    if (!server_)
-      return;
+  /// Begins to stop, and waits for the end, at most so many seconds; false: it is still to come.
+  bool stop(std::optional<double> limit) {
+    if (server_) {
+      ending_ = std::make_shared<ending>();
+      std::thread{[server = std::move(server_), ends = ending_]() mutable {
+        server.reset();
+        std::lock_guard lock{ends->mutex};
+        ends->over = true;
+        ends->changed.notify_all();
+      }}.detach();
+    }
+    if (!ending_)
+      return true;
     nb::gil_scoped_release others;
-    server_.reset();
+    std::unique_lock lock{ending_->mutex};
+    const auto over = [this] { return ending_->over; };
+    if (limit)
+      return ending_->changed.wait_for(lock, std::chrono::duration<double>{*limit}, over);
+    ending_->changed.wait(lock, over);
+    return true;
   }
+  /// @pre it was not stopped
   const Server& get() const { return *server_; }
 
 private:
+  struct ending {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool over = false;
+  };
   std::shared_ptr<Server> server_;
+  std::shared_ptr<ending> ending_;
 };
 
 endpoint_options endpoint_of(nb::handle options) {
@@ -172,7 +198,7 @@ void bind_service(nb::module_& m) {
   using dispatcher = held_server<dispatcher_server>;
   nb::class_<dispatcher>(m, "Dispatcher")
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
-    .def("stop", &dispatcher::stop);
+    .def("stop", &dispatcher::stop, nb::arg("limit").none());
   m.def("start_dispatcher", [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms) {
     dispatcher_server_options options;
     options.endpoint = endpoint_of(endpoint);
@@ -186,19 +212,24 @@ void bind_service(nb::module_& m) {
   using worker = held_server<worker_server>;
   nb::class_<worker>(m, "Worker")
     .def_prop_ro("address", [](const worker& x) { return x.get().address(); })
-    .def("stop", &worker::stop);
+    .def("stop", &worker::stop, nb::arg("limit").none());
   m.def(
     "start_worker",
     [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags,
-       nb::object pool) {
+       nb::object pool, nb::object fail) {
       worker_server_options options;
       options.endpoint = endpoint_of(endpoint);
       options.dispatcher = of;
       options.find_function = python_functions(std::move(pool));
       options.tags = tags;
+      options.on_other_version = [fail = kept(std::move(fail))](const status& why) {
+        if (const visit here; here)
+          (*fail)(static_cast<int>(why.code()), why.message());
+      };
       return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
     },
-    nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none());
+    nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none(),
+    nb::arg("fail"));
 }
 
 } // namespace headrace::python

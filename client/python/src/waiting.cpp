@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 namespace headrace::python {
@@ -25,6 +27,17 @@ std::atomic<bool> gone{false};
 
 /// A signal that arrives just before the wait begins does not cut it short; this bounds the delay.
 constexpr long look_every_ns = 50'000'000;
+
+struct visits {
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t count = 0;
+  std::atomic<bool> refused{false};
+};
+visits& all_visits() {
+  static auto* the = new visits; // outlives every thread
+  return *the;
+}
 
 } // namespace
 
@@ -71,9 +84,48 @@ void run_interruptibly(std::function<void()> work) {
 }
 
 void leave() noexcept { gone = true; }
-bool leaving() noexcept { return gone; }
 void stay_out_if_leaving() noexcept {
   while (gone && gettid() != getpid()) pause();
+}
+
+visit::visit() {
+  auto& all = all_visits();
+  {
+    std::lock_guard lock{all.mutex};
+    if (all.refused || !Py_IsInitialized())
+      return;
+    ++all.count;
+  }
+  lock_.emplace();
+}
+
+visit::~visit() {
+  if (!lock_)
+    return;
+  lock_.reset();
+  auto& all = all_visits();
+  std::lock_guard lock{all.mutex};
+  --all.count;
+  all.changed.notify_all();
+}
+
+void visit::refuse() noexcept {
+  std::lock_guard lock{all_visits().mutex};
+  all_visits().refused = true;
+}
+bool visit::are_refused() noexcept { return all_visits().refused; }
+
+void visit::await_all(std::chrono::steady_clock::time_point limit) noexcept {
+  auto& all = all_visits();
+  std::unique_lock lock{all.mutex};
+  all.changed.wait_until(lock, limit, [&] { return all.count == 0; });
+}
+
+std::shared_ptr<nb::object> kept(nb::object x) {
+  return {new nb::object{std::move(x)}, [](nb::object* p) {
+            if (const visit here; here)
+              delete p; // else the interpreter takes it along
+          }};
 }
 
 bool is_orphan() noexcept { return orphan.load(std::memory_order_relaxed); }

@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace headrace::python {
 
@@ -34,9 +36,31 @@ void run_interruptibly(std::function<void()> work);
 /// The interpreter is about to end. Threads that come out of waits from now on stay where they are,
 /// but for the main one: with the GIL they would be unwound in the middle of things.
 void leave() noexcept;
-bool leaving() noexcept;
 /// To be called before the GIL is taken again.
 void stay_out_if_leaving() noexcept;
+
+/// A thread of the engine in Python, with the GIL. The interpreter's exit waits for it: a thread
+/// that wanted the GIL afterwards would be unwound in the middle of things.
+class visit {
+public:
+  visit();
+  ~visit();
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+  /// False: the interpreter is about to end, and the GIL is not held.
+  explicit operator bool() const noexcept { return lock_.has_value(); }
+  /// From now on there are none.
+  static void refuse() noexcept;
+  static bool are_refused() noexcept;
+  /// Waits for those that are there. @pre the GIL is not held
+  static void await_all(std::chrono::steady_clock::time_point limit) noexcept;
+
+private:
+  std::optional<nb::gil_scoped_acquire> lock_;
+};
+
+/// An object that threads of the engine drop when they like. @pre the GIL is held
+std::shared_ptr<nb::object> kept(nb::object x);
 
 /// Throws if this is a forked child of a process that had already started threads of headrace,
 /// which do not exist here. Counts as starting them otherwise.

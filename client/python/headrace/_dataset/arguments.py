@@ -23,7 +23,7 @@ def flag(value: Any, argument: str) -> bool:
 
 
 def seed_of(value: Any) -> int | None:
-    """A seed as the engine takes it; None is another one in each pass."""
+    """A seed as the engine takes it; None is drawn, once for a dataset."""
     return None if value is None else integer(value, "seed") % 2**64
 
 

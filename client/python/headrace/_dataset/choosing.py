@@ -21,7 +21,10 @@ class Choosing(Described):
 
     def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None,
                 name: str | None = None) -> Dataset:
-        """Random order within a buffer of ``buffer_size`` elements.
+        """Random order within a buffer of ``buffer_size`` elements: another one in each iteration over the dataset, and
+        in each pass of a ``repeat``, unless ``reshuffle_each_iteration=False``.
+
+        With a ``seed`` the k-th iteration over a dataset has the same order in each run of the program.
 
         >>> sorted(Dataset.range(3).shuffle(3, seed=1))
         [np.int64(0), np.int64(1), np.int64(2)]
@@ -31,7 +34,8 @@ class Choosing(Described):
         return self._with(_core.shuffle(self._graph, integer(buffer_size, "buffer_size"), seed_of(seed), again))
 
     def global_shuffle(self, seed: Any = None, reshuffle_each_iteration: bool = True) -> Dataset:
-        """All elements of a source in one random order that takes no memory.
+        """All elements of a source in one random order that takes no memory; another one in each iteration, as of
+        ``shuffle``.
 
         The dataset must be one whose elements can be read in any order: ``range``, ``from_tensors``,
         ``from_tensor_slices``, ``TFRecordDataset`` or ``FixedLengthRecordDataset`` without compression.

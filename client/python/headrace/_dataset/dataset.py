@@ -73,16 +73,17 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
         return self._graph.cardinality()
 
     def __iter__(self) -> Iterator[Any]:
-        return self._graph.read(None)
+        return self._graph.read()
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The same as ``iter``: elements are numpy's anyhow."""
-        return self._graph.read(None)
+        return self._graph.read()
 
     def restore(self, record: bytes) -> Iterator[Any]:
         """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
 
-        In this process or another: gives what was still to come, in the same order. Raises
+        In this process or another: gives what was still to come, in the same order (nothing, of one that had ended).
+        Iterations that are started afterwards come after that one. Raises
         ``InvalidArgumentError`` or ``DataLossError`` for a record that is damaged or of another dataset.
 
         >>> ds = Dataset.range(5).shuffle(5)
@@ -103,7 +104,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
         single = _core.single_element(self._graph)
         if single.is_inside_function():
             return _tracing.element_of(single)
-        return next(single.read(None))
+        return next(single.read())
 
     def __len__(self) -> int:
         n = self.cardinality()

@@ -168,7 +168,7 @@ def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int, operat
                                      "interleave, shuffle, take, skip, shard, repeat and the like; not map")
 
         def __iter__(self) -> Iterator[Any]:
-            return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read(None))
+            return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read())
 
     def _of_shard(f: Callable[[Dataset], Any]) -> Callable[[Any], Any]:
         return lambda n: f(Dataset(_core.load(folder, n)))

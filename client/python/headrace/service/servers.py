@@ -9,9 +9,13 @@ import warnings
 from typing import Any
 
 from .. import _core, _lifetime, _pool
-from ..errors import OpError, UnimplementedError
+from ..errors import OpError, UnimplementedError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
+
+
+#: Seconds in which what a worker runs may end by itself.
+_MOMENT = 0.3
 
 
 def _ms(value: int | None) -> int:
@@ -25,11 +29,28 @@ def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
             "tls_ca": config.tls_ca, **more}
 
 
+class _Ending:
+    """That a server is over, and why if nobody stopped it."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self._why: tuple[int, str] | None = None
+
+    def fail(self, code: int, message: str) -> None:
+        self._why = (code, message)
+        self.over.set()
+
+    def check(self) -> None:
+        """Raises why it is over."""
+        if self._why is not None:
+            raise _make(*self._why)
+
+
 class _Server:
     """What dispatchers and workers have in common: started, joined, stopped; ``with`` stops."""
 
     _running: Any = None
-    _stopped: threading.Event | None = None
+    _ending: _Ending | None = None
 
     def __init__(self, start: bool) -> None:
         if start:
@@ -39,24 +60,35 @@ class _Server:
         """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
         if self._running is not None:
             return
-        self._running = self._launch()
-        self._stopped = threading.Event()
+        self._ending = _Ending()
+        self._running = self._launch(self._ending)
         _lifetime.stops_at_exit(self)
 
     def join(self) -> None:
-        """Waits until the server is stopped, by another thread or Ctrl-C."""
-        if self._stopped is not None:
-            self._stopped.wait()
+        """Waits until the server is stopped, by another thread or Ctrl-C.
+
+        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version.
+        """
+        if self._ending is not None:
+            self._ending.over.wait()
+            self._ending.check()
 
     def stop(self) -> None:
         """Stops the server. One that does not run is left alone."""
         running, self._running = self._running, None
         if running is not None:
-            running.stop()
-        if self._stopped is not None:
-            self._stopped.set()
+            self._end(running)
+        if self._ending is not None:
+            self._ending.over.set()
 
-    def _launch(self) -> Any:
+    def _end(self, running: Any) -> None:
+        running.stop(None)
+
+    def _stop_within(self, seconds: float) -> None:
+        if self._running is not None:
+            self._running.stop(seconds)
+
+    def _launch(self, ending: _Ending) -> Any:
         raise NotImplementedError
 
     def _started(self) -> Any:
@@ -92,7 +124,7 @@ class DispatchServer(_Server):
         self._config = config
         super().__init__(start)
 
-    def _launch(self) -> Any:
+    def _launch(self, ending: _Ending) -> Any:
         c = self._config
         leases = {_ms(x) for x in (c.worker_timeout_ms, c.client_timeout_ms) if x is not None}
         if len(leases) > 1:
@@ -142,7 +174,7 @@ class WorkerServer(_Server):
         self._config = config
         super().__init__(start)
 
-    def _launch(self) -> Any:
+    def _launch(self, ending: _Ending) -> Any:
         c = self._config
         for field in ("heartbeat_interval_ms", "dispatcher_timeout_ms"):
             if getattr(c, field) is not None:
@@ -152,31 +184,35 @@ class WorkerServer(_Server):
         if c.worker_address:
             where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
             advertised = {"advertise_data" if ":" in where else "advertise_host": where}
-        if c.python_processes or c.python_memory_bytes or c.python_call_timeout_ms:
-            self._pool = _pool.Pool(_pool.Limits(
-                c.python_processes, c.python_memory_bytes,
-                c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None))
+        self._pool = _pool.Pool(_pool.Limits(
+            c.python_processes, c.python_memory_bytes,
+            c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None))
         return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
-                                  list(c.worker_tags or []), self._pool)
+                                  list(c.worker_tags or []), self._pool, ending.fail)
 
     def start(self) -> None:
         """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
         super().start()
         limit = time.monotonic() + 5
         try:
-            while not self._is_known() and time.monotonic() < limit:
+            while not self._is_known() and not self._is_over() and time.monotonic() < limit:
                 pass
         except OpError:
             pass  # nobody there yet
+
+    def _is_over(self) -> bool:
+        return self._ending is not None and self._ending.over.is_set()
 
     def _is_known(self) -> bool:
         told = status(self._config.dispatcher_address, timeout=1)
         return any(w["address"] == self.address and w["alive"] for w in told["workers"])
 
-    def stop(self) -> None:
-        """Stops the server, and the processes that ran Python functions for it alone."""
-        super().stop()
+    def _end(self, running: Any) -> None:
+        # What it runs was told to end, when the processes are killed in which that may hang.
+        if not running.stop(_MOMENT) and self._pool is not None:
+            self._pool.stop()
+        running.stop(None)
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.stop()
@@ -188,7 +224,9 @@ class WorkerServer(_Server):
         return out
 
     def num_tasks(self) -> int:
-        """How many tasks run here."""
+        """How many tasks run here. Raises as ``join``."""
+        if self._ending is not None:
+            self._ending.check()
         told = status(self._config.dispatcher_address)
         mine = {w["worker"] for w in told["workers"] if w["address"] == self.address}
         return sum(1 for job in told["jobs"] for task in job["tasks"]

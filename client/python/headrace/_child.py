@@ -1,0 +1,164 @@
+"""A process that runs Python functions, as its parent sees it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+_LENGTH = struct.Struct("<Q")
+#: How many functions a process keeps, with what they captured.
+_MOST_FUNCTIONS = 32
+#: Seconds in which a process that was asked to end may do so by itself.
+_GRACE = 0.2
+
+
+def send(stream: Any, message: Any) -> None:
+    """One pickled message, preceded by its length."""
+    data = pickle.dumps(message, protocol=5)
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def receive(stream: Any) -> Any:
+    """The next message. Raises ``EOFError`` when the other side is gone."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    size = _LENGTH.unpack(head)[0]
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+class Limits(NamedTuple):
+    """Bounds of a pool; None: not bounded, and as many processes as there are CPUs."""
+
+    processes: int | None = None
+    #: Bytes of data of each process.
+    memory: int | None = None
+    #: Seconds of one call.
+    call_timeout: float | None = None
+
+
+class Child:
+    """One process. It ends when its standard input does, and when this process dies, whatever it runs then."""
+
+    _life: int | None = None
+
+    def __init__(self, limits: Limits) -> None:
+        paths = [p for p in sys.path if p]
+        self._limits = limits
+        self._busy = False
+        self._known: dict[bytes, None] = {}  # the one used last at the end
+        if _leaving:
+            raise RuntimeError("the interpreter is about to end")
+        theirs, self._life = os.pipe()
+        try:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "headrace._pool_process", str(limits.memory or 0),
+                 str(limits.call_timeout or 0), str(theirs)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(theirs,),
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)
+        finally:
+            os.close(theirs)
+        with _lock:
+            _all.add(self)
+            late = _leaving
+        if late:
+            self.kill()
+
+    def __del__(self) -> None:
+        if self._life is not None:
+            os.close(self._life)
+
+    def ask(self, name: bytes, function: bytes, rows: list[Any]) -> None:
+        """Begins to run a function over rows; ``answer`` gives what comes of it."""
+        payload = None if name in self._known else function
+        self._known.pop(name, None)
+        self._known[name] = None
+        forgotten = next(iter(self._known)) if len(self._known) > _MOST_FUNCTIONS else None
+        if forgotten is not None:
+            del self._known[forgotten]
+        self._busy = True
+        send(self._child.stdin, (name, payload, rows, forgotten))
+
+    def answer(self) -> list[Any]:
+        """Raises ``EOFError`` if the process died."""
+        out: list[Any] = receive(self._child.stdout)
+        self._busy = False
+        return out
+
+    def fate(self) -> str:
+        """Ends the process, and says how it ended. To be called by the thread that used it."""
+        self._close(self._child.stdin)
+        code = self.wait(_GRACE)
+        self._close(self._child.stdout)
+        if code == -signal.SIGALRM and self._limits.call_timeout:
+            return f"was ended, because one call took longer than {self._limits.call_timeout:g} s"
+        return f"died (ended by signal {-code})" if code < 0 else f"died (exit code {code})"
+
+    def leave(self) -> None:
+        """Asks the process to end; one that runs something is killed. Does not wait."""
+        # A stream that another thread reads or writes cannot be closed here before that ends.
+        if self._busy:
+            self.kill()
+        else:
+            self._close(self._child.stdin)
+
+    def kill(self) -> None:
+        """Ends the process and those that it started."""
+        if self._child.poll() is None:
+            try:
+                os.killpg(self._child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def wait(self, limit: float) -> int:
+        """The exit code; after ``limit`` seconds the process is killed."""
+        try:
+            return self._child.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return self._child.wait()
+
+    @staticmethod
+    def _close(stream: Any) -> None:
+        try:
+            stream.close()
+        except OSError:
+            pass
+
+
+_lock = threading.Lock()
+_all: weakref.WeakSet[Child] = weakref.WeakSet()
+_leaving = False
+
+
+def end(children: Iterable[Child]) -> None:
+    """Ends processes; what they run is lost. Takes about as long as ending one."""
+    gone = list(children)
+    for child in gone:
+        child.leave()
+    limit = time.monotonic() + _GRACE
+    for child in gone:
+        child.wait(max(0.0, limit - time.monotonic()))
+
+
+def end_all() -> None:
+    """Before the interpreter ends: ends all processes, and those that are started from now on."""
+    global _leaving
+    with _lock:
+        _leaving = True
+        gone = list(_all)
+    end(gone)
