@@ -83,8 +83,7 @@ TEST(IterationOrder, ARecordOfTheEndGivesAnIteratorThatHasEnded) {
   for (const auto& ds :
        {seeded(), seeded().batch(7).prefetch(2).unbatch(), seeded().repeat(2).take(60),
         dataset::range(20).map([](expr x) { return x * 2; }, {3}),
-        dataset::range(9).interleave([](expr n) { return dataset::range(n); }),
-        seeded().cache()}) {
+        dataset::range(9).interleave([](expr n) { return dataset::range(n); }), seeded().cache()}) {
     auto at = ds.iterate();
     while (at.next().value()) {
     }

@@ -16,13 +16,15 @@ from .dtypes import as_dtype
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-#: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
+#: Names of Python functions in graphs: this, "deterministic:" if the user said so, what people call it, a colon, and the
+#: pickled function.
 _PREFIX = "python:"
 
 
-def _name(f: Any, shipped: bytes) -> str:
+def _name(f: Any, shipped: bytes, deterministic: bool) -> str:
     called = getattr(f, "__qualname__", type(f).__qualname__).replace(":", "")
-    return f"{_PREFIX}{called}:{base64.b64encode(shipped).decode()}"
+    said = "deterministic:" if deterministic else ""
+    return f"{_PREFIX}{said}{called}:{base64.b64encode(shipped).decode()}"
 
 
 def _spec(leaf: Any) -> TensorSpec:
@@ -62,7 +64,7 @@ class PyFunction:
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = _pool.shipped("function", self._f, argument, declared)
-        return _core.python_function(graph, _name(self._f, shipped), declared)
+        return _core.python_function(graph, _name(self._f, shipped, self.deterministic), declared)
 
     def twice(self) -> PyFunction:
         """The same, which gives what it gives as a pair of twice that."""
@@ -73,6 +75,12 @@ class PyFunction:
                         "ds.map(headrace.py_function(f, Tout))")
 
 
+def _yes_or_no(deterministic: Any, where: str) -> bool:
+    if not isinstance(deterministic, bool):
+        raise TypeError(f"{where}: deterministic must be a bool, not {type(deterministic).__name__}: {deterministic!r}")
+    return deterministic
+
+
 def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = False) -> PyFunction:
     """``func`` as it is, for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``: run by Python for each
     element, with numpy arrays and scalars.
@@ -81,7 +89,7 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
     each process, and called. It is shipped with cloudpickle to where the pipeline runs, and runs there in a pool of
     processes: here, or on workers started from Python (``WorkerServer``, ``headrace worker --python``).
     Tout: dtypes or ``TensorSpec``s, arranged as what ``func`` gives. A dtype alone leaves the shape open.
-    deterministic: your word that it gives the same for the same element wherever it runs.
+    deterministic: your word that it gives the same for the same element wherever it runs. The graph says so.
 
     An exception is that element's error, with the traceback of where it ran.
 
@@ -93,7 +101,7 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
     """
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
-    return PyFunction(func, Tout, deterministic)
+    return PyFunction(func, Tout, _yes_or_no(deterministic, "py_function"))
 
 
 class NamedFunction(PyFunction):
@@ -151,8 +159,8 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     return (lambda rows: where.run(name_of_it, shipped, rows)), argument, declared, False
 
 
-def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any,
-                   output_signature: Any) -> Dataset:
+def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any, output_signature: Any,
+                   deterministic: Any) -> Dataset:
     """See ``Dataset.from_generator``."""
     from ._dataset import Dataset
 
@@ -170,7 +178,8 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
         declared = _with_shapes(output_types, output_shapes)
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
     shipped = _pool.shipped("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
-    return Dataset(_core.generator(_name(generator, shipped), map_structure(_plain, declared)))
+    name = _name(generator, shipped, _yes_or_no(deterministic, "from_generator"))
+    return Dataset(_core.generator(name, map_structure(_plain, declared)))
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

@@ -64,12 +64,14 @@ class Sources(Described):
 
     @staticmethod
     def from_generator(generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = None,
-                       output_signature: Any = None, name: str | None = None) -> Dataset:
+                       output_signature: Any = None, name: str | None = None, *,
+                       deterministic: bool = False) -> Dataset:
         """The elements that the iterable ``generator(*args)`` gives.
 
         It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
         started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
-        ``output_shapes``). Each pass starts a new generator.
+        ``output_shapes``). Each pass starts a new generator. ``deterministic``: your word that each gives the same, which
+        the graph says.
 
         >>> def squares(n):
         ...     for i in range(n):
@@ -80,7 +82,7 @@ class Sources(Described):
         """
         from .._python import from_generator
 
-        return from_generator(generator, output_types, output_shapes, args, output_signature)
+        return from_generator(generator, output_types, output_shapes, args, output_signature, deterministic)
 
     @staticmethod
     def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None,
