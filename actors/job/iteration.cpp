@@ -49,22 +49,46 @@ public:
         out.todo.stop.push_back(task);
   }
   /// Looks whether this was the end.
-  void conclude() {
+  void conclude(const job_remainder& rest) {
     bool busy = false;
     bool ended = false;
+    uint64_t newest = 0; // of those that began before the last one left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive();
       ended |= task.state == task_state::ended;
+      newest = std::max(newest, task.newest);
     }
     // A task that ended has seen the sources exhausted. Where all left or were lost, nobody has
     // read to the end: under DYNAMIC splits are left, under OFF no copy was whole. A worker may yet
     // come.
     if (busy || !ended || now.finished_)
       return;
+    if (rest.splits && !ended_after(newest))
+      return start_for_rest(rest, newest);
     add(finished_as{});
     out.todo.announce = true;
   }
 
+private:
+  /// A task that began later has read what it wanted of what the others gave back.
+  bool ended_after(uint64_t newest) const {
+    return std::ranges::any_of(now.tasks_, [&](const auto& entry) {
+      return entry.first.value > newest && entry.second.state == task_state::ended;
+    });
+  }
+  /// On a worker that did not leave, nor failed to read it. If there is none, one may come.
+  void start_for_rest(const job_remainder& rest, uint64_t newest) {
+    for (const auto& worker : rest.alive)
+      if (std::ranges::none_of(now.tasks_, [&](const auto& entry) {
+            const auto& t = entry.second;
+            return t.worker.id == worker.id && t.worker.life == worker.life
+                   && (t.state == task_state::left
+                       || (t.state == task_state::lost && t.id.value > newest));
+          }))
+        return start_on(worker);
+  }
+
+public:
   iteration now;
   decision out;
 };
@@ -109,32 +133,33 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
   return std::move(next.out);
 }
 
-iteration::decision iteration::worker_lost(worker_id who) const {
+iteration::decision iteration::worker_lost(worker_id who, const job_remainder& rest) const {
   draft next{*this};
   for (const auto& [id, t] : tasks_)
     if (t.worker.id == who && t.alive())
       next.move(t, task_state::lost);
   if (!next.out.facts.empty())
-    next.conclude();
+    next.conclude(rest);
   return std::move(next.out);
 }
 
-iteration::decision iteration::task_started(task_id id, const status& how) const {
+iteration::decision iteration::task_started(task_id id, const status& how,
+                                            const job_remainder& rest) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return {};
   if (!how.ok() && how.code() != status_code::unavailable
       && how.code() != status_code::deadline_exceeded)
-    return task_ended(id, at->second.life, {}, how);
+    return task_ended(id, at->second.life, {}, how, rest);
   // A worker that does not answer is for its lease to judge.
   draft next{*this};
   next.move(at->second, how.ok() ? task_state::running : task_state::lost);
-  next.conclude();
+  next.conclude(rest);
   return std::move(next.out);
 }
 
 iteration::decision iteration::task_ended(task_id id, incarnation life, output made,
-                                          const status& how) const {
+                                          const status& how, const job_remainder& rest) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
@@ -147,7 +172,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   ended.made = made;
   next.move(std::move(ended), how.ok() ? task_state::ended : task_state::failed);
   if (how.ok()) {
-    next.conclude();
+    next.conclude(rest);
   } else {
     next.stop_all();
     next.add(finished_as{how});
@@ -155,15 +180,17 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   return std::move(next.out);
 }
 
-iteration::decision iteration::task_left(task_id id, incarnation life, output made) const {
+iteration::decision iteration::task_left(task_id id, incarnation life, output made,
+                                         const job_remainder& rest) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_ || !at->second.alive())
     return {};
   draft next{*this};
   auto gone = at->second;
   gone.made = made;
+  gone.newest = last_task_;
   next.move(std::move(gone), task_state::left);
-  next.conclude();
+  next.conclude(rest);
   return std::move(next.out);
 }
 

@@ -13,6 +13,12 @@ namespace headrace {
 
 enum class processing_mode : uint8_t { off, dynamic };
 
+/// What may be left to do when no task of a repetition is busy any more, and who could do it.
+struct job_remainder {
+  bool splits = false; ///< given back, and not leased since
+  std::vector<worker_info> alive;
+};
+
 /// One repetition of a job: who works on it, who reads it, and when it is over. Pure: events from
 /// outside are decided on, without changing anything, into facts and what is to be done; facts
 /// change it when they are applied. The same facts make the same state. The splits are the
@@ -32,7 +38,8 @@ public:
     incarnation life;
     worker_info worker;
     task_state state = task_state::starting;
-    output made; ///< when it is over
+    output made;         ///< when it is over
+    uint64_t newest = 0; ///< when it left: tasks up to this one had begun before
 
     bool alive() const noexcept {
       return state == task_state::starting || state == task_state::running;
@@ -84,13 +91,16 @@ public:
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive) const;
   decision consumer_left(consumer_id who) const;
   decision worker_joined(const worker_info& who) const;
-  decision worker_lost(worker_id who) const;
+  decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
   /// The worker has the task, or could not take it.
-  decision task_started(task_id id, const status& how) const;
+  decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
   /// The task has given all it had to its readers, or has failed.
-  decision task_ended(task_id id, incarnation life, output made, const status& how) const;
+  decision task_ended(task_id id, incarnation life, output made, const status& how,
+                      const job_remainder& rest = {}) const;
   /// Its worker ends, in order: it gave what it had begun to its readers.
-  decision task_left(task_id id, incarnation life, output made) const;
+  /// `rest` counts what it gave back.
+  decision task_left(task_id id, incarnation life, output made,
+                     const job_remainder& rest = {}) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 

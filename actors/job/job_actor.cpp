@@ -110,7 +110,7 @@ void job_state::on_deadline() {
         if (auto at = workers_.find(task.worker.id);
             task.alive() && (at == workers_.end() || at->second.worker.life != task.worker.life))
           missing.insert(task.worker.id);
-      for (auto who : missing) carry_out(r, r.core.worker_lost(who));
+      for (auto who : missing) carry_out(r, r.core.worker_lost(who, rest_of(r)));
     }
   }
   if (is_read())

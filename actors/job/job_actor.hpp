@@ -80,8 +80,10 @@ private:
   void start(repetition& r, const iteration::task& what, graph_is how);
   void announce(repetition& r);
   /// A task left, and gives these back.
-  void left(repetition& r, const iteration::decision& decided, task_id id,
+  void left(repetition& r, task_id id, incarnation life, iteration::output made,
             capnp::List<schema::UnreadSplits>::Reader unread);
+  /// What may be left to do; `given_back`: by the task that is spoken of.
+  job_remainder rest_of(const repetition& r, bool given_back = false) const;
   /// Answers the waiting lease requests that can be answered now.
   void settle(repetition& r);
   void drop_requests(uint64_t number, task_id of);

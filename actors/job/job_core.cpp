@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/iterator/random.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 
 namespace {
@@ -62,10 +64,14 @@ std::optional<status> job_core::ended_as(uint64_t number) const {
 std::vector<job_core::fact> job_core::facts_of(uint64_t number,
                                                const iteration::decision& decided) const {
   std::vector<fact> out;
-  for (const auto& x : decided.facts) out.push_back({number, x});
-  if (!decided.todo.start.empty())
-    out.push_back({number, split_assigner::shared_by{repetitions_.at(number).core.tasks().size()
-                                                     + decided.todo.start.size()}});
+  auto after = repetitions_.at(number).core;
+  for (const auto& x : decided.facts) {
+    out.push_back({number, x});
+    after.apply(x);
+  }
+  if (!decided.todo.start.empty() || !decided.todo.forget.empty())
+    out.push_back({number, split_assigner::shared_by{static_cast<uint64_t>(std::ranges::count_if(
+                             after.tasks(), [](const auto& x) { return x.second.alive(); }))}});
   for (auto id : decided.todo.forget) out.push_back({number, split_assigner::task_gone{id}});
   return out;
 }

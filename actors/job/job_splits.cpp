@@ -38,10 +38,8 @@ caf::result<envelope> job_state::lease(const envelope& in) {
   return promise;
 }
 
-void job_state::left(repetition& r, const iteration::decision& decided, task_id id,
+void job_state::left(repetition& r, task_id id, incarnation life, iteration::output made,
                      capnp::List<schema::UnreadSplits>::Reader unread) {
-  if (decided.facts.empty())
-    return; // heard before
   // With the end of the task, or not at all: what is given back must not be read there any more.
   std::vector<job_core::fact> facts;
   for (auto one : unread)
@@ -50,7 +48,16 @@ void job_state::left(repetition& r, const iteration::decision& decided, task_id 
                                             one.getAnswered(),
                                             {one.getRest().getFirst(), one.getRest().getCount()}}))
       facts.push_back({r.core.repetition(), *std::move(back)});
-  carry_out(r, decided, std::move(facts));
+  const auto decided = r.core.task_left(id, life, made, rest_of(r, !facts.empty()));
+  if (!decided.facts.empty()) // not heard before
+    carry_out(r, decided, std::move(facts));
+}
+
+job_remainder job_state::rest_of(const repetition& r, bool given_back) const {
+  job_remainder out{.splits = given_back || r.splits.has_rest()};
+  if (out.splits)
+    for (const auto& [id, worker] : workers_) out.alive.push_back(worker.worker);
+  return out;
 }
 
 void job_state::settle(repetition& r) {

@@ -14,7 +14,7 @@ void job_state::on_worker(const worker_change& change) {
   const auto id = change.worker.id;
   if (change.lost) {
     workers_.erase(id);
-    for (auto& [number, r] : core_.repetitions()) carry_out(r, r.core.worker_lost(id));
+    for (auto& [number, r] : core_.repetitions()) carry_out(r, r.core.worker_lost(id, rest_of(r)));
     return;
   }
   const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
@@ -78,7 +78,8 @@ void job_state::start(repetition& r, const iteration::task& what, graph_is how) 
       return;
     if (how == graph_is::left_out && answer.code() == status_code::not_found)
       return start(found->second, what, graph_is::sent);
-    carry_out(found->second, found->second.core.task_started(what.id, answer));
+    carry_out(found->second,
+              found->second.core.task_started(what.id, answer, rest_of(found->second)));
   };
   port::request(self_, at->second.handle, about_.options.start_timeout, order)
     .then([heard](const envelope& in) { heard(status_of(in)); },
@@ -100,10 +101,11 @@ envelope job_state::ended(const envelope& in) {
     const iteration::output made{what.getElements(), what.getBytes()};
     const auto how = what.getFailure();
     if (how.isLeft())
-      left(*r, r->core.task_left(id, life, made), id, how.getLeft());
+      left(*r, id, life, made, how.getLeft());
     else
       carry_out(*r, r->core.task_ended(id, life, made,
-                                       how.isFailed() ? read_failure(how.getFailed()) : status{}));
+                                       how.isFailed() ? read_failure(how.getFailed()) : status{},
+                                       rest_of(*r)));
   }
   return make_ok(in->getRequestId());
 }

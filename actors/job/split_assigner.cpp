@@ -78,7 +78,7 @@ std::optional<uint64_t> split_assigner::total_of(key where) const {
 std::optional<split_assigner::fact> split_assigner::note(const lease_request& wanted) const {
   const key where{wanted.pass, group_of(wanted.source)};
   const auto g = groups_.find(where.second);
-  if (g != groups_.end() && wanted.pass < g->second.passes_over)
+  if (g != groups_.end() && wanted.pass < g->second.passes_over && !passes_.contains(where))
     return {};
   const auto holders = holdings_.find(where);
   const bool known = g != groups_.end() && holders != holdings_.end()
@@ -111,14 +111,22 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
   if (mine == holders.end())
     return {};
   // What other sources of the group were told already.
-  const auto& [ranges, dropped, given, done] = mine->second;
+  const auto& [ranges, dropped, end, given, done] = mine->second;
+  const auto& [next, total, returned] = pass->second;
   const auto already = given.find(wanted.source);
   if (const auto told = already != given.end() ? already->second : 0;
       told < dropped + ranges.size()) {
     out.splits = ranges[told - dropped];
+    // Another source may have shown since that there are fewer.
+    if (total && out.splits->first + out.splits->count > *total)
+      out.splits->count = *total - std::min(*total, out.splits->first);
+    if (out.splits->count == 0)
+      out.splits.reset();
     return out;
   }
-  const auto& [next, total, returned] = pass->second;
+  // Past the end of a source that advances with it, what comes back is out of step.
+  if (total && end > *total)
+    return out;
   const auto fresh =
     total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
   const auto remaining = returned.empty() ? fresh : returned.front().count;
@@ -177,20 +185,20 @@ void split_assigner::on(const came_to& x) {
   auto& g = group(where.second, x.source);
   // A zip that ended with its shorter side never asks the longer one for its end.
   auto& from = g.at[{x.task, x.source}];
-  for (auto pass = std::max(from, g.passes_over); pass < x.pass; ++pass)
-    if (auto at = holdings_.find({pass, where.second}); at != holdings_.end())
+  for (auto at = holdings_.lower_bound({from, 0}); at != holdings_.lower_bound({x.pass, 0}); ++at)
+    if (at->first.second == where.second)
       if (auto mine = at->second.find(x.task); mine != at->second.end())
         mine->second.done.insert(x.source);
   from = std::max(from, x.pass);
   forget_if_over({g.passes_over, where.second});
-  if (x.pass < g.passes_over)
+  if (x.pass < g.passes_over && !passes_.contains(where))
     return;
   auto [at, fresh] = passes_.try_emplace(where);
   auto& pass = at->second;
   if (fresh)
     pass.total = g.total;
   if (x.total)
-    pass.total = pass.total ? std::min(*pass.total, *x.total) : *x.total;
+    pass.end_at(*x.total);
   holdings_[where][x.task].given[x.source];
 }
 
@@ -216,6 +224,7 @@ void split_assigner::on(const leased_to& x) {
     pass->second.lease(*x.splits);
     leased_ += x.splits->count;
     mine.ranges.push_back(*x.splits);
+    mine.end = x.splits->first + x.splits->count;
   }
   ++told;
   uint64_t everybody = told;
@@ -237,7 +246,16 @@ void split_assigner::on(const returned& x) {
   if (pass == passes_.end())
     return;
   pass->second.returned.push_back(x.splits);
+  if (const auto total = pass->second.total)
+    pass->second.end_at(*total);
   leased_ -= x.splits.count;
+}
+
+void split_assigner::pass_state::end_at(uint64_t most) {
+  total = total ? std::min(*total, most) : most;
+  for (auto& splits : returned)
+    splits.count = std::min(splits.count, *total - std::min(*total, splits.first));
+  std::erase_if(returned, [](const auto& x) { return x.count == 0; });
 }
 
 void split_assigner::pass_state::lease(const split_range& splits) {
@@ -253,26 +271,51 @@ void split_assigner::pass_state::lease(const split_range& splits) {
     returned.erase(from);
 }
 
+bool split_assigner::all_done(key where) const {
+  const auto holders = holdings_.find(where);
+  const auto sources = groups_.at(where.second).sources.size();
+  return holders == holdings_.end() || std::ranges::all_of(holders->second, [&](const auto& entry) {
+           return entry.second.done.size() >= sources;
+         });
+}
+
 void split_assigner::forget_if_over(key where) {
+  forget_late(where.second);
   auto& g = groups_.at(where.second);
   // In order, so that one number says which are over.
   for (;;) {
     const auto at = passes_.find({g.passes_over, where.second});
     if (at == passes_.end())
       return;
-    const auto& holders = holdings_[at->first];
-    const bool all_read =
-      at->second.total && at->second.next >= *at->second.total && at->second.returned.empty();
-    const bool all_left = holders.size() >= tasks_;
-    if ((!all_read && !all_left)
-        || std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
-             return entry.second.done.size() < g.sources.size();
-           }))
+    auto& [next, total, returned] = at->second;
+    const bool all_read = total && next >= *total;
+    const bool all_left = holdings_[at->first].size() >= tasks_;
+    if ((!all_read && !all_left) || !all_done(at->first))
       return;
-    holdings_.erase(at->first);
-    passes_.erase(at);
     ++g.passes_over;
+    holdings_.erase(at->first);
+    if (returned.empty())
+      passes_.erase(at);
+    else
+      total = next; // what is left of it is what came back
   }
+}
+
+void split_assigner::forget_late(uint32_t number) {
+  const auto over = groups_.at(number).passes_over;
+  for (auto at = passes_.begin(); at != passes_.end() && at->first.first < over;) {
+    if (at->first.second != number || !at->second.returned.empty() || !all_done(at->first)) {
+      ++at;
+      continue;
+    }
+    holdings_.erase(at->first);
+    at = passes_.erase(at);
+  }
+}
+
+bool split_assigner::has_rest() const noexcept {
+  return std::ranges::any_of(passes_,
+                             [](const auto& entry) { return !entry.second.returned.empty(); });
 }
 
 size_t split_assigner::records() const noexcept {

@@ -34,9 +34,10 @@ struct lease_request {
 /// that a lost worker takes little with it whatever a split costs. A task's first lease is one
 /// split, and leases grow at most eightfold. Sources of one group are leased jointly as equal
 /// ranges; zipped ones that do not advance together in pieces of at most 8. A pass of a source is
-/// over for a task only when no other task holds unread splits of it. Memory does not grow with
-/// splits, leases or passes. Pure: decisions are facts that change it when they are applied, and
-/// the same facts make the same state, but for the pace of tasks.
+/// over for a task only when no other task holds unread splits of it, but for those that wait
+/// themselves; what is given back after everybody was told the end is for a task to come. Memory
+/// does not grow with splits, leases or passes. Pure: decisions are facts that change it when they
+/// are applied, and the same facts make the same state, but for the pace of tasks.
 class split_assigner {
 public:
   /// How long a task should be busy with one lease.
@@ -48,7 +49,7 @@ public:
 
   // -- facts --------------------------------------------------------------------
 
-  /// So many tasks share the splits.
+  /// So many living tasks share the splits.
   struct shared_by {
     uint64_t tasks = 0;
     friend bool operator==(const shared_by&, const shared_by&) = default;
@@ -101,6 +102,8 @@ public:
 
   // -- state ----------------------------------------------------------------------
 
+  /// Were splits given back that nobody was leased since?
+  bool has_rest() const noexcept;
   /// Splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
   /// Leases, passes and tasks that are remembered.
@@ -118,12 +121,15 @@ private:
     std::optional<uint64_t> total;
     std::deque<split_range> returned; ///< leased again before `next` is
     void lease(const split_range& splits);
+    /// There are no splits from here on.
+    void end_at(uint64_t most);
     friend bool operator==(const pass_state&, const pass_state&) = default;
   };
   /// What one task has of one pass of one group.
   struct holding {
     std::deque<split_range> ranges;     ///< not told to every source of the group yet
     uint64_t dropped = 0;               ///< ranges before these
+    uint64_t end = 0;                   ///< of the last one, for the first source it was told
     std::map<uint32_t, uint64_t> given; ///< by source: how many ranges it was told
     std::set<uint32_t> done;            ///< sources that were told the end
     bool unread(uint32_t source) const;
@@ -144,8 +150,9 @@ private:
   struct group_state {
     std::vector<uint32_t> sources;
     std::optional<uint64_t> total;
-    bool in_pairs = false;    ///< read side by side with others that advance at another pace
-    uint64_t passes_over = 0; ///< passes below are over and forgotten
+    bool in_pairs = false; ///< read side by side with others that advance at another pace
+    /// Passes below are over and forgotten, but for those of which splits were given back.
+    uint64_t passes_over = 0;
     std::map<std::pair<task_id, uint32_t>, uint64_t> at; ///< by task and source: its pass
     std::map<task_id, pace> paces;
     friend bool operator==(const group_state& a, const group_state& b) {
@@ -165,6 +172,9 @@ private:
   void on(const task_gone& x);
   void on(const returned& x);
   void forget_if_over(key where);
+  /// Of the passes that were over before splits of them were given back.
+  void forget_late(uint32_t number);
+  bool all_done(key where) const;
 
   split_plan plan_;
   size_t tasks_ = 1;

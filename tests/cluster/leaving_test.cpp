@@ -91,6 +91,34 @@ TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 2), total);
 }
 
+TEST(Leaving, LosesAndRepeatsNothingOfAJobWithSeveralSources) {
+  constexpr int64_t each = 100'000;
+  auto dispatcher = dispatcher_of_long_leases();
+  auto stays = start_worker(dispatcher.address);
+  // Sources end at different times, and tasks wait for each other where one ends.
+  const auto what = dataset::sample_from_datasets(
+    {dataset::range(each), dataset::range(each, 2 * each).batch(7).unbatch(),
+     dataset::range(2 * each, 3 * each)},
+    {.weights = {0.5, 0.3, 0.2}, .seed = 3});
+  for (const int64_t left_at : {10, 60, 95, 99}) { // of a hundred
+    auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
+    await_workers(dispatcher, 2);
+    auto it = what.apply(dynamic(dispatcher)).iterate();
+    once seen{3 * each};
+    bool told = false;
+    while (auto rows = it.next_block()) {
+      seen.add(*rows);
+      if (static_cast<int64_t>(seen.count()) > 3 * each / 100 * left_at
+          && !std::exchange(told, true))
+        leaves.process.kill(SIGTERM);
+    }
+    stop(leaves);
+    EXPECT_EQ(seen.count(), static_cast<size_t>(3 * each)) << "left at " << left_at;
+    EXPECT_EQ(seen.wrong(), 0u);
+    EXPECT_EQ(seen.failed(), 0u);
+  }
+}
+
 TEST(Leaving, OfTheOnlyWorkerLeavesTheRestToTheNextOne) {
   constexpr int64_t total = 2'000'000;
   auto dispatcher = dispatcher_of_long_leases();

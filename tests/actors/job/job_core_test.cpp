@@ -98,6 +98,107 @@ TEST(JobCore, DecidingChangesNothing) {
   EXPECT_TRUE(x.core == before);
 }
 
+/// Two sources and two tasks. The first one waits for source 0 and has a rest of source 1 when the
+/// second one is told the end of both, and ends.
+class CrossedJob : public testing::Test {
+protected:
+  CrossedJob() : x(processing_mode::dynamic, plan()) {
+    const auto todo = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, workers));
+    first = todo.start.at(0);
+    second = todo.start.at(1);
+    for (const auto& t : {first, second}) x.carry_out(x.r().core.task_started(t.id, {}));
+    rest = *x.ask({first.id, 1, 0, {}, 1}, {})->splits;
+    EXPECT_TRUE(x.ask({second.id, 0, 0, {}, 1}, {})->splits);
+    EXPECT_FALSE(x.ask({first.id, 0, 0, {}, 1}, {})) << "the other one has it";
+    uint64_t number = 1;
+    while (x.ask({second.id, 1, 0, {}, number}, {first.id, second.id})->splits) ++number;
+    EXPECT_FALSE(x.ask({second.id, 0, 0, {}, 2}, {first.id, second.id})->splits);
+    EXPECT_TRUE(x.carry_out(x.r().core.task_ended(second.id, second.life, {1}, {}, x.rest(workers)))
+                  .start.empty());
+  }
+  static split_plan plan() {
+    split_plan out;
+    out.sources = {{.splits = 1, .group = 0}, {.splits = 40, .group = 1}};
+    out.groups = 2;
+    return out;
+  }
+  /// The first task leaves.
+  iteration::commands leave(const std::vector<worker_info>& alive) {
+    iteration::commands todo;
+    EXPECT_EQ(x.leave(first.id, {{1, 0, 1, rest}}, alive, todo).size(), 1u);
+    return todo;
+  }
+  iteration::commands end(const iteration::task& what) {
+    return x.carry_out(x.r().core.task_ended(what.id, what.life, {1}, {}, x.rest(workers)));
+  }
+
+  std::vector<worker_info> workers{worker(1), worker(2)};
+  driven_job x;
+  iteration::task first, second;
+  split_range rest;
+};
+
+TEST_F(CrossedJob, StartsATaskForWhatCameBackAfterTheOthersEnded) {
+  const auto todo = leave(workers);
+  EXPECT_FALSE(x.r().core.finished());
+  ASSERT_EQ(todo.start.size(), 1u);
+  EXPECT_EQ(todo.start[0].worker.id, second.worker.id) << "the other one leaves";
+  uint64_t read = 0;
+  for (uint64_t number = 1;; ++number) {
+    const auto given = x.ask({todo.start[0].id, 1, 0, {}, number}, {})->splits;
+    if (!given)
+      break;
+    read += given->count;
+  }
+  EXPECT_EQ(read, rest.count);
+  EXPECT_TRUE(end(todo.start[0]).start.empty());
+  EXPECT_TRUE(x.r().core.finished());
+}
+
+TEST_F(CrossedJob, StartsNoFurtherTaskForWhatOneDidNotWant) {
+  const auto todo = leave(workers);
+  EXPECT_TRUE(end(todo.start.at(0)).start.empty());
+  EXPECT_TRUE(x.r().core.finished());
+}
+
+TEST_F(CrossedJob, StartsAnotherTaskWhereTheOneForTheRestIsLost) {
+  const auto todo = leave(workers);
+  workers = {worker(3)};
+  const auto again = x.carry_out(x.r().core.worker_lost(second.worker.id, x.rest(workers))).start;
+  EXPECT_EQ(again.size(), 1u);
+  EXPECT_FALSE(x.r().core.finished());
+}
+
+TEST_F(CrossedJob, WaitsForAWorkerWhereNoneIsLeftForTheRest) {
+  EXPECT_TRUE(leave({worker(1)}).start.empty());
+  EXPECT_FALSE(x.r().core.finished());
+  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(3))).start.size(), 1u);
+}
+
+TEST(JobCore, SharesOutAmongTheTasksThatLive) {
+  driven_job x{processing_mode::dynamic, 10};
+  const auto tasks = x.carry_out(x.r().core.consumer_joined(
+                                   consumer_id{1}, {worker(1), worker(2), worker(3), worker(4)}))
+                       .start;
+  const auto sharing = [&] {
+    uint64_t out = 0;
+    for (const auto& fact : x.all)
+      if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
+        if (const auto* by = std::get_if<split_assigner::shared_by>(of))
+          out = by->tasks;
+    return out;
+  };
+  EXPECT_EQ(sharing(), 4u);
+  x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  EXPECT_EQ(sharing(), 3u);
+  x.carry_out(x.r().core.task_ended(tasks[1].id, tasks[1].life, {1}, {}));
+  EXPECT_EQ(sharing(), 2u);
+  x.carry_out(x.r().core.task_left(tasks[2].id, tasks[2].life, {1}));
+  EXPECT_EQ(sharing(), 1u);
+  x.carry_out(x.r().core.worker_joined(worker(5)));
+  EXPECT_EQ(sharing(), 2u);
+}
+
 /// The end of a repetition that one worker has read.
 void finish(job_core& job, uint64_t number, const status& how = {}) {
   const auto carry_out = [&](const iteration::decision& decided) {

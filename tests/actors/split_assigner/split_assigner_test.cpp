@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 namespace headrace {
 namespace {
@@ -209,6 +208,20 @@ TEST(SplitAssigner, LeasesAlignedSourcesAsEqualRangesUpToTheShorterTotal) {
   EXPECT_EQ(read, 30u);
 }
 
+TEST(SplitAssigner, EndsSourcesThatAdvanceTogetherWhereOneShowsToBeShorter) {
+  leasing x{plan_of({{.splits = 211, .zipped = true}, {.zipped = true}})};
+  uint64_t leased = 0;
+  while (leased < 36) leased += x.ask(a, 0).splits->count;
+  uint64_t read = 0;
+  while (const auto got = x.ask(a, 1, 0, 20).splits) {
+    EXPECT_LE(got->first + got->count, 20u);
+    read += got->count;
+  }
+  EXPECT_EQ(read, 20u);
+  x.core.apply(split_assigner::returned{0, 0, {3, 2}});
+  EXPECT_FALSE(x.ask(a, 0).splits) << "out of step";
+}
+
 TEST(SplitAssigner, LeasesZippedSourcesThatAreNotAlignedInPiecesOfEight) {
   leasing x{plan_of({{.splits = 10'000, .group = 0, .zipped = true},
                      {.splits = 10'000, .group = 1, .zipped = true}})};
@@ -278,166 +291,85 @@ TEST(SplitAssigner, RemembersNothingOfSingleSplits) {
   EXPECT_LT(x.core.records(), 10u);
 }
 
-/// Tasks that ask, read, wait, join, end and die in random order.
-class assigner_schedule {
-public:
-  assigner_schedule(uint64_t seed, std::optional<uint64_t> known, uint64_t total, uint64_t passes)
-    : random_(seed),
-      core_(one_source(known)),
-      replayed_(core_),
-      known_(known),
-      total_(total),
-      passes_(passes),
-      seen_(passes, std::vector<int>(total)),
-      lost_(seen_) {
-    join();
-  }
-
-  size_t run() {
-    size_t events = 0;
-    while (!tasks_.empty() && !::testing::Test::HasFailure()) {
-      ++events;
-      now_ += std::chrono::nanoseconds{random_() % 40'000'000};
-      const auto kind = random_() % 1000;
-      if (kind < 2 && tasks_.size() < 6 && !some_ended_)
-        join();
-      else if (kind < 3 && tasks_.size() > 1)
-        die();
-      else
-        act();
-      bool all_wait = !tasks_.empty();
-      for (const auto& [id, t] : tasks_) all_wait &= t.waits;
-      if (all_wait && !settle()) {
-        ADD_FAILURE() << "every task waits and none is answered";
+/// b is told the end of a source of which a has unread splits: a waits for b with another one.
+class crossed : public testing::Test {
+protected:
+  crossed() : core(plan_of({{.splits = 1, .group = 0}, {.splits = 40, .group = 1}})) {
+    core.apply(split_assigner::shared_by{2});
+    while (rest.count < 2) rest = *ask(a, 1, ++questions_of_a).splits;
+    EXPECT_TRUE(ask(b, 0, 1).splits);
+    EXPECT_TRUE(ask(a, 0, 1).wait) << "b has the other source";
+    for (uint64_t number = 1;; ++number) {
+      const auto got = ask(b, 1, number, {a, b});
+      EXPECT_FALSE(got.wait);
+      if (!got.splits)
         break;
-      }
+      EXPECT_LT(got.splits->first, 40u);
     }
-    EXPECT_TRUE(replayed_ == core_) << "the same facts make another state";
-    for (uint64_t pass = 0; pass < passes_; ++pass)
-      for (uint64_t i = 0; i < total_; ++i)
-        EXPECT_EQ(seen_[pass][i] + lost_[pass][i], 1) << "split " << i;
-    return events;
+    EXPECT_FALSE(ask(b, 0, 2, {a, b}).splits);
+  }
+  outcome ask(task_id who, uint32_t source, uint64_t number, const std::set<task_id>& blocked = {},
+              uint64_t pass = 0) {
+    return lease(core, {who, source, pass, {}, number}, blocked, {});
+  }
+  /// a leaves, and b is through.
+  void end_both() {
+    const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
+    ASSERT_TRUE(back);
+    EXPECT_FALSE(core.has_rest());
+    core.apply(*back);
+    core.apply(split_assigner::task_gone{a});
+    core.apply(split_assigner::task_gone{b});
+    EXPECT_TRUE(core.has_rest());
   }
 
-private:
-  struct state {
-    bool waits = false;
-    uint64_t pass = 0;
-    uint64_t number = 0; ///< of its last question
-    split_range held;
-  };
-  void join() {
-    tasks_[task_id{++last_}];
-    apply(split_assigner::shared_by{tasks_.size()});
-  }
-  void die() {
-    auto at = tasks_.begin();
-    std::advance(at, static_cast<long>(random_() % tasks_.size()));
-    const auto& [waits, pass, number, held] = at->second;
-    uint64_t begun = held.count;
-    // One that leaves gives back what it has not begun, or has not heard of.
-    if (const auto kind = random_() % 3; kind != 0) {
-      begun = kind == 1 ? 0 : random_() % (held.count + 1);
-      const split_range rest{held.first + begun, held.count - begun};
-      const bool heard = !waits && kind != 1;
-      const auto back = core_.give_back(
-        at->first, {0, pass, number - (heard ? 0 : 1), heard ? rest : split_range{}});
-      EXPECT_EQ(back.has_value(), !waits && rest.count != 0);
-      if (back)
-        apply(*back);
-    }
-    for (uint64_t i = 0; i < begun; ++i) ++lost_[pass][held.first + i];
-    apply(split_assigner::task_gone{at->first});
-    tasks_.erase(at);
-    apply(split_assigner::shared_by{tasks_.size()});
-    settle();
-  }
-  void act() {
-    auto at = tasks_.begin();
-    std::advance(at, static_cast<long>(random_() % tasks_.size()));
-    auto& [id, t] = *at;
-    if (t.waits)
-      return;
-    // What is under way is read when it asks for more.
-    for (uint64_t i = 0; i < t.held.count; ++i) ++seen_[t.pass][t.held.first + i];
-    t.held = {};
-    t.waits = true;
-    ++t.number;
-    settle();
-  }
-  /// As the job actor: until nothing changes.
-  bool settle() {
-    bool any = false;
-    for (bool moved = true; moved;) {
-      moved = false;
-      std::set<task_id> blocked;
-      for (const auto& [id, t] : tasks_)
-        if (t.waits)
-          blocked.insert(id);
-      for (auto at = tasks_.begin(); at != tasks_.end();) {
-        auto& [id, t] = *at;
-        if (!t.waits) {
-          ++at;
-          continue;
-        }
-        const auto total = known_ ? std::nullopt : std::optional{total_};
-        std::vector<split_assigner::fact> facts;
-        const auto got = lease(core_, {id, 0, t.pass, total, t.number}, blocked, now_, &facts);
-        for (const auto& x : facts) replayed_.apply(x);
-        if (got.wait) {
-          ++at;
-          continue;
-        }
-        any = moved = true;
-        t.waits = false;
-        blocked.erase(id);
-        if (got.splits) {
-          EXPECT_GT(got.splits->count, 0u);
-          EXPECT_LE(got.splits->first + got.splits->count, total_);
-          t.held = *got.splits;
-        } else if (t.number = 0; ++t.pass == passes_) {
-          some_ended_ = true;
-          apply(split_assigner::task_gone{id});
-          at = tasks_.erase(at);
-          apply(split_assigner::shared_by{tasks_.size()});
-          continue;
-        }
-        ++at;
-      }
-    }
-    EXPECT_LT(core_.records(), 4 + 4 * (passes_ + 1) * (last_ + 1));
-    return any;
-  }
-
-  void apply(const split_assigner::fact& x) {
-    core_.apply(x);
-    replayed_.apply(x);
-  }
-
-  std::mt19937_64 random_;
-  split_assigner core_;
-  split_assigner replayed_;
-  std::optional<uint64_t> known_;
-  uint64_t total_, passes_;
-  time_point now_{};
-  uint64_t last_ = 0;
-  bool some_ended_ = false;
-  std::map<task_id, state> tasks_;
-  std::vector<std::vector<int>> seen_, lost_; ///< by pass and split
+  split_assigner core;
+  split_range rest;
+  uint64_t questions_of_a = 0;
 };
 
-TEST(SplitAssigner, LeasesEachSplitOnceAndAlwaysEndsUnderRandomSchedules) {
-  const auto base = std::random_device{}();
-  size_t events = 0;
-  for (uint64_t i = 0; events < 1'000'000 && !::testing::Test::HasFailure(); ++i) {
-    const auto seed = (uint64_t{base} << 20) + i;
-    SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    std::mt19937_64 random{seed};
-    const auto total = random() % 2000;
-    events += assigner_schedule{seed, i % 2 == 0 ? std::optional{total} : std::nullopt, total,
-                                random() % 4 + 1}
-                .run();
+TEST_F(crossed, WhatComesBackAfterAllWereToldTheEndIsForALaterTask) {
+  end_both();
+  constexpr task_id c{3};
+  core.apply(split_assigner::shared_by{1});
+  EXPECT_FALSE(ask(c, 0, 1).splits);
+  uint64_t read = 0;
+  outcome got;
+  for (uint64_t number = 1; got = ask(c, 1, number), got.splits; ++number) {
+    EXPECT_GE(got.splits->first, rest.first);
+    EXPECT_LE(got.splits->first + got.splits->count, rest.first + rest.count);
+    read += got.splits->count;
   }
+  EXPECT_FALSE(got.wait);
+  EXPECT_EQ(read, rest.count);
+  EXPECT_FALSE(core.has_rest());
+  EXPECT_FALSE(ask(task_id{4}, 1, 1).splits);
+}
+
+TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
+  // b goes on, and is the only one.
+  const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
+  ASSERT_TRUE(back);
+  core.apply(*back);
+  core.apply(split_assigner::task_gone{a});
+  core.apply(split_assigner::shared_by{1});
+  for (uint64_t pass = 1; pass < 1'000; ++pass)
+    for (uint32_t source : {0, 1})
+      for (uint64_t number = 1; ask(b, source, number, {}, pass).splits; ++number) {
+      }
+  EXPECT_LT(core.records(), 20u);
+  EXPECT_TRUE(core.has_rest());
+  constexpr task_id late{3};
+  uint64_t read = 0;
+  for (uint64_t number = 1;; ++number) {
+    const auto got = ask(late, 1, number);
+    if (!got.splits)
+      break;
+    read += got.splits->count;
+  }
+  EXPECT_EQ(read, rest.count);
+  EXPECT_FALSE(ask(late, 1, 1, {}, 1).splits) << "that pass is over for all";
+  EXPECT_LT(core.records(), 20u);
 }
 
 } // namespace

@@ -1,0 +1,149 @@
+#include "tests/actors/job/reading_task.hpp"
+
+#include <iostream>
+
+namespace headrace::test {
+namespace {
+
+/// Tasks that ask, read, wait, join, leave, end and die in random order, over random sources.
+class assigner_schedule {
+public:
+  explicit assigner_schedule(uint64_t seed)
+    : random_(seed), plan_(random_, 400), ledger_(plan_), core_(plan_.what), replayed_(core_) {
+    join();
+  }
+
+  size_t run() {
+    size_t events = 0;
+    while (!tasks_.empty() && !::testing::Test::HasFailure()) {
+      ++events;
+      now_ += std::chrono::nanoseconds{random_() % 40'000'000};
+      const auto kind = random_() % 1000;
+      if (kind < 3 && last_ < 12)
+        join();
+      else if (kind < 5 && tasks_.size() > 1)
+        die();
+      else if (kind < 8 && last_ < 12)
+        leave();
+      else
+        act();
+      settle();
+      if (std::ranges::all_of(tasks_,
+                              [](const auto& x) { return x.second.asks(x.first).has_value(); })
+          && !tasks_.empty()) {
+        ADD_FAILURE() << "every task waits and none is answered";
+        break;
+      }
+      // As an iteration does: nobody saw the end yet, or something came back after that.
+      if (tasks_.empty()
+          && (newest_ended_ == 0 || (core_.has_rest() && newest_ended_ <= begun_before_return_)))
+        join();
+    }
+    EXPECT_TRUE(replayed_ == core_) << "the same facts make another state";
+    ledger_.check(left_);
+    return events;
+  }
+
+private:
+  using entry = std::map<task_id, reading_task>::iterator;
+
+  void join() {
+    tasks_.emplace(task_id{++last_}, reading_task{plan_, ledger_});
+    share();
+  }
+  void share() { apply(split_assigner::shared_by{tasks_.size()}); }
+  entry some() {
+    auto at = tasks_.begin();
+    std::advance(at, static_cast<long>(random_() % tasks_.size()));
+    return at;
+  }
+  void remove(entry at) {
+    apply(split_assigner::task_gone{at->first});
+    tasks_.erase(at);
+    share();
+  }
+  void die() {
+    const auto at = some();
+    at->second.lose();
+    remove(at);
+  }
+  void leave() {
+    const auto at = some();
+    auto& [id, task] = *at;
+    const auto unread = task.leave();
+    while (!task.ended() && !::testing::Test::HasFailure()) task.step(random_);
+    for (const auto& one : unread)
+      if (const auto back = core_.give_back(id, one)) {
+        task.gave_back(std::get<split_assigner::returned>(*back));
+        apply(*back);
+      }
+    task.finish();
+    left_ = true;
+    begun_before_return_ = last_;
+    remove(at);
+  }
+  void act() {
+    const auto at = some();
+    at->second.step(random_);
+    if (!at->second.ended())
+      return;
+    at->second.finish();
+    newest_ended_ = std::max(newest_ended_, at->first.value);
+    remove(at);
+  }
+  /// As the job actor: until nothing changes.
+  void settle() {
+    std::set<task_id> blocked;
+    for (const auto& [id, task] : tasks_)
+      if (task.asks(id))
+        blocked.insert(id);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (auto& [id, task] : tasks_) {
+        const auto wanted = task.asks(id);
+        if (!wanted)
+          continue;
+        if (auto news = core_.note(*wanted))
+          apply(*news);
+        EXPECT_EQ(core_.note(*wanted), std::nullopt) << "said twice";
+        const auto given = core_.decide(*wanted, blocked, now_);
+        if (!given)
+          continue;
+        apply(*given);
+        core_.keep_pace(*given, now_);
+        task.answered(given->splits);
+        blocked.erase(id);
+        moved = true;
+      }
+    }
+    const auto sources = plan_.what.sources.size();
+    EXPECT_LT(core_.records(), 4 + 6 * sources * (plan_.passes + 1) * (last_ + 1));
+  }
+  void apply(const split_assigner::fact& x) {
+    core_.apply(x);
+    replayed_.apply(x);
+  }
+
+  std::mt19937_64 random_;
+  random_plan plan_;
+  split_ledger ledger_;
+  split_assigner core_;
+  split_assigner replayed_;
+  time_point now_{};
+  uint64_t last_ = 0, newest_ended_ = 0, begun_before_return_ = 0;
+  bool left_ = false;
+  std::map<task_id, reading_task> tasks_;
+};
+
+TEST(AssignerSchedule, LeasesEachSplitOfEachSourceOnceAndEndsUnderRandomSchedules) {
+  const auto base = uint64_t{std::random_device{}()} << 20;
+  std::cout << "seeds from " << base << std::endl;
+  size_t events = 0;
+  for (uint64_t i = 0; events < 1'000'000 && !::testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE(::testing::Message() << "seed " << base + i);
+    events += assigner_schedule{base + i}.run();
+  }
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,272 @@
+#pragma once
+
+#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/task/split_dealer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <gtest/gtest.h>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+
+/// Sources as a graph could have them: alone, advancing together, or zipped without doing so.
+struct random_plan {
+  struct part {
+    std::vector<uint32_t> sources; ///< read side by side
+    bool aligned = false;
+  };
+
+  random_plan(std::mt19937_64& random, uint64_t most_splits) : passes(random() % 3 + 1) {
+    const auto sources = static_cast<uint32_t>(random() % 4 + 1);
+    for (uint32_t next = 0; next < sources;) {
+      const auto most = std::min<uint64_t>(3, sources - next);
+      part one{{}, random() % 2 == 0};
+      const auto count =
+        one.aligned ? random() % most + 1 : random() % std::min<uint64_t>(most, 2) + 1;
+      const bool zipped = count > 1;
+      for (uint64_t i = 0; i < count; ++i) {
+        const auto splits = random() % (most_splits + 1);
+        // Without a total the tasks tell it.
+        const auto known = random() % 4 == 0 ? std::nullopt : std::optional{splits};
+        if (i == 0 || !one.aligned)
+          ++what.groups;
+        what.sources.push_back({.splits = known, .group = what.groups - 1, .zipped = zipped});
+        totals.push_back(splits);
+        one.sources.push_back(next++);
+      }
+      one.aligned |= count == 1;
+      parts.push_back(std::move(one));
+    }
+  }
+  const part& part_of(uint32_t source) const {
+    return *std::ranges::find_if(
+      parts, [&](const auto& x) { return std::ranges::count(x.sources, source) != 0; });
+  }
+  /// Splits that all sources which advance with this one have.
+  uint64_t common(uint32_t source) const {
+    auto out = totals[source];
+    if (const auto& x = part_of(source); x.aligned)
+      for (auto other : x.sources) out = std::min(out, totals[other]);
+    return out;
+  }
+
+  split_plan what;
+  std::vector<uint64_t> totals; ///< by source
+  std::vector<part> parts;
+  uint64_t passes;
+};
+
+/// What became of each split.
+class split_ledger {
+public:
+  enum fate : size_t { was_read, was_lost, was_skipped };
+
+  explicit split_ledger(const random_plan& plan) : plan_(plan) {
+    for (uint32_t source = 0; source < plan.totals.size(); ++source)
+      for (uint64_t pass = 0; pass < plan.passes; ++pass)
+        counts_[{source, pass}].resize(plan.totals[source]);
+  }
+  void add(fate how, uint32_t source, uint64_t pass, uint64_t split) {
+    ++counts_.at({source, pass}).at(split).at(how);
+  }
+  /// Each split once, as far as that is promised. `left`: a task did, of whose zips what came back
+  /// may find no partner any more.
+  void check(bool left) const {
+    for (const auto& part : plan_.parts)
+      for (uint64_t pass = 0; pass < plan_.passes; ++pass) {
+        bool one_is_through = false;
+        for (auto source : part.sources) {
+          const auto once = often(source, pass, 1);
+          one_is_through |= once == plan_.totals[source];
+          EXPECT_EQ(once + often(source, pass, 0), plan_.totals[source])
+            << "given out twice: source " << source << ", pass " << pass;
+          if (!part.aligned)
+            continue;
+          const auto& all = counts_.at({source, pass});
+          for (uint64_t i = 0; i < plan_.common(source); ++i)
+            ASSERT_EQ(all[i][was_read] + all[i][was_lost], 1u)
+              << "neither read nor lost with a task: split " << i << " of source " << source
+              << ", pass " << pass;
+        }
+        EXPECT_TRUE(one_is_through || (left && !part.aligned))
+          << "a zip ended, and neither side was read to its end";
+      }
+  }
+
+private:
+  uint64_t often(uint32_t source, uint64_t pass, uint32_t times) const {
+    return static_cast<uint64_t>(
+      std::ranges::count_if(counts_.at({source, pass}), [&](const auto& x) {
+        return x[was_read] + x[was_lost] + x[was_skipped] == times;
+      }));
+  }
+
+  const random_plan& plan_;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<std::array<uint32_t, 3>>> counts_;
+};
+
+/// A task that reads the parts of a plan in turn at random, by way of its dealer.
+class reading_task {
+public:
+  reading_task(const random_plan& plan, split_ledger& ledger)
+    : plan_(&plan), ledger_(&ledger), dealer_(plan.what, {}, false), passes_(plan.parts.size()) {
+    look_if_ended();
+  }
+
+  bool ended() const { return ended_; }
+  bool leaving() const { return dealer_.leaving(); }
+  /// The question that it waits with, as it is put to the job.
+  std::optional<lease_request> asks(task_id as) const {
+    if (!asked_ || heard_of_)
+      return {};
+    const auto known = plan_->what.sources[asked_->source].splits;
+    return lease_request{as, asked_->source, asked_->pass,
+                         known ? std::nullopt : std::optional{plan_->totals[asked_->source]},
+                         asked_->number + 1};
+  }
+  /// The job answered; that is heard in the next step, or never.
+  void answered(const std::optional<split_range>& given) {
+    heard_of_ = true;
+    answer_ = given;
+    if (given)
+      lease(asked_->source, asked_->pass, *given);
+  }
+  /// The job answered after this had begun to leave.
+  void leased_in_vain(const split_assigner::leased_to& what) {
+    lease(what.source, what.pass, *what.splits);
+  }
+  void step(std::mt19937_64& random) {
+    if (heard_of_)
+      hear();
+    if (asked_ || ended_)
+      return;
+    while (!part_) {
+      const auto next = random() % passes_.size();
+      if (passes_[next] < plan_->passes)
+        part_ = next;
+    }
+    const auto& sources = plan_->parts[*part_].sources;
+    const auto pass = passes_[*part_];
+    for (auto source : sources)
+      while (queues_[source].empty()) {
+        const auto next = dealer_.next(source, pass);
+        if (std::holds_alternative<split_question>(next)) {
+          asked_ = std::get<split_question>(next);
+          return;
+        }
+        if (std::holds_alternative<split_dealer::over>(next))
+          return pass_ends();
+        const auto& splits = std::get<split_range>(next);
+        for (uint64_t i = splits.first; i < splits.first + splits.count; ++i)
+          if (i < plan_->totals[source])
+            queues_[source].push_back(i);
+      }
+    auto most = queues_[sources[0]].size();
+    for (auto source : sources) most = std::min(most, queues_[source].size());
+    for (auto rows = random() % std::min<size_t>(most, 16) + 1; rows != 0; --rows) {
+      for (auto source : sources) {
+        const auto split = queues_[source].front();
+        if (plan_->parts[*part_].aligned) {
+          EXPECT_EQ(split, queues_[sources.back()].front()) << "out of step";
+        }
+        done_with(source, pass, split, split_ledger::was_read);
+      }
+      for (auto source : sources) queues_[source].pop_front();
+    }
+    part_.reset();
+  }
+  /// What it had not begun; the rest is read in further steps.
+  std::vector<unread_splits> leave() {
+    asked_.reset();
+    heard_of_ = false;
+    return dealer_.leave();
+  }
+  /// The job took these back.
+  void gave_back(const split_assigner::returned& what) {
+    for_each_of(plan_->what.sources[what.source].group, what.splits,
+                [&](uint32_t source, uint64_t split) {
+                  const auto was_held = held_[{source, what.pass}].erase(split) == 1;
+                  EXPECT_TRUE(was_held) << "it was read here";
+                });
+  }
+  /// It is over, after what it gave back. What is left is what zips left.
+  void finish() {
+    for (auto& [where, splits] : std::exchange(held_, {}))
+      for (auto split : splits) skipped(where.first, where.second, split);
+  }
+  /// It is gone, with all that it held.
+  void lose() {
+    for (auto& [where, splits] : std::exchange(held_, {}))
+      for (auto split : splits)
+        ledger_->add(split_ledger::was_lost, where.first, where.second, split);
+  }
+
+private:
+  void lease(uint32_t source, uint64_t pass, const split_range& given) {
+    EXPECT_NE(given.count, 0u);
+    const auto group = plan_->what.sources[source].group;
+    if (!leases_.emplace(group, pass, given.first).second)
+      return;
+    for_each_of(group, given, [&](uint32_t of, uint64_t split) {
+      const auto fresh = held_[{of, pass}].insert(split).second;
+      EXPECT_TRUE(fresh);
+    });
+  }
+  /// Splits of a range that the sources of a group have.
+  template <class F>
+  void for_each_of(uint32_t group, const split_range& of, F&& f) {
+    for (uint32_t source = 0; source < plan_->totals.size(); ++source) {
+      if (plan_->what.sources[source].group != group)
+        continue;
+      for (auto i = of.first; i < std::min(of.first + of.count, plan_->totals[source]); ++i)
+        f(source, i);
+    }
+  }
+  void hear() {
+    heard_of_ = false;
+    dealer_.answered(*std::exchange(asked_, {}), answer_);
+  }
+  void done_with(uint32_t source, uint64_t pass, uint64_t split, split_ledger::fate how) {
+    EXPECT_EQ((held_.at({source, pass}).erase(split)), 1u) << "it was not leased this";
+    ledger_->add(how, source, pass, split);
+  }
+  void skipped(uint32_t source, uint64_t pass, uint64_t split) {
+    if (plan_->part_of(source).aligned) {
+      EXPECT_GE(split, plan_->common(source)) << "sources that advance together were left apart";
+    }
+    ledger_->add(split_ledger::was_skipped, source, pass, split);
+  }
+  // A zip ends with its first source that does. What others had at hand is for nobody.
+  void pass_ends() {
+    for (auto source : plan_->parts[*part_].sources) queues_[source].clear();
+    ++passes_[*part_];
+    part_.reset();
+    look_if_ended();
+  }
+  void look_if_ended() {
+    ended_ = std::ranges::all_of(passes_, [&](auto x) { return x == plan_->passes; });
+  }
+
+  const random_plan* plan_;
+  split_ledger* ledger_;
+  split_dealer dealer_;
+  std::vector<uint64_t> passes_; ///< by part
+  std::optional<size_t> part_;   ///< in the midst of a row of it
+  std::map<uint32_t, std::deque<uint64_t>> queues_;
+  std::optional<split_question> asked_;
+  bool heard_of_ = false; ///< there is an answer
+  std::optional<split_range> answer_;
+  std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split
+  std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>> held_; ///< by source and pass
+  bool ended_ = false;
+};
+
+} // namespace headrace::test
