@@ -1,12 +1,11 @@
 #include "headrace/pipeline/explain/explain.hpp"
 
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/iterator/engine.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <thread>
 #include <unordered_map>
 
 namespace headrace {
@@ -49,21 +48,21 @@ std::string name_of(const dataset_node& x) {
 /// The operators of a graph, functions' datasets among them, each once.
 class layout {
 public:
-  explicit layout(const dataset_ptr& graph) { add(*graph, nullptr, 0, false); }
+  explicit layout(const dataset_ptr& graph) { add(*graph, nullptr, 0, {}); }
 
   op_counters* counters(const dataset_node& node) {
     const auto at = numbers_.find(&node);
     return at == numbers_.end() ? nullptr : &entries_[at->second]->counted;
   }
 
-  std::vector<operator_report> report() const {
+  std::vector<operator_report> report(detail::engine& ran) const {
     std::vector<operator_report> out;
     for (const auto& one : entries_) {
       const auto& c = one->counted;
       auto& to = out.emplace_back();
       to.name = name_of(*one->node);
       to.depth = one->depth;
-      to.in_function = one->in_function;
+      to.in_function = one->caller.has_value();
       to.rows = c.rows;
       to.blocks = c.blocks;
       to.bytes = c.bytes;
@@ -75,41 +74,53 @@ public:
       to.busy = std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns.load() : own)};
       if (c.samples != 0)
         to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);
-      if (!threads)
-        continue;
-      if (one->node->parallel > 0)
-        to.calls = static_cast<double>(one->node->parallel);
-      else if (one->node->parallel < 0)
-        to.calls = std::max(1u, std::thread::hardware_concurrency());
+      if (one->node->op == dataset_op::ignore_errors)
+        to.ignored = ignored(*one);
+      to.calls = ran.calls_of(*one->node)->mean();
+      // As many of a function's datasets run at a time as the function has calls.
+      if (one->caller)
+        to.calls *= out[*one->caller].calls;
     }
     return out;
   }
 
 private:
+  struct entry;
+  // Each row that it reads and does not give.
+  uint64_t ignored(const entry& one) const {
+    const auto* in = one.node->inputs[0].get();
+    while (in->op == dataset_op::options) in = in->inputs[0].get();
+    const auto read = entries_[numbers_.at(in)]->counted.rows.load();
+    const auto given = one.counted.rows.load();
+    return read - std::min(read, given);
+  }
+
   struct entry {
     const dataset_node* node = nullptr;
     size_t depth = 0;
-    bool in_function = false;
+    std::optional<size_t> caller; ///< the entry in whose function it is
     op_counters counted{};
   };
 
-  void add(const dataset_node& node, op_counters* user, size_t depth, bool in_function) {
+  void add(const dataset_node& node, op_counters* user, size_t depth,
+           std::optional<size_t> caller) {
     if (node.op == dataset_op::options)
-      return add(*node.inputs[0], user, depth, in_function); // runs as its input
+      return add(*node.inputs[0], user, depth, caller); // runs as its input
     if (numbers_.contains(&node))
       return;
-    numbers_.emplace(&node, entries_.size());
+    const auto number = entries_.size();
+    numbers_.emplace(&node, number);
     auto& made = *entries_.emplace_back(std::make_unique<entry>());
     made.node = &node;
     made.depth = depth;
-    made.in_function = in_function;
+    made.caller = caller;
     auto* counted = &made.counted;
     counted->user = user;
     if (node.body && node.body->dataset)
-      add(*node.body->dataset, counted, depth + 1, true);
+      add(*node.body->dataset, counted, depth + 1, number);
     if (node.op == dataset_op::distribute)
       return; // that runs elsewhere
-    for (const auto& input : node.inputs) add(*input, counted, depth + 1, in_function);
+    for (const auto& input : node.inputs) add(*input, counted, depth + 1, caller);
   }
 
   std::vector<std::unique_ptr<entry>> entries_;
@@ -142,7 +153,9 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
   context.stop = stop.get_token();
   explanation out;
   {
-    HEADRACE_ASSIGN(auto from, make_iterator(graph, context));
+    HEADRACE_TRY(check_gives_tensors(*graph));
+    const auto ran = std::make_shared<detail::engine>(context, options_of(*graph));
+    HEADRACE_ASSIGN(const auto from, ran->make(graph, {}));
     const auto begin = clock::system().now();
     block_ramp ramp;
     while (out.took < options.most_time && out.rows < options.most_rows) {
@@ -163,7 +176,7 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
       if (out.failure.ok() && !rows->errors.empty())
         out.failure = rows->errors[0].why;
     }
-    out.operators = nodes.report();
+    out.operators = nodes.report(*ran);
     stop.request_stop();
   }
   const auto busiest = std::ranges::max_element(
@@ -199,12 +212,15 @@ std::string to_text(const explanation& x) {
                                {"elements/s", "k elements/s", "M elements/s"}));
   if (x.failed_rows != 0)
     out += fmt::format("{} of them failed, first: {}\n", x.failed_rows, to_string(x.failure));
+  for (const auto& one : x.operators)
+    if (one.ignored != 0)
+      out += fmt::format("{} left out {} elements that failed\n", one.name, one.ignored);
   if (x.bottleneck < x.operators.size()) {
     const auto& worst = x.operators[x.bottleneck];
     out += fmt::format(
       "bottleneck: {}, busy {:.0f}% of the time{}\n", worst.name,
       std::min(100., 100 * seconds(worst.busy) / worst.calls / std::max(seconds(x.took), 1e-9)),
-      worst.calls > 1 ? fmt::format(" with {:.0f} calls at a time", worst.calls) : "");
+      worst.calls > 1.05 ? fmt::format(" with {:.3g} calls at a time", worst.calls) : "");
   }
   return out;
 }

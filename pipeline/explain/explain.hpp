@@ -22,10 +22,14 @@ struct operator_report {
   uint64_t rows = 0, blocks = 0, bytes = 0, kernel_calls = 0;
   /// Its own work, without its inputs' and without waiting for other threads.
   std::chrono::nanoseconds busy{0};
-  double calls = 1; ///< at a time, of its function
+  /// At a time, of its function, on average: those that were chosen, not those that might have
+  /// been. Times those of the function that it is in.
+  double calls = 1;
   /// Blocks that were ready or in work when it was asked for rows, on average; of operators with
   /// threads of their own, else negative.
   double queue = -1;
+  /// Of `ignore_errors`: elements that failed and were left out.
+  uint64_t ignored = 0;
 };
 
 /// How a pipeline ran.

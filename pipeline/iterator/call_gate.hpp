@@ -1,17 +1,29 @@
 #pragma once
 
 #include "headrace/pipeline/iterator/call_tuner.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
+#include <atomic>
 #include <condition_variable>
 
 namespace headrace::detail {
 
+/// How many calls of an operator might run at a time, looked at whenever rows were given.
+struct call_log {
+  std::atomic<uint64_t> looks{0}, sum{0}, now{0};
+  /// On average; 1 if nobody looked.
+  double mean() const noexcept {
+    return looks == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(looks);
+  }
+};
+
 /// Bounds how many calls of one operator run at a time: a fixed number, or what a tuner says.
 class call_gate {
 public:
-  explicit call_gate(size_t calls) : calls_(calls) {}
-  explicit call_gate(std::shared_ptr<call_tuner> tuner)
-    : tuner_(std::move(tuner)), id_(tuner_->add()) {}
+  explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
+    : calls_(calls), log_(std::move(log)) {}
+  explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr)
+    : tuner_(std::move(tuner)), id_(tuner_->add()), log_(std::move(log)) {}
   ~call_gate() {
     if (tuner_)
       tuner_->remove(id_);
@@ -34,10 +46,15 @@ public:
     changed_.notify_one();
   }
 
-  using clock = std::chrono::steady_clock;
   /// The reader was given `rows` rows of `bytes` bytes, and had waited for them since `began`. One
   /// thread calls it.
-  void record(clock::time_point began, clock::time_point ended, size_t rows, size_t bytes) {
+  void record(time_point began, time_point ended, size_t rows, size_t bytes) {
+    if (log_) {
+      const auto now = calls();
+      ++log_->looks;
+      log_->sum += now;
+      log_->now = now;
+    }
     if (!tuner_)
       return;
     seen_.waited += ended - began;
@@ -62,12 +79,13 @@ private:
   const size_t calls_ = 1;
   const std::shared_ptr<call_tuner> tuner_; ///< or null
   const call_tuner::operator_id id_ = 0;
+  const std::shared_ptr<call_log> log_; ///< or null
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t running_ = 0;
   // The reader's.
   call_tuner::window seen_;
-  clock::time_point first_;
+  time_point first_;
   size_t bytes_ = 0, blocks_ = 0;
 };
 

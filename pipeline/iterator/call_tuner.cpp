@@ -89,11 +89,15 @@ void call_tuner::observe(operator_id which, const window& seen) {
   x.tries = true;
 }
 
+size_t bytes_of(const graph_options& options) {
+  return static_cast<size_t>(options.memory.value_or(int64_t{256} << 20));
+}
+
 std::shared_ptr<call_tuner> tuner_for(const graph_options& options) {
   const auto threads = std::max(1u, std::thread::hardware_concurrency());
   return std::make_shared<call_tuner>(
     call_tuner::budget{.calls = static_cast<size_t>(options.threads.value_or(threads)),
-                       .bytes = static_cast<size_t>(options.memory.value_or(int64_t{256} << 20)),
+                       .bytes = bytes_of(options),
                        .adapts = options.autotune.value_or(true)});
 }
 

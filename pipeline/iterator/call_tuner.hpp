@@ -55,6 +55,9 @@ private:
   std::vector<entry> all_;
 };
 
+/// What a graph's options let its operators hold.
+size_t bytes_of(const graph_options& options);
+
 /// The tuner that a graph's options ask for.
 std::shared_ptr<call_tuner> tuner_for(const graph_options& options);
 

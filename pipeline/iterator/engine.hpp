@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/program.hpp"
+#include "headrace/pipeline/iterator/byte_budget.hpp"
 #include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
@@ -59,8 +60,13 @@ private:
 /// Makes iterators and keeps what they share. Thread-safe; outlives them.
 class engine : public std::enable_shared_from_this<engine> {
 public:
-  engine(const iterator_context& context, const graph_options& options)
-    : context_(context), options_(options), tuner_(tuner_for(options)) {}
+  engine(const iterator_context& context, const graph_options& options,
+         const clock& time = clock::system())
+    : context_(context),
+      options_(options),
+      tuner_(tuner_for(options)),
+      budget_(std::make_shared<byte_budget>(bytes_of(options))),
+      time_(time) {}
 
   const iterator_context& context() const noexcept { return context_; }
   /// Does this parallel operator keep the order of its input?
@@ -69,10 +75,24 @@ public:
   }
   const graph_options& options() const noexcept { return options_; }
   /// As many calls at a time as the node says, or as the graph's tuner chooses.
-  std::shared_ptr<call_gate> gate_of(const dataset_node& node) const {
-    return node.parallel > 0 ? std::make_shared<call_gate>(static_cast<size_t>(node.parallel))
-                             : std::make_shared<call_gate>(tuner_);
+  std::shared_ptr<call_gate> gate_of(const dataset_node& node) {
+    auto log = calls_of(node);
+    return node.parallel > 0
+             ? std::make_shared<call_gate>(static_cast<size_t>(node.parallel), std::move(log))
+             : std::make_shared<call_gate>(tuner_, std::move(log));
   }
+  /// What the gates of a node note.
+  std::shared_ptr<call_log> calls_of(const dataset_node& node) {
+    std::lock_guard lock{mutex_};
+    auto& known = calls_[&node];
+    if (!known)
+      known = std::make_shared<call_log>();
+    return known;
+  }
+  /// For all that reads ahead in this graph.
+  const std::shared_ptr<byte_budget>& budget() const noexcept { return budget_; }
+  /// By which calls are chosen.
+  const clock& time() const noexcept { return time_; }
   bool stopped() const noexcept { return context_.stop.stop_requested(); }
 
   result<std::unique_ptr<iterator>> make(const dataset_ptr& node, const place& at);
@@ -103,6 +123,8 @@ private:
   const iterator_context& context_;
   const graph_options options_;
   const std::shared_ptr<call_tuner> tuner_;
+  const std::shared_ptr<byte_budget> budget_;
+  const clock& time_;
   std::mutex splits_mutex_;
   std::mutex mutex_;
   std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;
@@ -110,6 +132,7 @@ private:
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<uint32_t, uint64_t> passes_;
+  std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;
 };
 
 /// What every iterator does: counts, ends once and for all, and stops when asked to.

@@ -9,17 +9,33 @@ void read_ahead::start() {
   thread_ = std::jthread{[this](std::stop_token done) { run(done); }};
 }
 
+read_ahead::allowance read_ahead::allowed(size_t rows) {
+  if (!room()) {
+    bound_.was_full();
+    return {};
+  }
+  rows = std::min(rows, options_.rows - rows_);
+  if (const auto taken = share_.take(rows); taken.rows != 0)
+    return {taken.rows, taken.bytes};
+  if (pieces_.empty() && asked_ != 0)
+    return {std::min(rows, asked_), 0};
+  return {};
+}
+
 void read_ahead::run(const std::stop_token& done) {
   block_ramp ramp;
   std::unique_lock lock{mutex_};
-  const auto has_room = [this] {
-    if (!room())
-      bound_.was_full();
-    return room();
-  };
-  while (changed_.wait(lock, done, has_room)) {
+  while (!done.stop_requested()) {
     auto wanted = ramp.next();
-    wanted.rows = std::min(wanted.rows, options_.rows - rows_);
+    allowance may;
+    const auto may_read = [&] {
+      may = allowed(wanted.rows);
+      return may.rows != 0;
+    };
+    if (!changed_.wait(lock, done, may_read))
+      return;
+    wanted.rows = may.rows;
+    const bool waited_for = may.bytes == 0 && options_.budget;
     lock.unlock();
     if (options_.turns)
       options_.turns->acquire();
@@ -32,22 +48,37 @@ void read_ahead::run(const std::stop_token& done) {
     const auto bytes = more ? more->bytes() : 0;
     if (more)
       ramp.record(more->rows, bytes, took);
+    const auto rows = more ? more->rows : 0;
+    const auto counted = waited_for ? 0 : bytes;
+    size_t over = 0;
+    if (waited_for)
+      share_.saw(rows, bytes);
+    else
+      over = share_.settle(may.bytes, rows, bytes);
     lock.lock();
     const auto at = std::exchange(after_, std::move(after));
-    if (!more) {
+    if (more) {
+      rows_ += more->rows;
+      bytes_ += bytes;
+      pieces_.push_back({*std::move(more), {at, 0}, counted});
+    } else {
       ended_ = true;
-      changed_.notify_all();
-      if (options_.tells)
-        options_.tells->add();
-      return;
     }
-    rows_ += more->rows;
-    bytes_ += bytes;
-    pieces_.push_back({*std::move(more), {at, 0}});
     changed_.notify_all();
     if (options_.tells)
       options_.tells->add();
+    lock.unlock();
+    share_.give_back(over);
+    lock.lock();
+    if (ended_)
+      return;
   }
+}
+
+void read_ahead::ask(size_t rows) {
+  std::lock_guard lock{mutex_};
+  asked_ = rows;
+  changed_.notify_all();
 }
 
 std::optional<block> read_ahead::next(const limits& wanted) {
@@ -55,12 +86,15 @@ std::optional<block> read_ahead::next(const limits& wanted) {
   std::unique_lock lock{mutex_};
   if (pieces_.empty() && !ended_) {
     bound_.ran_empty();
+    asked_ = wanted.rows;
     changed_.notify_all();
   }
   if (!changed_.wait(lock, stop_, [this] { return !pieces_.empty() || ended_; }) || pieces_.empty())
     return std::nullopt;
-  auto& [front, at] = pieces_.front();
+  asked_ = 0;
+  auto& [front, at, counted] = pieces_.front();
   const auto before = front.bytes();
+  size_t freed = counted;
   block out;
   if (front.rows <= wanted.rows) {
     out = std::move(front);
@@ -71,9 +105,13 @@ std::optional<block> read_ahead::next(const limits& wanted) {
     front = front.slice(wanted.rows, front.rows - wanted.rows);
     at.skip += wanted.rows;
     bytes_ -= before - front.bytes();
+    freed = counted - std::min(counted, front.bytes());
+    counted -= freed;
   }
   rows_ -= out.rows;
   changed_.notify_all();
+  lock.unlock();
+  share_.give_back(freed);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/byte_budget.hpp"
 #include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/growing_bound.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
@@ -47,18 +48,28 @@ public:
     std::shared_ptr<call_gate> turns;
     /// Told when there are rows, or the end; may be null.
     std::shared_ptr<arrivals> tells = nullptr;
+    /// What all that share it may hold; may be null.
+    std::shared_ptr<byte_budget> budget = nullptr;
+    /// Shared by those whose rows are alike; may be null.
+    std::shared_ptr<row_size> rows_are = nullptr;
   };
 
   read_ahead(std::unique_ptr<iterator> input, options bounds, std::stop_token stop)
     : input_(std::move(input)),
       options_(std::move(bounds)),
       bound_(options_.first_bytes, options_.bytes),
-      stop_(std::move(stop)) {}
+      stop_(std::move(stop)),
+      share_(options_.budget, options_.rows_are, [this] {
+        std::lock_guard lock{mutex_};
+        changed_.notify_all();
+      }) {}
 
   /// Starts the thread now.
   void start();
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted);
+  /// The reader will wait for this one: `rows` rows may be read, whatever the budget says.
+  void ask(size_t rows);
   /// Does `next` not wait?
   bool ready() const {
     std::lock_guard lock{mutex_};
@@ -78,8 +89,15 @@ private:
   struct piece {
     block rows;
     resume_point at; ///< of the first of them
+    size_t counted;  ///< bytes in the budget
+  };
+  /// What may be read now.
+  struct allowance {
+    size_t rows = 0;  ///< 0: nothing
+    size_t bytes = 0; ///< counted for them
   };
   void run(const std::stop_token& done);
+  allowance allowed(size_t rows);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
   std::unique_ptr<iterator> input_; ///< the thread's
@@ -92,7 +110,9 @@ private:
   position_ptr after_; ///< what is in `pieces_`; null before the thread started
   size_t rows_ = 0;
   size_t bytes_ = 0;
+  size_t asked_ = 0; ///< rows that the reader waits for
   bool ended_ = false;
+  budget_share share_;
   std::jthread thread_; ///< last: it ends before what it uses
 };
 

@@ -29,7 +29,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    const auto began = call_gate::clock::now();
+    const auto began = engine_.time().now();
     std::vector<std::shared_ptr<const block>> pieces;
     std::vector<row_run> runs;
     size_t rows = 0, bytes = 0;
@@ -38,6 +38,7 @@ protected:
       if (arrivals_ && !go_to_ready_place()) {
         if (rows != 0)
           break;
+        ask(wanted.rows);
         arrivals_->wait(seen_, engine_.context().stop);
         continue;
       }
@@ -85,7 +86,7 @@ protected:
     }
     given_ += rows;
     if (turns_)
-      turns_->record(began, call_gate::clock::now(), rows, bytes);
+      turns_->record(began, engine_.time().now(), rows, bytes);
     std::vector<const block*> views;
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
@@ -152,6 +153,14 @@ private:
       return true;
     }
     return open_ == 0; // the end
+  }
+
+  // One of the places that are waited for, the one whose turn is next, reads even if the budget is
+  // spent.
+  void ask(size_t rows) {
+    for (size_t i = 0; i < slots_.size(); ++i)
+      if (auto& next = slots_[(at_ + i) % slots_.size()]; next.open() && next.waits())
+        return next.ahead->ask(rows);
   }
 
   enum class state : uint8_t { closed, open, failed, failure_given };
@@ -246,11 +255,14 @@ private:
     }
     to.rows = std::make_shared<const block>();
     if (turns_) {
-      to.ahead = std::make_unique<read_ahead>(
-        std::move(to.dataset.rows),
-        read_ahead::options{
-          .rows = 1 << 16, .bytes = size_t{4} << 20, .turns = turns_, .tells = arrivals_},
-        engine_.context().stop);
+      to.ahead = std::make_unique<read_ahead>(std::move(to.dataset.rows),
+                                              read_ahead::options{.rows = 1 << 16,
+                                                                  .bytes = size_t{4} << 20,
+                                                                  .turns = turns_,
+                                                                  .tells = arrivals_,
+                                                                  .budget = engine_.budget(),
+                                                                  .rows_are = rows_are_},
+                                              engine_.context().stop);
       to.ahead->start();
     }
   }
@@ -295,6 +307,7 @@ private:
   const size_t length_;
   std::shared_ptr<call_gate> turns_;   ///< null: in the caller
   std::shared_ptr<arrivals> arrivals_; ///< null: in order
+  const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
   std::vector<slot> slots_;
   size_t at_ = 0;         ///< the place whose turn it is
   size_t given_here_ = 0; ///< rows of its turn

@@ -10,9 +10,16 @@
 namespace headrace::detail {
 
 struct parallel_blocks::shared {
-  function run;
+  shared(function f, std::shared_ptr<byte_budget> budget)
+    : run(std::move(f)), held(std::move(budget), nullptr, [this] {
+        std::lock_guard lock{mutex};
+        changed.notify_all();
+      }) {}
+
+  const function run;
   std::mutex mutex;
   std::condition_variable_any changed;
+  budget_share held;
 };
 
 /// One block on its way through the function. Whoever claims it evaluates it.
@@ -24,11 +31,20 @@ struct parallel_blocks::job {
       return;
     uint64_t calls = 0;
     auto out = with.run(rows, calls);
-    std::lock_guard lock{with.mutex};
-    rows = std::move(out);
-    kernel_calls = calls;
-    done = true;
-    with.changed.notify_all();
+    const auto bytes = out.bytes();
+    size_t over = 0;
+    {
+      std::lock_guard lock{with.mutex};
+      if (ahead) {
+        over = with.held.settle(counted, out.rows, bytes);
+        counted = bytes;
+      }
+      rows = std::move(out);
+      kernel_calls = calls;
+      done = true;
+      with.changed.notify_all();
+    }
+    with.held.give_back(over);
   }
   bool finished() const { return done && given >= rows.rows; }
 
@@ -38,6 +54,8 @@ struct parallel_blocks::job {
   block rows;         ///< of the input until it is done, then of the result
   uint64_t given = 0; ///< rows of the result that are done with
   uint64_t kernel_calls = 0;
+  size_t counted = 0; ///< bytes of the budget
+  bool ahead = false; ///< of the reader, so that they are counted
   bool done = false;
 };
 
@@ -55,15 +73,14 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     options_(std::move(how)),
     stop_(std::move(stop)),
     arena_(oneapi::tbb::info::default_concurrency()),
-    shared_(std::make_shared<shared>()) {
-  shared_->run = std::move(f);
-}
+    shared_(std::make_shared<shared>(std::move(f), options_.budget)) {}
 
 std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
-  const auto began = call_gate::clock::now();
+  const auto& time = options_.time ? *options_.time : clock::system();
+  const auto began = time.now();
   auto out = take(wanted, kernel_calls);
   if (out)
-    options_.calls->record(began, call_gate::clock::now(), out->rows, out->bytes());
+    options_.calls->record(began, time.now(), out->rows, out->bytes());
   return out;
 }
 
@@ -84,7 +101,16 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       return ended_ || open_ >= options_.calls->calls() ? last_unclaimed() : nullptr;
     };
     const auto over = [this] { return ended_ && open_ == 0; };
-    if (!shared_->changed.wait(lock, stop_, [&] { return chosen() || helped() || over(); }))
+    const auto is_there = [&] {
+      if (chosen() || helped() || over())
+        return true;
+      if (open_ == 0 && !asked_) {
+        asked_ = true;
+        shared_->changed.notify_all();
+      }
+      return false;
+    };
+    if (!shared_->changed.wait(lock, stop_, is_there))
       return std::nullopt;
     auto from = chosen();
     if (!from) {
@@ -104,11 +130,15 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     auto out = from->rows.slice(from->rows.rows - left, std::min<uint64_t>(wanted.rows, left));
     from->given += out.rows;
     if (from->finished()) {
+      const auto freed = std::exchange(from->counted, 0);
       from->rows = {};
       from->given = all;
       --open_;
       drop_finished();
       shared_->changed.notify_all();
+      lock.unlock();
+      shared_->held.give_back(freed);
+      lock.lock();
     }
     if (out.rows != 0)
       return out;
@@ -141,31 +171,50 @@ void parallel_blocks::drop_finished() {
   while (!jobs_.empty() && jobs_.front()->given == all) jobs_.pop_front();
 }
 
-void parallel_blocks::start(job_ptr work) {
+void parallel_blocks::start(job_ptr work, size_t counted) {
+  work->counted = counted;
+  work->ahead = counted != 0;
+  asked_ = false;
   jobs_.push_back(work);
   ++open_;
   arena_.enqueue([work = std::move(work), with = shared_] { work->run_if_unclaimed(*with); });
 }
 
+// How many rows may be pulled now. What the reader waits for is not counted.
+budget_share::taken parallel_blocks::allowed(size_t rows) {
+  const auto most = options_.calls->calls();
+  if (open_ >= most || jobs_.size() >= most * most_jobs_a_call)
+    return {};
+  if (const auto out = shared_->held.take(rows); out.rows != 0)
+    return out;
+  return {asked_ ? rows : 0, 0};
+}
+
 void parallel_blocks::pull(const std::stop_token& stop) {
   std::unique_lock lock{shared_->mutex};
-  while (shared_->changed.wait(lock, stop, [this] {
-    const auto most = options_.calls->calls();
-    return open_ < most && jobs_.size() < most * most_jobs_a_call;
-  })) {
-    const auto wanted = wanted_;
+  budget_share::taken may;
+  const auto may_read = [&] {
+    may = allowed(wanted_.rows);
+    return may.rows != 0;
+  };
+  while (!stop.stop_requested() && shared_->changed.wait(lock, stop, may_read)) {
+    auto wanted = wanted_;
+    wanted.rows = may.rows;
     lock.unlock();
     auto in = input_->next(wanted);
     auto after = input_->save();
     lock.lock();
     auto before = std::exchange(after_, std::move(after));
     if (in)
-      start(std::make_shared<job>(*std::move(in), std::move(before)));
+      start(std::make_shared<job>(*std::move(in), std::move(before)), may.bytes);
     else
       ended_ = true;
     shared_->changed.notify_all();
-    if (ended_)
-      return;
+    if (!ended_)
+      continue;
+    lock.unlock();
+    shared_->held.give_back(may.bytes);
+    return;
   }
 }
 
@@ -199,7 +248,7 @@ status parallel_blocks::restore(position_reader& from) {
     auto work = std::make_shared<job>(std::move(in), std::move(before));
     work->given = given;
     if (given != all) {
-      start(std::move(work));
+      start(std::move(work), 0);
       continue;
     }
     work->rows = {};

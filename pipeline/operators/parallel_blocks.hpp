@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/iterator/byte_budget.hpp"
 #include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
@@ -19,6 +20,9 @@ public:
   struct options {
     std::shared_ptr<call_gate> calls; ///< at a time
     bool ordered = true;              ///< else what is done first comes first
+    /// What all that share it may hold; may be null.
+    std::shared_ptr<byte_budget> budget = nullptr;
+    const clock* time = nullptr; ///< by which calls are chosen; null: the system's
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
@@ -39,11 +43,12 @@ private:
   using job_ptr = std::shared_ptr<job>;
 
   void pull(const std::stop_token& stop);
-  void start(job_ptr work);
+  void start(job_ptr work, size_t counted);
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
   job_ptr last_unclaimed() const;
   void drop_finished();
+  budget_share::taken allowed(size_t rows);
   result<block> read_exactly(uint64_t rows);
 
   std::unique_ptr<iterator> input_; ///< the puller's
@@ -56,6 +61,7 @@ private:
   size_t open_ = 0;          ///< of them, those with rows to give
   position_ptr after_;       ///< what is in `jobs_`; null before anything was read
   bool ended_ = false;
+  bool asked_ = false;  ///< the reader waits, and nothing is in work
   std::jthread puller_; ///< last: it ends before what it uses
 };
 

@@ -33,9 +33,12 @@ std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const data
       counts->work_ns += static_cast<uint64_t>((clock::system().now() - begin).count());
       return out;
     };
-  return std::make_unique<parallel_blocks>(
-    std::move(input), std::move(f),
-    parallel_blocks::options{shared.gate_of(node), shared.ordered(node)}, shared.context().stop);
+  return std::make_unique<parallel_blocks>(std::move(input), std::move(f),
+                                           parallel_blocks::options{.calls = shared.gate_of(node),
+                                                                    .ordered = shared.ordered(node),
+                                                                    .budget = shared.budget(),
+                                                                    .time = &shared.time()},
+                                           shared.context().stop);
 }
 
 std::optional<block> parallel_reader::read(parallel_blocks& blocks, const limits& wanted) {

@@ -9,7 +9,7 @@ class prefetch_iterator final : public operator_iterator {
 public:
   prefetch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
-      ahead_(std::move(input), bounds(node.count, shared.options()), shared.context().stop) {}
+      ahead_(std::move(input), bounds(node.count, shared), shared.context().stop) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -25,17 +25,18 @@ protected:
   status restore_from(position_reader& from) override { return ahead_.restore(from); }
 
 private:
-  static read_ahead::options bounds(int64_t elements, const graph_options& how) {
-    // Chosen: at most 16 MiB are ahead. A number that the user gave holds unless memory is at
-    // stake.
+  // Chosen: at most 16 MiB are ahead. A number that the user gave holds within the graph's budget.
+  static read_ahead::options bounds(int64_t elements, const engine& shared) {
+    read_ahead::options out;
+    out.budget = shared.budget();
     if (elements < 0) {
-      read_ahead::options out;
-      out.bytes = std::min(out.bytes, static_cast<size_t>(how.memory.value_or(INT64_MAX)));
-      if (how.autotune.value_or(true))
+      if (shared.options().autotune.value_or(true))
         out.first_bytes = size_t{1} << 20;
       return out;
     }
-    return {.rows = static_cast<size_t>(elements), .bytes = size_t{256} << 20};
+    out.rows = static_cast<size_t>(elements);
+    out.bytes = out.budget->most();
+    return out;
   }
 
   read_ahead ahead_;

@@ -11,6 +11,7 @@ namespace {
 using test::range;
 using test::traced;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A map whose function keeps a core busy for a while.
 dataset_ptr slow_map(const dataset_ptr& in, int64_t parallel = 0) {
@@ -76,6 +77,28 @@ TEST(Explain, NamesTheBottleneck) {
   }
 }
 
+TEST(Explain, CountsTheCallsThatWereChosenNotThoseThatMightHaveBeen) {
+  for (const int64_t threads : {1, 6}) {
+    const auto graph =
+      make_options(slow_map(range(0, 20), -1), {.autotune = false, .threads = threads}).value();
+    const auto seen = explain(graph, with_slow()).value();
+    ASSERT_EQ(seen.bottleneck, 0u);
+    EXPECT_EQ(seen.operators[0].calls, static_cast<double>(threads));
+    const auto text = to_text(seen);
+    EXPECT_EQ(text.find("calls at a time") == text.npos, threads == 1) << text;
+  }
+}
+
+TEST(Explain, SharesAFunctionsTimeAmongTheCallsOfItsInterleave) {
+  const auto in = range(0, 6);
+  const auto inner = traced(in, [](expr x) {
+    return slow_map(make_range(x.node(), (x + 3).node(), scalar_constant(1)).value());
+  });
+  const auto seen = explain(make_interleave(in, inner, 3, 1, 3).value(), with_slow()).value();
+  ASSERT_LT(seen.bottleneck, seen.operators.size());
+  EXPECT_EQ(seen.operators[seen.bottleneck].calls, 3);
+}
+
 TEST(Explain, LooksIntoFunctions) {
   const auto in = range(0, 10);
   const auto f = traced(
@@ -96,6 +119,19 @@ TEST(Explain, StopsAtItsBoundsAndTellsFailures) {
   EXPECT_THAT(to_text(seen), HasSubstr("stopped there"));
   const auto bad = make_map(range(0, 3), traced(range(0, 1), [](expr x) { return 1 / x; })).value();
   EXPECT_THAT(to_text(explain(bad, {}).value()), HasSubstr("1 of them failed, first: "));
+}
+
+TEST(Explain, CountsWhatIgnoreErrorsLeftOut) {
+  const auto thirds =
+    make_map(range(0, 3000), traced(range(0, 1), [](expr x) { return 1 / (x % 3); })).value();
+  const auto graph =
+    make_batch(make_ignore_errors(make_options(thirds, {.threads = 1}).value()).value(), 7).value();
+  const auto seen = explain(graph, {}).value();
+  ASSERT_EQ(seen.operators[1].name, "ignore_errors");
+  EXPECT_EQ(seen.operators[1].ignored, 1000u);
+  EXPECT_THAT(to_text(seen), HasSubstr("\nignore_errors left out 1000 elements that failed\n"));
+  const auto none = explain(make_ignore_errors(range(0, 9)).value(), {}).value();
+  EXPECT_THAT(to_text(none), Not(HasSubstr("left out")));
 }
 
 TEST(Explain, OfNothingIsATable) {

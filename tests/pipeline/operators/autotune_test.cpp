@@ -1,0 +1,100 @@
+#include "headrace/pipeline/iterator/engine.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <condition_variable>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+namespace headrace {
+namespace {
+
+using namespace std::chrono_literals;
+using test::range;
+
+/// Time passes in two places only: in calls of the function, which happen while the reader waits
+/// for rows, and where the test lets it pass between reads. So the tuner sees the same times in
+/// every run, however threads are scheduled.
+class staged_time final : public clock {
+public:
+  explicit staged_time(std::thread::id reader) : reader_(reader) {}
+
+  // The reader looks at the clock before it waits and after it.
+  time_point now() const noexcept override {
+    std::lock_guard lock{mutex_};
+    if (std::this_thread::get_id() == reader_) {
+      waiting_ = !waiting_;
+      changed_.notify_all();
+    }
+    return now_;
+  }
+  void pass(duration time) {
+    std::lock_guard lock{mutex_};
+    now_ += time;
+  }
+  /// Of a call.
+  void pass_while_the_reader_waits(duration time) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return waiting_ || over_; });
+    now_ += time;
+  }
+  void end() {
+    std::lock_guard lock{mutex_};
+    over_ = true;
+    changed_.notify_all();
+  }
+
+private:
+  const std::thread::id reader_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable bool waiting_ = false;
+  bool over_ = false;
+  time_point now_{};
+};
+
+TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) {
+  auto f = std::make_shared<function>();
+  const auto in = range(0, 1 << 20);
+  f->argument = f->declared = in->spec;
+  f->named = "costly";
+  const auto map = make_map(in, f, -1).value();
+  const auto graph = make_options(map, {.threads = 4}).value();
+
+  staged_time time{std::this_thread::get_id()};
+  std::atomic<bool> costly{true};
+  const detail::call_log* calls = nullptr;
+  iterator_context context;
+  context.find_function = [&](const std::string&) -> named_function {
+    return [&](const block& rows) -> result<block> {
+      // As if that many calls ran at a time, on cores of their own.
+      if (costly)
+        time.pass_while_the_reader_waits(24ms / std::max<int64_t>(1, calls->now));
+      return rows;
+    };
+  };
+  const auto ran = std::make_shared<detail::engine>(context, options_of(*graph), time);
+  const auto log = ran->calls_of(*map);
+  calls = log.get();
+  const auto rows = ran->make(graph, {}).value();
+  uint64_t most = 0;
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_EQ(rows->next({.rows = 1})->rows, 1u);
+    most = std::max(most, log->now.load());
+    if (i == 0) {
+      EXPECT_EQ(most, 1u); // it begins with one
+    }
+  }
+  EXPECT_EQ(most, 4u);
+  EXPECT_EQ(log->now, 4u);
+  costly = false;
+  time.end();
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_EQ(rows->next({.rows = 1})->rows, 1u);
+    time.pass(1ms); // the reader is what is slow
+  }
+  EXPECT_EQ(log->now, 1u);
+}
+
+} // namespace
+} // namespace headrace
