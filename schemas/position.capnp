@@ -8,11 +8,13 @@ struct PositionRecord {
   # What users keep.
 
   version @0 :UInt16;
-  # Of what follows. Others are refused.
+  # Of what follows: 1, or 2 if `body` is packed. Others are refused.
   checksum @1 :UInt32;
   # CRC-32C of `body`.
   body @2 :Data;
-  # SavedIteration, in canonical form.
+  # SavedIteration, in canonical form; if it is packed, as zlib does it.
+  size @3 :UInt32;
+  # Of a packed body: its bytes as they were.
 }
 
 struct SavedIteration {

@@ -5,12 +5,18 @@
 
 #include <headrace/schemas/position.capnp.h>
 #include <unordered_map>
+#include <unordered_set>
+#include <zlib.h>
 
 namespace headrace {
 
 namespace {
 
-constexpr uint16_t current_version = 1;
+constexpr uint16_t plain_version = 1, packed_version = 2;
+// Below this packing is not worth its time.
+constexpr size_t small_body = 4096;
+// What a record may unpack to.
+constexpr size_t most_body = size_t{64} << 20;
 // Positions are followed recursively.
 constexpr size_t most_depth = 1024;
 
@@ -96,6 +102,64 @@ result<saved_iteration> read_body(const buffer& body) {
     });
 }
 
+result<buffer> packed(const buffer& body) {
+  auto size = compressBound(body.size());
+  mutable_buffer out{size};
+  if (compress2(reinterpret_cast<Bytef*>(out.data()), &size,
+                reinterpret_cast<const Bytef*>(body.data()), body.size(), Z_BEST_SPEED)
+      != Z_OK)
+    return resource_exhausted("out of memory");
+  return std::move(out).freeze(size);
+}
+
+result<buffer> unpacked(const buffer& from, size_t size) {
+  if (size > most_body)
+    return data_loss(fmt::format("it announces {} bytes; {} are allowed", size, most_body));
+  auto got = static_cast<uLongf>(size);
+  mutable_buffer out{size};
+  if (uncompress(reinterpret_cast<Bytef*>(out.data()), &got,
+                 reinterpret_cast<const Bytef*>(from.data()), from.size())
+        != Z_OK
+      || got != size)
+    return data_loss(fmt::format("it does not unpack to {} bytes", size));
+  return std::move(out).freeze();
+}
+
+size_t bytes_of(const position& x) {
+  return 48 + x.numbers.size() * sizeof(uint64_t) + x.parts.size() * sizeof(uint32_t);
+}
+
+/// Of all below a position, those that it shares once.
+size_t bytes_below(const position& x, std::unordered_set<const position*>& seen) {
+  if (!seen.insert(&x).second)
+    return 0;
+  auto out = bytes_of(x);
+  for (const auto& part : x.parts)
+    if (part)
+      out += bytes_below(*part, seen);
+  return out;
+}
+size_t bytes_below(const position& x) {
+  std::unordered_set<const position*> seen;
+  return bytes_below(x, seen);
+}
+
+/// The operator that has most of it: the last one down the graph below which more than half is.
+const position& largest(const position& whole) {
+  const auto half = bytes_below(whole) / 2;
+  const auto* at = &whole;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (const auto& part : at->parts)
+      if (part && bytes_below(*part) > half) {
+        at = part.get();
+        goes_on = true;
+        break;
+      }
+  }
+  return *at;
+}
+
 } // namespace
 
 result<buffer> encode_iteration(const saved_iteration& x) {
@@ -108,10 +172,22 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   out.setRepetition(x.repetition);
   out.setSkip(x.point.skip);
   positions.write(out);
-  const auto bytes = detail::canonical_bytes<schema::SavedIteration>(body);
+  auto bytes = detail::canonical_bytes<schema::SavedIteration>(body);
+  const auto size = bytes.size();
+  const bool packs = size >= small_body && size <= most_body;
+  if (packs) {
+    HEADRACE_ASSIGN(bytes, packed(bytes));
+  }
+  if (bytes.size() + 256 > most_record_bytes)
+    return resource_exhausted(fmt::format(
+      "the position takes {} bytes; a record may have {}. Most of that is what {} keeps: "
+      "it needs a smaller state, or fewer datasets or groups open at a time",
+      bytes.size(), most_record_bytes, to_string(largest(*x.point.at).op)));
   ::capnp::MallocMessageBuilder whole;
   auto record = whole.initRoot<schema::PositionRecord>();
-  record.setVersion(current_version);
+  record.setVersion(packs ? packed_version : plain_version);
+  if (packs)
+    record.setSize(static_cast<uint32_t>(size));
   record.setChecksum(detail::crc32c(bytes.data(), bytes.size()));
   record.setBody(kj::arrayPtr(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()));
   return detail::canonical_bytes<schema::PositionRecord>(whole);
@@ -120,15 +196,18 @@ result<buffer> encode_iteration(const saved_iteration& x) {
 result<saved_iteration> decode_iteration(const buffer& record) {
   auto out = detail::read_message<schema::PositionRecord>(
     record, [](schema::PositionRecord::Reader in) -> result<saved_iteration> {
-      if (in.getVersion() != current_version)
+      if (in.getVersion() != plain_version && in.getVersion() != packed_version)
         return failed_precondition(
-          fmt::format("it is of version {}, and this build reads version {}", in.getVersion(),
-                      current_version));
+          fmt::format("it is of version {}, and this build reads versions {} and {}",
+                      in.getVersion(), plain_version, packed_version));
       const auto bytes = in.getBody();
       const auto body = buffer::copy_of(bytes.begin(), bytes.size());
       if (detail::crc32c(body.data(), body.size()) != in.getChecksum())
         return data_loss("it does not match its checksum");
-      return read_body(body);
+      if (in.getVersion() == plain_version)
+        return read_body(body);
+      HEADRACE_ASSIGN(const auto whole, unpacked(body, in.getSize()));
+      return read_body(whole);
     });
   if (!out)
     return out.status().with_context("saved position");

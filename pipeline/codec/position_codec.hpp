@@ -13,8 +13,12 @@ struct saved_iteration {
   resume_point point;
 };
 
+/// No record is larger.
+inline constexpr size_t most_record_bytes = size_t{1} << 20;
+
 /// As bytes (schemas/position.capnp), with a checksum. Fails if something in the graph has no
-/// position that can be saved, saying what.
+/// position that can be saved, saying what; `resource_exhausted` if the record would be larger than
+/// `most_record_bytes`, naming the operator.
 result<buffer> encode_iteration(const saved_iteration& x);
 
 /// `data_loss` for damaged bytes, `failed_precondition` for records of another version.

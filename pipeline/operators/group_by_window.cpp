@@ -45,24 +45,17 @@ protected:
     input_.release_before(groups_.empty() ? input_.rows() : groups_.oldest());
     return join(rest);
   }
-  // Numbers: rows to read again from the oldest that is held on, how many groups are open, and of
-  // each its key and rows; then a point of the input: that oldest row.
+  // Numbers: rows to read again from the oldest that is held on; the groups; then a point of the
+  // input: that oldest row.
   void save_to(position& to) const override {
     const auto oldest = groups_.empty() ? input_.rows() : groups_.oldest();
-    to.numbers = {input_.rows() - oldest, groups_.size()};
-    for (const auto& [key, group] : groups_) {
-      to.numbers.push_back(static_cast<uint64_t>(key));
-      to.numbers.push_back(group.rows);
-    }
+    to.numbers.push_back(input_.rows() - oldest);
+    groups_.save_to(to);
     put(to, input_.point(oldest));
   }
   status restore_from(position_reader& from) override {
     auto again = from.number();
-    std::map<int64_t, uint64_t> wanted;
-    for (auto open = from.number(); open != 0 && from.fits(); --open) {
-      const auto key = static_cast<int64_t>(from.number());
-      wanted[key] = from.number(again);
-    }
+    const auto wanted = open_groups::saved_counts(from, again);
     HEADRACE_TRY(input_.restore(from));
     constexpr uint64_t most = 4096;
     while (again != 0) {

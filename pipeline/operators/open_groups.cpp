@@ -19,6 +19,34 @@ block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kern
   return out;
 }
 
+/// Keys and rows of both; what the later one says of a key holds. `all`: what is not open any more
+/// need not be said.
+position_ptr merged(const position& earlier, const position& later, bool all) {
+  auto out = std::make_shared<position>();
+  out->op = dataset_op::group_by_window;
+  const auto &a = earlier.numbers, &b = later.numbers;
+  const auto append = [&](const std::vector<uint64_t>& from, size_t i) {
+    if (!all || from[i + 1] != 0)
+      out->numbers.insert(out->numbers.end(), {from[i], from[i + 1]});
+  };
+  const auto key = [](const std::vector<uint64_t>& of, size_t i) {
+    return static_cast<int64_t>(of[i]);
+  };
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (j == b.size() || (i < a.size() && key(a, i) < key(b, j))) {
+      append(a, i);
+      i += 2;
+      continue;
+    }
+    if (i < a.size() && a[i] == b[j])
+      i += 2;
+    append(b, j);
+    j += 2;
+  }
+  return out;
+}
+
 } // namespace
 
 uint64_t open_groups::rows_of(int64_t key) const noexcept {
@@ -31,6 +59,7 @@ void open_groups::put(int64_t key, const block& in, const std::vector<row_run>& 
   group::piece made{own_rows(in, runs, kernel_calls), {}};
   for (const auto& run : runs)
     for (uint32_t i = 0; i < run.count; ++i) made.numbers.push_back(first + run.first + i);
+  changed(key);
   auto& to = groups_[key];
   to.rows += made.rows.rows;
   to.pieces.push_back(std::move(made));
@@ -42,6 +71,7 @@ void open_groups::keep_last(int64_t key, uint64_t rows) {
   const auto at = groups_.find(key);
   if (at == groups_.end() || at->second.rows <= rows)
     return;
+  changed(key);
   auto& held = at->second;
   firsts_.erase(held.first());
   while (held.rows > rows) {
@@ -63,10 +93,70 @@ void open_groups::keep_last(int64_t key, uint64_t rows) {
     firsts_.insert(held.first());
 }
 
+void open_groups::changed(int64_t key) {
+  if (saved_.empty())
+    return;
+  changed_.insert(key);
+  // Nobody saves any more.
+  if (changed_.size() > groups_.size() + 1024) {
+    saved_.clear();
+    changed_.clear();
+  }
+}
+
+void open_groups::save_to(position& to) const {
+  if (saved_.empty() || !changed_.empty()) {
+    auto now = std::make_shared<position>();
+    now->op = dataset_op::group_by_window;
+    if (saved_.empty())
+      for (const auto& [key, held] : groups_)
+        now->numbers.insert(now->numbers.end(), {static_cast<uint64_t>(key), held.rows});
+    else
+      for (const auto key : changed_)
+        now->numbers.insert(now->numbers.end(), {static_cast<uint64_t>(key), rows_of(key)});
+    changed_.clear();
+    saved_.push_back(std::move(now));
+  }
+  // Each is more than twice as long as the next one, so that there are few, and every key is moved
+  // few times.
+  while (saved_.size() > 1) {
+    const auto &earlier = saved_[saved_.size() - 2], &later = saved_.back();
+    if (earlier->numbers.size() > 2 * later->numbers.size())
+      break;
+    auto both = merged(*earlier, *later, saved_.size() == 2);
+    saved_.pop_back();
+    saved_.back() = std::move(both);
+  }
+  to.numbers.push_back(saved_.size());
+  to.parts.insert(to.parts.end(), saved_.begin(), saved_.end());
+}
+
+std::map<int64_t, uint64_t> open_groups::saved_counts(position_reader& from, uint64_t most) {
+  std::map<int64_t, uint64_t> out;
+  for (auto parts = from.number(); parts != 0 && from.fits(); --parts) {
+    const auto part = from.part();
+    if (!part || part->numbers.size() % 2 != 0) {
+      from.refuse();
+      break;
+    }
+    for (size_t i = 0; i < part->numbers.size(); i += 2) {
+      const auto rows = part->numbers[i + 1];
+      if (rows > most)
+        from.refuse();
+      else if (rows == 0)
+        out.erase(static_cast<int64_t>(part->numbers[i]));
+      else
+        out[static_cast<int64_t>(part->numbers[i])] = rows;
+    }
+  }
+  return out;
+}
+
 block open_groups::take(int64_t key, const block& in, std::vector<row_run> last,
                         uint64_t& kernel_calls) {
   group taken;
   if (const auto at = groups_.find(key); at != groups_.end()) {
+    changed(key);
     taken = std::move(at->second);
     groups_.erase(at);
     firsts_.erase(taken.first());

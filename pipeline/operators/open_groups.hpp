@@ -37,6 +37,12 @@ public:
            uint64_t& kernel_calls);
   /// Lets go of all but the last `rows` rows of a group.
   void keep_last(int64_t key, uint64_t rows);
+  /// Appends to a position how many rows each group has: a number, and as many parts as it says,
+  /// later ones say what changed. Costs what changed since the last time, not what is open:
+  /// positions share the parts.
+  void save_to(position& to) const;
+  /// Reads that, up to `most` rows a group.
+  static std::map<int64_t, uint64_t> saved_counts(position_reader& from, uint64_t most);
   /// All rows of a group, which is closed. @pre there is one
   block take(int64_t key, uint64_t& kernel_calls) { return take(key, {}, {}, kernel_calls); }
   /// The same, and after them the rows `runs` of `in`, which complete it; there may be none before.
@@ -44,7 +50,13 @@ public:
 
 private:
   std::map<int64_t, group> groups_;
+  void changed(int64_t key);
+
   std::set<uint64_t> firsts_; ///< of each group
+  /// What was saved: keys and rows, in the order of the keys; 0 rows: not open any more. The first
+  /// says what all were, each of the others what changed then.
+  mutable std::vector<position_ptr> saved_;
+  mutable std::set<int64_t> changed_; ///< since the last of them; empty if there are none
 };
 
 } // namespace headrace::detail

@@ -1,8 +1,11 @@
 #include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/operators/open_groups.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
+#include <set>
 
 namespace headrace {
 namespace {
@@ -123,6 +126,59 @@ TEST(GroupByWindow, SavesCountsOnlyWhateverItHolds) {
   auto again = make_iterator(x, context).value();
   ASSERT_EQ(again->restore(*saved), status{});
   EXPECT_EQ(read_all(*again), read_all(*at));
+}
+
+TEST(GroupByWindow, SavesWhatChangedHoweverManyGroupsAreOpen) {
+  constexpr int64_t keys = 20000;
+  auto in = range(0, 5 * keys);
+  auto x = make_group_by_window(in, modulo(in, keys), batching(in), 2).value();
+  iterator_context context;
+  auto at = make_iterator(x, context).value();
+  // As many open groups as there are keys, and then each row closes one or opens one again.
+  ASSERT_EQ(read_all(*at, always(1), 1).size(), 1u);
+  std::set<const position*> seen;
+  std::vector<position_ptr> kept; // so that places in memory are told apart
+  size_t fresh = 0, saves = 0;
+  for (; saves < 2000; ++saves) {
+    kept.push_back(at->save());
+    for (const auto& part : kept.back()->parts[0]->parts)
+      if (seen.insert(part.get()).second)
+        fresh += part->numbers.size();
+    ASSERT_TRUE(at->next({.rows = 1}));
+  }
+  // The groups once, and for each row a key some times over.
+  EXPECT_LT(fresh, 2 * keys + 64 * saves);
+  const auto saved = at->save();
+  EXPECT_LT(saved->parts[0]->parts.size(), 20u);
+  auto again = make_iterator(x, context).value();
+  ASSERT_EQ(again->restore(*saved), status{});
+  EXPECT_EQ(read_all(*again), read_all(*at));
+}
+
+TEST(OpenGroups, SaveWhatThereIsAfterAnyChanges) {
+  std::mt19937_64 random{7};
+  detail::open_groups groups;
+  block row;
+  row.rows = 1;
+  const int64_t value = 1;
+  row.columns.push_back(column::of_scalars(std::span<const int64_t>{&value, 1}));
+  uint64_t calls = 0;
+  for (uint64_t i = 0; i < 20000; ++i) {
+    const auto key = static_cast<int64_t>(random() % 40) - 20;
+    if (random() % 3 == 0 && groups.rows_of(key) != 0)
+      groups.take(key, calls);
+    else
+      groups.put(key, row, {{0, 0, 1}}, i, calls);
+    if (random() % (i < 10000 ? 5 : 3000) != 0)
+      continue;
+    position at;
+    groups.save_to(at);
+    detail::position_reader from{at};
+    const auto saved = detail::open_groups::saved_counts(from, UINT64_MAX);
+    ASSERT_TRUE(from.finish().ok());
+    ASSERT_EQ(saved.size(), groups.size());
+    for (const auto& [k, rows] : saved) ASSERT_EQ(rows, groups.rows_of(k));
+  }
 }
 
 TEST(GroupByWindow, RefusesFunctionsThatDoNotFit) {

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace headrace {
 namespace {
@@ -222,6 +223,77 @@ TEST(Positions, StaySmallHoweverMuchAShuffleHolds) {
   ASSERT_TRUE(it->next({.rows = 1 << 16}));
   const auto record = encode_iteration({.graph = "x", .point = {it->save(), 0}}).value();
   EXPECT_LT(record.size(), 4096u);
+}
+
+/// Reads some rows; the record of where that is, which must lead to the same rows again.
+size_t record_size(const dataset_ptr& graph, size_t rows) {
+  iterator_context context;
+  auto at = make_iterator(graph, context).value();
+  for (size_t read = 0; read < rows;) read += at->next({.rows = rows - read})->rows;
+  const auto record = encode_iteration({.graph = "x", .point = {at->save(), 0}}).value();
+  auto again = make_iterator(graph, context).value();
+  EXPECT_EQ(again->restore(*decode_iteration(record)->point.at), status{});
+  EXPECT_EQ(read_all(*again, always(100), 300), read_all(*at, always(100), 300));
+  return record.size();
+}
+
+TEST(Positions, OfThousandsOfOpenDatasetsStayBelowAMebibyte) {
+  const auto in = range(0, 30000);
+  const auto inner = traced(
+    in, [](expr x) { return make_range(x.node(), (x + 50).node(), scalar_constant(1)).value(); });
+  EXPECT_LT(record_size(make_interleave(in, inner, 20000).value(), 25000), most_record_bytes / 2);
+}
+
+TEST(Positions, OfThousandsOfOpenGroupsStayBelowAMebibyte) {
+  const auto in = range(0, 200000);
+  const auto key = traced(in, [](expr x) { return x % 65500; });
+  const auto argument = grouped_spec(in->spec);
+  const auto first = std::make_shared<const function>(
+    trace(argument, [](expr, dataset_ptr rows) { return make_take(rows, 1).value(); }));
+  const auto graph = make_group_by_window(in, key, first, 3).value();
+  EXPECT_LT(record_size(graph, 100), most_record_bytes / 2);
+}
+
+TEST(Positions, ThatAreLargerThanARecordMayBeAreRefusedNamingTheOperator) {
+  // Numbers that no packing makes smaller.
+  std::vector<int64_t> state(300000);
+  std::mt19937_64 random{1};
+  for (auto& x : state) x = static_cast<int64_t>(random());
+  const auto in = range(0, 10);
+  const auto keep = std::make_shared<const function>(
+    trace(element_spec::tuple({tensor_spec{dtype::int64, {300000}}, tensor_spec{dtype::int64, {}}}),
+          [](expr all, expr x) {
+            return std::pair{all, x};
+          }));
+  const auto graph = make_batch(make_scan(in, {constant(state).node()}, keep).value(), 2).value();
+  iterator_context context;
+  auto at = make_iterator(graph, context).value();
+  ASSERT_TRUE(at->next({.rows = 1}));
+  const auto record = encode_iteration({.graph = "x", .point = {at->save(), 0}});
+  EXPECT_EQ(record.status().code(), status_code::resource_exhausted);
+  EXPECT_THAT(record.status().message(), HasSubstr("a record may have 1048576. Most of that is "
+                                                   "what scan keeps"));
+}
+
+TEST(Positions, ThatArePackedAreCheckedAsOthersAre) {
+  const auto in = range(0, 3000);
+  const auto inner = traced(
+    in, [](expr x) { return make_range(x.node(), (x + 50).node(), scalar_constant(1)).value(); });
+  iterator_context context;
+  auto at = make_iterator(make_interleave(in, inner, 500).value(), context).value();
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(at->next({.rows = 100}));
+  const auto record = encode_iteration({.graph = "x", .point = {at->save(), 0}}).value();
+  ASSERT_TRUE(decode_iteration(record).ok());
+  std::mt19937_64 random{2};
+  for (int i = 0; i < 2000; ++i) {
+    auto bytes = std::vector<std::byte>{record.data(), record.data() + record.size()};
+    const auto place = i < 64 ? static_cast<size_t>(i) : random() % bytes.size();
+    bytes[place] ^= std::byte{0x41};
+    const auto read = decode_iteration(buffer::copy_of(bytes.data(), bytes.size()));
+    if (read.ok()) { // padding
+      EXPECT_TRUE(std::ranges::equal(encode_iteration(*read)->as<char>(), record.as<char>()));
+    }
+  }
 }
 
 TEST(Positions, OfALargeShuffleResume) {

@@ -50,11 +50,13 @@ struct run {
             whole.begin() + static_cast<std::ptrdiff_t>(std::min(whole.size(), first + rows))};
   }
   buffer record(const iterator& at) const {
-    return encode_iteration({.graph = fingerprint(encoded),
-                             .seed = context.seed,
-                             .repetition = context.repetition,
-                             .point = {at.save(), 0}})
-      .value();
+    auto out = encode_iteration({.graph = fingerprint(encoded),
+                                 .seed = context.seed,
+                                 .repetition = context.repetition,
+                                 .point = {at.save(), 0}})
+                 .value();
+    EXPECT_LT(out.size(), size_t{1} << 20);
+    return out;
   }
 
   test::scratch_folder folder;
