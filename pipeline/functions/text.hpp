@@ -44,6 +44,11 @@ void split(std::string_view x, std::string_view separator, F&& take) {
 /// Why `x` is no number of `type`.
 status not_a_number(std::string_view x, dtype type, bool out_of_range);
 
+/// Reads what is spelt as a number, but is too small or too large for one: the nearest number, as a
+/// rule zero. False if it is too large.
+bool parse_tiny(std::string_view x, float& out);
+bool parse_tiny(std::string_view x, double& out);
+
 /// Reads the number that `x` spells, white space round it aside.
 template <class T>
 status parse_number(std::string_view x, T& out) {
@@ -54,7 +59,10 @@ status parse_number(std::string_view x, T& out) {
     body.remove_prefix(1);
   parsed value{};
   const auto* end = body.data() + body.size();
-  const auto [stop, why] = std::from_chars(body.data(), end, value);
+  auto [stop, why] = std::from_chars(body.data(), end, value);
+  if constexpr (std::is_floating_point_v<parsed>)
+    if (why == std::errc::result_out_of_range && stop == end && parse_tiny(body, value))
+      why = std::errc{};
   if (stop != end || body.empty() || why != std::errc{})
     return not_a_number(x, dtype_of<T>, why == std::errc::result_out_of_range && stop == end);
   out = static_cast<T>(value);

@@ -72,6 +72,26 @@ TEST(Strings, CompareBytewise) {
   EXPECT_EQ(texts_of(out.columns[3]), (list{"a", "a", "ab"}));
 }
 
+TEST(Strings, ReadNumbersThatAreTooSmallAsTheNearestOnes) {
+  const list tiny{"1e-46", "-1e-46", "1e-45", "1e-40", "1e-99999", " +1e-46 ", "0.0000001e-300"};
+  auto out = apply({texts(tiny)}, [](expr s) {
+    return std::tuple{strings::to_number<float>(s), strings::to_number<double>(s),
+                      strings::to_number<float16>(s)};
+  });
+  EXPECT_TRUE(out.errors.empty());
+  const auto floats = values_of<float>(out.columns[0]);
+  EXPECT_EQ(floats, (std::vector<float>{0, 0, 1e-45f, 1e-40f, 0, 0, 0}));
+  EXPECT_TRUE(std::signbit(floats[1]));
+  EXPECT_EQ(values_of<double>(out.columns[1]),
+            (std::vector<double>{1e-46, -1e-46, 1e-45, 1e-40, 0, 1e-46, 1e-307}));
+  EXPECT_EQ(static_cast<float>(values_of<float16>(out.columns[2])[3]), 0);
+  const list large{"1e39", "-1e39", "1e99999"};
+  const auto refused = apply({texts(large)}, [](expr s) { return strings::to_number<float>(s); });
+  ASSERT_EQ(refused.errors.size(), 3u);
+  EXPECT_EQ(refused.errors[1].why.message(),
+            "strings.to_number: '-1e39' is out of the range of float32");
+}
+
 TEST(Strings, ReadNumbersWhole) {
   auto out = apply({texts({" 42 ", "-7", "+3", "4 2", "", "0x10", "12a", "99999999999"})},
                    [](expr s) { return strings::to_number<int32_t>(s); });
