@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/image_codec.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
@@ -27,20 +28,31 @@ int channels_in(const spng_ihdr& header, bool transparent) {
   }
 }
 
-/// From four channels to what was asked for. Colours become grey by their luma.
+/// The luma of a colour in 2^-15, as libpng's users know it: 8 bits are cut off, 16 are rounded.
 template <class T>
-void pick_channels(T* out, const T* from, size_t pixels, int channels, bool grey) {
+uint32_t luma_of(const T* colour, uint32_t half) {
+  return (colour[0] * 9797u + colour[1] * 19234u + colour[2] * 3737u + half) >> 15;
+}
+uint16_t luma(const uint16_t* x) { return static_cast<uint16_t>(luma_of(x, 1 << 14)); }
+uint8_t luma(const uint8_t* x) { return static_cast<uint8_t>(luma_of(x, 0)); }
+
+/// From four channels of the file's depth, or of what was asked for, to as many channels as were
+/// asked for. Colours become grey before they change their depth.
+template <class Out, class In>
+void pick_channels(Out* out, const In* from, size_t pixels, int channels, bool grey) {
+  const auto deep_enough = [](In x) {
+    return static_cast<Out>(sizeof(In) > sizeof(Out)   ? x >> 8
+                            : sizeof(In) < sizeof(Out) ? x * 257
+                                                       : x);
+  };
   for (size_t i = 0; i < pixels; ++i, from += 4, out += channels) {
     if (channels >= 3) {
-      std::copy_n(from, channels, out);
+      std::transform(from, from + channels, out, deep_enough);
       continue;
     }
-    out[0] = grey ? from[0]
-                  : static_cast<T>((uint64_t{from[0]} * 299 + uint64_t{from[1]} * 587
-                                    + uint64_t{from[2]} * 114 + 500)
-                                   / 1000);
+    out[0] = deep_enough(grey ? from[0] : luma(from));
     if (channels == 2)
-      out[1] = from[3];
+      out[1] = deep_enough(from[3]);
   }
 }
 
@@ -65,7 +77,8 @@ status decode_png(std::string_view bytes, int channels, bool wide, const image_r
   const bool transparent = spng_get_trns(reader.get(), &trns) == 0;
   if (channels == 0)
     channels = channels_in(header, transparent);
-  const auto format = wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8;
+  const bool deep = channels <= 2 ? header.bit_depth == 16 : wide;
+  const auto format = deep ? SPNG_FMT_RGBA16 : SPNG_FMT_RGBA8;
   const bool direct = channels == 4 || (channels == 3 && !wide);
   const auto chosen = channels == 3 && !wide ? SPNG_FMT_RGB8 : format;
   size_t size = 0;
@@ -83,12 +96,16 @@ status decode_png(std::string_view bytes, int channels, bool wide, const image_r
   const bool grey = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE
                     || header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
   const auto pixels = size_t{header.width} * header.height;
-  if (wide)
-    pick_channels(reinterpret_cast<uint16_t*>(to), reinterpret_cast<const uint16_t*>(target),
-                  pixels, channels, grey);
+  const auto pick = [&](const auto* from) {
+    if (wide)
+      pick_channels(reinterpret_cast<uint16_t*>(to), from, pixels, channels, grey);
+    else
+      pick_channels(reinterpret_cast<uint8_t*>(to), from, pixels, channels, grey);
+  };
+  if (deep)
+    pick(reinterpret_cast<const uint16_t*>(target));
   else
-    pick_channels(reinterpret_cast<uint8_t*>(to), reinterpret_cast<const uint8_t*>(target), pixels,
-                  channels, grey);
+    pick(reinterpret_cast<const uint8_t*>(target));
   return {};
 }
 

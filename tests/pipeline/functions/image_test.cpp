@@ -40,6 +40,29 @@ TEST(Png, ComesBackAsItWas) {
   }
 }
 
+// What TensorFlow's decode_png gives for these.
+TEST(Png, ColoursBecomeGreyAsTensorFlowMakesThem) {
+  const std::vector<uint8_t> colours{255, 0,   0,   0,  255, 0,  0, 0, 255,
+                                     255, 255, 255, 10, 20,  30, 3, 3, 3};
+  std::vector<uint16_t> deep;
+  for (const auto x : colours) deep.push_back(x == 255 ? 65535 : x);
+  auto out = apply_everywhere(
+    {tensors<uint8_t>(colours, {1, 6, 3}), tensors<uint16_t>(deep, {1, 6, 3})}, [](expr x, expr y) {
+      const auto deep = image::encode_png(y);
+      return std::tuple{image::decode_png(image::encode_png(x), 1),
+                        image::decode_png(image::encode_png(x), 1, dtype::uint16),
+                        image::decode_png(deep, 1, dtype::uint16), image::decode_png(deep, 1)};
+    });
+  ASSERT_TRUE(out.errors.empty()) << to_string(out.errors.front().why);
+  EXPECT_EQ(values_of<uint8_t>(out.columns[0]), (std::vector<uint8_t>{76, 149, 29, 255, 18, 3}));
+  EXPECT_EQ(values_of<uint16_t>(out.columns[1]),
+            (std::vector<uint16_t>{76 * 257, 149 * 257, 29 * 257, 65535, 18 * 257, 3 * 257}));
+  EXPECT_EQ(values_of<uint16_t>(out.columns[2]),
+            (std::vector<uint16_t>{19594, 38467, 7474, 65535, 18, 3}));
+  EXPECT_EQ(values_of<uint8_t>(out.columns[3]),
+            (std::vector<uint8_t>{76, 150, 29, 255, 0, 0})); // the two last are below 1 of 255
+}
+
 TEST(Jpeg, ComesBackNearlyAndSmallerIfAskedTo) {
   std::vector<uint8_t> smooth;
   for (int y = 0; y < 37; ++y)
