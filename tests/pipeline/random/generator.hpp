@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/pipeline/random/groups.hpp"
+#include "tests/pipeline/random/orders.hpp"
 #include "tests/pipeline/random/sources.hpp"
 #include "tests/pipeline/random/structures.hpp"
 
@@ -9,18 +10,19 @@ namespace headrace::test::random {
 /// Makes random graphs of operators and sources of all kinds.
 class generator : public dice {
 public:
-  /// `shuffles`: among the operators are some that give elements in another order than is computed.
-  /// Files that sources read are written into `folder`, which must stay.
-  generator(uint64_t seed, const scratch_folder& folder, bool shuffles = false)
-    : dice(seed), folder_(folder), shuffles_(shuffles) {}
+  /// `redraws`: among the operators are some whose seed is not known here, or is another one in
+  /// each iteration, so that they give elements in another order than is computed. Files that
+  /// sources read are written into `folder`, which must stay.
+  generator(uint64_t seed, const scratch_folder& folder, bool redraws = false)
+    : dice(seed), folder_(folder), redraws_(redraws) {}
 
   sample make(int depth) {
     if (depth == 0)
-      return shuffles_ && below(10) == 0 ? global_shuffle() : random_source(*this, folder_);
+      return below(8) == 0 ? global_shuffle() : random_source(*this, folder_);
     auto in = make(depth - 1);
     if (in.want.size() > 3000)
       return take(in, 500);
-    if (shuffles_ && below(4) == 0)
+    if (below(redraws_ ? 4 : 10) == 0)
       return shuffle(in);
     if (below(12) == 0)
       return kept(in);
@@ -56,6 +58,24 @@ public:
     }
   }
 
+  /// A graph of operators that may overtake each other's elements; these come in any order.
+  sample make_unordered(int depth) {
+    auto x = random_source(*this, folder_);
+    for (; depth > 0; --depth) switch (below(7)) {
+      case 0: x = map(x); break;
+      case 1: x = divide(x); break;
+      case 2: x = filter(x); break;
+      case 3: x = flat_map(x); break;
+      case 4: x = interleave(x); break;
+      case 5: x = ignore_errors(x); break;
+      default: x = {make_prefetch(x.graph, between(-1, 5)).value(), x.want};
+      }
+    graph_options chosen{.deterministic = false, .autotune = toss()};
+    if (toss())
+      chosen.memory = between(1, 1000);
+    return {make_options(x.graph, chosen).value(), x.want};
+  }
+
   sample batch(const sample& in) {
     const auto n = static_cast<size_t>(between(1, 12));
     const bool drop = below(2) == 0;
@@ -77,6 +97,8 @@ public:
 
 private:
   sample global_shuffle() {
+    if (!redraws_ || toss())
+      return shuffled_source(*this, folder_);
     const auto n = between(1, 60);
     sample out{make_global_shuffle(range(0, n), below(9), below(2) == 0).value(), {}};
     for (int64_t i = 0; i < n; ++i) out.want.push_back(number(i));
@@ -89,6 +111,8 @@ private:
     chosen.autotune = toss();
     if (toss())
       chosen.threads = between(1, 3);
+    if (toss())
+      chosen.memory = between(1, 5000);
     return {make_options(in.graph, chosen).value(), in.want};
   }
 
@@ -272,14 +296,14 @@ private:
     return out;
   }
 
-  // A weight of zero leaves one out; else the order is another one than is computed.
+  // A weight of zero leaves one out.
   sample sample_from(const sample& a, const sample& b) {
-    const double weight = below(2) ? 1 : 0;
-    auto graph = make_sample_from({a.graph, b.graph}, {2, weight}, below(100)).value();
-    if (weight == 0)
-      return {graph, a.want};
-    auto one_by_one = concatenate(a, b);
-    return shuffles_ ? sample{graph, one_by_one.want} : one_by_one;
+    const std::vector<double> weights{2, static_cast<double>(below(3)), 0.5};
+    const uint64_t seed = below(100);
+    const bool stop = toss();
+    const auto last = random_source(*this, folder_);
+    return {make_sample_from({a.graph, b.graph, last.graph}, weights, seed, stop).value(),
+            sampled({a.want, b.want, last.want}, weights, seed, stop)};
   }
 
   // In memory or in files, and read again.
@@ -305,8 +329,13 @@ private:
   }
 
   sample shuffle(const sample& in) {
-    const auto seed = below(2) ? std::optional{uint64_t{below(100)}} : std::nullopt;
-    return {make_shuffle(in.graph, between(1, 40), seed, below(2) == 0).value(), in.want};
+    const auto size = between(1, 40);
+    const uint64_t seed = below(100);
+    if (redraws_ && toss())
+      return {make_shuffle(in.graph, size, toss() ? std::optional{seed} : std::nullopt).value(),
+              in.want};
+    return {make_shuffle(in.graph, size, seed, false).value(),
+            shuffled(in.want, static_cast<size_t>(size), seed)};
   }
 
   sample take(const sample& in, int64_t n) {
@@ -341,7 +370,7 @@ private:
   }
 
   const scratch_folder& folder_;
-  bool shuffles_;
+  bool redraws_;
   scratch_folder kept_; ///< its own, as what is kept there is of its graphs
   size_t folders_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "tests/pipeline/random/generator.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -24,10 +25,32 @@ std::vector<std::string> without_reasons(std::vector<std::string> rows) {
   return rows;
 }
 
-TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
+uint64_t test_seed() {
   const char* given = std::getenv("HEADRACE_TEST_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   fmt::print("HEADRACE_TEST_SEED={}\n", seed);
+  return seed;
+}
+
+TEST(RandomPipelines, GiveTheSameElementsInAnyOrderWhereOrderDoesNotMatter) {
+  const auto seed = test_seed();
+  for (uint64_t i = 0; i < 60; ++i) {
+    SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
+    test::scratch_folder folder;
+    generator make{seed + i * 1000003, folder};
+    const auto x = make.make_unordered(static_cast<int>(1 + make.below(5)));
+    auto want = words(x.want);
+    std::ranges::sort(want);
+    for (size_t most : {1, 17, 1000}) {
+      auto got = without_reasons(test::read_all(x.graph, test::always(most)));
+      std::ranges::sort(got);
+      ASSERT_EQ(got, want) << "blocks of " << most;
+    }
+  }
+}
+
+TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
+  const auto seed = test_seed();
   for (uint64_t i = 0; i < 150; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     test::scratch_folder folder;

@@ -2,7 +2,10 @@
 
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
+#include "headrace/pipeline/sources/permutation.hpp"
+#include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/writers/tfrecord_writer.hpp"
+#include "tests/pipeline/random/orders.hpp"
 #include "tests/pipeline/support/tar.hpp"
 
 #include <sqlite3.h>
@@ -187,10 +190,110 @@ sample tar_source(dice& die, const scratch_folder& folder) {
   return {parsed(texts), want};
 }
 
+sample from_tensors_source(dice& die) {
+  const auto x = die.between(-40, 40);
+  return {make_from_tensors({constant(x).node()}).value(), {number(x)}};
+}
+
+/// A new folder for each.
+std::string subfolder(const scratch_folder& folder, const std::string& kind) {
+  static int made = 0;
+  return fmt::format("{}/{}-{}", folder.path(), kind, made++);
+}
+
+// Files whose names tell numbers.
+sample list_files_source(dice& die, const scratch_folder& folder) {
+  auto xs = some_numbers(die, 8);
+  xs.push_back(7); // no match would be an error
+  const auto kind = subfolder(folder, "listed").substr(folder.path().size() + 1);
+  for (size_t i = 0; i < xs.size(); ++i)
+    folder.write(fmt::format("{}-{:03}x{}.txt", kind, i, xs[i]), "");
+  auto names_of = make_list_files(names({fmt::format("{}/{}-*.txt", folder.path(), kind)})).value();
+  return {map(names_of,
+              [](expr x) {
+                return strings::to_number(strings::regex_replace(x, ".*x(-?[0-9]+).txt", "\\1"),
+                                          dtype::int64);
+              }),
+          values(xs)};
+}
+
+sample load_source(dice& die, const scratch_folder& folder) {
+  const auto path = subfolder(folder, "saved");
+  const element_spec spec{tensor_spec{dtype::int64, {}}};
+  const auto how = std::vector{saved_compression::none, saved_compression::snappy,
+                               saved_compression::gzip}[die.below(3)];
+  auto to = saved_writer::open(path, spec, {.compression = how}).value();
+  elements want;
+  for (uint64_t shards = 1 + die.below(3), shard = 0; shard < shards; ++shard)
+    for (auto blocks = die.below(3); blocks > 0; --blocks) {
+      auto xs = some_numbers(die, 12);
+      xs.push_back(die.between(-9, 9)); // a block has a row
+      const auto more = values(xs);
+      want.insert(want.end(), more.begin(), more.end());
+      block rows;
+      rows.rows = xs.size();
+      rows.columns.push_back(column::of_scalars(std::span<const int64_t>{xs}));
+      if (auto ok = to->write(rows, shard); !ok.ok())
+        throw error{ok};
+    }
+  const auto made = to->finish().value();
+  return {
+    make_load(path, spec, static_cast<int64_t>(made.blocks()), static_cast<int64_t>(made.rows()))
+      .value(),
+    want};
+}
+
 } // namespace
 
+sample shuffled_source(dice& die, const scratch_folder& folder) {
+  auto xs = some_numbers(die);
+  const uint64_t seed = die.below(9);
+  const auto shuffle = [&](const dataset_ptr& in) {
+    return make_global_shuffle(in, seed, false).value();
+  };
+  dataset_ptr graph;
+  switch (die.below(5)) {
+  case 0: {
+    for (size_t i = 0; i < xs.size(); ++i) xs[i] = 5 - 3 * static_cast<int64_t>(i);
+    graph = shuffle(range(5, 5 - 3 * static_cast<int64_t>(xs.size()), -3));
+    break;
+  }
+  case 1: graph = shuffle(make_from_tensor_slices({constant(xs).node()}).value()); break;
+  case 2: {
+    xs = {die.between(-40, 40)};
+    graph = shuffle(make_from_tensors({constant(xs[0]).node()}).value());
+    break;
+  }
+  case 3: {
+    std::vector<std::string> files;
+    for (size_t i = 0; i < xs.size() || files.empty();) {
+      files.push_back(file(folder, "records", ""));
+      auto to = tfrecord_writer::open(files.back(), {}).value();
+      for (auto n = die.between(0, 12); n > 0 && i < xs.size(); --n)
+        if (auto ok = to.write(std::to_string(xs[i++])); !ok.ok())
+          throw error{ok};
+      if (auto ok = to.finish(); !ok.ok())
+        throw error{ok};
+    }
+    graph = parsed(shuffle(make_tfrecord(names(files)).value()));
+    break;
+  }
+  default: {
+    const std::string bytes{reinterpret_cast<const char*>(xs.data()), xs.size() * sizeof(int64_t)};
+    auto records =
+      make_fixed_length(names({file(folder, "fixed", bytes)}), {sizeof(int64_t), 0, 0}).value();
+    graph =
+      map(shuffle(records), [](expr x) { return reshape(io::decode_raw(x, dtype::int64), {}); });
+  }
+  }
+  sample out{graph, {}};
+  const detail::permutation order{xs.size(), key_of(seed)};
+  for (uint64_t i = 0; i < xs.size(); ++i) out.want.push_back(number(xs[order.at(i)]));
+  return out;
+}
+
 sample random_source(dice& die, const scratch_folder& folder) {
-  switch (die.below(20)) {
+  switch (die.below(23)) {
   case 0: return slices_source(die);
   case 1: return counter_source(die);
   case 2: return random_numbers_source(die);
@@ -202,6 +305,9 @@ sample random_source(dice& die, const scratch_folder& folder) {
   case 8: return json_source(die, folder);
   case 9: return sql_source(die, folder);
   case 10: return tar_source(die, folder);
+  case 11: return from_tensors_source(die);
+  case 12: return list_files_source(die, folder);
+  case 13: return load_source(die, folder);
   default: return range_source(die);
   }
 }

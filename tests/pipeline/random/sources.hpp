@@ -8,4 +8,7 @@ namespace headrace::test::random {
 /// Needs `test::find_function`.
 sample random_source(dice& die, const scratch_folder& folder);
 
+/// All elements of a source of any order, in a random one.
+sample shuffled_source(dice& die, const scratch_folder& folder);
+
 } // namespace headrace::test::random

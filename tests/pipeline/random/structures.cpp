@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
+#include "tests/pipeline/random/orders.hpp"
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ elements regrouped(const elements& in, size_t size) {
 sample some_operator(dice& die, sample in) {
   const auto n = static_cast<size_t>(die.between(1, 40));
   const auto count = static_cast<int64_t>(n);
-  switch (die.below(6)) {
+  switch (die.below(10)) {
   case 0:
     in.want.resize(std::min(in.want.size(), n));
     return {make_take(in.graph, count).value(), in.want};
@@ -41,6 +42,22 @@ sample some_operator(dice& die, sample in) {
     return {make_skip(in.graph, count).value(), in.want};
   case 2: return {make_prefetch(in.graph, die.between(-1, 3)).value(), in.want};
   case 3: return {make_window(in.graph, count, count).value(), regrouped(in.want, n)};
+  case 4: {
+    const uint64_t seed = die.below(100);
+    return {make_shuffle(in.graph, count, seed, false).value(), shuffled(in.want, n, seed)};
+  }
+  case 5: {
+    auto some = make_take(in.graph, count).value();
+    auto want = in.want;
+    want.insert(want.end(), in.want.begin(),
+                in.want.begin() + static_cast<std::ptrdiff_t>(std::min(in.want.size(), n)));
+    return {make_concatenate(in.graph, some).value(), want};
+  }
+  case 6: {
+    auto want = in.want;
+    want.insert(want.end(), in.want.begin(), in.want.end());
+    return {make_repeat(make_cache(in.graph).value(), 2).value(), want};
+  }
   default: // what pads vectors does not change their sums
     return {make_unbatch(make_padded_batch(in.graph, count).value()).value(),
             regrouped(in.want, n)};

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/random.hpp"
+#include "tests/pipeline/random/samples.hpp"
+
+/// What operators that draw give, one element after another, from the same numbers by count. They
+/// are those of a graph with a seed that is the same in each iteration.
+namespace headrace::test::random {
+
+/// The key of an operator with a seed.
+inline uint64_t key_of(uint64_t seed) { return detail::mix(seed, 0x5eed); }
+
+/// Elements that failed come out where they came in.
+inline elements shuffled(const elements& in, size_t buffer, uint64_t seed) {
+  detail::counter_random random{key_of(seed)};
+  elements out, held;
+  uint64_t draws = 0;
+  const auto give = [&] {
+    const auto place = random.below(draws++, held.size());
+    out.push_back(held[place]);
+    held[place] = held.back();
+    held.pop_back();
+  };
+  for (const auto& x : in) {
+    if (held.size() == buffer)
+      give();
+    (x.failed ? out : held).push_back(x);
+  }
+  while (!held.empty()) give();
+  return out;
+}
+
+/// Draws by the weights of those that have not been found to have ended.
+inline elements sampled(const std::vector<elements>& in, std::vector<double> weights, uint64_t seed,
+                        bool stop_on_empty) {
+  detail::counter_random random{key_of(seed)};
+  std::vector<size_t> at(in.size());
+  elements out;
+  for (uint64_t draws = 0;;) {
+    double total = 0, sum = 0;
+    for (const auto x : weights) total += x;
+    if (total == 0)
+      return out;
+    const auto point = static_cast<double>(random.bits(draws) >> 11) * 0x1p-53 * total;
+    size_t which = 0;
+    for (size_t i = 0; i < weights.size() && (i == 0 || point >= sum); ++i) {
+      if (weights[i] != 0)
+        which = i;
+      sum += weights[i];
+    }
+    if (at[which] < in[which].size()) {
+      out.push_back(in[which][at[which]++]);
+      ++draws;
+      continue;
+    }
+    if (stop_on_empty)
+      return out;
+    weights[which] = 0;
+  }
+}
+
+} // namespace headrace::test::random
