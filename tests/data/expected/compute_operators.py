@@ -4,7 +4,7 @@
     python3 compute_operators.py
 
 writes operators.txt next to this script: for each case its name, then its elements, one a line, as the tests
-print them. The data are the numbers 0 to 39 and the sentences in ../sentences.tfrecord, as ids of words.
+print them. The data are the numbers 0 to 39, the sentences in ../sentences.tfrecord, as ids of words, and ../table.csv.
 """
 import os
 
@@ -58,6 +58,27 @@ write("ragged threes", sentences.map(lambda x: tf.reshape(x[:tf.size(x) // 3 * 3
 write("scan", numbers.scan(tf.constant(1, tf.int64), lambda s, x: ((s * 3 + x) % 101, s - x)))
 write("unique", numbers.map(lambda x: x * x % 23).unique())
 write("unique vectors", sentences.unique())
+
+write("interleave", numbers.interleave(lambda x: tf.data.Dataset.range(x, x + x % 4), cycle_length=3, block_length=2))
+write("interleave by one", numbers.interleave(lambda x: tf.data.Dataset.range(x * 10, x * 10 + 5 - x % 6),
+                                              cycle_length=7))
+for stop in (True, False):
+    write(f"choose {stop}", tf.data.Dataset.choose_from_datasets(
+        [numbers.take(5), numbers.skip(20).take(9)], numbers.map(lambda x: x * x % 5 % 2), stop_on_empty_dataset=stop))
+    write(f"sample of one {stop}", tf.data.Dataset.sample_from_datasets(
+        [numbers.take(6), numbers.skip(30)], [0.0, 1.0], seed=1, stop_on_empty_dataset=stop))
+write("one hot", numbers.map(lambda x: tf.one_hot(x - 3, 4, on_value=5, off_value=-1, dtype=tf.int64)))
+write("sorted", sentences.map(lambda x: (tf.sort(x), tf.sort(x, direction="DESCENDING"))))
+write("gathered", sentences.map(lambda x: tf.gather(tf.concat([x, [1, 2, 3]], 0), [[2, 0], [1, 1]])))
+keys = tf.constant([3, 5, 8, 13, 21], tf.int64)
+table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, keys * keys), -1)
+write("looked up", numbers.map(table.lookup))
+rows = os.path.join(here, "..", "table.csv")
+write("csv", tf.data.experimental.CsvDataset(
+    rows, [tf.int64, tf.constant([7], tf.int64), tf.constant(["none"])], header=True).map(
+        lambda n, m, name: (n, m, tf.strings.length(name))))
+write("csv columns", tf.data.experimental.CsvDataset(rows, [tf.int64, tf.constant([""])], header=True,
+                                                    select_cols=[0, 2]).map(lambda n, name: (tf.strings.length(name), n)))
 
 shares = [0.0, 0.0, 0.0]
 resampled = tf.data.Dataset.range(40000).rejection_resample(

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/lookup.hpp"
 #include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/strings.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/paths.hpp"
 
@@ -153,6 +155,64 @@ TEST(OperatorsAgainstTensorFlow, ScanAndUnique) {
   auto squares = map(numbers(), [](expr x) { return x * x % 23; });
   expect_same("unique", make_unique_elements(squares).value());
   expect_same("unique vectors", make_unique_elements(sentences()).value());
+}
+
+TEST(OperatorsAgainstTensorFlow, InterleaveAndChoices) {
+  const auto in = numbers();
+  const auto some = traced(in, [](expr x) {
+    return make_range(x.node(), (x + x % 4).node(), scalar_constant(1)).value();
+  });
+  expect_same("interleave", make_interleave(in, some, 3, 2).value());
+  const auto tens = traced(in, [](expr x) {
+    return make_range((x * 10).node(), (x * 10 + 5 - x % 6).node(), scalar_constant(1)).value();
+  });
+  for (const int64_t parallel : {0, 3})
+    expect_same("interleave by one", make_interleave(in, tens, 7, 1, parallel).value());
+  const auto first = make_take(in, 5).value();
+  const auto second = make_take(make_skip(in, 20).value(), 9).value();
+  const auto choices = map(in, [](expr x) { return x * x % 5 % 2; });
+  for (const bool stop : {true, false}) {
+    const std::string how = stop ? "True" : "False";
+    expect_same("choose " + how, make_choose_from(choices, {first, second}, stop).value());
+    expect_same(
+      "sample of one " + how,
+      make_sample_from({make_take(in, 6).value(), make_skip(in, 30).value()}, {0, 1}, 1, stop)
+        .value());
+  }
+}
+
+TEST(OperatorsAgainstTensorFlow, FunctionsOfRows) {
+  expect_same("one hot", map(numbers(), [](expr x) {
+                return one_hot(x - 3, 4, expr{int64_t{5}}, expr{int64_t{-1}});
+              }));
+  expect_same("sorted", map(sentences(), [](expr x) {
+                return std::pair{sort(x), sort(x, -1, true)};
+              }));
+  expect_same("gathered", map(sentences(), [](expr x) {
+                const auto places = reshape(constant(std::vector<int64_t>{2, 0, 1, 1}), {2, 2});
+                return gather(concat({x, constant(std::vector<int64_t>{1, 2, 3})}, 0), places);
+              }));
+  const std::vector<int64_t> keys{3, 5, 8, 13, 21}, squares{9, 25, 64, 169, 441};
+  const lookup::table table{constant(keys), constant(squares), expr{int64_t{-1}}};
+  expect_same("looked up", map(numbers(), [&](expr x) { return table.lookup(x); }));
+}
+
+TEST(OperatorsAgainstTensorFlow, Tables) {
+  const std::vector<std::string> file{data("table.csv")};
+  const auto all =
+    make_csv(string_constant(file),
+             {field("n", dtype::int64), field("m", int64_t{7}), field("name", "none")},
+             {.header = true})
+      .value();
+  expect_same("csv", map(all, [](expr_structure row) {
+                return std::tuple{row["n"], row["m"], strings::length(row["name"])};
+              }));
+  const auto some =
+    make_csv(string_constant(file), {field("n", dtype::int64), field("name", "")}, {.header = true})
+      .value();
+  expect_same("csv columns", map(some, [](expr_structure row) {
+                return std::pair{strings::length(row["name"]), row["n"]};
+              }));
 }
 
 TEST(OperatorsAgainstTensorFlow, SharesAfterResampling) {
