@@ -83,6 +83,11 @@ result<dataset_ptr> make_unbatch(dataset_ptr input) {
     return invalid_argument(fmt::format("unbatch: the input gives {}; make tensors of ragged ones "
                                         "before, with to_tensor in a map",
                                         to_string(input->spec)));
+  for (size_t i = 0; i < input->spec.components.size(); ++i)
+    if (const auto& part = input->spec.components[i]; part.dims.has_rank() && part.dims.rank() == 0)
+      return invalid_argument(
+        fmt::format("unbatch: component {} is a scalar {}; it needs an axis to take apart", i,
+                    to_string(part)));
   auto body = std::make_shared<function>();
   body->scope = std::make_shared<const function_scope>();
   body->argument = input->spec;

@@ -98,7 +98,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     const auto helped = [this]() -> job_ptr {
       if (options_.ordered)
         return jobs_.empty() ? nullptr : jobs_.front();
-      return ended_ || open_ >= options_.calls->calls() ? last_unclaimed() : nullptr;
+      return ended_ || held_back_ || open_ >= options_.calls->calls() ? last_unclaimed() : nullptr;
     };
     const auto over = [this] { return ended_ && open_ == 0; };
     const auto is_there = [&] {
@@ -117,6 +117,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       if (over())
         return std::nullopt;
       from = helped();
+      if (!from) // a thread of the arena has just taken it up
+        continue;
       lock.unlock();
       from->run_if_unclaimed(*shared_);
       lock.lock();
@@ -185,8 +187,12 @@ budget_share::taken parallel_blocks::allowed(size_t rows) {
   const auto most = options_.calls->calls();
   if (open_ >= most || jobs_.size() >= most * most_jobs_a_call)
     return {};
-  if (const auto out = shared_->held.take(rows); out.rows != 0)
+  if (const auto out = shared_->held.take(rows); out.rows != 0) {
+    held_back_ = false;
     return out;
+  }
+  if (!std::exchange(held_back_, true))
+    shared_->changed.notify_all();
   return {asked_ ? rows : 0, 0};
 }
 

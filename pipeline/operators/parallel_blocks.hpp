@@ -61,8 +61,9 @@ private:
   size_t open_ = 0;          ///< of them, those with rows to give
   position_ptr after_;       ///< what is in `jobs_`; null before anything was read
   bool ended_ = false;
-  bool asked_ = false;  ///< the reader waits, and nothing is in work
-  std::jthread puller_; ///< last: it ends before what it uses
+  bool asked_ = false;     ///< the reader waits, and nothing is in work
+  bool held_back_ = false; ///< by the budget: there will not be more in work
+  std::jthread puller_;    ///< last: it ends before what it uses
 };
 
 } // namespace headrace::detail
