@@ -202,7 +202,8 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
             "invalid_argument: divide: integer division by zero");
   EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
   // Not an error of an element: what comes after it is not known.
-  EXPECT_EQ(read(make_ignore_errors(make_distribute(in, {.address = "a:1", .processing_mode = "off"}).value())),
+  EXPECT_EQ(read(make_ignore_errors(
+              make_distribute(in, {.address = "a:1", .processing_mode = "off"}).value())),
             read(make_distribute(in, {.address = "a:1", .processing_mode = "off"})));
 }
 
