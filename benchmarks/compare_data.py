@@ -24,12 +24,15 @@ CASES = {
     "jpeg_224": "images/s",
     "shuffle_10m": "elements/s",
     "service_scalars": "elements/s",
+    "service_map_traced": "elements/s",
+    "service_map_python": "elements/s",
     "service_batches_1000": "batches/s",
     "service_arrays_1m": "arrays/s",
 }
 
 SCALARS = 200_000
 SERVICE_SCALARS = 50_000
+SERVICE_MAPPED = 50_000
 NEXTS = 50_000
 BATCHES = 2_000
 ARRAYS = 200

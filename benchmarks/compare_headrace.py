@@ -55,6 +55,9 @@ def main(data: str) -> None:
         "shuffle_10m": lambda: rate(shuffled, SHUFFLED // 10_000, 10_000),
         "service_scalars": lambda: rate(served(hr.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
         "service_batches_1000": lambda: rate(served(batches), BATCHES),
+        "service_map_traced": lambda: rate(served(
+            hr.Dataset.range(SERVICE_MAPPED).map(lambda x: x * x + 1)), SERVICE_MAPPED),
+        "service_map_python": lambda: rate(served(by_python), BY_PYTHON),
         "service_arrays_1m": lambda: rate(served(arrays), ARRAYS),
     })
     del worker

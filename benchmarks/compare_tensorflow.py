@@ -59,6 +59,9 @@ def main(data: str) -> None:
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
         "service_scalars": lambda: loop(served(tf.data.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
         "service_batches_1000": lambda: loop(served(batches), BATCHES),
+        "service_map_traced": lambda: loop(served(
+            tf.data.Dataset.range(SERVICE_MAPPED).map(lambda x: x * x + 1)), SERVICE_MAPPED),
+        "service_map_python": lambda: loop(served(by_python), BY_PYTHON),
         "service_arrays_1m": lambda: loop(served(arrays), ARRAYS),
     })
     del worker

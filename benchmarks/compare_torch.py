@@ -32,6 +32,11 @@ class Mapped(Numbers):
         return (x * x + 1 for x in range(self.count))
 
 
+class Arrays(torch.utils.data.IterableDataset):
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        return (torch.arange(i * ARRAY_VALUES, (i + 1) * ARRAY_VALUES) for i in range(ARRAYS))
+
+
 def main(data: str) -> None:
     def load(what: torch.utils.data.IterableDataset, batch: int | None = None) -> torch.utils.data.DataLoader:
         return torch.utils.data.DataLoader(what, batch_size=batch)
@@ -39,6 +44,9 @@ def main(data: str) -> None:
         "scalars": lambda: rate(load(Numbers(SCALARS)), SCALARS),
         "next_p50": lambda: median_next(load(Numbers(SCALARS))),
         "batches_1000": lambda: rate(load(Numbers(BATCHES * 1000), 1000), BATCHES),
+        "arrays_1m": lambda: rate(load(Arrays()), ARRAYS),
+        # What a graph does here is Python's there.
+        "map_traced": lambda: rate(load(Mapped(MAPPED)), MAPPED),
         "map_python": lambda: rate(load(Mapped(MAPPED)), MAPPED),
         "text": lambda: rate(load(Lines(text_file(data)), 256), -(-LINES // 256), 256),
     })

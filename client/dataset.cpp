@@ -1,6 +1,11 @@
 #include "headrace/client/dataset.hpp"
 
+#include "headrace/pipeline/functions/debugging.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/random.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+
+#include <fmt/format.h>
 
 namespace headrace {
 
@@ -137,6 +142,29 @@ dataset dataset::concatenate(const dataset& after) const {
 dataset dataset::sample_from_datasets(const std::vector<dataset>& inputs, sample_options options) {
   return checked(make_sample_from(graphs_of(inputs), std::move(options.weights), options.seed,
                                   options.stop_on_empty, options.rerandomize_each_iteration));
+}
+dataset dataset::sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
+                                      sample_options options) {
+  constexpr auto name = "sample_from_datasets";
+  if (!options.weights.empty())
+    throw error{invalid_argument(fmt::format("{}: there are weights twice", name))};
+  const auto known = weights.spec();
+  if (known.components.size() != 1 || known.components[0].type == dtype::string)
+    throw error{invalid_argument(
+      fmt::format("{}: the weights are {}; vectors of one number a dataset are needed", name,
+                  to_string(known)))};
+  const auto draws =
+    random({.seed = options.seed, .reseed_each_iteration = options.rerandomize_each_iteration});
+  const auto one_each = shape{static_cast<int64_t>(inputs.size())};
+  const auto choose = [&](const expr& draw, const expr& given) {
+    const auto sound =
+      debugging::assert_non_negative(ensure_shape(cast<double>(given), one_each),
+                                     fmt::format("{}: weights must be 0 or more", name));
+    return headrace::random::stateless_categorical(log(sound), 1,
+                                                   stack({draw, constant(int64_t{0})}))[0];
+  };
+  return choose_from_datasets(inputs, zip({draws, weights}).map(choose),
+                              {.stop_on_empty = options.stop_on_empty});
 }
 dataset dataset::choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
                                       choose_options options) {

@@ -84,6 +84,9 @@ public:
   /// Elements of the inputs, drawn at random, until all have ended.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs,
                                       sample_options options = {});
+  /// The same with other weights for each draw: vectors, one number a dataset. It ends with them.
+  static dataset sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
+                                      sample_options options = {});
   /// Elements of the inputs in the order that `choices` says: int64 scalars, numbers of inputs.
   static dataset choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
                                       choose_options options = {});

@@ -95,8 +95,14 @@ struct worker_server::impl {
     options.counters = here.counter_reader();
     options.tags = from.tags;
     options.find_function = from.find_function;
-    options.open_distribute = [](const dataset_node& node,
-                                 std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+    options.open_distribute =
+      [tls = from.endpoint.tls](const dataset_node& node,
+                                std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+      // Other services are read with the worker's own certificate.
+      std::shared_ptr<headrace::node> secure;
+      if (tls.enabled()) {
+        HEADRACE_ASSIGN(secure, service::node_with(tls));
+      }
       HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
       return std::unique_ptr<element_source>{std::move(out)};
     };

@@ -139,7 +139,7 @@ void consumer_state::on(const block_arrived& what) {
       }
       return reconnect(id, s);
     }
-    return fail({code, std::string{why.getText()}});
+    return fail(status{code, std::string{why.getText()}}.with_context("worker " + s.address));
   }
   default: log_.debug("unknown stream message", {{"arm", static_cast<uint16_t>(in->which())}});
   }
@@ -164,6 +164,7 @@ void consumer_state::accept(task_id id, stream& s, const link_message& carrier,
       return s.leaving ? grant(s, out_->of(id), out_->waiting()) : void();
     *rows = rows->slice(known, rows->rows - known);
   }
+  for (auto& e : rows->errors) e.why = e.why.with_context("worker " + s.address);
   s.credit.make_room(rows->bytes() / std::max<size_t>(rows->rows, 1),
                      options_.consumer_bytes / streams_.size());
   s.credit.task_forgot();

@@ -43,6 +43,16 @@ expr signed_as(const char* name, const char* what, compare_fn compare, const exp
   return check(name, x, compare(x, expr{0}), message.empty() ? what : message, {{"x", x}});
 }
 
+/// From 1 to the next number of a floating dtype.
+double step_at_one(dtype type) {
+  switch (type) {
+  case dtype::float16: return 0x1p-10;
+  case dtype::bfloat16: return 0x1p-7;
+  case dtype::float32: return 0x1p-23;
+  default: return 0x1p-52;
+  }
+}
+
 [[noreturn]] void fail(const char* name, const std::string& what, const std::string& message) {
   throw error{invalid_argument(
     fmt::format("debugging.{}: {}{}{}", name, message, message.empty() ? "" : ": ", what))};
@@ -72,11 +82,13 @@ expr assert_greater(const expr& x, const expr& y, const std::string& message) {
 expr assert_greater_equal(const expr& x, const expr& y, const std::string& message) {
   return compared("assert_greater_equal", ">=", operator>=, x, y, message);
 }
-expr assert_near(const expr& x, const expr& y, double relative, double absolute,
-                 const std::string& message) {
+expr assert_near(const expr& x, const expr& y, std::optional<double> relative,
+                 std::optional<double> absolute, const std::string& message) {
   const auto both = detail::same_type("debugging.assert_near", {x, y});
   const expr a{both[0]}, b{both[1]};
-  return check("assert_near", a, abs(a - b) <= abs(b) * relative + absolute,
+  const auto usual = 10 * step_at_one(a.type());
+  return check("assert_near", a,
+               abs(a - b) <= abs(b) * relative.value_or(usual) + absolute.value_or(usual),
                message.empty() ? "x is near y" : message, {{"x", a}, {"y", b}});
 }
 expr assert_positive(const expr& x, const std::string& message) {

@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/functions/expr.hpp"
 
+#include <optional>
+
 /// Assertions. Each gives its first argument back: an element that does not hold what is asserted
 /// is an error of the row, with `message` and the first values. What is not used of the result
 /// asserts nothing, as with every function. What is known when the function is traced throws there.
@@ -17,9 +19,10 @@ expr assert_less(const expr& x, const expr& y, const std::string& message = "");
 expr assert_less_equal(const expr& x, const expr& y, const std::string& message = "");
 expr assert_greater(const expr& x, const expr& y, const std::string& message = "");
 expr assert_greater_equal(const expr& x, const expr& y, const std::string& message = "");
-/// Floats: `|x - y| <= absolute + relative * |y|`.
-expr assert_near(const expr& x, const expr& y, double relative = 1e-5, double absolute = 1e-5,
-                 const std::string& message = "");
+/// Floats: `|x - y| <= absolute + relative * |y|`; each is ten times the distance of 1 to the next
+/// number of the dtype if it is not given.
+expr assert_near(const expr& x, const expr& y, std::optional<double> relative = {},
+                 std::optional<double> absolute = {}, const std::string& message = "");
 expr assert_positive(const expr& x, const std::string& message = "");
 expr assert_negative(const expr& x, const std::string& message = "");
 expr assert_non_negative(const expr& x, const std::string& message = "");

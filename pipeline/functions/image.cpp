@@ -61,6 +61,18 @@ expr place(const expr& image, int64_t height, int64_t width, std::vector<int64_t
   return apply(expr_op::place_image, {image.node()}, std::move(attrs));
 }
 
+/// `keeping`: nothing, or how extents that keep the aspect ratio become whole: 1, to the nearest;
+/// 2, cut.
+expr resize_to(const expr& image, int64_t height, int64_t width, method how, bool antialias,
+               std::vector<int64_t> keeping) {
+  expr_attrs attrs;
+  attrs.dims = {height, width};
+  attrs.text = to_text(how);
+  attrs.flag = antialias;
+  attrs.axes = std::move(keeping);
+  return apply(expr_op::resize_image, {image.node()}, std::move(attrs));
+}
+
 /// The largest value that stands for 1.
 uint64_t largest(dtype type) {
   return visit_plain(type, []<class T>(T) -> uint64_t {
@@ -114,13 +126,9 @@ expr encode_png(const expr& image, int64_t compression) {
 
 expr resize(const expr& image, int64_t height, int64_t width, method how,
             const resize_options& options) {
-  expr_attrs attrs;
-  attrs.dims = {height, width};
-  attrs.text = to_text(how);
-  attrs.flag = options.antialias;
-  if (options.preserve_aspect_ratio)
-    attrs.axes = {1};
-  return apply(expr_op::resize_image, {image.node()}, std::move(attrs));
+  return resize_to(image, height, width, how, options.antialias,
+                   options.preserve_aspect_ratio ? std::vector<int64_t>{1}
+                                                 : std::vector<int64_t>{});
 }
 
 expr crop_to_bounding_box(const expr& image, const expr& top, const expr& left, int64_t height,
@@ -162,9 +170,10 @@ expr resize_with_crop_or_pad(const expr& image, int64_t height, int64_t width) {
   return place(image, height, width, {});
 }
 expr resize_with_pad(const expr& image, int64_t height, int64_t width, method how, bool antialias) {
-  return place(
-    resize(image, height, width, how, {.preserve_aspect_ratio = true, .antialias = antialias}),
-    height, width, {});
+  const auto small = resize_to(image, height, width, how, antialias, {2});
+  expr_attrs attrs;
+  attrs.dims = {height, width};
+  return apply(expr_op::place_image, {small.node(), image.node()}, std::move(attrs));
 }
 
 expr flip_left_right(const expr& image) { return reverse(image, {-2}); }
@@ -269,7 +278,14 @@ expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain) {
 namespace {
 
 expr flipped_by_chance(const expr& image, const expr& flipped, const expr& seed) {
-  return where(drawn(seed, 0, 1) < 0.5f, flipped, image);
+  if (!image.dims().has_rank() || image.dims().rank() != 4)
+    return where(drawn(seed, 0, 1) < 0.5f, flipped, image);
+  // One draw an image, however many there turn out to be.
+  expr_attrs attrs;
+  attrs.dims = {shape::unknown, 1, 1, 1};
+  const auto draws =
+    apply(expr_op::random_uniform, {seed.node(), image.node()}, std::move(attrs), dtype::float32);
+  return where(draws > 0.5f, flipped, image);
 }
 
 } // namespace

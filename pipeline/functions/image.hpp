@@ -50,7 +50,8 @@ expr pad_to_bounding_box(const expr& image, int64_t top, int64_t left, int64_t h
                          int64_t width);
 /// Centred: what is too large is cut, what is too small gets zeros round it.
 expr resize_with_crop_or_pad(const expr& image, int64_t height, int64_t width);
-/// `resize` within the extents and the same aspect ratio, then zeros round it.
+/// `resize` within the extents and the same aspect ratio (extents are cut to be whole), then zeros
+/// round it.
 expr resize_with_pad(const expr& image, int64_t height, int64_t width,
                      method how = method::bilinear, bool antialias = false);
 
@@ -89,6 +90,7 @@ expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain = 1.0f)
 /// As above with amounts that a seed draws (see random.hpp), each element with its own seed the
 /// same way on every machine.
 
+/// Of several images, each is drawn for by itself where the rank is known.
 expr stateless_random_flip_left_right(const expr& image, const expr& seed);
 expr stateless_random_flip_up_down(const expr& image, const expr& seed);
 /// A part of `size` (an extent an axis) at a place drawn evenly; of tensors of any rank.

@@ -62,6 +62,21 @@ const std::byte* row_bytes(const operand& in, size_t r) {
 
 // -- resize --------------------------------------------------------------------
 
+/// How the extents that keep the aspect ratio become whole.
+enum fitting : int64_t { rounded = 1, cut = 2 };
+
+/// The largest extents of the same aspect ratio that fit, not whole yet.
+struct fitted {
+  float height, width;
+  fitted(int64_t height_in, int64_t width_in, int64_t most_height, int64_t most_width) {
+    const auto h = static_cast<float>(height_in), w = static_cast<float>(width_in);
+    const auto ratio =
+      std::max(w / static_cast<float>(most_width), h / static_cast<float>(most_height));
+    height = h / ratio;
+    width = w / ratio;
+  }
+};
+
 result<tensor_spec> infer_resize(const library_operands& in) {
   HEADRACE_TRY(check_image(in[0]));
   HEADRACE_TRY(check_extents(in.attrs.dims));
@@ -78,7 +93,11 @@ result<tensor_spec> infer_resize(const library_operands& in) {
     const auto& dims = in[0].dims;
     const auto h = dims.has_rank() ? dims[dims.rank() - 3] : shape::unknown;
     const auto w = dims.has_rank() ? dims[dims.rank() - 2] : shape::unknown;
-    if (h > 0 && w > 0) {
+    if (h > 0 && w > 0 && in.attrs.axes[0] == fitting::cut) {
+      const fitted whole{h, w, height, width};
+      height = std::max<int64_t>(1, static_cast<int64_t>(whole.height));
+      width = std::max<int64_t>(1, static_cast<int64_t>(whole.width));
+    } else if (h > 0 && w > 0) {
       const auto scale = std::min(static_cast<float>(height) / static_cast<float>(h),
                                   static_cast<float>(width) / static_cast<float>(w));
       height = std::max<int64_t>(1, std::lrint(scale * static_cast<float>(h)));
@@ -182,7 +201,10 @@ column run_resize(const op_call& call) {
 
 // -- canvas --------------------------------------------------------------------
 
+/// A second operand is the image before it was resized to fit: it says where the middle is.
 result<tensor_spec> infer_place(const library_operands& in) {
+  if (in.size() == 2)
+    HEADRACE_TRY(check_image(in[1]));
   if (in[0].type == dtype::string)
     return invalid_argument("the image is made of strings");
   if (in[0].dims.has_rank() && in[0].dims.rank() != 3 && in[0].dims.rank() != 4)
@@ -215,6 +237,11 @@ struct placing {
     from = in > out ? (in - out) / 2 : 0;
     to = out > in ? (out - in) / 2 : 0;
   }
+  /// Half of what an extent leaves free that was cut to be whole.
+  void centre(float in, size_t out) {
+    const auto half = (static_cast<float>(out) - in) / 2;
+    to = std::min(out - count, static_cast<size_t>(std::max(half, 0.0f)));
+  }
 };
 
 column run_place(const op_call& call) {
@@ -226,8 +253,14 @@ column run_place(const op_call& call) {
     const auto n = static_cast<size_t>(*dims.elements());
     auto* place = out.extend(n);
     std::memset(place, 0, n * size);
-    const placing down{from.height, to.height, offsets, 0},
-      across{from.width, to.width, offsets, 1};
+    placing down{from.height, to.height, offsets, 0}, across{from.width, to.width, offsets, 1};
+    if (call.inputs.size() == 2) {
+      const images before{call.inputs[1].shape_of(r)};
+      const fitted whole{static_cast<int64_t>(before.height), static_cast<int64_t>(before.width),
+                         static_cast<int64_t>(to.height), static_cast<int64_t>(to.width)};
+      down.centre(whole.height, to.height);
+      across.centre(whole.width, to.width);
+    }
     const auto pixel = from.channels * size;
     for (size_t i = 0; i < from.count; ++i)
       for (size_t y = 0; y < down.count && across.count != 0; ++y)
@@ -270,7 +303,7 @@ column run_colour(const op_call& call) {
 
 constexpr library_function functions[] = {
   {expr_op::resize_image, "image.resize", 1, 1, infer_resize, run_resize},
-  {expr_op::place_image, "image.pad_to_bounding_box", 1, 1, infer_place, run_place},
+  {expr_op::place_image, "image.pad_to_bounding_box", 1, 2, infer_place, run_place},
   {expr_op::rgb_to_hsv, "image.rgb_to_hsv", 1, 1, infer_colour, run_colour},
   {expr_op::hsv_to_rgb, "image.hsv_to_rgb", 1, 1, infer_colour, run_colour},
   {expr_op::adjust_hue, "image.adjust_hue", 2, 2, infer_colour, run_colour},

@@ -31,12 +31,29 @@ result<shape> check_dims(const std::vector<int64_t>& dims) {
   return shape{dims};
 }
 
+/// A second operand gives the first extent: as many as it has parts.
 result<tensor_spec> infer_floats(const library_operands& in) {
   HEADRACE_TRY(check_seed(in[0]));
-  HEADRACE_ASSIGN(auto dims, check_dims(in.attrs.dims));
+  auto wanted = in.attrs.dims;
+  bool known = true;
+  if (in.size() == 2) {
+    const auto& like = in[1].dims;
+    if (wanted.empty() || (like.has_rank() && like.is_scalar()))
+      return invalid_argument(
+        fmt::format("{} has no axis that is to be followed", to_string(in[1])));
+    wanted[0] = like.has_rank() ? like[0] : shape::unknown;
+    known = wanted[0] != shape::unknown;
+    if (!known)
+      wanted[0] = 0;
+  }
+  HEADRACE_ASSIGN(auto dims, check_dims(wanted));
   if (in.type != dtype::float32 && in.type != dtype::float64)
     return invalid_argument(
       fmt::format("{} was asked for; float32 and float64 can be drawn", to_string(in.type)));
+  if (!known) {
+    wanted[0] = shape::unknown;
+    dims = shape{std::move(wanted)};
+  }
   return tensor_spec{in.type, std::move(dims)};
 }
 
@@ -284,7 +301,7 @@ column run_row_seed(const op_call& call) {
 constexpr library_function functions[] = {
   {expr_op::row_seed, "random.element_seed", 0, 0, infer_row_seed, run_row_seed},
   {expr_op::random_bits, "random.fold_in", 1, 1, infer_bits, run_bits},
-  {expr_op::random_uniform, "random.stateless_uniform", 1, 1, infer_floats, run_uniform},
+  {expr_op::random_uniform, "random.stateless_uniform", 1, 2, infer_floats, run_uniform},
   {expr_op::random_normal, "random.stateless_normal", 1, 1, infer_floats, run_normal},
   {expr_op::random_integers, "random.stateless_uniform", 3, 3, infer_integers, run_integers},
   {expr_op::random_categorical, "random.stateless_categorical", 2, 2, infer_categorical,

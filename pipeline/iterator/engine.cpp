@@ -109,7 +109,17 @@ block all_failed(const std::vector<tensor_spec>& specs, const block& in, const s
 } // namespace
 
 block compiled_function::run(const block& in, const environment* outer,
-                             uint64_t& kernel_calls) const try {
+                             uint64_t& kernel_calls) const {
+  auto out = run_unnamed(in, outer, kernel_calls);
+  // Those of the input say where they are from.
+  for (auto& e : out.errors)
+    if (in.errors.empty() || !in.error_at(e.row))
+      e.why = e.why.with_context(to_string(of_));
+  return out;
+}
+
+block compiled_function::run_unnamed(const block& in, const environment* outer,
+                                     uint64_t& kernel_calls) const try {
   if (named_)
     return run_named(in);
   kernel_counter counter;
@@ -164,17 +174,19 @@ result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, co
   return open(*this, node->inputs[index], inner);
 }
 
-result<std::shared_ptr<const compiled_function>> engine::compiled(const function_ptr& f) {
+result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_node& node) {
   std::lock_guard lock{mutex_};
-  auto& known = functions_[f.get()];
+  auto& known = functions_[&node];
   if (known)
     return known;
-  if (f->named.empty()) {
-    known = std::make_shared<const compiled_function>(*f);
+  const auto& f = *node.body;
+  if (f.named.empty()) {
+    known = std::make_shared<const compiled_function>(node.op, f);
     return known;
   }
-  HEADRACE_ASSIGN(auto found, find_function(f->named));
-  known = std::make_shared<const compiled_function>(std::move(found), f->declared.components);
+  HEADRACE_ASSIGN(auto found, find_function(f.named));
+  known =
+    std::make_shared<const compiled_function>(node.op, std::move(found), f.declared.components);
   return known;
 }
 

@@ -37,20 +37,23 @@ struct place {
   const environment* names() const noexcept { return row ? &row->names : nullptr; }
 };
 
-/// A function of a graph, ready to run over blocks.
+/// The function of an operator, ready to run over blocks.
 class compiled_function {
 public:
-  explicit compiled_function(const function& f)
-    : program_(compile(f)), specs_(f.result().components) {}
-  explicit compiled_function(named_function f, std::vector<tensor_spec> specs)
-    : named_(std::move(f)), specs_(std::move(specs)) {}
+  compiled_function(dataset_op of, const function& f)
+    : of_(of), program_(compile(f)), specs_(f.result().components) {}
+  compiled_function(dataset_op of, named_function f, std::vector<tensor_spec> specs)
+    : of_(of), named_(std::move(f)), specs_(std::move(specs)) {}
 
   /// As `program::run`; a failure of a named function as a whole, or one that throws, fails all
-  /// rows.
+  /// rows. What fails here names the operator first.
   block run(const block& in, const environment* outer, uint64_t& kernel_calls) const;
 
 private:
+  block run_unnamed(const block& in, const environment* outer, uint64_t& kernel_calls) const;
   block run_named(const block& in) const;
+
+  dataset_op of_;
 
   program program_;
   named_function named_;
@@ -100,8 +103,8 @@ public:
   result<std::unique_ptr<iterator>> make_input(const dataset_ptr& node, const place& at,
                                                size_t index = 0);
 
-  /// The function, compiled once.
-  result<std::shared_ptr<const compiled_function>> compiled(const function_ptr& f);
+  /// The function of an operator, compiled once.
+  result<std::shared_ptr<const compiled_function>> compiled(const dataset_node& node);
   /// The C++ function of that name; `not_found` otherwise.
   result<named_function> find_function(const std::string& name) const;
   /// Expressions, compiled once: the arguments of source `node`, seen from `scope`.
@@ -127,7 +130,7 @@ private:
   const clock& time_;
   std::mutex splits_mutex_;
   std::mutex mutex_;
-  std::unordered_map<const function*, std::shared_ptr<const compiled_function>> functions_;
+  std::unordered_map<const dataset_node*, std::shared_ptr<const compiled_function>> functions_;
   /// A source may stand in functions one inside of the other.
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;

@@ -215,7 +215,7 @@ opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
     folder += "/" + name;
   }
   if (node->body) {
-    HEADRACE_ASSIGN(shard_of, shared.compiled(node->body));
+    HEADRACE_ASSIGN(shard_of, shared.compiled(*node));
   }
   return std::unique_ptr<iterator>{
     std::make_unique<cache_iterator>(shared, node, at, std::move(folder), std::move(shard_of))};

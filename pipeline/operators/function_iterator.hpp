@@ -38,7 +38,7 @@ struct function_and_input {
 };
 inline result<function_and_input> open_function(engine& shared, const dataset_ptr& node,
                                                 const place& at) {
-  HEADRACE_ASSIGN(auto body, shared.compiled(node->body));
+  HEADRACE_ASSIGN(auto body, shared.compiled(*node));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return function_and_input{std::move(body), with_row_seeds(shared, *node, at, std::move(input))};
 }

@@ -61,7 +61,7 @@ inner_dataset inner_datasets::next() {
   values->names = {node_.body->scope.get(), values->values, at_.names()};
   for (const auto& source : sources_) {
     if (const auto* why = source.values.error_at(row)) {
-      out.failed = *why;
+      out.failed = why->with_context(to_string(node_.op));
       return out;
     }
     auto& arguments = values->arguments[source.node];

@@ -71,7 +71,7 @@ private:
 } // namespace
 
 opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
-  HEADRACE_ASSIGN(const auto body, shared.compiled(node->body));
+  HEADRACE_ASSIGN(const auto body, shared.compiled(*node));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   input = with_row_seeds(shared, *node, at, std::move(input));
   auto f = [body, row = at.row](const block& in, uint64_t& kernel_calls) {

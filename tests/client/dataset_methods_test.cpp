@@ -48,6 +48,31 @@ TEST(DatasetMethods, MergeDatasets) {
             (words{"10", "11"}));
 }
 
+TEST(DatasetMethods, SampleTakesOtherWeightsForEachDraw) {
+  const std::vector two{dataset::range(0, 4), dataset::range(10, 14)};
+  const auto turns = dataset::range(6).map([](expr i) {
+    const auto odd = cast<double>(floor_mod(i, constant(int64_t{2})));
+    return stack({1.0 - odd, odd * 3});
+  });
+  EXPECT_EQ(texts(dataset::sample_from_datasets(two, turns, {.seed = 1})),
+            (words{"0", "10", "1", "11", "2", "12"}));
+  const auto even = dataset::range(1000).map([](expr) {
+    return constant(std::vector<float>{1, 1});
+  });
+  const std::vector endless{dataset::range(1).repeat(), dataset::range(1, 2).repeat()};
+  const auto draw = [&](uint64_t seed) {
+    return texts(dataset::sample_from_datasets(endless, even, {.seed = seed}));
+  };
+  const auto drawn = draw(7);
+  EXPECT_EQ(drawn.size(), 1000u);
+  EXPECT_NEAR(static_cast<double>(std::count(drawn.begin(), drawn.end(), "0")), 500, 80);
+  EXPECT_EQ(drawn, draw(7));
+  EXPECT_NE(drawn, draw(8));
+  const auto wrong = dataset::from_tensors(constant(std::vector<float>{1, 2, 3}));
+  EXPECT_THAT([&] { texts(dataset::sample_from_datasets(two, wrong)); },
+              ThrowsMessage<error>(HasSubstr("the shape is [3]; [2] is needed")));
+}
+
 TEST(DatasetMethods, ScanAndReduceCarryAState) {
   auto sums = dataset::range(1, 5).scan(int64_t{0}, [](expr sum, expr x) {
     return std::pair{sum + x, sum + x};

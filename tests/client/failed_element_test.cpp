@@ -38,9 +38,11 @@ TEST_P(FailedElement, ComesBetweenTheOneBeforeAndTheOneAfter) {
     ASSERT_EQ(got.size(), static_cast<size_t>(total));
     for (int64_t i = 0; i < total; ++i)
       if (i == k)
-        EXPECT_THAT(got[static_cast<size_t>(i)],
-                    testing::AllOf(testing::StartsWith("!invalid_argument"),
-                                   testing::HasSubstr("division by zero")));
+        EXPECT_THAT(
+          got[static_cast<size_t>(i)],
+          testing::AllOf(testing::StartsWith("!invalid_argument"),
+                         testing::HasSubstr("worker 127.0.0.1:"),
+                         testing::HasSubstr(": map: floor_div: integer division by zero")));
       else
         ASSERT_EQ(got[static_cast<size_t>(i)], std::to_string(i));
   }
@@ -56,6 +58,15 @@ TEST_P(FailedElement, ReplacesTheBatchItWouldBePartOf) {
       EXPECT_THAT(got[i], testing::StartsWith("!"));
     else
       ASSERT_EQ(got[i], std::to_string(4 * i));
+}
+
+TEST_P(FailedElement, TellsTheWorkerAndTheOperatorOfAMissingFile) {
+  const auto got =
+    outcomes(through_the_service(dataset::text_lines(std::vector<std::string>{"/nowhere/a.txt"})),
+             [](const tensor_view& x) { return std::string{x.string()}; });
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_THAT(got[0], testing::MatchesRegex("!not_found: worker 127.0.0.1:[0-9]+: text_lines: "
+                                            "cannot open '/nowhere/a.txt': .*"));
 }
 
 TEST_P(FailedElement, MayBeEveryOne) {

@@ -39,6 +39,17 @@ TEST_F(Tls, AProgramWithACertificateReadsElements) {
   EXPECT_EQ(outcomes(numbers(), text).size(), 1'000u);
 }
 
+TEST_F(Tls, AWorkerReadsOtherServicesWithItsOwnCertificate) {
+  const started dispatcher{with({"dispatcher", "--port", "0"}, ours_.issue("dispatcher"))};
+  const started worker{with({"worker", "--dispatcher", dispatcher.address}, ours_.issue("worker"))};
+  const secure_session session{ours_.issue("trainer")};
+  const auto twice = numbers()
+                       .map([](expr x) { return x + 1; })
+                       .apply(distribute{{.processing_mode = sharding_policy::dynamic,
+                                          .service = dispatcher.address}});
+  EXPECT_EQ(outcomes(twice, text).size(), 1'000u);
+}
+
 TEST_F(Tls, AProgramWithoutOneGetsNothingAndIsToldWhatMayBeMissing) {
   const auto why = thrown_by([&] { numbers().iterate(); });
   EXPECT_FALSE(why.ok());

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import os
 import pathlib
 import pkgutil
@@ -38,6 +39,31 @@ def test_EverythingPublicIsDocumented():
                 if not value.__doc__:
                     missing.append(f"{name}.{key}")
     assert not missing
+
+
+#: What users meet first.
+FIRST = ["Dataset", "TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "Options",
+         "service.DispatchServer", "service.WorkerServer", "service.DispatcherConfig", "service.WorkerConfig",
+         "service.distribute", "service.register_dataset", "service.from_dataset_id", "service.secure"]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_WhatUsersMeetFirstHasAnExampleAndSaysWhatItRaises(name):
+    thing = headrace
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    assert ">>> " in thing.__doc__
+    if name not in ("Dataset", "Options"):
+        assert "Error" in thing.__doc__
+
+
+@pytest.mark.parametrize("name", ["math", "strings"])
+def test_EveryFunctionOfAModuleHasAnExample(name):
+    module = importlib.import_module(f"headrace.{name}")
+    without = [key for key, value in vars(module).items()
+               if inspect.isfunction(value) and not key.startswith("_")
+               and value.__module__ in (module.__name__, "headrace._reductions") and ">>> " not in (value.__doc__ or "")]
+    assert without == []
 
 
 def test_TypesAreSound():

@@ -99,6 +99,33 @@ DEBUGGING = {
     "assert_non_positive": "x, message=None, summarize=None, name=None",
     "assert_none_equal": "x, y, summarize=None, message=None, name=None",
     "assert_positive": "x, message=None, summarize=None, name=None",
+    "assert_integer": "x, message=None, name=None",
+    "assert_proper_iterable": "values",
     "assert_rank": "x, rank, message=None, name=None",
+    "assert_rank_at_least": "x, rank, message=None, name=None",
+    "assert_rank_in": "x, ranks, message=None, name=None",
+    "assert_same_float_dtype": "tensors=None, dtype=None",
+    "assert_scalar": "tensor, message=None, name=None",
+    "assert_shapes": "shapes, data=None, summarize=None, message=None, name=None",
+    "assert_type": "tensor, tf_type, message=None, name=None",
+    "is_numeric_tensor": "tensor",
     "check_numerics": "tensor, message, name=None",
 }
+
+#: The names in tf.data and tf.data.experimental.
+DATA = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
+        "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
+        "UNKNOWN_CARDINALITY", "experimental"]
+
+EXPERIMENTAL = [
+    "AUTOTUNE", "AutoShardPolicy", "CheckpointInputPipelineHook", "Counter", "CsvDataset", "DistributeOptions",
+    "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions", "Optional", "RandomDataset", "SqlDataset",
+    "StatsAggregator", "StatsOptions", "TFRecordWriter", "ThreadingOptions", "UNKNOWN_CARDINALITY",
+    "assert_cardinality", "bucket_by_sequence_length", "bytes_produced_stats", "cardinality", "choose_from_datasets",
+    "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch", "enumerate_dataset", "from_variant",
+    "get_next_as_optional", "get_single_element", "get_structure", "group_by_reducer", "group_by_window",
+    "ignore_errors", "index_table_from_dataset", "latency_stats", "make_batched_features_dataset", "make_csv_dataset",
+    "make_saveable_from_iterator", "map_and_batch", "parallel_interleave", "parse_example_dataset",
+    "prefetch_to_device", "rejection_resample", "sample_from_datasets", "scan", "service", "shuffle_and_repeat",
+    "snapshot", "table_from_dataset", "take_while", "to_variant", "unbatch", "unique",
+]

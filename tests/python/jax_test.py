@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,8 @@ import headrace as hr
 
 jax = pytest.importorskip("jax")
 import headrace.jax  # noqa: E402
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 def test_ArraysOfJaxShareTheElementsMemory():
@@ -26,24 +31,8 @@ def test_ElementsKeepTheirNest():
     assert np.asarray(got[2]["x"]).tolist() == [2] * 16
 
 
-def test_AModelLearnsTheDigits(digits):
-    import jax.numpy as jnp
-
-    features = {"image": hr.io.FixedLenFeature([], hr.string), "label": hr.io.FixedLenFeature([], hr.int64)}
-
-    def parse(record):
-        e = hr.io.parse_single_example(record, features)
-        return hr.cast(hr.reshape(hr.io.decode_raw(e["image"], hr.uint8), [64]), hr.float32) / 16, \
-            hr.cast(e["label"], hr.int32)
-
-    train = hr.TFRecordDataset(digits[:-1]).map(parse).shuffle(500, seed=1).repeat(20).batch(64, drop_remainder=True)
-
-    def loss(w, x, y):
-        return -jnp.take_along_axis(jax.nn.log_softmax(x @ w), y[:, None], 1).mean()
-
-    step = jax.jit(lambda w, x, y: w - 0.5 * jax.grad(loss)(w, x, y))
-    w = jnp.zeros((64, 10))
-    for x, y in hr.jax.iterate(train):
-        w = step(w, x, y)
-    right = [int(y) == int((x @ w).argmax()) for x, y in hr.jax.iterate(hr.TFRecordDataset(digits[-1:]).map(parse))]
-    assert sum(right) / len(right) > 0.85
+def test_TheExampleLearnsDigits():
+    spec = importlib.util.spec_from_file_location("digits_jax", EXAMPLES / "python" / "digits_jax.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    assert example.main(str(EXAMPLES / "data" / "digits")) > 0.85

@@ -77,9 +77,18 @@ def test_AnErrorOnAWorkerComesInItsElementsPlace(cluster):
     dispatcher = cluster()
     it = iter(hr.Dataset.range(4).map(lambda x: 6 // (x - 1)).apply(service.distribute("off", dispatcher.target)))
     assert next(it) == -6
-    with pytest.raises(hr.errors.InvalidArgumentError, match="zero"):
+    with pytest.raises(hr.errors.InvalidArgumentError,
+                       match=r"^worker 127\.0\.0\.1:\d+: map: floor_div: integer division by zero"):
         next(it)
     assert [int(x) for x in it] == [6, 3]
+
+
+def test_AFileThatAWorkerLacksIsNamedWithTheWorker(cluster):
+    dispatcher = cluster()
+    it = iter(hr.TextLineDataset("/nowhere/a.txt").apply(service.distribute("distributed_epoch", dispatcher.target)))
+    with pytest.raises(hr.errors.NotFoundError,
+                       match=r"^worker 127\.0\.0\.1:\d+: text_lines: cannot open '/nowhere/a.txt'"):
+        next(it)
 
 
 def test_ServersStartJoinAndStop():

@@ -24,6 +24,20 @@ def test_TensorsShareTheElementsMemory():
     assert hr.torch.as_tensor(b"x") == b"x"
 
 
+def test_TensorsOfEveryDtypeThatTorchHas():
+    for kind in (hr.int8, hr.uint8, hr.int16, hr.int32, hr.int64, hr.float16, hr.float32, hr.float64, hr.bool):
+        (x,) = hr.Dataset.range(3).map(lambda x: hr.cast(x, kind)).batch(3)
+        t = hr.torch.as_tensor(x)
+        assert t.dtype == getattr(torch, kind.name) and t.data_ptr() == x.ctypes.data
+        assert t.tolist() == x.tolist() and hr.torch.as_tensor(x[1]).item() == x[1]
+    for kind in (hr.uint16, hr.uint32):
+        (x,) = hr.Dataset.range(3).map(lambda x: hr.cast(x, kind)).batch(3)
+        assert hr.torch.as_tensor(x).tolist() == [0, 1, 2] and hr.torch.as_tensor(x[2]).item() == 2
+    if not hasattr(torch, "uint64"):
+        with pytest.raises(TypeError, match="uint64.*cast"):
+            hr.torch.as_tensor(np.zeros(3, np.uint64))
+
+
 def test_DataLoaderReadsNests():
     ds = hr.Dataset.range(6).map(lambda x: {"x": hr.fill([2], x), "y": hr.cast(x, hr.float32)})
     loader = torch.utils.data.DataLoader(hr.torch.IterableDataset(ds), batch_size=3)
@@ -38,6 +52,54 @@ def test_RanksAndWorkersEachTakeTheirPart():
     loader = torch.utils.data.DataLoader(hr.torch.IterableDataset(ds), batch_size=None, num_workers=2,
                                          multiprocessing_context="spawn")
     assert sorted(int(x) for x in loader) == list(range(10))
+
+
+def shuffled():
+    return hr.Dataset.range(1000).shuffle(1000)
+
+
+def test_RanksShareAnOrderThatIsDrawnByTheirSeed():
+    ranks = [hr.torch.IterableDataset(shuffled(), rank=r, world_size=2, seed=5) for r in range(2)]
+    epochs = [[[int(x) for x in rank] for rank in ranks] for _ in range(2)]
+    assert [sorted(a + b) for a, b in epochs] == [list(range(1000))] * 2
+    assert epochs[0][0] != epochs[1][0]
+    ranks[0].set_epoch(0)
+    assert [int(x) for x in ranks[0]] == epochs[0][0]
+    with pytest.raises(ValueError, match="shuffle has no seed"):
+        next(iter(hr.torch.IterableDataset(shuffled(), rank=1, world_size=2)))
+    assert len(list(hr.torch.IterableDataset(hr.Dataset.range(100).shuffle(9, seed=1), rank=1, world_size=2))) == 50
+
+
+def test_WorkersAgreeOnAnOrderThatIsDrawn():
+    for stay in (False, True):
+        loader = torch.utils.data.DataLoader(hr.torch.IterableDataset(shuffled()), batch_size=None, num_workers=2,
+                                             multiprocessing_context="spawn", persistent_workers=stay)
+        epochs = [[int(x) for x in loader] for _ in range(2)]
+        assert [sorted(x) for x in epochs] == [list(range(1000))] * 2
+        assert epochs[0] != epochs[1]
+
+
+def test_WorkersCountTheEpochsOfASeed():
+    def loader():
+        return torch.utils.data.DataLoader(hr.torch.IterableDataset(shuffled(), seed=3), batch_size=None,
+                                           num_workers=1, multiprocessing_context="spawn")
+
+    data = hr.torch.IterableDataset(shuffled(), seed=3)
+    wanted = [[int(x) for x in data] for _ in range(2)]
+    one = loader()
+    assert [[int(x) for x in one] for _ in range(2)] == wanted and wanted[0] != wanted[1]
+
+
+def test_WhatConsumersCannotShareIsRefused(cluster):
+    options = hr.Options()
+    options.deterministic = False
+    reordered = hr.Dataset.range(9).map(lambda x: x, num_parallel_calls=2).with_options(options)
+    anonymous = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", cluster().target))
+    drawn = hr.Dataset.range(9).filter(lambda x: hr.random.uniform([]) < 0.5)
+    for ds, why in ((reordered, "map reorders"), (anonymous, "job_name"), (drawn, "filter has no seed")):
+        with pytest.raises(ValueError, match=why):
+            next(iter(hr.torch.IterableDataset(ds, rank=0, world_size=2)))
+        assert list(hr.torch.IterableDataset(ds)) is not None
 
 
 def test_ConsumersOfASharedJobShareIt(cluster):
@@ -73,17 +135,45 @@ def test_StateNeedsNoSeed():
     assert rest == [int(x) for x in it] and sorted(begin + rest) == list(range(1000))
 
 
-def test_StateReachesTheWorkersOfADataLoader():
-    def data():
-        return hr.torch.IterableDataset(hr.Dataset.range(10))
+def test_AStateThatWasLoadedIsTheState():
+    first = hr.torch.IterableDataset(shuffled(), seed=1)
+    it = iter(first)
+    begin = [int(next(it)) for _ in range(10)]
+    state = first.state_dict()
+    other = hr.torch.IterableDataset(shuffled(), seed=1)
+    other.load_state_dict(state)
+    assert other.state_dict() == state
+    third = hr.torch.IterableDataset(shuffled(), seed=1)
+    third.load_state_dict(other.state_dict())
+    rest = [int(x) for x in third]
+    assert sorted(begin + rest) == list(range(1000))
+    # The epochs after it are those that would have come.
+    assert [int(x) for x in third] == (list(it) and [int(x) for x in first])
 
-    first = data()
+
+def test_AStateOfAnotherConsumerIsRefused():
+    first = hr.torch.IterableDataset(hr.Dataset.range(9), 0, 2)
+    next(iter(first))
+    it = iter(first)
+    next(it)
+    other = hr.torch.IterableDataset(hr.Dataset.range(9), 1, 2)
+    other.load_state_dict(first.state_dict())
+    with pytest.raises(ValueError, match="consumer 0 of 2; this is 1 of 2"):
+        next(iter(other))
+
+
+def test_WhereTheWorkersAreIsNotKnownHere():
+    first = hr.torch.IterableDataset(hr.Dataset.range(10))
     it = iter(first)
     [next(it) for _ in range(4)]
-    other = data()
+    other = hr.torch.IterableDataset(hr.Dataset.range(10))
     other.load_state_dict(first.state_dict())
     loader = torch.utils.data.DataLoader(other, batch_size=None, num_workers=1, multiprocessing_context="spawn")
     assert [int(x) for x in loader] == [4, 5, 6, 7, 8, 9]
+    with pytest.raises(hr.errors.FailedPreconditionError, match="num_workers=0"):
+        other.state_dict()
+    # What was loaded is for one epoch.
+    assert [int(x) for x in loader] == list(range(10))
 
 
 def test_WhatAServiceGivesHasNoState(cluster):

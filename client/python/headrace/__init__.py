@@ -42,4 +42,20 @@ from . import data, experimental, service  # isort: skip
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "AUTOTUNE", "DType", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY",
+    "NamedFunction", "Options", "PyFunction", "RaggedTensor", "RaggedTensorSpec", "TFRecordDataset", "Tensor",
+    "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
+    "argsort", "as_dtype", "bfloat16", "bool", "cast", "clip_by_value", "complex128", "complex64", "concat", "cond",
+    "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging", "divide", "double", "ensure_shape",
+    "equal", "errors", "exp", "expand_dims", "experimental", "fill", "float16", "float32", "float64", "floor",
+    "gather", "greater", "greater_equal", "half", "identity", "image", "int16", "int32", "int64", "int8", "io",
+    "less", "less_equal", "load_plugin", "logical_and", "logical_not", "logical_or", "lookup", "math", "matmul",
+    "maximum", "minimum", "multiply", "named_function", "negative", "not_equal", "one_hot", "ones", "pad", "pow",
+    "py_function", "random", "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "reshape", "reverse", "roll", "round", "service", "shape", "sign", "sin", "size",
+    "slice", "sort", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh", "tile",
+    "transpose", "truediv", "uint16", "uint32", "uint64", "uint8", "unstack", "where", "while_loop", "zeros",
+]
+
 _register()

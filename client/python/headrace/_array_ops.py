@@ -211,7 +211,16 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The part with ``size[i]`` values (-1: all that follow) from ``begin[i]`` on along axis ``i``."""
+    """The part with ``size[i]`` values (-1: all that follow) from ``begin[i]`` on along axis ``i``.
+
+    ``begin`` and ``size`` may be computed for each element.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(2).map(lambda x: hr.slice([5, 6, 7], [1], hr.stack([x + 1]))))
+    [array([6], dtype=int32), array([6, 7], dtype=int32)]
+    """
+    if isinstance(size, Tensor) or _values.holds_tensors(size):
+        return _core.slice_of_sizes(_values.constant(input_), _values.constant(begin), _values.constant(size))
     return _core.slice(_values.constant(input_), _values.constant(begin), _values.integers(size, "size"))
 
 

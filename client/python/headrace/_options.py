@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +19,20 @@ _ANYTHING = ("anything", lambda x: True)
 class _Group:
     #: By name, what an option may be, or the class of a group of options.
     _fields: dict[str, Any] = {}
+    _names: dict[str, str] = {}
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            if name not in self._names:
+                raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
+            return getattr(self, self._names[name])
 
     def __init__(self) -> None:
         for name, kind in self._fields.items():
             object.__setattr__(self, name, kind() if isinstance(kind, type) else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        name = self._names.get(name, name)
         if name not in self._fields:
             raise AttributeError(f"{type(self).__name__} has no option '{name}'; it has {', '.join(self._fields)}")
         kind = self._fields[name]
@@ -58,12 +66,19 @@ class _Group:
 class AutotuneOptions(_Group):
     """``Options().autotune``."""
 
+    enabled: bool | None
+    cpu_budget: int | None
+    ram_budget: int | None
+
     _fields = {"enabled": _YES_OR_NO, "cpu_budget": _NUMBER, "ram_budget": _NUMBER, "autotune_algorithm": _ANYTHING,
                "initial_parallelism": _NUMBER, "min_parallelism": _NUMBER}
 
 
 class ThreadingOptions(_Group):
     """``Options().threading``."""
+
+    max_intra_op_parallelism: int | None
+    private_threadpool_size: int | None
 
     _fields = {"max_intra_op_parallelism": _NUMBER, "private_threadpool_size": _NUMBER}
 
@@ -98,10 +113,14 @@ class Options(_Group):
     """
 
     deterministic: bool | None
+    experimental_deterministic: bool | None
+    experimental_threading: ThreadingOptions
     autotune: AutotuneOptions
     threading: ThreadingOptions
     experimental_optimization: OptimizationOptions
     experimental_distribute: DistributeOptions
+    #: The names that some had before.
+    _names = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
     _fields = {
         "deterministic": _YES_OR_NO, "autotune": AutotuneOptions, "threading": ThreadingOptions,
         "experimental_optimization": OptimizationOptions, "experimental_distribute": DistributeOptions,

@@ -6,10 +6,14 @@ result asserts nothing: ``x = headrace.debugging.assert_positive(x)``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import _core
+import numpy as np
+
+from . import _core, dtypes
 from ._values import constant, integer, tensor
+from .errors import InvalidArgumentError
 
 Tensor = _core.Tensor
 
@@ -19,8 +23,16 @@ def _two(f: Any, x: Any, y: Any, message: str | None) -> Tensor:
     return out
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Tensor:
-    """``data`` (one tensor) if all of the bools in ``condition`` hold."""
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
+    """``data`` if all of the bools in ``condition`` hold: a tensor, or several in a list, each of a dtype of its own.
+
+    >>> import headrace as hr
+    >>> ds = hr.Dataset.range(1).map(lambda x: tuple(Assert(x < 9, [x, "text"])))
+    >>> list(ds)
+    [(np.int64(0), b'text')]
+    """
+    if isinstance(data, (list, tuple)):
+        return [_core.assert_true(constant(x), constant(condition), name or "") for x in data]
     return _core.assert_true(constant(data), constant(condition), name or "")
 
 
@@ -66,9 +78,9 @@ def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: 
 
 def assert_near(x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
                 summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``|x - y| <= atol + rtol * |y|``."""
-    return _core.assert_near(constant(x), tensor(y, "y"), 1e-5 if rtol is None else rtol,
-                             1e-5 if atol is None else atol, message or "")
+    """``x`` where ``|x - y| <= atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None."""
+    return _core.assert_near(constant(x), tensor(y, "y"), None if rtol is None else float(rtol),
+                             None if atol is None else float(atol), message or "")
 
 
 def assert_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
@@ -101,6 +113,148 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
     return _core.check_numerics(constant(tensor), message)
 
 
+def _refused(name: str, what: str, message: str | None) -> InvalidArgumentError:
+    return InvalidArgumentError(f"debugging.{name}: {message + ': ' if message else ''}{what}")
+
+
+def _rank_is(x: Any, name: str, fits: Any, needed: str, message: str | None) -> Tensor:
+    """`x` if its rank fits, which is found out at once if it is known."""
+    out = constant(x)
+    known = out.shape.rank
+    if known is None:
+        return _core.assert_true(out, fits(_core.size(_core.shape_of(out))), message or needed)
+    if not fits(known):
+        raise _refused(name, f"the tensor has shape {out.shape}; {needed}", message)
+    return out
+
+
 def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes: raises at once if it is known to have another number."""
+    """``x`` if it has so many axes: raises at once if it is known to have another number.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_rank(x, 0)))
+    [np.int64(0)]
+    """
     return _core.assert_rank(constant(x), integer(rank, "rank"), message or "")
+
+
+def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
+    """``x`` if it has so many axes or more: raises at once if it is known to have less."""
+    least = integer(rank, "rank")
+    return _rank_is(x, "assert_rank_at_least", lambda r: r >= least, f"rank {least} or more is needed", message)
+
+
+def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> Tensor:
+    """``x`` if the number of its axes is one of these: raises at once if it is known to be none."""
+    some = [integer(r, "ranks") for r in ranks]
+    if not some:
+        raise ValueError("ranks must hold one number at least")
+
+    def fits(rank: Any) -> Any:
+        out = rank == some[0]
+        for r in some[1:]:
+            out = out | (rank == r)
+        return out
+    return _rank_is(x, "assert_rank_in", fits, f"a rank of {some} is needed", message)
+
+
+def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
+    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if that is not known."""
+    out = constant(tensor)
+    if out.shape.rank != 0:
+        raise _refused("assert_scalar", f"the tensor has shape {out.shape}; a scalar is needed", message)
+    return out
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Tensor:
+    """``x`` if it has an integer dtype. Raises ``TypeError`` at once otherwise."""
+    out = constant(x)
+    if not out.dtype.is_integer:
+        raise TypeError(str(_refused("assert_integer", f"the tensor is {out.dtype.name}; integers are needed", message)))
+    return out
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Tensor:
+    """``tensor`` if it has this dtype. Raises ``TypeError`` at once otherwise.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(1).map(lambda x: hr.debugging.assert_type(x, hr.int64)))
+    [np.int64(0)]
+    """
+    out, wanted = constant(tensor), dtypes.as_dtype(tf_type)
+    if out.dtype != wanted:
+        raise TypeError(str(_refused("assert_type", f"the tensor is {out.dtype.name}; {wanted.name} is needed", message)))
+    return out
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
+    """The floating dtype that all of these tensors have (None among them is passed over), which is ``dtype`` if given.
+
+    Raises ``ValueError``.
+    """
+    seen = [constant(x).dtype for x in tensors or [] if x is not None]
+    wanted = dtypes.float32 if dtype is None and not seen else seen[0] if dtype is None else dtypes.as_dtype(dtype)
+    for other in seen:
+        if other != wanted:
+            raise ValueError(f"debugging.assert_same_float_dtype: a tensor is {other.name}, where {wanted.name} is needed")
+    if not wanted.is_floating:
+        raise ValueError(f"debugging.assert_same_float_dtype: {wanted.name} is no floating dtype")
+    return wanted
+
+
+def _pairs(shapes: Any) -> list[tuple[Any, Any]]:
+    return list(shapes.items()) if isinstance(shapes, Mapping) else [(x, dims) for x, dims in shapes]
+
+
+def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: str | None = None,
+                  name: str | None = None) -> list[Tensor]:
+    """The tensors of ``(tensor, shape)`` pairs, if all have these shapes.
+
+    A shape holds, for each axis, an extent, None (any), or a name: axes of one name have one extent. What is known when
+    the function is traced raises ``InvalidArgumentError`` at once.
+
+    >>> import headrace as hr
+    >>> ds = hr.Dataset.range(4).batch(2).map(lambda x: hr.debugging.assert_shapes([(x, ("N",)), (-x, ("N",))])[0])
+    >>> list(ds)
+    [array([0, 1]), array([2, 3])]
+    """
+    out: list[Tensor] = []
+    conditions: list[tuple[Tensor, str]] = []
+    extents: dict[str, Any] = {}  # by name: a number, or a tensor of one
+    for x, dims in _pairs(shapes):
+        t = assert_rank(x, len(tuple(dims)), message)
+        for axis, wanted in enumerate(dims):
+            known = t.shape[axis]
+            extent = known if known is not None else _core.cast(_core.shape_of(t)[axis], "int64")
+            if isinstance(wanted, str):
+                wanted = extents.setdefault(wanted, extent)
+            if wanted is None or wanted is extent:
+                continue
+            if isinstance(wanted, int) and isinstance(extent, int):
+                if wanted != extent:
+                    raise _refused("assert_shapes", f"a tensor has shape {t.shape}; {tuple(dims)} is needed",
+                                   message)
+            else:
+                conditions.append((constant(extent, dtypes.int64) == constant(wanted, dtypes.int64),
+                                   message or f"the shape is {tuple(dims)}"))
+        out.append(t)
+    # Each asserts all, whichever is used.
+    for holds, text in conditions:
+        out = [_core.assert_true(t, holds, text) for t in out]
+    return out
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raises ``TypeError`` for what is no iterable of tensors: one tensor, an array, a string, or no iterable at all."""
+    if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"debugging.assert_proper_iterable: {type(values).__name__} is no iterable of tensors")
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Is it a tensor of numbers (and not of strings or bools)?
+
+    >>> import headrace as hr
+    >>> is_numeric_tensor(hr.constant(1)), is_numeric_tensor(hr.constant("x")), is_numeric_tensor(1)
+    (True, False, False)
+    """
+    return isinstance(tensor, Tensor) and tensor.dtype not in (dtypes.string, dtypes.bool)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import _core, dtypes
 from ._specs import TensorShape
-from ._values import constant, tensor
+from ._values import constant, integer, tensor
 from .errors import UnimplementedError
 
 Tensor = _core.Tensor
@@ -37,7 +37,36 @@ class FixedLenSequenceFeature(NamedTuple):
     default_value: Any = None
 
 
+class SparseFeature(NamedTuple):
+    """Values at places: feature ``value_key`` holds the values, ``index_key`` (int64) their places, each at most once.
+
+    It becomes a vector of ``size``, with zeros or empty strings elsewhere, where TensorFlow gives a sparse tensor.
+    """
+
+    index_key: str
+    value_key: str
+    dtype: Any
+    size: int
+    already_sorted: bool = False
+
+
+class RaggedFeature(NamedTuple):
+    """Rows of different lengths: feature ``value_key`` holds the values, ``row_lengths_key`` (int64) the lengths.
+
+    It becomes a matrix, each row filled with zeros or empty strings to the longest.
+    """
+
+    dtype: Any
+    value_key: str
+    row_lengths_key: str
+
+
 def _feature(name: str, how: Any) -> _core.FeatureSpec:
+    if isinstance(how, SparseFeature):
+        return _core.sparse_feature(how.value_key, how.index_key, dtypes.as_dtype(how.dtype).name,
+                                    integer(how.size, f"features['{name}']: size"))
+    if isinstance(how, RaggedFeature):
+        return _core.ragged_feature(how.value_key, how.row_lengths_key, dtypes.as_dtype(how.dtype).name)
     if isinstance(how, FixedLenFeature):
         dims = TensorShape(how.shape).as_list()
         kind = dtypes.as_dtype(how.dtype).name
@@ -51,8 +80,13 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
             raise UnimplementedError("FixedLenSequenceFeature: this release has no default_value")
         return _core.fixed_len_sequence_feature(name, TensorShape(how.shape).as_list(),
                                                 dtypes.as_dtype(how.dtype).name)
-    raise TypeError(f"features['{name}'] must be FixedLenFeature, VarLenFeature or "
-                    f"FixedLenSequenceFeature, not {type(how).__name__}")
+    raise TypeError(f"features['{name}'] must be FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, "
+                    f"SparseFeature or RaggedFeature, not {type(how).__name__}")
+
+
+def _by_key(features: Mapping[str, Any], out: Any) -> dict[str, Tensor]:
+    """Under the keys that were given; the features' own names may be others."""
+    return dict(zip(features, dict(out).values()))
 
 
 def parse_single_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None,
@@ -71,7 +105,7 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
         raise ValueError("features must be a dict with one FixedLenFeature or VarLenFeature at least")
     parts = [_feature(key, how) for key, how in features.items()]
     out: Any = _core.parse_example(tensor(serialized, "serialized"), parts)
-    return dict(out)
+    return _by_key(features, out)
 
 
 def parse_single_sequence_example(serialized: Any, context_features: Mapping[str, Any] | None = None,
@@ -81,7 +115,7 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
     parts = [[_feature(key, how) for key, how in (given or {}).items()]
              for given in (context_features, sequence_features)]
     context, lists = _core.parse_sequence_example(tensor(serialized, "serialized"), *parts)
-    return dict(context), dict(lists)
+    return _by_key(context_features or {}, context), _by_key(sequence_features or {}, lists)
 
 
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None,

@@ -25,7 +25,12 @@ def as_array(value: Any) -> Any:
 
 
 def iterate(dataset: Dataset) -> Iterator[Any]:
-    """The elements of a dataset with JAX arrays in the same nest."""
+    """The elements of a dataset with JAX arrays of the same shapes in the same nest. Raises ``TypeError``.
+
+    >>> import headrace as hr                                         # doctest: +SKIP
+    >>> for x in hr.jax.iterate(hr.Dataset.range(4).batch(2)):        # doctest: +SKIP
+    ...     print(x.sum())
+    """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")
     for element in dataset:

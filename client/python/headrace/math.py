@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._values import integer, integers, tensor
+from ._reductions import (
+    argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
+    top_k,
+)
+from ._values import tensor
+
+__all__ = [
+    "abs", "add", "argmax", "argmin", "ceil", "cos", "cumprod", "cumsum", "divide", "equal", "exp", "floor",
+    "floordiv", "floormod", "greater", "greater_equal", "is_nan", "less", "less_equal", "log", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "negative", "not_equal",
+    "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "rint",
+    "round", "sign", "sin", "sqrt", "square", "subtract", "tanh", "top_k", "truediv",
+]
 
 Tensor = _core.Tensor
 
@@ -18,22 +30,38 @@ def _x(value: Any) -> Tensor:
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x + y``; joins strings."""
+    """``x + y``; joins strings.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(add).get_single_element()
+    array([ 9, -5], dtype=int32)
+    """
     return _x(x) + tensor(y, "y")
 
 
 def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x - y``."""
+    """``x - y``.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(subtract).get_single_element()
+    array([ 5, -9], dtype=int32)
+    """
     return _x(x) - tensor(y, "y")
 
 
 def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x * y``."""
+    """``x * y``.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(multiply).get_single_element()
+    array([ 14, -14], dtype=int32)
+    """
     return _x(x) * tensor(y, "y")
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x / y``; of integers, a float."""
+    """``x / y``; of integers, a float.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(divide).get_single_element()
+    array([ 3.5, -3.5])
+    """
     return _x(x) / tensor(y, "y")
 
 
@@ -41,12 +69,20 @@ truediv = divide
 
 
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x // y``, rounded towards minus infinity. An integer divisor of zero is an error of the element."""
+    """``x // y``, rounded towards minus infinity. An integer divisor of zero is an error of the element.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(floordiv).get_single_element()
+    array([ 3, -4], dtype=int32)
+    """
     return _x(x) // tensor(y, "y")
 
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x % y`` with the sign of ``y``."""
+    """``x % y`` with the sign of ``y``.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(floormod).get_single_element()
+    array([1, 1], dtype=int32)
+    """
     return _x(x) % tensor(y, "y")
 
 
@@ -54,72 +90,128 @@ mod = floormod
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x ** y``."""
+    """``x ** y``.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(pow).get_single_element()
+    array([49, 49], dtype=int32)
+    """
     return _x(x) ** tensor(y, "y")
 
 
 def negative(x: Any, name: str | None = None) -> Tensor:
-    """``-x``."""
+    """``-x``.
+
+    >>> Dataset.from_tensors([-2, 0, 3]).map(negative).get_single_element()
+    array([ 2,  0, -3], dtype=int32)
+    """
     return -_x(x)
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
-    """The absolute value."""
+    """The absolute value.
+
+    >>> Dataset.from_tensors([-2, 0, 3]).map(abs).get_single_element()
+    array([2, 0, 3], dtype=int32)
+    """
     return _x(x).__abs__()
 
 
 def square(x: Any, name: str | None = None) -> Tensor:
-    """``x * x``."""
+    """``x * x``.
+
+    >>> Dataset.from_tensors([-2, 3]).map(square).get_single_element()
+    array([4, 9], dtype=int32)
+    """
     return _core.square(_x(x))
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; NaN stays."""
+    """-1, 0 or 1; NaN stays.
+
+    >>> Dataset.from_tensors([-2, 0, 3]).map(sign).get_single_element()
+    array([-1,  0,  1], dtype=int32)
+    """
     return _core.sign(_x(x))
 
 
 def sqrt(x: Any, name: str | None = None) -> Tensor:
-    """The square root of floats."""
+    """The square root of floats.
+
+    >>> Dataset.from_tensors([1.0, 4.0]).map(sqrt).get_single_element()
+    array([1., 2.], dtype=float32)
+    """
     return _core.sqrt(_x(x))
 
 
 def exp(x: Any, name: str | None = None) -> Tensor:
-    """e to the ``x``, of floats."""
+    """e to the ``x``, of floats.
+
+    >>> Dataset.from_tensors([0.0]).map(exp).get_single_element()
+    array([1.], dtype=float32)
+    """
     return _core.exp(_x(x))
 
 
 def log(x: Any, name: str | None = None) -> Tensor:
-    """The natural logarithm of floats."""
+    """The natural logarithm of floats.
+
+    >>> Dataset.from_tensors([1.0]).map(log).get_single_element()
+    array([0.], dtype=float32)
+    """
     return _core.log(_x(x))
 
 
 def tanh(x: Any, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent of floats."""
+    """The hyperbolic tangent of floats.
+
+    >>> Dataset.from_tensors([0.0]).map(tanh).get_single_element()
+    array([0.], dtype=float32)
+    """
     return _core.tanh(_x(x))
 
 
 def sin(x: Any, name: str | None = None) -> Tensor:
-    """The sine of floats."""
+    """The sine of floats.
+
+    >>> Dataset.from_tensors([0.0]).map(sin).get_single_element()
+    array([0.], dtype=float32)
+    """
     return _core.sin(_x(x))
 
 
 def cos(x: Any, name: str | None = None) -> Tensor:
-    """The cosine of floats."""
+    """The cosine of floats.
+
+    >>> Dataset.from_tensors([0.0]).map(cos).get_single_element()
+    array([1.], dtype=float32)
+    """
     return _core.cos(_x(x))
 
 
 def floor(x: Any, name: str | None = None) -> Tensor:
-    """Rounds floats down."""
+    """Rounds floats down.
+
+    >>> Dataset.from_tensors([1.5, -1.5, 2.5]).map(floor).get_single_element()
+    array([ 1., -2.,  2.], dtype=float32)
+    """
     return _core.floor(_x(x))
 
 
 def ceil(x: Any, name: str | None = None) -> Tensor:
-    """Rounds floats up."""
+    """Rounds floats up.
+
+    >>> Dataset.from_tensors([1.5, -1.5, 2.5]).map(ceil).get_single_element()
+    array([ 2., -1.,  3.], dtype=float32)
+    """
     return _core.ceil(_x(x))
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
-    """Rounds floats to the nearest; halves to even."""
+    """Rounds floats to the nearest; halves to even.
+
+    >>> Dataset.from_tensors([1.5, -1.5, 2.5]).map(round).get_single_element()
+    array([ 2., -2.,  2.], dtype=float32)
+    """
     return _core.round(_x(x))
 
 
@@ -127,17 +219,29 @@ rint = round
 
 
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """Is it not a number?"""
+    """Is it not a number?
+
+    >>> Dataset.from_tensors([1.0, float("nan")]).map(is_nan).get_single_element()
+    array([False,  True])
+    """
     return _core.is_nan(_x(x))
 
 
 def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The smaller, element by element; NaN if either is."""
+    """The smaller, element by element; NaN if either is.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(minimum).get_single_element()
+    array([ 2, -7], dtype=int32)
+    """
     return _core.minimum(_x(x), tensor(y, "y"))
 
 
 def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The larger, element by element; NaN if either is."""
+    """The larger, element by element; NaN if either is.
+
+    >>> Dataset.from_tensors(([7, -7], 2)).map(maximum).get_single_element()
+    array([7, 2], dtype=int32)
+    """
     return _core.maximum(_x(x), tensor(y, "y"))
 
 
@@ -145,125 +249,90 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x == y``."""
+    """``x == y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(equal).get_single_element()
+    array([False,  True, False])
+    """
     return _x(x) == tensor(y, "y")
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x != y``."""
+    """``x != y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(not_equal).get_single_element()
+    array([ True, False,  True])
+    """
     return _x(x) != tensor(y, "y")
 
 
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x < y``."""
+    """``x < y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(less).get_single_element()
+    array([ True, False, False])
+    """
     return _x(x) < tensor(y, "y")
 
 
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x <= y``."""
+    """``x <= y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(less_equal).get_single_element()
+    array([ True,  True, False])
+    """
     return _x(x) <= tensor(y, "y")
 
 
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x > y``."""
+    """``x > y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(greater).get_single_element()
+    array([False, False,  True])
+    """
     return _x(x) > tensor(y, "y")
 
 
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x >= y``."""
+    """``x >= y``.
+
+    >>> Dataset.from_tensors(([1, 2, 3], 2)).map(greater_equal).get_single_element()
+    array([False,  True,  True])
+    """
     return _x(x) >= tensor(y, "y")
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x & y`` of bools."""
+    """``x & y`` of bools.
+
+    >>> Dataset.from_tensors(([True, False], True)).map(logical_and).get_single_element()
+    array([ True, False])
+    """
     return _x(x) & tensor(y, "y")
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """``x | y`` of bools."""
+    """``x | y`` of bools.
+
+    >>> Dataset.from_tensors(([True, False], True)).map(logical_or).get_single_element()
+    array([ True,  True])
+    """
     return _x(x) | tensor(y, "y")
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """``x ^ y`` of bools."""
+    """``x ^ y`` of bools.
+
+    >>> Dataset.from_tensors(([True, False], True)).map(logical_xor).get_single_element()
+    array([False,  True])
+    """
     return _x(x) ^ tensor(y, "y")
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """``~x`` of bools."""
+    """``~x`` of bools.
+
+    >>> Dataset.from_tensors([True, False]).map(logical_not).get_single_element()
+    array([False,  True])
+    """
     return ~_x(x)
-
-
-# -- reductions -----------------------------------------------------------------------------------------
-
-
-def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The sum over ``axis`` (one, several, or None for all). Floats are added in one fixed order on every CPU."""
-    return _core.reduce_sum(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The mean over ``axis``."""
-    return _core.reduce_mean(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The largest over ``axis``."""
-    return _core.reduce_max(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The smallest over ``axis``."""
-    return _core.reduce_min(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The product over ``axis``."""
-    return _core.reduce_prod(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Are all true over ``axis``?"""
-    return _core.reduce_all(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """Is any true over ``axis``?"""
-    return _core.reduce_any(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
-
-
-def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """Where the first largest along ``axis`` (0 by default) is."""
-    out = _core.argmax(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
-    return _core.cast(out, _name(output_type))
-
-
-def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """Where the first smallest along ``axis`` (0 by default) is."""
-    out = _core.argmin(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
-    return _core.cast(out, _name(output_type))
-
-
-# -- order and algebra ---------------------------------------------------------------------------------------
-
-
-def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The ``k`` largest of the last axis in descending order, and where they are (int32)."""
-    out: tuple[Tensor, Tensor] = _core.top_k(tensor(input, "input"), integer(k, "k"))
-    return out
-
-
-def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """Running sums along ``axis``; ``exclusive``: of what comes before; ``reverse``: from the end."""
-    return _core.cumsum(_x(x), integer(axis, "axis"), exclusive, reverse)
-
-
-def cumprod(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
-    """Running products along ``axis``."""
-    return _core.cumprod(_x(x), integer(axis, "axis"), exclusive, reverse)
-
-
-def _name(dtype: Any) -> str:
-    from .dtypes import as_dtype
-
-    return as_dtype(dtype).name

@@ -65,6 +65,17 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
     return _core.cast(drawn, dtypes.as_dtype(dtype).name)
 
 
+def categorical(logits: Any, num_samples: int, dtype: Any = dtypes.int64, seed: Any = None,
+                name: str | None = None) -> Tensor:
+    """As ``stateless_categorical``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
+    [array([[1, 1, 1]])]
+    """
+    return stateless_categorical(logits, num_samples, _seed(seed), dtype)
+
+
 def fold_in(seed: Any, data: int) -> Tensor:
     """Another seed: independent numbers for the same element."""
     return _core.fold_in(constant(seed), integer(data, "data"))

@@ -23,17 +23,29 @@ def _utf8(unit: str) -> bool:
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """Bytes (or code points, ``unit="UTF8_CHAR"``) of each string, as int32."""
+    """Bytes (or code points, ``unit="UTF8_CHAR"``) of each string, as int32.
+
+    >>> Dataset.from_tensors("é").map(lambda x: (length(x), length(x, "UTF8_CHAR"))).get_single_element()
+    (np.int32(2), np.int32(1))
+    """
     return _core.string_length(tensor(input, "input"), _utf8(unit))
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as capitals; with ``encoding="utf-8"`` by Unicode's full case mapping."""
+    """ASCII letters as capitals; with ``encoding="utf-8"`` by Unicode's full case mapping.
+
+    >>> Dataset.from_tensors("ab").map(upper).get_single_element()
+    b'AB'
+    """
     return _core.string_upper(tensor(input, "input"), _text(encoding, "encoding"))
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """ASCII letters as small ones; with ``encoding="utf-8"`` by Unicode's full case mapping."""
+    """ASCII letters as small ones; with ``encoding="utf-8"`` by Unicode's full case mapping.
+
+    >>> Dataset.from_tensors("AB").map(lower).get_single_element()
+    b'ab'
+    """
     return _core.string_lower(tensor(input, "input"), _text(encoding, "encoding"))
 
 
@@ -41,30 +53,49 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     """``len`` units from ``pos`` on; a negative ``pos`` counts from the end.
 
     A position beyond either end is an error of the element.
+
+    >>> Dataset.from_tensors("abcd").map(lambda x: substr(x, 1, 2)).get_single_element()
+    b'bc'
     """
     return _core.substr(tensor(input, "input"), tensor(pos, "pos"), tensor(len, "len"), _utf8(unit))
 
 
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Tensor:
-    """Does the RE2 ``pattern`` match the whole string?"""
+    """Does the RE2 ``pattern`` match the whole string?
+
+    >>> Dataset.from_tensors(["a1", "b"]).map(lambda x: regex_full_match(x, "[a-z][0-9]")).get_single_element()
+    array([ True, False])
+    """
     return _core.regex_full_match(tensor(input, "input"), _text(pattern, "pattern"))
 
 
 def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True,
                   name: str | None = None) -> Tensor:
-    """Matches of the RE2 ``pattern`` replaced by ``rewrite``, where ``\\1`` stands for what a group matched."""
+    """Matches of the RE2 ``pattern`` replaced by ``rewrite``, where ``\\1`` stands for what a group matched.
+
+    >>> Dataset.from_tensors("a1b2").map(lambda x: regex_replace(x, "[0-9]", "-")).get_single_element()
+    b'a-b-'
+    """
     return _core.regex_replace(tensor(input, "input"), _text(pattern, "pattern"), _text(rewrite, "rewrite"),
                                replace_global)
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
-    """An int64 in ``[0, num_buckets)`` that depends on the string alone, the same as TensorFlow's."""
+    """An int64 in ``[0, num_buckets)`` that depends on the string alone, the same as TensorFlow's.
+
+    >>> Dataset.from_tensors(["a", "b"]).map(lambda x: to_hash_bucket_fast(x, 10)).get_single_element()
+    array([9, 2])
+    """
     return _core.to_hash_bucket_fast(tensor(input, "input"), integer(num_buckets, "num_buckets"))
 
 
 def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = None, padding_width: int | None = None,
            preserve_short_sequences: bool = False, name: str | None = None) -> Tensor:
-    """The runs of ``ngram_width`` (one number or several) strings along the last axis, joined by ``separator``."""
+    """The runs of ``ngram_width`` (one number or several) strings along the last axis, joined by ``separator``.
+
+    >>> Dataset.from_tensors(["a", "b", "c"]).map(lambda x: ngrams(x, 2)).get_single_element()
+    array([b'a b', b'b c'], dtype=object)
+    """
     pads = (pad_values, pad_values) if isinstance(pad_values, str) else pad_values
     return _core.ngrams(tensor(data, "data"), integers(ngram_width, "ngram_width"), _text(separator, "separator"),
                         None if pads is None else tuple(pads),
@@ -73,7 +104,11 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = 
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at both ends."""
+    """Without white space at both ends.
+
+    >>> Dataset.from_tensors(" a ").map(strip).get_single_element()
+    b'a'
+    """
     return _core.string_strip(tensor(input, "input"))
 
 
@@ -81,6 +116,9 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     """The parts of a scalar string between separators; between runs of white space without one.
 
     A vector of as many strings as there are: where TensorFlow gives a ragged tensor.
+
+    >>> Dataset.from_tensors("a,b").map(lambda x: split(x, ",")).get_single_element()
+    array([b'a', b'b'], dtype=object)
     """
     from .errors import UnimplementedError
 
@@ -89,14 +127,36 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     return _core.string_split(tensor(input, "input"), "" if sep is None else _text(sep, "sep"))
 
 
+def split_padded(input: Any, count: int, sep: str | None = None, padding: str = "") -> Tensor:
+    """The first ``count`` parts of each string, split as ``split`` does, in a new last axis; ``padding`` for missing ones.
+
+    For tensors of strings, where TensorFlow's ``split`` gives a ragged tensor.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.from_tensors(["a b c", "d"]).map(lambda x: hr.strings.split_padded(x, 2)))
+    [array([[b'a', b'b'],
+           [b'd', b'']], dtype=object)]
+    """
+    return _core.split_padded(tensor(input, "input"), integer(count, "count"), "" if sep is None else _text(sep, "sep"),
+                              _text(padding, "padding"))
+
+
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """Element by element: the strings of all ``inputs`` with ``separator`` between them."""
+    """Element by element: the strings of all ``inputs`` with ``separator`` between them.
+
+    >>> Dataset.from_tensors(("a", "b")).map(lambda x, y: join([x, y], "-")).get_single_element()
+    b'a-b'
+    """
     return _core.string_join([tensor(x, "inputs") for x in inputs], _text(separator, "separator"))
 
 
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "",
                 name: str | None = None) -> Tensor:
-    """The strings along the last axis with ``separator`` between them."""
+    """The strings along the last axis with ``separator`` between them.
+
+    >>> Dataset.from_tensors(["a", "b"]).map(lambda x: reduce_join(x, separator="-")).get_single_element()
+    b'a-b'
+    """
     from .errors import UnimplementedError
 
     x = tensor(inputs, "inputs")
@@ -106,10 +166,18 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
 
 
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """The number that each string spells. Anything else in it is an error of the element."""
+    """The number that each string spells. Anything else in it is an error of the element.
+
+    >>> Dataset.from_tensors("2.5").map(to_number).get_single_element()
+    np.float32(2.5)
+    """
     return _core.string_to_number(tensor(input, "input"), dtypes.as_dtype(out_type).name)
 
 
 def as_string(input: Any, name: str | None = None) -> Tensor:
-    """Integers in decimal, floats with six digits after the point, bools as ``true`` and ``false``."""
+    """Integers in decimal, floats with six digits after the point, bools as ``true`` and ``false``.
+
+    >>> Dataset.from_tensors([1, 2]).map(as_string).get_single_element()
+    array([b'1', b'2'], dtype=object)
+    """
     return _core.as_string(tensor(input, "input"))

@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import multiprocessing.context
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,18 +19,40 @@ import torch.utils.data
 
 from ._dataset import Dataset
 from ._dlpack import Shared
+from ._epochs import Epochs, mixed
 from ._specs import map_structure
-from .errors import UnimplementedError
+from ._values import integer
+from .errors import FailedPreconditionError, UnimplementedError
+
+#: Where torch lacks a dtype, the next larger one that it has.
+_WIDER = {"uint16": np.int32, "uint32": np.int64}
+
+
+def _known(value: Any) -> Any:
+    """An array or scalar of a dtype that this torch has."""
+    name = value.dtype.name
+    if hasattr(torch, name):
+        return value
+    if name in _WIDER:
+        return value.astype(_WIDER[name])
+    raise TypeError(f"this torch has no dtype {name}: cast it in the dataset, as with headrace.cast(x, headrace.int64)")
 
 
 def as_tensor(value: Any) -> Any:
     """An element's leaf as a tensor: arrays without a copy, scalars as tensors without axes, ``bytes`` as they are.
 
-    The tensor shares the memory of the element, which others may share: do not write to it.
+    The tensor shares the memory of the element, which others may share: do not write to it. Where torch has no uint16
+    and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch lacks.
     """
     if isinstance(value, np.ndarray):
-        return value if value.dtype == np.object_ else torch.from_dlpack(Shared(value))
+        if value.dtype == np.object_:
+            return value
+        if value.dtype == np.bool_:
+            # Not every torch takes bools from others.
+            return torch.from_dlpack(Shared(value.view(np.uint8))).view(torch.bool)
+        return torch.from_dlpack(Shared(_known(value)))
     if isinstance(value, np.generic):
+        value = _known(value)
         return torch.tensor(value.item(), dtype=getattr(torch, value.dtype.name))
     return value
 
@@ -37,13 +61,20 @@ class IterableDataset(torch.utils.data.IterableDataset):
     """A ``headrace.Dataset`` for ``torch.utils.data.DataLoader``: elements with tensors in the same nest.
 
     Each process of training (rank) and each worker of its DataLoader is a consumer. If the dataset is distributed with
-    a job name, the consumers share that job's elements; otherwise each takes every n-th element of its own pass.
+    a job name, the consumers share that job's elements. Otherwise each makes the whole pass and takes every n-th
+    element, for which the passes need one order: what draws an order without a seed of its own draws it by ``seed``
+    and the number of the epoch; without ``seed``, the workers of one DataLoader agree on one for each epoch.
     DataLoader workers must be spawned once headrace was used in the process (``multiprocessing_context="spawn"``).
 
     rank, world_size: by default those of ``torch.distributed`` if it is initialised.
+
+    Raises ``TypeError`` and ``ValueError`` for wrong arguments. Iterating raises ``ValueError`` where several consumers
+    cannot share the elements: an order that is drawn with several ranks and no ``seed``, parallel operators that are
+    not deterministic, a service without a job name.
     """
 
-    def __init__(self, dataset: Dataset, rank: int | None = None, world_size: int | None = None) -> None:
+    def __init__(self, dataset: Dataset, rank: int | None = None, world_size: int | None = None,
+                 seed: int | None = None) -> None:
         super().__init__()
         if not isinstance(dataset, Dataset):
             raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")
@@ -57,28 +88,70 @@ class IterableDataset(torch.utils.data.IterableDataset):
             raise ValueError(f"rank must be between 0 and world_size - 1 ({world_size - 1}), not {rank}")
         self._dataset = dataset
         self._rank, self._world_size = rank, world_size
+        self._seed = None if seed is None else integer(seed, "seed")
+        self._epochs = Epochs()
+        self._passes = 0  # begun by this object
+        self._epoch = 0  # of the pass that runs here
         self._at: Any = None
-        self._position: bytes | None = None
+        self._loaded: dict[str, Any] | None = None
+        self._elsewhere = False
 
     def __getstate__(self) -> dict[str, Any]:
         # To a DataLoader's worker goes where to begin, not what runs here.
-        return {**self.__dict__, "_at": None}
+        if multiprocessing.context.get_spawning_popen() is not None:
+            self._elsewhere = True
+        return {**self.__dict__, "_at": None, "_elsewhere": False}
+
+    def set_epoch(self, epoch: int) -> None:
+        """The number of the next epoch, for the orders that ``seed`` draws. They are counted from 0 otherwise."""
+        self._epochs.next = integer(epoch, "epoch")
 
     def _consumer(self) -> tuple[int, int]:
         """This consumer's number, and how many there are."""
+        if self._dataset._graph.reads_shared_job():
+            return 0, 1
         info = torch.utils.data.get_worker_info()
         worker, workers = (0, 1) if info is None else (info.id, info.num_workers)
         return self._rank * workers + worker, self._world_size * workers
 
+    def _run_seed(self, consumers: int, key: int | None) -> int | None:
+        """Decides all that is drawn in this epoch; None: drawn anew. `key`: see `Epochs`."""
+        drawn, reorders, service = self._dataset._graph.order()
+        if consumers > 1 and not self._dataset._graph.reads_shared_job():
+            if service:
+                raise ValueError(f"{consumers} consumers (ranks and workers) would each read other elements of a "
+                                 "service: give distribute a job_name, which they share")
+            if reorders:
+                raise ValueError(f"{consumers} consumers (ranks and workers) cannot share a pass that {reorders} "
+                                 "reorders: leave deterministic=False out, or distribute the dataset with a job_name")
+            if drawn and self._seed is None and self._world_size > 1:
+                raise ValueError(f"{self._world_size} ranks would each see another order, because {drawn} has no seed: "
+                                 "give it one, or give IterableDataset the same seed on all ranks")
+        if self._seed is not None:
+            return mixed(self._seed, self._epoch)
+        return None if key is None or consumers == 1 else mixed(key)
+
     def __iter__(self) -> Iterator[Any]:
         mine, consumers = self._consumer()
-        if self._dataset._graph.reads_shared_job():
-            mine, consumers = 0, 1
-        if self._position is None:
-            self._at, others = iter(self._dataset), mine
+        info = torch.utils.data.get_worker_info()
+        # The same for all workers of one epoch, also of those that stay for the next one.
+        key = None if info is None else mixed(info.seed - info.id, self._passes) >> 1
+        self._passes += 1
+        self._elsewhere = False
+        self._epoch = self._epochs.begin(key)
+        loaded = self._loaded
+        if loaded is None or loaded["position"] is None or loaded["epoch"] != self._epoch:
+            # Numbered by the epoch, not by how often this process happened to read the dataset.
+            self._at, others = self._dataset._graph.read_as(self._run_seed(consumers, key), self._epoch), mine
         else:
-            self._at, others = self._dataset.restore(self._position), consumers - 1
-        self._position = None
+            if loaded["consumer"] != (mine, consumers):
+                raise ValueError(f"load_state_dict: the state is that of consumer {loaded['consumer'][0]} of "
+                                 f"{loaded['consumer'][1]}; this is {mine} of {consumers}")
+            if info is not None and isinstance(multiprocessing.current_process(), multiprocessing.context.ForkProcess):
+                raise ValueError("load_state_dict: the workers of the DataLoader must be spawned "
+                                 "(multiprocessing_context=\"spawn\")")
+            self._at, others = self._dataset.restore(loaded["position"]), consumers - 1
+        self._loaded = None
         for element in itertools.islice(self._at, others, None, consumers):
             yield map_structure(as_tensor, element)
         self._at = None
@@ -90,9 +163,17 @@ class IterableDataset(torch.utils.data.IterableDataset):
     def state_dict(self) -> dict[str, Any]:
         """Where this consumer is, after the elements that it gave. To be asked where the iteration runs.
 
-        Raises ``UnimplementedError`` if elements come from a service, whose positions are its own.
+        Raises ``UnimplementedError`` if elements come from a service, whose positions are its own, and
+        ``FailedPreconditionError`` if the iteration runs in the workers of a DataLoader, and not here.
         """
-        return {"position": None if self._at is None else self._at.save()}
+        if self._at is not None:
+            return {"position": self._at.save(), "epoch": self._epoch, "consumer": self._consumer()}
+        if self._elsewhere:
+            raise FailedPreconditionError("state_dict: the workers of a DataLoader iterate, and know where they are; ask "
+                                          "there, or let the DataLoader read here (num_workers=0)")
+        if self._loaded is not None:
+            return dict(self._loaded)
+        return {"position": None, "epoch": self._epochs.next, "consumer": self._consumer()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next iteration goes on there and gives the rest, exactly; the ones after it begin at the start.
@@ -100,6 +181,9 @@ class IterableDataset(torch.utils.data.IterableDataset):
         The dataset, the ranks and the workers must be as many as they were. Raises ``UnimplementedError`` if elements
         come from a service.
         """
-        if self._dataset._graph.reads_shared_job():
+        if self._dataset._graph.order()[2]:
             raise UnimplementedError("load_state_dict: this release keeps no positions of a service's jobs")
-        self._position = state["position"]
+        self._loaded = {"position": state["position"], "epoch": int(state["epoch"]),
+                        "consumer": tuple(state["consumer"])}
+        self._epochs.next = self._loaded["epoch"]
+        self._elsewhere = False

@@ -1,9 +1,12 @@
+#include "graph_order.hpp"
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "nested.hpp"
 #include "reading.hpp"
 #include "values.hpp"
+
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -29,15 +32,6 @@ std::vector<dataset_ptr> nodes_of(const std::vector<dataset>& inputs) {
   std::vector<dataset_ptr> out;
   for (const auto& input : inputs) out.push_back(input.node());
   return out;
-}
-
-/// Is every element read from a job that has a name, which others may read from too?
-bool reads_shared_job(const dataset_node& x) {
-  if (x.op == dataset_op::distribute)
-    return !x.service.job_name.empty();
-  return !x.inputs.empty() && std::all_of(x.inputs.begin(), x.inputs.end(), [](const auto& input) {
-    return reads_shared_job(*input);
-  });
 }
 
 /// The value of a constant tensor.
@@ -123,6 +117,11 @@ void bind_datasets(nb::module_& m) {
     .def("is_inside_function", [](graph x) { return is_inside_function(*x.node()); })
     .def("component_count", [](graph x) { return x.spec().components.size(); })
     .def("reads_shared_job", [](graph x) { return reads_shared_job(*x.node()); })
+    .def("order",
+         [](graph x) {
+           const auto facts = order_of(*x.node());
+           return std::tuple{facts.drawn, facts.reorders, facts.service};
+         })
     .def("fingerprint", [](graph x) { return fingerprint(x.node()).value(); })
     .def("encode",
          [](graph x) {
@@ -133,7 +132,13 @@ void bind_datasets(nb::module_& m) {
          [](graph x, nb::bytes record) {
            return new reading{x, buffer::copy_of(record.data(), record.size())};
          })
-    .def("read", [](graph x) { return new reading{x}; });
+    .def("read", [](graph x) { return new reading{x}; })
+    .def(
+      "read_as",
+      [](graph x, seed s, uint64_t repetition) {
+        return new reading{x, s, repetition};
+      },
+      nb::arg("seed").none(), nb::arg("repetition"));
 
   m.def("decode_graph", [](nb::bytes encoded) {
     return checked(decode_graph(buffer::copy_of(encoded.data(), encoded.size())));
@@ -302,6 +307,18 @@ void bind_datasets(nb::module_& m) {
        bool rerandomize) {
       return checked(
         make_sample_from(nodes_of(inputs), std::move(weights), s, stop_on_empty, rerandomize));
+    },
+    nb::arg("inputs"), nb::arg("weights"), nb::arg("seed").none(), nb::arg("stop_on_empty"),
+    nb::arg("rerandomize"));
+  m.def(
+    "sample_from_by",
+    [](const std::vector<dataset>& inputs, graph weights, seed s, bool stop_on_empty,
+       bool rerandomize) {
+      return dataset::sample_from_datasets(inputs, weights,
+                                           {.weights = {},
+                                            .seed = s,
+                                            .stop_on_empty = stop_on_empty,
+                                            .rerandomize_each_iteration = rerandomize});
     },
     nb::arg("inputs"), nb::arg("weights"), nb::arg("seed").none(), nb::arg("stop_on_empty"),
     nb::arg("rerandomize"));

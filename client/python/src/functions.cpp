@@ -96,6 +96,7 @@ void bind_functions(nb::module_& m) {
   });
   m.def("reverse", &headrace::reverse);
   m.def("roll", &roll);
+  m.def("slice_of_sizes", [](e x, e begin, e sizes) { return slice(x, begin, sizes); });
   m.def("slice",
         [](e x, e begin, std::vector<int64_t> sizes) { return slice(x, begin, std::move(sizes)); });
   m.def(
@@ -122,7 +123,8 @@ void bind_functions(nb::module_& m) {
   m.def("assert_less_equal", &debugging::assert_less_equal);
   m.def("assert_greater", &debugging::assert_greater);
   m.def("assert_greater_equal", &debugging::assert_greater_equal);
-  m.def("assert_near", &debugging::assert_near);
+  m.def("assert_near", &debugging::assert_near, nb::arg("x"), nb::arg("y"),
+        nb::arg("relative").none(), nb::arg("absolute").none(), nb::arg("message"));
   m.def("assert_positive", &debugging::assert_positive);
   m.def("assert_negative", &debugging::assert_negative);
   m.def("assert_non_negative", &debugging::assert_non_negative);
@@ -204,6 +206,13 @@ void bind_functions(nb::module_& m) {
   });
   m.def("var_len_feature", [](std::string name, const std::string& type) {
     return io::var_len_feature(std::move(name), type_of(type));
+  });
+  m.def("sparse_feature",
+        [](std::string name, std::string index, const std::string& type, int64_t size) {
+          return io::sparse_feature(std::move(name), std::move(index), type_of(type), size);
+        });
+  m.def("ragged_feature", [](std::string name, std::string lengths, const std::string& type) {
+    return io::ragged_feature(std::move(name), std::move(lengths), type_of(type));
   });
   m.def("fixed_len_sequence_feature", [](std::string name, nb::handle dims,
                                          const std::string& type) {

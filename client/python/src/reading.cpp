@@ -89,6 +89,10 @@ reading::shared::~shared() {
 
 reading::reading(const dataset& what) : reading(what, what.next_iteration()) {}
 
+reading::reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition)
+  : reading(what,
+            what.next_iteration({.seed = seed, .repetition = repetition, .find_function = {}})) {}
+
 reading::reading(dataset what, iterate_options options)
   : what_(std::move(what)), shared_(shared::make()), writer_(what_.spec()) {
   enter_threads();

@@ -18,6 +18,8 @@ namespace headrace::python {
 class reading {
 public:
   explicit reading(const dataset& what);
+  /// The iteration of this number, drawn by `seed` (unset: the dataset's own).
+  reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition);
   /// Goes on where another stood; see `save`.
   reading(const dataset& what, const buffer& record);
   reading(const reading&) = delete;

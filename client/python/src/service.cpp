@@ -1,4 +1,5 @@
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "python_function.hpp"
@@ -37,7 +38,8 @@ distribute_options options_of(const std::string& mode, const std::string& servic
   return out;
 }
 
-/// A server that Python starts and stops. It outlives a forked child's copy of it.
+/// A server that Python starts and stops. It outlives a forked child's
+/// copy of it.
 template <class Server>
 class held_server {
 public:
@@ -81,6 +83,23 @@ private:
   };
   std::shared_ptr<Server> server_;
   std::shared_ptr<ending> ending_;
+};
+
+/// A session that Python ends. A forked child has only a copy, which it leaves alone.
+struct held_session {
+  std::shared_ptr<secure_session> session;
+  explicit held_session(tls_options tls)
+    : session(std::make_shared<secure_session>(std::move(tls))) {}
+  held_session(held_session&&) noexcept = default;
+  ~held_session() { stop(); }
+  void stop() {
+    if (is_orphan()) {
+      new std::shared_ptr<secure_session>{std::move(session)};
+      return;
+    }
+    nb::gil_scoped_release others;
+    session.reset();
+  }
 };
 
 endpoint_options endpoint_of(nb::handle options) {
@@ -194,6 +213,14 @@ void bind_service(nb::module_& m) {
     auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
     return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));
   });
+
+  nb::class_<held_session>(m, "SecureSession")
+    .def("__init__",
+         [](held_session* self, const std::string& certificate, const std::string& key,
+            const std::string& ca) {
+           new (self) held_session{{.certificate = certificate, .key = key, .ca_file = ca}};
+         })
+    .def("stop", &held_session::stop);
 
   using dispatcher = held_server<dispatcher_server>;
   nb::class_<dispatcher>(m, "Dispatcher")

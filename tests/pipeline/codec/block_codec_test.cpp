@@ -108,7 +108,7 @@ TEST(BlockCodec, AFailedRowNeedNotFitTheSpec) {
   auto rows = make_iterator(make_map(in, f).value(), context).value()->next({.rows = 3});
   auto back = receive(send(*rows, block_encoding::plain), f->declared.components);
   ASSERT_TRUE(back.ok()) << to_string(back.status());
-  EXPECT_EQ(words(*back), std::vector<std::string>(3, "!unknown: thrown"));
+  EXPECT_EQ(words(*back), std::vector<std::string>(3, "!unknown: map: thrown"));
 }
 
 TEST(BlockCodec, SharesLargeColumns) {

@@ -57,8 +57,9 @@ TEST_F(Functions, OverSingleElementsFailForThoseAlone) {
                                                    }}),
             status{});
   for (size_t most : {1, 3, 1000})
-    EXPECT_THAT(read(call(range(0, 4), "odd"), most),
-                ElementsAre("!out_of_range: odd: even", "10", "!out_of_range: odd: even", "30"));
+    EXPECT_THAT(
+      read(call(range(0, 4), "odd"), most),
+      ElementsAre("!out_of_range: map: odd: even", "10", "!out_of_range: map: odd: even", "30"));
 }
 
 TEST_F(Functions, ThatSetTheWrongThingFail) {
@@ -164,8 +165,8 @@ TEST_F(Functions, WhoseSetUpFailsSayWhy) {
                                               })})
                 .ok());
   EXPECT_THAT(read(call(range(0, 2), "f")),
-              ElementsAre("!unavailable: f: set-up: the model is not there",
-                          "!unavailable: f: set-up: the model is not there"));
+              ElementsAre("!unavailable: map: f: set-up: the model is not there",
+                          "!unavailable: map: f: set-up: the model is not there"));
 }
 
 TEST_F(Functions, ThatGiveWhatWasNotDeclaredFail) {
@@ -202,7 +203,7 @@ TEST_F(Functions, OfAPluginAreCalled) {
   const tensor_spec image{dtype::uint8, {shape::unknown, shape::unknown, 3}};
   EXPECT_THAT(read(call(tiles, "tile.decode", image)),
               ElementsAre("[1, 2, 3]{255 255 255 255 255 255}",
-                          HasSubstr("!data_loss: tile.decode: this is no tile")));
+                          HasSubstr("!data_loss: map: tile.decode: this is no tile")));
 }
 
 TEST_F(Functions, OfPluginsThatAreNoneAreRefused) {

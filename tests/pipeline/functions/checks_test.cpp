@@ -43,9 +43,19 @@ TEST(Debugging, EachComparisonIsTheOneItIsNamedFor) {
 }
 
 TEST(Debugging, NearIsRelativeAndAbsolute) {
-  auto out = apply({scalars<float>({100.0005f, 100.01f, 1e-6f}), scalars<float>({100, 100, 0})},
+  auto out = apply({scalars<float>({100.0001f, 100.01f, 1e-6f}), scalars<float>({100, 100, 0})},
                    [](expr x, expr y) { return debugging::assert_near(x, y); });
   EXPECT_EQ(errors_of(out), (list{"1: debugging.assert_near: x is near y: x = 100.01, y = 100"}));
+  // Ten steps at 1 of the dtype, if nothing else is said.
+  const auto near = [](double relative, auto one) {
+    return errors_of(apply({scalars<decltype(one)>({static_cast<decltype(one)>(1 + relative)})},
+                           [&](expr x) { return debugging::assert_near(x, constant(one)); }))
+      .empty();
+  };
+  EXPECT_TRUE(near(20 * 0x1p-23, 1.0f));
+  EXPECT_FALSE(near(22 * 0x1p-23, 1.0f));
+  EXPECT_TRUE(near(20 * 0x1p-52, 1.0));
+  EXPECT_FALSE(near(22 * 0x1p-52, 1.0));
 }
 
 TEST(Debugging, CheckNumericsTellsWhatIsThere) {

@@ -340,6 +340,65 @@ TEST(Colours, GoToHueAndBack) {
             "image.rgb_to_hsv: the image has shape [2]; 3 channels are needed last");
 }
 
+TEST(RandomImages, FlipEachImageOfABatchByItself) {
+  // Image i is a line of i and -i - 1.
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < 64; ++i) values.insert(values.end(), {i, -i - 1});
+  const auto seed = constant(std::vector<int64_t>{3, 4});
+  const auto first = [](const expr& x, int64_t n) {
+    return reshape(x, {n, 2}).slice({at::ellipsis(), at::index(0)});
+  };
+  auto out = apply_everywhere({tensors<int64_t>(values, {64, 1, 2, 1})}, [&](expr x) {
+    return std::tuple{
+      first(image::stateless_random_flip_left_right(x, seed), 64),
+      first(image::stateless_random_flip_left_right(
+              headrace::slice(x, constant(std::vector<int64_t>(4)), {6, 1, 2, 1}), seed),
+            6)};
+  });
+  ASSERT_TRUE(out.errors.empty()) << to_string(out.errors.front().why);
+  const auto drawn = out.columns[0].values<int64_t>();
+  const auto flipped = std::count_if(drawn.begin(), drawn.end(), [](int64_t x) { return x < 0; });
+  EXPECT_GT(flipped, 15);
+  EXPECT_LT(flipped, 49);
+  // As TensorFlow flips them, however many follow.
+  const auto six = out.columns[1].values<int64_t>();
+  EXPECT_EQ(std::vector(six.begin(), six.end()), (std::vector<int64_t>{0, -2, 2, 3, -5, -6}));
+  EXPECT_TRUE(
+    std::equal(drawn.begin(), drawn.begin() + 6, out.columns[1].values<int64_t>().begin()));
+  // Batches whose number of images is known only when they are there.
+  auto uneven = apply_everywhere({vectors<int64_t>({{1, 2}, {1, 2, 1, 2, 1, 2}})}, [&](expr x) {
+    return reshape(image::stateless_random_flip_left_right(reshape(x, {-1, 1, 2, 1}), seed), {-1});
+  });
+  const auto last = uneven.columns[0].values<int64_t>().subspan(2);
+  EXPECT_EQ(std::vector(last.begin(), last.end()), (std::vector<int64_t>{1, 2, 2, 1, 1, 2}));
+}
+
+TEST(Images, AreCutToWholeExtentsWhereTheyArePadded) {
+  struct known { // height and width, in and out, then where TensorFlow puts the image
+    int64_t from[2], to[2], rows[2], columns[2];
+  };
+  for (const auto& x : {known{{8, 10}, {14, 11}, {2, 10}, {0, 11}},
+                        {{5, 7}, {9, 16}, {0, 9}, {1, 13}},
+                        {{3, 3}, {10, 7}, {1, 8}, {0, 7}},
+                        {{10, 3}, {8, 8}, {0, 8}, {2, 4}},
+                        {{7, 13}, {20, 20}, {4, 14}, {0, 20}},
+                        {{10, 10}, {33, 47}, {0, 33}, {7, 40}},
+                        {{4, 6}, {9, 9}, {1, 7}, {0, 9}}}) {
+    auto out = apply_everywhere({tensors<float>({1}, {})}, [&](expr one) {
+      const auto picture = fill({x.from[0], x.from[1], 1}, one);
+      const auto padded =
+        reduce_max(image::resize_with_pad(picture, x.to[0], x.to[1], image::method::nearest), {2});
+      return std::tuple{reduce_sum(padded, {0}), reduce_sum(padded, {1})};
+    });
+    ASSERT_TRUE(out.errors.empty()) << to_string(out.errors.front().why);
+    const auto across = out.columns[0].values<float>(), down = out.columns[1].values<float>();
+    for (int64_t i = 0; i < x.to[0]; ++i)
+      EXPECT_EQ(down[static_cast<size_t>(i)] > 0, i >= x.rows[0] && i < x.rows[1]) << i;
+    for (int64_t i = 0; i < x.to[1]; ++i)
+      EXPECT_EQ(across[static_cast<size_t>(i)] > 0, i >= x.columns[0] && i < x.columns[1]) << i;
+  }
+}
+
 TEST(RandomImages, DependOnTheSeedAlone) {
   std::vector<int64_t> seeds;
   for (int64_t i = 0; i < 40; ++i) seeds.insert(seeds.end(), {i, 7});

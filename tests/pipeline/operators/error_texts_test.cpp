@@ -90,7 +90,7 @@ std::vector<error_case> cases() {
      "invalid_argument: global_shuffle: the rows of take cannot be read in any order; put it right "
      "after a range, from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length"},
     {dataset_op::map, [=] { return read(make_map(in, traced(in, [](expr x) { return 6 / x; }))); },
-     "invalid_argument: divide: integer division by zero"},
+     "invalid_argument: map: divide: integer division by zero"},
     {dataset_op::filter,
      [=] { return made(make_filter(in, traced(in, [](expr x) { return x + 1; }))); },
      "invalid_argument: filter: the function gives int64[]; it must give one bool scalar"},
@@ -199,12 +199,39 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
   const auto in = range(0, 3);
   const auto failing = make_map(in, traced(in, [](expr x) { return 6 / x; })).value();
   EXPECT_EQ(read(make_enumerate(failing, most)),
-            "invalid_argument: divide: integer division by zero");
+            "invalid_argument: map: divide: integer division by zero");
   EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
   // Not an error of an element: what comes after it is not known.
   EXPECT_EQ(read(make_ignore_errors(
               make_distribute(in, {.address = "a:1", .processing_mode = "off"}).value())),
             read(make_distribute(in, {.address = "a:1", .processing_mode = "off"})));
+}
+
+TEST(ErrorTexts, AFunctionThatFailsNamesTheOperatorThatCalledIt) {
+  const auto in = range(0, 3);
+  const auto after = std::string{"divide: integer division by zero"};
+  const auto fails = traced(in, [](expr x) { return 6 / x; });
+  const auto decides = traced(in, [](expr x) { return 6 / x > 1; });
+  const auto sums = std::make_shared<const function>(
+    trace(element_spec::tuple({in->spec, in->spec}), [](expr state, expr x) {
+      return std::pair{state + 6 / x, x};
+    }));
+  const auto inner = traced(in, [](expr x) {
+    return make_range(constant(int64_t{0}).node(), (6 / x).node(), constant(int64_t{1}).node())
+      .value();
+  });
+  const std::vector<std::pair<const char*, result<dataset_ptr>>> all{
+    {"map", make_map(in, fails)},
+    {"map", make_map(in, fails, 2)},
+    {"filter", make_filter(in, decides)},
+    {"filter", make_filter(in, decides, 2)},
+    {"take_while", make_take_while(in, decides)},
+    {"scan", make_scan(in, {scalar_constant(0)}, sums)},
+    {"flat_map", make_flat_map(in, inner)},
+    {"interleave", make_interleave(in, inner, 2)},
+    {"filter", make_filter(make_filter(in, decides).value(), decides)}};
+  for (const auto& [name, made] : all)
+    EXPECT_EQ(read(made), "invalid_argument: " + std::string{name} + ": " + after);
 }
 
 TEST(ErrorTexts, ThereIsOneOfEachOperator) {

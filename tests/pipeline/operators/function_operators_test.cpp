@@ -69,8 +69,9 @@ TEST(Map, CallsANamedFunction) {
   context.find_function = [](const std::string&) -> named_function {
     return [](const block&) -> result<block> { return unavailable("no"); };
   };
-  EXPECT_THAT(read_all(*make_iterator(x, context).value()),
-              ElementsAre("!unavailable: no", "!unavailable: no", "!unavailable: no"));
+  EXPECT_THAT(
+    read_all(*make_iterator(x, context).value()),
+    ElementsAre("!unavailable: map: no", "!unavailable: map: no", "!unavailable: map: no"));
 }
 
 TEST(Filter, KeepsWhatPassesAndWhatFails) {

@@ -108,9 +108,10 @@ TEST(RaggedBatch, FailsWhereLengthsAndValuesDiffer) {
                                  return ragged{values, stack({i + 1, i + 1})}.to_tensor();
                                }))
              .value();
-  EXPECT_THAT(read(x), ElementsAre("!invalid_argument: ragged.to_tensor: the row lengths add up to "
-                                   "2; there are 3 values",
-                                   HasSubstr("add up to 4")));
+  EXPECT_THAT(read(x),
+              ElementsAre("!invalid_argument: map: ragged.to_tensor: the row lengths add up to "
+                          "2; there are 3 values",
+                          HasSubstr("add up to 4")));
 }
 
 TEST(RaggedBatch, WithAnElementThatFailedFails) {

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from .. import _core, _values, dtypes
 from .._values import integer
 from .base import Described
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+#: An int, or what numpy has for one; no tensor.
+Int: TypeAlias = SupportsIndex
+#: A file or folder.
+Path: TypeAlias = "str | os.PathLike[str]"
+#: Files: one, several, a tensor of their names, or a dataset of these.
+Names: TypeAlias = ("str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]] | "
+                    "np.ndarray[Any, Any] | _core.Tensor | Dataset")
 
 #: Lets headrace choose a number while it runs.
 AUTOTUNE = -1

@@ -11,7 +11,7 @@ from .. import _core, _tracing, _values, dtypes
 from .._specs import TensorShape, flatten, spec_of_leaf
 from .._values import integer, integers
 from ..errors import UnimplementedError
-from .arguments import flag, order, parallel_calls
+from .arguments import Int, flag, order, parallel_calls
 from .base import Described, missing
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Batching(Described):
 
     __slots__ = ()
 
-    def batch(self, batch_size: Any, drop_remainder: bool = False, num_parallel_calls: Any = None,
+    def batch(self, batch_size: Int, drop_remainder: bool = False, num_parallel_calls: Int | None = None,
               deterministic: bool | None = None, name: str | None = None) -> Dataset:
         """``batch_size`` elements stacked into one.
 
@@ -45,7 +45,7 @@ class Batching(Described):
         """
         return self._with(_core.unbatch(self._graph))
 
-    def padded_batch(self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
+    def padded_batch(self, batch_size: Int, padded_shapes: Any = None, padding_values: Any = None,
                      drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """As ``batch``, of elements of different shapes, each padded at its ends.
 
@@ -71,7 +71,7 @@ class Batching(Described):
                 [None if x is None else _fill(x, spec.dtype) for x, spec in
                  zip(_leaves(values, specs, _is_value, "padding_values"), specs)])
 
-    def ragged_batch(self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
+    def ragged_batch(self, batch_size: Int, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
                      name: str | None = None) -> Dataset:
         """As ``batch``, of elements with rows of different lengths: these become ``RaggedTensor``s.
 
@@ -86,11 +86,11 @@ class Batching(Described):
         return self._with(_core.ragged_batch(self._graph, integer(batch_size, "batch_size"),
                                              flag(drop_remainder, "drop_remainder")))
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+    def sparse_batch(self, batch_size: Int, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of sparse tensors."""
         missing("Dataset.sparse_batch")
 
-    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+    def rebatch(self, batch_size: Int, drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """Batches of another size, of the same rows.
 
         >>> list(Dataset.range(5).batch(2).rebatch(3))
@@ -98,7 +98,7 @@ class Batching(Described):
         """
         return self.unbatch().batch(batch_size, drop_remainder)
 
-    def window(self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False,
+    def window(self, size: Int, shift: Int | None = None, stride: Int = 1, drop_remainder: bool = False,
                name: str | None = None) -> Dataset:
         """Datasets of ``size`` elements, ``stride`` apart, that begin every ``shift`` elements (None: ``size``).
 
@@ -114,8 +114,8 @@ class Batching(Described):
         return self._with(_core.window(self._graph, length, length if shift is None else integer(shift, "shift"),
                                        integer(stride, "stride"), flag(drop_remainder, "drop_remainder")))
 
-    def group_by_window(self, key_func: Any, reduce_func: Any, window_size: Any = None,
-                        window_size_func: Any = None, name: str | None = None) -> Dataset:
+    def group_by_window(self, key_func: Callable[..., Any], reduce_func: Callable[..., Any],
+                        window_size: Int | None = None, window_size_func: Any = None, name: str | None = None) -> Dataset:
         """The elements of ``reduce_func(key, dataset)`` of each ``window_size`` elements of one key.
 
         ``key_func`` gives an element's key, an int. ``window_size_func`` gives the size for a key instead. Smaller
@@ -138,8 +138,8 @@ class Batching(Described):
                                    dataset=False)
         return self._with(_core.group_by_window_func(self._graph, key, reduce, size))
 
-    def bucket_by_sequence_length(self, element_length_func: Any, bucket_boundaries: Any, bucket_batch_sizes: Any,
-                                  padded_shapes: Any = None, padding_values: Any = None,
+    def bucket_by_sequence_length(self, element_length_func: Callable[..., Any], bucket_boundaries: Any,
+                                  bucket_batch_sizes: Any, padded_shapes: Any = None, padding_values: Any = None,
                                   pad_to_bucket_boundary: bool = False, no_padding: bool = False,
                                   drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """Batches of elements of similar length, which ``element_length_func`` gives, padded as by ``padded_batch``.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing
 from .._values import integer
 from ..errors import UnimplementedError
-from .arguments import flag, seed_of, shares
+from .arguments import Int, flag, seed_of, shares
 from .base import Described
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Choosing(Described):
 
     __slots__ = ()
 
-    def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None,
+    def shuffle(self, buffer_size: Int, seed: Int | None = None, reshuffle_each_iteration: bool | None = None,
                 name: str | None = None) -> Dataset:
         """Random order within a buffer of ``buffer_size`` elements: another one in each iteration over the dataset, and
         in each pass of a ``repeat``, unless ``reshuffle_each_iteration=False``.
@@ -33,7 +34,7 @@ class Choosing(Described):
                                                                     "reshuffle_each_iteration")
         return self._with(_core.shuffle(self._graph, integer(buffer_size, "buffer_size"), seed_of(seed), again))
 
-    def global_shuffle(self, seed: Any = None, reshuffle_each_iteration: bool = True) -> Dataset:
+    def global_shuffle(self, seed: Int | None = None, reshuffle_each_iteration: bool = True) -> Dataset:
         """All elements of a source in one random order that takes no memory; another one in each iteration, as of
         ``shuffle``.
 
@@ -46,19 +47,19 @@ class Choosing(Described):
         return self._with(_core.global_shuffle(self._graph, seed_of(seed),
                                                flag(reshuffle_each_iteration, "reshuffle_each_iteration")))
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Int | None = None, name: str | None = None) -> Dataset:
         """``count`` times; without end if it is None or -1."""
         return self._with(_core.repeat(self._graph, -1 if count is None else integer(count, "count")))
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Int, name: str | None = None) -> Dataset:
         """The first ``count`` elements; -1 for all."""
         return self._with(_core.take(self._graph, integer(count, "count")))
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Int, name: str | None = None) -> Dataset:
         """All but the first ``count`` elements; -1 skips all."""
         return self._with(_core.skip(self._graph, integer(count, "count")))
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: Int, index: Int, name: str | None = None) -> Dataset:
         """Every ``num_shards``-th element, from number ``index``.
 
         >>> list(Dataset.range(5).shard(2, 1))
@@ -66,7 +67,7 @@ class Choosing(Described):
         """
         return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: Int = 0, name: str | None = None) -> Dataset:
         """(number, element), counted from ``start``."""
         return self._with(_core.enumerate(self._graph, integer(start, "start")))
 
@@ -84,8 +85,8 @@ class Choosing(Described):
             raise UnimplementedError("ignore_errors: this release has no log_warning")
         return self._with(_core.ignore_errors(self._graph))
 
-    def rejection_resample(self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,
-                           name: str | None = None) -> Dataset:
+    def rejection_resample(self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None,
+                           seed: Int | None = None, name: str | None = None) -> Dataset:
         """``(class, element)``, of which some are left out, so that the classes have the shares in ``target_dist``.
 
         ``class_func`` gives an element's class, a number from 0 on. ``initial_dist``: the shares in this dataset; None

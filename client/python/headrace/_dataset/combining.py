@@ -62,15 +62,19 @@ class Combining(Described):
                              rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets, drawn at random with these weights (all alike if None).
 
-        It ends when all did, or with ``stop_on_empty_dataset`` when one that is drawn has ended.
+        ``weights`` may be a Dataset of vectors, one for each draw; then it ends with them, too. It ends when all did,
+        or with ``stop_on_empty_dataset`` when one that is drawn has ended.
 
         >>> a, b = Dataset.range(2), Dataset.range(2, 4)
         >>> sorted(Dataset.sample_from_datasets([a, b], seed=1))
         [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
         """
-        given = [] if weights is None else [float(x) for x in weights]
         again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
                                                                        "rerandomize_each_iteration")
+        if isinstance(weights, Described):
+            return made(_core.sample_from_by(graphs(datasets, "sample_from_datasets"), weights._graph, seed_of(seed),
+                                             flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
+        given = [] if weights is None else [float(x) for x in weights]
         return made(_core.sample_from(graphs(datasets, "sample_from_datasets"), given, seed_of(seed),
                                          flag(stop_on_empty_dataset, "stop_on_empty_dataset"), again))
 

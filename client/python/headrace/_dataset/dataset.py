@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .. import _core, _options, _tracing
+from .._missing import missing
 from .._specs import spec_of_leaf
 from .batching import Batching
 from .choosing import Choosing
@@ -20,7 +21,15 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
-class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
+class _Names(type):
+    """Says of documented names that this release lacks what they are."""
+
+    if not TYPE_CHECKING:  # which finds out by itself
+        def __getattr__(cls, name: str) -> Any:
+            missing("Dataset", name)
+
+
+class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metaclass=_Names):
     """A description of elements: where they come from and what happens to them.
 
     Immutable; nothing runs until it is iterated over, here or (before ``distribute``) on the workers of a service.
@@ -72,14 +81,14 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
         """
         return self._graph.cardinality()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> _core.Iterator:
         return self._graph.read()
 
-    def as_numpy_iterator(self) -> Iterator[Any]:
+    def as_numpy_iterator(self) -> _core.Iterator:
         """The same as ``iter``: elements are numpy's anyhow."""
         return self._graph.read()
 
-    def restore(self, record: bytes) -> Iterator[Any]:
+    def restore(self, record: bytes) -> _core.Iterator:
         """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
 
         In this process or another: gives what was still to come, in the same order (nothing, of one that had ended).
@@ -116,6 +125,10 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping):
 
     def __bool__(self) -> bool:
         return True
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            missing("Dataset", name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_encoded, (self._graph.encode(), self._given_options._given())

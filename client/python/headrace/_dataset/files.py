@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 from .._values import integer
-from .arguments import AUTOTUNE, compression, names, parallel_calls
+from .arguments import AUTOTUNE, Int, Names, compression, names, parallel_calls
 from .dataset import Dataset
 
 
@@ -16,11 +16,12 @@ class _FileDataset(Dataset):
 
     __slots__ = ()
 
-    def __init__(self, filenames: Any, read: Callable[[_core.Tensor], _core.Graph], num_parallel_reads: Any,
-                 buffer_size: Any) -> None:
+    def __init__(self, filenames: Names, read: Callable[[_core.Tensor], _core.Graph], num_parallel_reads: Int | None,
+                 buffer_size: Int | None) -> None:
         if buffer_size is not None:
             integer(buffer_size, "buffer_size")
         of_file = lambda name: Dataset(read(_core.reshape(name, [])))  # noqa: E731
+        inputs: Dataset
         if isinstance(filenames, Dataset):
             inputs = filenames
         elif num_parallel_reads is None:
@@ -41,25 +42,49 @@ class TFRecordDataset(_FileDataset):
 
     ``filenames``: a name, several, a tensor of a traced function, or a dataset of names. ``compression_type``: ``""``,
     ``"GZIP"`` or ``"ZLIB"``. ``num_parallel_reads``: files read at a time, interleaved; None reads one after another.
-    ``buffer_size`` is accepted; headrace chooses its own. A damaged record is a ``DataLossError`` naming the file.
+    ``buffer_size`` is accepted; headrace chooses its own. Elements are scalars: ``TensorSpec([], string)``.
+
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read: a file that is not there is a
+    ``NotFoundError``, a damaged record a ``DataLossError``; both name the file.
+
+    >>> import os, tempfile
+    >>> import headrace as hr
+    >>> path = os.path.join(tempfile.mkdtemp(), "some.tfrecord")
+    >>> with hr.io.TFRecordWriter(path) as to:
+    ...     to.write(b"one")
+    ...     to.write(b"two")
+    >>> list(hr.TFRecordDataset([path]))
+    [b'one', b'two']
     """
 
     __slots__ = ()
 
-    def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
-                 num_parallel_reads: Any = None, name: str | None = None) -> None:
+    def __init__(self, filenames: Names, compression_type: str | None = None, buffer_size: Int | None = None,
+                 num_parallel_reads: Int | None = None, name: str | None = None) -> None:
         how = compression(compression_type)
         super().__init__(filenames, lambda files: _core.tfrecord(files, how), num_parallel_reads,
                          buffer_size)
 
 
 class TextLineDataset(_FileDataset):
-    """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``. Arguments as of ``TFRecordDataset``."""
+    """The lines of text files, as ``bytes`` without ``\\n`` or ``\\r\\n``: scalars. Arguments as of ``TFRecordDataset``.
+
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read, a file that is not there is a
+    ``NotFoundError`` that names it.
+
+    >>> import os, tempfile
+    >>> import headrace as hr
+    >>> path = os.path.join(tempfile.mkdtemp(), "some.txt")
+    >>> with open(path, "w") as to:
+    ...     _ = to.write("one\\ntwo\\n")
+    >>> list(hr.TextLineDataset(path))
+    [b'one', b'two']
+    """
 
     __slots__ = ()
 
-    def __init__(self, filenames: Any, compression_type: str | None = None, buffer_size: Any = None,
-                 num_parallel_reads: Any = None, name: str | None = None) -> None:
+    def __init__(self, filenames: Names, compression_type: str | None = None, buffer_size: Int | None = None,
+                 num_parallel_reads: Int | None = None, name: str | None = None) -> None:
         how = compression(compression_type)
         super().__init__(filenames, lambda files: _core.text_lines(files, how), num_parallel_reads,
                          buffer_size)
@@ -68,15 +93,25 @@ class TextLineDataset(_FileDataset):
 class FixedLengthRecordDataset(_FileDataset):
     """Records of ``record_bytes`` bytes from binary files, as ``bytes``; other arguments as of ``TFRecordDataset``.
 
-    ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. A file whose size does not fit is an
-    error.
+    ``header_bytes`` and ``footer_bytes`` at the ends of each file are left out. Elements are scalars.
+
+    Raises ``TypeError`` or ``InvalidArgumentError`` for wrong arguments. When it is read, a file whose size does not fit
+    is an error that names it.
+
+    >>> import os, tempfile
+    >>> import headrace as hr
+    >>> path = os.path.join(tempfile.mkdtemp(), "some.bin")
+    >>> with open(path, "wb") as to:
+    ...     _ = to.write(b"-abcd")
+    >>> list(hr.FixedLengthRecordDataset(path, 2, header_bytes=1))
+    [b'ab', b'cd']
     """
 
     __slots__ = ()
 
-    def __init__(self, filenames: Any, record_bytes: Any, header_bytes: Any = None, footer_bytes: Any = None,
-                 buffer_size: Any = None, compression_type: str | None = None, num_parallel_reads: Any = None,
-                 name: str | None = None) -> None:
+    def __init__(self, filenames: Names, record_bytes: Int, header_bytes: Int | None = None,
+                 footer_bytes: Int | None = None, buffer_size: Int | None = None, compression_type: str | None = None,
+                 num_parallel_reads: Int | None = None, name: str | None = None) -> None:
         how = compression(compression_type)
         record = integer(record_bytes, "record_bytes")
         header = 0 if header_bytes is None else integer(header_bytes, "header_bytes")

@@ -9,7 +9,7 @@ from .. import _core, _tracing
 from .._python import PyFunction
 from .._values import integer
 from ..errors import UnimplementedError
-from .arguments import AUTOTUNE, flag, order, parallel_calls
+from .arguments import AUTOTUNE, Int, flag, order, parallel_calls
 from .base import Described
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Functions(Described):
 
     __slots__ = ()
 
-    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: bool | None = None,
-            synchronous: bool | None = None, use_unbounded_threadpool: bool = False,
-            name: str | None = None) -> Dataset:
+    def map(self, map_func: Callable[..., Any], num_parallel_calls: Int | None = None,
+            deterministic: bool | None = None, synchronous: bool | None = None,
+            use_unbounded_threadpool: bool = False, name: str | None = None) -> Dataset:
         """``map_func`` of each element.
 
         The function is traced: it is called once, with tensors (one an argument if elements are tuples), and gives
@@ -82,8 +82,8 @@ class Functions(Described):
         f = _tracing.trace(self._graph, map_func, "flat_map", "map_func", dataset=True)
         return self._with(_core.flat_map(self._graph, f))
 
-    def interleave(self, map_func: Callable[..., Any], cycle_length: Any = None, block_length: Any = None,
-                   num_parallel_calls: Any = None, deterministic: bool | None = None,
+    def interleave(self, map_func: Callable[..., Any], cycle_length: Int | None = None, block_length: Int | None = None,
+                   num_parallel_calls: Int | None = None, deterministic: bool | None = None,
                    name: str | None = None) -> Dataset:
         """The elements of the datasets that ``map_func`` makes of the elements, several datasets in turn.
 
@@ -96,7 +96,7 @@ class Functions(Described):
         return self._with(_core.interleave(self._graph, f, cycle, length, parallel_calls(num_parallel_calls),
                                            order(deterministic)))
 
-    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None) -> Any:
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """The last state after ``reduce_func(state, element)`` of all elements.
 
         It runs here; in a traced function, of a dataset that the function is given, where the function runs.
@@ -109,7 +109,7 @@ class Functions(Described):
         f = _tracing.trace(beside, _twice(reduce_func), "reduce", "reduce_func", dataset=False)
         return self._with(_core.last_element(_core.scan(self._graph, initial, f), initial, self._graph)).get_single_element()
 
-    def scan(self, initial_state: Any, scan_func: Any, name: str | None = None) -> Dataset:
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """``map`` with a state: ``scan_func(state, element)`` gives the next state and an output.
 
         >>> list(Dataset.range(4).scan(np.int64(0), lambda total, x: (total + x, total + x)))
@@ -120,7 +120,7 @@ class Functions(Described):
         f = _tracing.trace(beside, scan_func, "scan", "scan_func", dataset=False)
         return self._with(_core.scan(self._graph, initial, f))
 
-    def take_while(self, predicate: Any, name: str | None = None) -> Dataset:
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which ``predicate`` is false.
 
         >>> list(Dataset.range(5).take_while(lambda x: x < 2))

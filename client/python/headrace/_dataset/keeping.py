@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from .. import _core, _tracing, _values
 from .._specs import spec_of_leaf
 from .._values import integer
 from ..errors import InvalidArgumentError, UnimplementedError
+from .arguments import Int, Path
 from .base import Described
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ class Keeping(Described):
 
     __slots__ = ()
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: Int, name: str | None = None) -> Dataset:
         """Keeps up to ``buffer_size`` elements ready, made by another thread; ``AUTOTUNE`` lets headrace choose."""
         return self._with(_core.prefetch(self._graph, integer(buffer_size, "buffer_size")))
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: Path = "", name: str | None = None) -> Dataset:
         """The same elements; those of the first iteration that reads all of them are kept, and given by later ones.
 
         In memory, for this process, or in the folder ``filename``, which other programs can read too. An iteration in
@@ -61,7 +62,7 @@ class Keeping(Described):
         """
         return self._with(_core.cache(self._graph, _path(filename, "filename"), 0))
 
-    def save(self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> None:
+    def save(self, path: Path, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None) -> None:
         """Reads all elements and writes them into a folder, for ``load``: they are there when all are written.
 
         ``compression``: ``"NONE"``, ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``. ``shard_func`` of an element gives the number
@@ -79,7 +80,7 @@ class Keeping(Described):
                    _shard(self._graph, shard_func, "save"))
 
     @staticmethod
-    def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
+    def load(path: Path, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
              wait: bool = False) -> Dataset:
         """What ``save`` wrote into a folder, file after file.
 
@@ -103,7 +104,7 @@ class Keeping(Described):
         _check_reader(reader_func, "load")
         return _read_by(reader_func, folder, shards, "load")
 
-    def snapshot(self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
+    def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
         """As ``cache`` in a folder of ``path`` that is named by what makes the elements: another pipeline, another one.
 
@@ -167,7 +168,7 @@ def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int, operat
             raise UnimplementedError(f"{operator}: reader_func: of datasets of datasets there are flat_map, "
                                      "interleave, shuffle, take, skip, shard, repeat and the like; not map")
 
-        def __iter__(self) -> Iterator[Any]:
+        def __iter__(self) -> Any:
             return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read())
 
     def _of_shard(f: Callable[[Dataset], Any]) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core, _tracing, dtypes
 from .._values import integer
-from .arguments import flag, names, seed_of
+from .arguments import Int, Names, flag, names, seed_of
 from .base import Described, made
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Sources(Described):
         return from_generator(generator, output_types, output_shapes, args, output_signature, deterministic)
 
     @staticmethod
-    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None,
+    def list_files(file_pattern: Names, shuffle: bool | None = None, seed: Int | None = None,
                    name: str | None = None) -> Dataset:
         """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
 
@@ -95,7 +95,7 @@ class Sources(Described):
         return made(_core.list_files(names(file_pattern, "file_pattern"), mixed, seed_of(seed)))
 
     @staticmethod
-    def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
+    def counter(start: Int = 0, step: Int = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
         """``start``, ``start + step`` ... without an end, as scalars of ``dtype``.
 
         >>> list(Dataset.counter(5, 2).take(2))
@@ -106,7 +106,7 @@ class Sources(Described):
         return out if wanted == dtypes.int64 else out.map(lambda x: _core.cast(x, wanted.name))
 
     @staticmethod
-    def random(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
+    def random(seed: Int | None = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
         """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``."""
         again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
                                                                        "rerandomize_each_iteration")

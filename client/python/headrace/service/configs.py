@@ -23,6 +23,9 @@ class DispatcherConfig(NamedTuple):
     ``work_dir``, ``fault_tolerant_mode``, ``worker_addresses``, ``worker_max_concurrent_snapshots``, other deployment
     modes and the collection of unused jobs are not in this release: a server that is given them raises
     ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
+
+    >>> DispatcherConfig(port=5050, worker_timeout_ms=10_000).port
+    5050
     """
 
     port: int = 0
@@ -60,7 +63,11 @@ class WorkerConfig(NamedTuple):
     dispatcher as long as it lives; a warning says so.
 
     ``cross_trainer_cache_size_bytes``, ``snapshot_max_chunk_size_bytes``, ``shutdown_quiet_period_ms`` and other
-    transfer protocols are not in this release: a server that is given them raises ``UnimplementedError``.
+    transfer protocols are not in this release: a server that is given them raises ``UnimplementedError``;
+    ``TypeError`` and ``ValueError`` name the field that is wrong.
+
+    >>> WorkerConfig("localhost:5050", worker_tags=["gpu"]).dispatcher_address
+    'localhost:5050'
     """
 
     dispatcher_address: str

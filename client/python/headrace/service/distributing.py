@@ -91,7 +91,15 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
-    coordinated reads, the cross-trainer cache and static sharding, which this release does not have.
+    coordinated reads, the cross-trainer cache and static sharding, which this release does not have. Elements that
+    failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
+
+    >>> import headrace as hr
+    >>> with hr.service.DispatchServer() as dispatcher:
+    ...     with hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+    ...         ds = hr.Dataset.range(4).apply(hr.service.distribute("distributed_epoch", dispatcher.target))
+    ...         sorted(int(x) for x in ds.map(lambda x: x + 1))
+    [1, 2, 3, 4]
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
@@ -113,6 +121,11 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get unless they ask for another one.
 
     Raises ``AlreadyExistsError`` (or ``InvalidArgumentError``) for a ``dataset_id`` that another dataset has.
+
+    >>> import headrace as hr
+    >>> with hr.service.DispatchServer() as dispatcher:
+    ...     hr.service.register_dataset(dispatcher.target, hr.Dataset.range(4), dataset_id="numbers")
+    'numbers'
     """
     where = address_of(service)
     if not isinstance(dataset, Dataset):
@@ -139,6 +152,14 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
 
     The spec is fetched; ``element_spec``, if it is given, is compared with it. Raises ``NotFoundError`` for an
     unknown id, and ``InvalidArgumentError`` for another spec.
+
+    >>> import headrace as hr
+    >>> with hr.service.DispatchServer() as dispatcher:
+    ...     with hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+    ...         id = hr.service.register_dataset(dispatcher.target, hr.Dataset.range(4))
+    ...         ds = hr.service.from_dataset_id("distributed_epoch", dispatcher.target, id)
+    ...         sorted(int(x) for x in ds)
+    [0, 1, 2, 3]
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,

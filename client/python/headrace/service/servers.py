@@ -112,6 +112,13 @@ class DispatchServer(_Server):
     """A dispatcher in this process: knows datasets, workers and jobs.
 
     ``config``: a ``DispatcherConfig``; by default it listens on a free port of this host.
+
+    Raises ``TypeError``, ``ValueError`` or ``UnimplementedError`` naming the field that is wrong or missing, and an
+    ``OpError`` if it cannot start (a port in use).
+
+    >>> with DispatchServer() as dispatcher:
+    ...     dispatcher.target.startswith("grpc://127.0.0.1:"), dispatcher.num_workers()
+    (True, 0)
     """
 
     def __init__(self, config: DispatcherConfig | None = None, start: bool = True) -> None:
@@ -161,6 +168,12 @@ class WorkerServer(_Server):
 
     ``start`` returns when the dispatcher knows the worker. If the dispatcher cannot be reached, the worker registers as
     soon as it can, as after each loss of it. Python functions in pipelines run in processes of their own beside it.
+
+    Raises ``TypeError``, ``ValueError`` and other errors as ``DispatchServer`` does.
+
+    >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
+    ...     dispatcher.num_workers()
+    1
     """
 
     _pool: _pool.Pool | None = None

@@ -1,10 +1,11 @@
 """What ``headrace.experimental`` holds, by the name of tf.data."""
 
-from ...experimental import (
-    AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, CsvDataset, JsonLinesDataset, SqlDataset, TarDataset, sleep,
-    snapshot,
-)
-from . import service
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset", "JsonLinesDataset",
-           "SqlDataset", "TarDataset", "service", "sleep", "snapshot"]
+from ..._missing import names_of as _names_of
+from ...experimental import *
+from ...experimental import __all__ as __all__
+from . import service as service  # type: ignore[no-redef]
+
+if not _TYPE_CHECKING:
+    __getattr__ = _names_of("data.experimental")

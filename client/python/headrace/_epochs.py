@@ -1,0 +1,64 @@
+"""Numbers of passes, told to all who make one together."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import multiprocessing.context
+import multiprocessing.sharedctypes
+from typing import Any
+
+_KEPT = 8
+# Makes the type of shared memory known to the pickler that spawns: it must be when that begins.
+_KNOWN_TYPE = multiprocessing.sharedctypes.RawArray("q", 1 + 2 * _KEPT)
+
+
+def mixed(*numbers: int) -> int:
+    """One number of 64 bits that each of these decides."""
+    text = ",".join(str(x) for x in numbers).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+class Epochs:
+    """Counts passes. Processes that are spawned with it count together with this one.
+
+    Whoever begins a pass names it by a key that all who make it know, and others do not; the first one to come counts.
+    """
+
+    def __init__(self) -> None:
+        # The next number, then pairs of a key and its number: the last few.
+        self._kept: Any = [0] + [-1, -1] * _KEPT
+
+    @property
+    def next(self) -> int:
+        """The number of the pass that begins next."""
+        return int(self._kept[0])
+
+    @next.setter
+    def next(self, number: int) -> None:
+        self._kept[0] = number
+
+    def begin(self, key: int | None = None) -> int:
+        """The number of a pass; None is a pass of this process alone."""
+        if isinstance(self._kept, list):
+            return self._count(key)
+        with self._kept.get_lock():
+            return self._count(key)
+
+    def _count(self, key: int | None) -> int:
+        kept = self._kept
+        for i in range(1, len(kept), 2):
+            if key is not None and kept[i] == key:
+                return int(kept[i + 1])
+        number = int(kept[0])
+        kept[0] = number + 1
+        if key is not None:
+            kept[1:] = [key, number, *kept[1:-2]]
+        return number
+
+    def __getstate__(self) -> dict[str, Any]:
+        if multiprocessing.context.get_spawning_popen() is None:
+            return {"_kept": list(self._kept)}
+        if isinstance(self._kept, list):
+            self._kept = multiprocessing.get_context("spawn").Array("q", self._kept)
+        return {"_kept": self._kept}

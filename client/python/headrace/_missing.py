@@ -1,0 +1,81 @@
+"""Documented names that this release does not have: asking for one says so, instead of a bare AttributeError."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .errors import UnimplementedError
+
+#: By where they are documented, each with what to use instead, if there is something.
+MISSING: dict[str, dict[str, str]] = {
+    "data": {
+        "IteratorSpec": "iterators do not stand in functions; element_spec tells what they give",
+        "NumpyIterator": "every iterator gives numpy's values",
+    },
+    "data.experimental": {
+        "AutoShardPolicy": "the processing mode of distribute says how workers share a dataset",
+        "AutotuneAlgorithm": "there is one",
+        "CheckpointInputPipelineHook": "iterators have save and restore",
+        "DatasetInitializer": "a table is made of keys and values: headrace.lookup",
+        "ExternalStatePolicy": "nothing outside of a graph is part of it",
+        "Optional": "iterators raise StopIteration at their end",
+        "Reducer": "Dataset.reduce takes functions",
+        "StatsAggregator": "headrace explain measures each operator",
+        "StatsOptions": "headrace explain measures each operator",
+        "at": "",
+        "bytes_produced_stats": "headrace explain measures each operator",
+        "copy_to_device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
+        "dense_to_sparse_batch": "Dataset.ragged_batch and padded_batch batch rows of different shapes",
+        "enable_debug_mode": "",
+        "from_list": "Dataset.from_tensor_slices takes lists",
+        "from_variant": "datasets are values of Python",
+        "get_model_proto": "headrace explain shows a running pipeline",
+        "get_next_as_optional": "iterators raise StopIteration at their end",
+        "get_structure": "Dataset.element_spec",
+        "group_by_reducer": "Dataset.group_by_window, and Dataset.reduce of each group",
+        "index_table_from_dataset": "a table is made of keys and values: headrace.lookup",
+        "latency_stats": "headrace explain measures each operator",
+        "load": "Dataset.load",
+        "make_batched_features_dataset": "TFRecordDataset, map with headrace.io.parse_single_example, and batch",
+        "make_csv_dataset": "experimental.CsvDataset",
+        "make_saveable_from_iterator": "iterators have save and restore",
+        "map_and_batch_with_legacy_function": "map and batch",
+        "pad_to_cardinality": "",
+        "parse_example_dataset": "map with headrace.io.parse_single_example",
+        "prefetch_to_device": "elements are on the CPU; headrace.torch and headrace.jax hand them on",
+        "save": "Dataset.save",
+        "set_stats_aggregator": "headrace explain measures each operator",
+        "table_from_dataset": "a table is made of keys and values: headrace.lookup",
+        "to_variant": "datasets are values of Python",
+    },
+    "Dataset": {
+        "filter_with_legacy_function": "filter",
+        "fingerprint": "",
+        "from_sparse_tensor_slices": "from_tensor_slices",
+        "make_initializable_iterator": "iter(dataset)",
+        "make_one_shot_iterator": "iter(dataset)",
+        "map_with_legacy_function": "map",
+        "output_classes": "element_spec",
+        "output_shapes": "element_spec",
+        "output_types": "element_spec",
+    },
+}
+
+
+class MissingNameError(UnimplementedError, AttributeError):
+    """This release has no such name; ``hasattr`` says so, too."""
+
+
+def missing(place: str, name: str) -> NoReturn:
+    """Raises for a name that a place does not have."""
+    known = MISSING.get(place, {})
+    if name not in known:
+        raise AttributeError(f"headrace.{place} has no attribute '{name}'")
+    instead = f": {known[name]}" if known[name] else ""
+    raise MissingNameError(f"headrace.{place}.{name} is not in this release{instead}")
+
+
+def names_of(place: str) -> Callable[[str], Any]:
+    """A module's ``__getattr__``."""
+    return lambda name: missing(place, name)

@@ -1,0 +1,133 @@
+"""Functions of numbers that take axes together, or go along them: part of ``headrace.math``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._values import integer, integers, tensor
+
+Tensor = _core.Tensor
+
+
+def _name(dtype: Any) -> str:
+    from .dtypes import as_dtype
+
+    return as_dtype(dtype).name
+
+
+# -- reductions -----------------------------------------------------------------------------------------
+
+
+def reduce_sum(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The sum over ``axis`` (one, several, or None for all). Floats are added in one fixed order on every CPU.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_sum(x, axis=0)).get_single_element()
+    array([4, 6], dtype=int32)
+    """
+    return _core.reduce_sum(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The mean over ``axis``.
+
+    >>> Dataset.from_tensors([[1.0, 2.0], [3.0, 4.0]]).map(lambda x: reduce_mean(x, axis=0)).get_single_element()
+    array([2., 3.], dtype=float32)
+    """
+    return _core.reduce_mean(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_max(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The largest over ``axis``.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_max(x, axis=0)).get_single_element()
+    array([3, 4], dtype=int32)
+    """
+    return _core.reduce_max(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_min(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The smallest over ``axis``.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_min(x, axis=0)).get_single_element()
+    array([1, 2], dtype=int32)
+    """
+    return _core.reduce_min(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_prod(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """The product over ``axis``.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: reduce_prod(x, axis=0)).get_single_element()
+    array([3, 8], dtype=int32)
+    """
+    return _core.reduce_prod(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_all(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """Are all true over ``axis``?
+
+    >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_all(x, axis=1)).get_single_element()
+    array([False,  True])
+    """
+    return _core.reduce_all(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+    """Is any true over ``axis``?
+
+    >>> Dataset.from_tensors([[True, False], [True, True]]).map(lambda x: reduce_any(x, axis=1)).get_single_element()
+    array([ True,  True])
+    """
+    return _core.reduce_any(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
+    """Where the first largest along ``axis`` (0 by default) is.
+
+    >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmax(x, axis=1)).get_single_element()
+    array([1, 1])
+    """
+    out = _core.argmax(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
+    return _core.cast(out, _name(output_type))
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
+    """Where the first smallest along ``axis`` (0 by default) is.
+
+    >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmin(x, axis=1)).get_single_element()
+    array([0, 0])
+    """
+    out = _core.argmin(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
+    return _core.cast(out, _name(output_type))
+
+
+# -- order and algebra ---------------------------------------------------------------------------------------
+
+
+def top_k(input: Any, k: int = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest of the last axis in descending order, and where they are (int32).
+
+    >>> Dataset.from_tensors([4, 9, 7]).map(lambda x: top_k(x, 2)).get_single_element()
+    (array([9, 7], dtype=int32), array([1, 2], dtype=int32))
+    """
+    out: tuple[Tensor, Tensor] = _core.top_k(tensor(input, "input"), integer(k, "k"))
+    return out
+
+
+def cumsum(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """Running sums along ``axis``; ``exclusive``: of what comes before; ``reverse``: from the end.
+
+    >>> Dataset.from_tensors([1, 2, 3]).map(cumsum).get_single_element()
+    array([1, 3, 6], dtype=int32)
+    """
+    return _core.cumsum(tensor(x, "x"), integer(axis, "axis"), exclusive, reverse)
+
+
+def cumprod(x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """Running products along ``axis``.
+
+    >>> Dataset.from_tensors([1, 2, 3]).map(cumprod).get_single_element()
+    array([1, 2, 6], dtype=int32)
+    """
+    return _core.cumprod(tensor(x, "x"), integer(axis, "axis"), exclusive, reverse)

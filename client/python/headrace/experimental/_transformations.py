@@ -1,0 +1,186 @@
+"""Methods of ``Dataset`` under the names that they had before, as transformations for ``Dataset.apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._dataset import AUTOTUNE, Dataset
+from .._values import integer
+
+Transformation = Callable[[Dataset], Dataset]
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """``shuffle``, then ``repeat``: each repetition in another order.
+
+    >>> sorted(Dataset.range(2).apply(shuffle_and_repeat(2, count=2, seed=1)))
+    [np.int64(0), np.int64(0), np.int64(1), np.int64(1)]
+    """
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def unbatch() -> Transformation:
+    """``Dataset.unbatch``.
+
+    >>> list(Dataset.range(2).batch(2).apply(unbatch()))
+    [np.int64(0), np.int64(1)]
+    """
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Transformation:
+    """``Dataset.unique``.
+
+    >>> list(Dataset.from_tensor_slices([1, 1, 2]).apply(unique()))
+    [np.int32(1), np.int32(2)]
+    """
+    return lambda dataset: dataset.unique()
+
+
+def take_while(predicate: Any) -> Transformation:
+    """``Dataset.take_while``.
+
+    >>> list(Dataset.range(9).apply(take_while(lambda x: x < 2)))
+    [np.int64(0), np.int64(1)]
+    """
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """``Dataset.ignore_errors``."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def enumerate_dataset(start: Any = 0) -> Transformation:
+    """``Dataset.enumerate``."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def scan(initial_state: Any, scan_func: Any) -> Transformation:
+    """``Dataset.scan``."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def assert_cardinality(expected_cardinality: Any) -> Transformation:
+    """``Dataset.assert_cardinality``.
+
+    >>> Dataset.range(9).filter(lambda x: x < 2).apply(assert_cardinality(2)).cardinality()
+    2
+    """
+    count = integer(expected_cardinality, "expected_cardinality")
+    return lambda dataset: dataset._with(_core.assert_cardinality(dataset._graph, count))
+
+
+def cardinality(dataset: Dataset) -> int:
+    """``Dataset.cardinality``."""
+    return dataset.cardinality()
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """``Dataset.get_single_element``."""
+    return dataset.get_single_element()
+
+
+def group_by_window(key_func: Any, reduce_func: Any, window_size: Any = None,
+                    window_size_func: Any = None) -> Transformation:
+    """``Dataset.group_by_window``."""
+    return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+
+def bucket_by_sequence_length(element_length_func: Any, bucket_boundaries: Any, bucket_batch_sizes: Any,
+                              padded_shapes: Any = None, padding_values: Any = None,
+                              pad_to_bucket_boundary: bool = False, no_padding: bool = False,
+                              drop_remainder: bool = False) -> Transformation:
+    """``Dataset.bucket_by_sequence_length``."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder)
+
+
+def rejection_resample(class_func: Any, target_dist: Any, initial_dist: Any = None,
+                       seed: Any = None) -> Transformation:
+    """``Dataset.rejection_resample``."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False) -> Transformation:
+    """``Dataset.ragged_batch``."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder)
+
+
+def map_and_batch(map_func: Any, batch_size: Any, num_parallel_batches: Any = None, drop_remainder: bool = False,
+                  num_parallel_calls: Any = None) -> Transformation:
+    """``map``, then ``batch``. Give num_parallel_calls or num_parallel_batches.
+
+    >>> list(Dataset.range(2).apply(map_and_batch(lambda x: x + 1, 2)))
+    [array([1, 2])]
+    """
+    if num_parallel_calls is not None and num_parallel_batches is not None:
+        raise ValueError("map_and_batch: give num_parallel_calls or num_parallel_batches, not both")
+    calls = num_parallel_calls
+    if num_parallel_batches is not None:
+        calls = AUTOTUNE if num_parallel_batches == AUTOTUNE else num_parallel_batches * batch_size
+    return lambda dataset: dataset.map(map_func, calls).batch(batch_size, drop_remainder)
+
+
+def parallel_interleave(map_func: Any, cycle_length: Any, block_length: Any = 1, sloppy: bool | None = False,
+                        buffer_output_elements: Any = None, prefetch_input_elements: Any = None) -> Transformation:
+    """``Dataset.interleave`` with parallel calls. The two last arguments are accepted; headrace chooses its own.
+
+    >>> ds = Dataset.range(2).apply(parallel_interleave(lambda x: Dataset.range(2).map(lambda y: 10 * x + y), 2))
+    >>> list(ds)
+    [np.int64(0), np.int64(10), np.int64(1), np.int64(11)]
+    """
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length,
+                                              None if sloppy is None else not sloppy)
+
+
+def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
+                         stop_on_empty_dataset: bool = False) -> Dataset:
+    """``Dataset.sample_from_datasets``."""
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
+    """``Dataset.choose_from_datasets``."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = None) -> Dataset:
+    """``Dataset.counter``."""
+    return Dataset.counter(start, step) if dtype is None else Dataset.counter(start, step, dtype)
+
+
+def RandomDataset(seed: Any = None) -> Dataset:
+    """``Dataset.random``."""
+    return Dataset.random(seed)
+
+
+class TFRecordWriter:
+    """Writes a dataset of string scalars into one TFRecord file.
+
+    >>> import os, tempfile
+    >>> import headrace as hr
+    >>> path = os.path.join(tempfile.mkdtemp(), "some.tfrecord")
+    >>> TFRecordWriter(path).write(Dataset.from_tensor_slices(["a", "b"]))
+    >>> list(hr.TFRecordDataset(path))
+    [b'a', b'b']
+    """
+
+    def __init__(self, filename: Any, compression_type: str | None = None) -> None:
+        self._filename, self._compression = filename, compression_type
+
+    def write(self, dataset: Dataset) -> None:
+        """Writes all elements. Raises ``TypeError`` for a dataset of something else than string scalars."""
+        from .. import dtypes, io
+        from .._specs import TensorSpec
+
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"TFRecordWriter: dataset must be a Dataset, not {type(dataset).__name__}")
+        if dataset.element_spec != TensorSpec([], dtypes.string):
+            raise TypeError(f"TFRecordWriter: dataset must give string scalars, not {dataset.element_spec}")
+        with io.TFRecordWriter(self._filename, self._compression) as to:
+            for record in dataset:
+                to.write(record)

@@ -1,0 +1,46 @@
+"""How this program shows a service who it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+
+
+class secure:
+    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``.
+
+    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. They
+    serve all that the program asks of services: ``distribute``, ``register_dataset``, ``status`` and what servers tell of
+    themselves; the servers in this program get theirs by their configs. It comes before all else that uses a service,
+    and goes after it. Processes that read for this one (DataLoader workers) do the same for themselves.
+
+    Raises ``TypeError`` and ``ValueError`` naming the argument, and ``FailedPreconditionError`` if the program is
+    connected otherwise.
+
+    >>> import headrace as hr
+    >>> try:
+    ...     hr.service.secure("trainer.pem", "trainer.key", "")
+    ... except ValueError as e:
+    ...     print(e)
+    tls_ca must not be empty
+    """
+
+    def __init__(self, tls_cert: Any, tls_key: Any, tls_ca: Any) -> None:
+        files = {"tls_cert": tls_cert, "tls_key": tls_key, "tls_ca": tls_ca}
+        for name, value in files.items():
+            if not hasattr(value, "__fspath__") and not isinstance(value, str):
+                raise TypeError(f"{name} must be a path, not {type(value).__name__}: {value!r}")
+            if not str(value):
+                raise ValueError(f"{name} must not be empty")
+        self._session = _core.SecureSession(*(str(x) for x in files.values()))
+
+    def close(self) -> None:
+        """Later connections are plain again, once nothing uses those that are open."""
+        self._session.stop()
+
+    def __enter__(self) -> secure:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,64 @@
+#include "graph_order.hpp"
+
+#include "headrace/pipeline/functions/row_seeds.hpp"
+
+#include <algorithm>
+
+namespace headrace::python {
+
+namespace {
+
+bool draws_order(const dataset_node& x) {
+  if (x.seed)
+    return false;
+  switch (x.op) {
+  case dataset_op::list_files: return x.flag;
+  case dataset_op::random:
+  case dataset_op::global_shuffle:
+  case dataset_op::shuffle:
+  case dataset_op::sample_from: return true;
+  case dataset_op::filter:
+  case dataset_op::take_while: return x.body && wants_row_seeds(*x.body);
+  default: return false;
+  }
+}
+
+/// `ordered`: what the graph's options say of parallel calls.
+void look(const dataset_node& x, bool ordered, order_facts& out) {
+  if (out.drawn.empty() && draws_order(x))
+    out.drawn = to_string(x.op);
+  if (out.reorders.empty() && x.parallel != 0 && !x.deterministic.value_or(ordered))
+    out.reorders = to_string(x.op);
+  if (x.op == dataset_op::distribute) {
+    out.service = true;
+    return;
+  }
+  for (const auto& input : x.inputs) look(*input, ordered, out);
+  if (x.body && x.body->dataset)
+    look(*x.body->dataset, ordered, out);
+}
+
+bool keeps_order(const dataset_node& x) {
+  if (x.op == dataset_op::options && x.options.deterministic)
+    return *x.options.deterministic;
+  return std::all_of(x.inputs.begin(), x.inputs.end(),
+                     [](const auto& input) { return keeps_order(*input); });
+}
+
+} // namespace
+
+bool reads_shared_job(const dataset_node& x) {
+  if (x.op == dataset_op::distribute)
+    return !x.service.job_name.empty();
+  return !x.inputs.empty() && std::all_of(x.inputs.begin(), x.inputs.end(), [](const auto& input) {
+    return reads_shared_job(*input);
+  });
+}
+
+order_facts order_of(const dataset_node& x) {
+  order_facts out;
+  look(x, keeps_order(x), out);
+  return out;
+}
+
+} // namespace headrace::python

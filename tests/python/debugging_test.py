@@ -1,0 +1,131 @@
+"""Assertions that are about dtypes, shapes and collections."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+d = hr.debugging
+
+
+def run(f, *columns):
+    ds = hr.Dataset.from_tensor_slices(columns if len(columns) > 1 else columns[0])
+    return list(ds.map(f))
+
+
+def test_DtypesAreCheckedWhenTheFunctionIsTraced():
+    assert run(lambda x: d.assert_integer(d.assert_type(x, hr.int32)), [1, 2]) == [1, 2]
+    with pytest.raises(TypeError, match="assert_integer: sizes: the tensor is float32"):
+        run(lambda x: d.assert_integer(x, "sizes"), [1.5])
+    with pytest.raises(TypeError, match="assert_type: the tensor is int32; float32 is needed"):
+        run(lambda x: d.assert_type(x, hr.float32), [1])
+    assert d.assert_same_float_dtype([hr.constant(1.0), None], hr.float32) == hr.float32
+    assert d.assert_same_float_dtype() == hr.float32
+    for tensors, dtype in (([hr.constant(1.0)], hr.float64), ([hr.constant(1)], None), (None, hr.int32)):
+        with pytest.raises(ValueError, match="assert_same_float_dtype"):
+            d.assert_same_float_dtype(tensors, dtype)
+
+
+def test_RanksThatAreKnownAreCheckedAtOnceAndOthersWhereTheElementIs():
+    assert run(lambda x: d.assert_scalar(d.assert_rank_in(d.assert_rank_at_least(x, 0), [1, 0])), [7]) == [7]
+    for f, text in ((lambda x: d.assert_rank_at_least(x, 1), "rank 1 or more is needed"),
+                    (lambda x: d.assert_rank_in(x, [1, 2]), r"\[1, 2\] is needed"),
+                    (lambda x: d.assert_scalar(hr.stack([x])), "a scalar is needed")):
+        with pytest.raises(hr.errors.InvalidArgumentError, match=text):
+            run(f, [1])
+    with pytest.raises(ValueError, match="ranks must hold"):
+        d.assert_rank_in(1, [])
+
+    def unknown(f):
+        ds = hr.Dataset.from_generator(lambda: iter([np.ones(2), np.ones((1, 2))]),
+                                       output_signature=hr.TensorSpec(None, hr.float64))
+        it, out = iter(ds.map(f)), []
+        for _ in range(2):
+            try:
+                out.append(next(it).shape)
+            except hr.errors.InvalidArgumentError as e:
+                out.append("needed" in str(e))
+        return out
+    assert unknown(lambda x: d.assert_rank_at_least(x, 2)) == [True, (1, 2)]
+    assert unknown(lambda x: d.assert_rank_in(x, [0, 1])) == [(2,), True]
+
+
+def test_ShapesFitTogether():
+    pairs = hr.Dataset.range(6).batch(2, drop_remainder=True)
+    assert len(list(pairs.map(lambda x: d.assert_shapes([(x, ("N",)), (x, [2]), (x[0], ())])[0]))) == 3
+    with pytest.raises(hr.errors.InvalidArgumentError, match="assert_shapes"):
+        pairs.map(lambda x: d.assert_shapes([(x, ("N",)), (x[:1], ("N",))])[0])
+    uneven = hr.Dataset.range(3).batch(2)
+    it = iter(uneven.map(lambda x: d.assert_shapes([(x, (2,))])[0]))
+    assert next(it).tolist() == [0, 1]
+    with pytest.raises(hr.errors.InvalidArgumentError, match=r"the shape is \(2,\)"):
+        next(it)
+    it = iter(uneven.map(lambda x: d.assert_shapes([(x, ("N",)), (hr.constant([1, 2]), ("N",))])[0]))
+    assert next(it).tolist() == [0, 1]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="the shape is"):
+        next(it)
+
+
+def test_NearIsTenStepsOfTheDtype():
+    def near(x, y):
+        try:
+            run(lambda a, b: d.assert_near(a, b), np.array([x]), np.array([y]))
+            return True
+        except hr.errors.InvalidArgumentError:
+            return False
+    step = np.float32(2**-23)
+    assert near(np.float32(1) + 20 * step, np.float32(1)) and not near(np.float32(1) + 22 * step, np.float32(1))
+    assert near(1 + 20 * 2**-52, 1.0) and not near(1 + 1e-9, 1.0)
+    assert run(lambda a: d.assert_near(a, 1.0, rtol=0.5), [1.25]) == [1.25]
+
+
+def test_SeveralTensorsOfTheirOwnDtypesPassOrFailTogether():
+    it = iter(hr.Dataset.range(2).map(lambda x: tuple(d.Assert(x < 1, [x, hr.cast(x, hr.float32), "s"]))))
+    assert next(it) == (0, 0.0, b"s")
+    with pytest.raises(hr.errors.InvalidArgumentError, match="Assert"):
+        next(it)
+
+
+def test_Collections():
+    for x in ([1], (1,), {"a": 1}, iter([1])):
+        d.assert_proper_iterable(x)
+    for x in (1, "ab", b"ab", np.ones(2), hr.constant([1])):
+        with pytest.raises(TypeError, match="assert_proper_iterable"):
+            d.assert_proper_iterable(x)
+    assert d.is_numeric_tensor(hr.constant(1.5)) and not d.is_numeric_tensor(hr.constant(True))
+
+
+def test_FeaturesAtPlacesAndRowsOfDifferentLengths(tmp_path):
+    def feature(kind, *values):
+        def field(number, body):
+            return bytes([number << 3 | 2, len(body)]) + body
+        ints = b"".join(bytes([v]) for v in values)
+        body = field(3, field(1, ints)) if kind == "int" else field(1, b"".join(field(1, v) for v in values))
+        return body
+
+    def entry(key, body):
+        pair = b"\n" + bytes([len(key)]) + key.encode() + b"\x12" + bytes([len(body)]) + body
+        return b"\n" + bytes([len(pair)]) + pair
+    features = entry("at", feature("int", 3, 1)) + entry("v", feature("int", 30, 10)) + \
+        entry("n", feature("int", 2, 0, 1)) + entry("w", feature("int", 1, 2, 3))
+    example = b"\n" + bytes([len(features)]) + features
+    how = {"sparse": hr.io.SparseFeature("at", "v", hr.int64, 5),
+           "rows": hr.io.RaggedFeature(hr.int64, "w", "n")}
+    (got,) = hr.Dataset.from_tensors(example).map(lambda x: hr.io.parse_single_example(x, how))
+    assert {k: v.tolist() for k, v in got.items()} == {"sparse": [0, 10, 0, 30, 0],
+                                                       "rows": [[1, 2], [0, 0], [3, 0]]}
+
+
+def test_DrawsCategories():
+    drawn = np.stack(list(hr.Dataset.range(50).map(lambda x: hr.random.categorical([[0.0, 0.0, -1e9]], 4))))
+    assert drawn.shape == (50, 1, 4) and set(drawn.flat) == {0, 1}
+
+
+def test_ImagesOfABatchAreFlippedEachByItself():
+    images = np.arange(64)[:, None, None, None] + np.zeros((1, 1, 2, 1), np.int64)
+    images[:, :, 1] += 100
+    (got,) = hr.Dataset.from_tensors(images).map(lambda x: hr.image.stateless_random_flip_left_right(x, [3, 4]))
+    flipped = got[:, 0, 0, 0] >= 100
+    assert 10 < flipped.sum() < 54

@@ -1,0 +1,96 @@
+"""Every documented name is there, or says that this release lacks it."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from documented import DATA, DATASET, EXPERIMENTAL
+from headrace._missing import MISSING, MissingNameError
+
+PLACES = [(hr.data, name) for name in DATA] + [(hr.data.experimental, name) for name in EXPERIMENTAL] \
+    + [(hr.Dataset, name) for name in DATASET]
+
+
+@pytest.mark.parametrize("place, name", PLACES, ids=lambda x: x if isinstance(x, str) else "")
+def test_ADocumentedNameIsThereOrSaysThatItIsMissing(place, name):
+    try:
+        assert getattr(place, name) is not None
+    except MissingNameError as e:
+        assert isinstance(e, hr.errors.UnimplementedError) and isinstance(e, AttributeError)
+        assert name in str(e) and "not in this release" in str(e)
+        assert not hasattr(place, name)
+
+
+def test_NamesThatAreThereAreNotCalledMissing():
+    for place, at in (("data", hr.data), ("data.experimental", hr.data.experimental), ("Dataset", hr.Dataset)):
+        assert not [name for name in MISSING[place] if name in dir(at)]
+
+
+def test_OtherNamesAreUnknownAsEverywhere():
+    for place in (hr.data, hr.experimental, hr.Dataset, hr.Dataset.range(1)):
+        with pytest.raises(AttributeError, match="nonsense") as e:
+            place.nonsense
+        assert not isinstance(e.value, MissingNameError)
+    with pytest.raises(MissingNameError, match="fingerprint"):
+        hr.Dataset.range(1).fingerprint
+
+
+def test_MigratingTellsOfEveryName():
+    import pathlib
+
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "migrating.md").read_text()
+    ours = {"service", "sleep", "CsvDataset", "JsonLinesDataset", "TarDataset", "SqlDataset"}
+    untold = [name for name in {*DATA, *EXPERIMENTAL, *hr.experimental.__all__} - ours if name not in text]
+    assert not sorted(untold)
+
+
+def test_IteratorsAreOfTheDocumentedClass():
+    it = iter(hr.Dataset.range(2))
+    assert isinstance(it, hr.data.Iterator) and it.get_next() == 0
+
+
+def test_TheOldNameOfAnOptionIsThatOption():
+    options = hr.Options()
+    options.experimental_deterministic = False
+    assert options.deterministic is False and options.experimental_deterministic is False
+    options.experimental_threading.private_threadpool_size = 3
+    assert hr.Dataset.range(1).with_options(options).options().threading.private_threadpool_size == 3
+    with pytest.raises(AttributeError, match="no option 'nonsense'"):
+        options.nonsense
+
+
+def test_TransformationsDoWhatTheMethodsDo():
+    ds, x = hr.Dataset.range(6), hr.experimental
+    assert list(ds.apply(x.enumerate_dataset(1))) == list(ds.enumerate(1))
+    assert [int(i) for i in ds.apply(x.scan(np.int64(0), lambda s, e: (s + e, s + e)))] == [0, 1, 3, 6, 10, 15]
+    assert list(ds.apply(x.map_and_batch(lambda e: e * 2, 3, drop_remainder=True)))[1].tolist() == [6, 8, 10]
+    assert x.cardinality(ds) == 6 and x.get_single_element(ds.take(1)) == 0
+    grouped = ds.apply(x.group_by_window(lambda e: e % 2, lambda k, xs: xs.batch(3), 3))
+    assert [g.tolist() for g in grouped] == [[0, 2, 4], [1, 3, 5]]
+    assert list(ds.map(lambda e: 6 // e).apply(x.ignore_errors())) == [6, 3, 2, 1, 1]
+    assert [int(e) for e in x.Counter(3).take(2)] == [3, 4]
+    with pytest.raises(ValueError, match="not both"):
+        x.map_and_batch(lambda e: e, 2, num_parallel_batches=2, num_parallel_calls=2)
+    with pytest.raises(hr.errors.FailedPreconditionError, match="assert_cardinality"):
+        list(ds.filter(lambda e: e > 3).apply(x.assert_cardinality(3)))
+    with pytest.raises(TypeError, match="string scalars"):
+        x.TFRecordWriter("/nowhere/x").write(ds)
+    assert all(inspect.getdoc(getattr(x, name)) for name in x.__all__ if inspect.isroutine(getattr(x, name)))
+
+
+def test_SamplesByADatasetOfWeights():
+    turns = hr.Dataset.range(6).map(lambda i: hr.one_hot(i % 2, 2, dtype=hr.float32))
+    got = hr.Dataset.sample_from_datasets([hr.Dataset.range(9), hr.Dataset.range(10, 19)], turns, seed=1)
+    assert [int(e) for e in got] == [0, 10, 1, 11, 2, 12]
+    with pytest.raises(hr.errors.InvalidArgumentError, match="weights"):
+        hr.Dataset.sample_from_datasets([hr.Dataset.range(9)], hr.Dataset.from_tensors("x"))
+
+
+def test_EverythingPublicIsExported():
+    public = {name for name, value in vars(hr).items() if not name.startswith("_")
+              and not (inspect.ismodule(value) and name not in hr.__all__)}
+    assert sorted(public - {"jax", "torch"}) == sorted(hr.__all__)

@@ -1,0 +1,67 @@
+"""Services that ask for certificates."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import headrace as hr
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A certificate, its key, and the authority."""
+    folder = tmp_path_factory.mktemp("tls")
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
+
+    new = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1")
+    openssl("req", "-x509", *new, "-subj", "/CN=ours", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl("req", *new, "-subj", "/CN=trainer", "-keyout", "some.key", "-out", "some.csr")
+    openssl("x509", "-req", "-in", "some.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "1",
+            "-out", "some.pem")
+    return [str(folder / name) for name in ("some.pem", "some.key", "ca.pem")]
+
+
+PROGRAM = """
+import sys
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+
+def read(target):
+    ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", target, worker_timeout=5))
+    return sorted(int(x) for x in ds)
+
+with hr.service.secure(**tls):
+    with hr.service.DispatchServer(hr.service.DispatcherConfig(host="0.0.0.0", advertise_host="127.0.0.1", **tls)) as d:
+        with hr.service.WorkerServer(hr.service.WorkerConfig(d.target, **tls)):
+            assert read(d.target) == list(range(9))
+            assert d.num_workers() == 1
+    try:
+        hr.service.secure(cert, ca, ca)
+    except hr.errors.FailedPreconditionError as e:
+        assert "secure_session" in str(e) or "certificate" in str(e), e
+    else:
+        raise AssertionError("two ways at a time")
+with hr.service.DispatchServer() as d, hr.service.WorkerServer(hr.service.WorkerConfig(d.target)):
+    assert read(d.target) == list(range(9))
+print("fine")
+"""
+
+
+def test_AProgramShowsItsCertificate(files):
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *files], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
+
+
+def test_ArgumentsOfSecureAreChecked(tmp_path):
+    with pytest.raises(TypeError, match="tls_key must be a path, not int"):
+        hr.service.secure("a", 1, "b")
+    with pytest.raises(ValueError, match="tls_cert must not be empty"):
+        hr.service.secure("", "a", "b")
+    with pytest.raises(hr.errors.OpError):
+        hr.service.secure(tmp_path / "a.pem", tmp_path / "a.key", tmp_path / "ca.pem")
