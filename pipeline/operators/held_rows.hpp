@@ -41,6 +41,8 @@ public:
     if (--marks_[which].held == 0 && which == 0)
       drop_unused();
   }
+  /// As `row_reservoir::prefetch`.
+  void prefetch(size_t place) const { __builtin_prefetch(of_.data() + place, 1); }
   /// As `row_reservoir::arrange`.
   void arrange(const std::vector<uint32_t>& from) {
     std::vector<uint16_t> moved;

@@ -107,6 +107,9 @@ public:
     ++given_;
     origins_.give(slot, last);
   }
+  void prefetch(size_t slot) const override {
+    for (const auto& lane : lanes_) __builtin_prefetch(lane.slots.data() + slot * lane.width, 1);
+  }
   void arrange(const std::vector<uint32_t>& from) override {
     for (auto& lane : lanes_) {
       std::vector<std::byte> moved(lane.slots.size());
@@ -188,6 +191,7 @@ public:
     slots_.pop_back();
     --held_;
   }
+  void prefetch(size_t slot) const override { __builtin_prefetch(slots_.data() + slot, 1); }
   void arrange(const std::vector<uint32_t>& from) override {
     std::vector<reference> moved;
     for (auto slot : from) moved.push_back(slots_[slot]);

@@ -21,6 +21,8 @@ public:
   virtual void pass(size_t row) = 0;
   /// Gives the row in place `index`. @pre `index < held()`
   virtual void give(size_t index) = 0;
+  /// The row in place `index` is likely to be given soon.
+  virtual void prefetch(size_t index) const = 0;
   /// The block of what was given since `start`.
   virtual block finish(uint64_t& kernel_calls) = 0;
 

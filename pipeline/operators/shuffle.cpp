@@ -11,6 +11,9 @@ namespace headrace::detail {
 
 namespace {
 
+/// From here on a buffer does not stay in the caches.
+constexpr size_t many_rows = 1 << 14;
+
 /// Fills a buffer of n rows; each row that leaves it is a random one, and its place goes to the
 /// next row of the input. Rows that failed pass the buffer by: they come out where they came in.
 class shuffle_iterator final : public operator_iterator {
@@ -126,6 +129,14 @@ private:
   }
 
   void give() {
+    // While the buffer is full it is known which places come next: their rows are fetched from
+    // memory meanwhile, many at a time.
+    constexpr uint64_t ahead = 16;
+    if (size_ >= many_rows) {
+      const auto soon = random_soon_.below(drawn_ + ahead, rows_->held());
+      rows_->prefetch(soon);
+      held_.prefetch(soon);
+    }
     const auto place = random_.below(drawn_++, rows_->held());
     rows_->give(place);
     held_.give(place);
@@ -157,6 +168,7 @@ private:
   std::unique_ptr<iterator> input_;
   const size_t size_;
   counter_random random_;
+  counter_random random_soon_ = random_; ///< the same numbers; each keeps those that it drew last
   uint64_t drawn_ = 0;
   std::unique_ptr<row_reservoir> rows_;
   held_rows held_;
