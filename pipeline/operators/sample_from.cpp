@@ -39,10 +39,10 @@ protected:
       return std::nullopt;
     return inputs_.finish(kernel_calls_);
   }
-  // Numbers: rows drawn, then whether each input was found to have ended; points of the inputs.
+  // Numbers: rows drawn, then whether each input is left out from now on; points of the inputs.
   void save_to(position& to) const override {
     to.numbers = {draws_};
-    for (size_t i = 0; i < inputs_.size(); ++i) to.numbers.push_back(inputs_.ended(i));
+    for (auto weight : weights_) to.numbers.push_back(weight == 0);
     inputs_.save_to(to);
   }
   status restore_from(position_reader& from) override {

@@ -17,8 +17,18 @@ using test::traced;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Reads `rows` rows, saves, goes on from the record in a new iterator, and checks that it gives
-/// what was still to come. At every row, in blocks of 1, 3 and 1000.
+/// A new iterator at the point where another one is.
+std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from,
+                                  const iterator_context& context) {
+  const auto record = encode_iteration({.graph = "x", .point = {from.save(), 0}}).value();
+  const auto position = decode_iteration(record, "x").value();
+  auto out = make_iterator(graph, context).value();
+  EXPECT_EQ(out->restore(*position.point.at), status{});
+  return out;
+}
+
+/// Reads `rows` rows, goes on from there in a new iterator and from that in another one, and checks
+/// that it gives what was still to come. At every row, in blocks of 1, 3 and 1000.
 void expect_resumes(const dataset_ptr& graph) {
   const auto whole = read_all(graph);
   for (size_t most : {1, 3, 1000})
@@ -26,13 +36,10 @@ void expect_resumes(const dataset_ptr& graph) {
       iterator_context context;
       auto first = make_iterator(graph, context).value();
       read_all(*first, always(most), rows);
-      const auto record = encode_iteration({.graph = "x", .point = {first->save(), 0}}).value();
-      auto from = decode_iteration(record, "x").value();
-      auto second = make_iterator(graph, context).value();
-      ASSERT_EQ(second->restore(*from.point.at), status{}) << rows;
+      auto last = resumed(graph, *resumed(graph, *first, context), context);
       const std::vector<std::string> rest{whole.begin() + static_cast<std::ptrdiff_t>(rows),
                                           whole.end()};
-      ASSERT_EQ(read_all(*second, always(most)), rest) << rows << " rows in blocks of " << most;
+      ASSERT_EQ(read_all(*last, always(most)), rest) << rows << " rows in blocks of " << most;
     }
 }
 
@@ -55,6 +62,16 @@ TEST(Positions, OfSourcesAndSimpleOperators) {
   expect_resumes(make_zip({counted(), make_batch(range(0, 50), 3).value()}).value());
   expect_resumes(make_batch(counted(), 5).value());
   expect_resumes(make_batch(counted(), 5, true).value());
+}
+
+TEST(Positions, OfInputsThatAreDrawnOrChosen) {
+  const std::vector<dataset_ptr> inputs{range(0, 3), range(3, 20), range(20, 25)};
+  const auto numbers = range(0, 40);
+  const auto choices = make_map(numbers, traced(numbers, [](expr x) { return x % 3; })).value();
+  for (bool stop : {false, true}) {
+    expect_resumes(make_sample_from(inputs, {}, 7, stop).value());
+    expect_resumes(make_choose_from(choices, inputs, stop).value());
+  }
 }
 
 TEST(Positions, OfFunctions) {
