@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/operators/open_groups.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,22 +12,12 @@ namespace {
 
 using test::always;
 using test::range;
+using test::read;
 using test::read_all;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
-
-/// The same whatever blocks are asked for.
-std::vector<std::string> read(const dataset_ptr& graph) {
-  const auto out = read_all(graph, always(1));
-  EXPECT_EQ(read_all(graph, always(7)), out);
-  EXPECT_EQ(read_all(graph, always(1000)), out);
-  return out;
-}
 
 template <class F>
 function_ptr reducing(const dataset_ptr& input, F f) {

@@ -1,5 +1,5 @@
 #include "headrace/pipeline/functions/build.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,24 +7,13 @@
 namespace headrace {
 namespace {
 
-using test::always;
 using test::range;
+using test::read;
 using test::read_all;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
-
-/// The same whatever blocks are asked for.
-std::vector<std::string> read(const dataset_ptr& graph) {
-  const auto out = read_all(graph, always(1));
-  EXPECT_EQ(read_all(graph, always(7)), out);
-  EXPECT_EQ(read_all(graph, always(1000)), out);
-  return out;
-}
 
 /// Vectors of 3, 2, 3, 2 ... elements: 0 1 2, 3 4, 5 6 7 ...
 dataset_ptr ragged(int64_t elements) {

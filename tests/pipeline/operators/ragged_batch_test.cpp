@@ -2,7 +2,7 @@
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/types/ragged_view.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,24 +10,13 @@
 namespace headrace {
 namespace {
 
-using test::always;
 using test::range;
+using test::read;
 using test::read_all;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
-
-/// The same whatever blocks are asked for.
-std::vector<std::string> read(const dataset_ptr& graph) {
-  const auto out = read_all(graph, always(1));
-  EXPECT_EQ(read_all(graph, always(7)), out);
-  EXPECT_EQ(read_all(graph, always(1000)), out);
-  return out;
-}
 
 /// Vectors of 0, 1, 2, 0, 1, 2 ... numbers.
 dataset_ptr vectors(int64_t n) {

@@ -1,5 +1,5 @@
 #include "headrace/pipeline/functions/build.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,12 +10,9 @@ namespace {
 using test::range;
 using test::read_all;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
 
 TEST(Reduce, GivesTheLastState) {
   auto in = range(1, 5);

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -12,12 +12,9 @@ namespace {
 using test::range;
 using test::read_all;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
 
 /// Three classes in shares of 0.5, 0.3 and 0.2.
 function_ptr class_of(const dataset_ptr& in) {

@@ -1,4 +1,4 @@
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,25 +6,14 @@
 namespace headrace {
 namespace {
 
-using test::always;
 using test::range;
+using test::read;
 using test::read_all;
 using test::read_numbers;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
-
-/// The same whatever blocks are asked for.
-std::vector<std::string> read(const dataset_ptr& graph) {
-  const auto out = read_all(graph, always(1));
-  EXPECT_EQ(read_all(graph, always(7)), out);
-  EXPECT_EQ(read_all(graph, always(1000)), out);
-  return out;
-}
 
 /// 840 / (x % 5) of the numbers from `start` to `stop`: every fifth fails.
 dataset_ptr some_fail(int64_t start, int64_t stop) {

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/functions/build.hpp"
-#include "tests/pipeline/support/rows.hpp"
+#include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,24 +8,12 @@
 namespace headrace {
 namespace {
 
-using test::always;
 using test::range;
-using test::read_all;
+using test::read;
 using test::traced;
+using test::why;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string why(const result<dataset_ptr>& made) {
-  return made ? "it was made" : made.status().message();
-}
-
-/// The same whatever blocks are asked for.
-std::vector<std::string> read(const dataset_ptr& graph) {
-  const auto out = read_all(graph, always(1));
-  EXPECT_EQ(read_all(graph, always(7)), out);
-  EXPECT_EQ(read_all(graph, always(1000)), out);
-  return out;
-}
 
 dataset_ptr windows(const dataset_ptr& in, int64_t size, int64_t shift, int64_t stride = 1,
                     bool drop = false) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "tests/pipeline/support/rows.hpp"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// Why a maker refused.
+inline std::string why(const result<dataset_ptr>& made) {
+  return made ? "it was made" : made.status().message();
+}
+
+/// All rows; checks that they are the same whatever blocks are asked for.
+inline std::vector<std::string> read(const dataset_ptr& graph) {
+  const auto out = read_all(graph, always(1));
+  EXPECT_EQ(read_all(graph, always(7)), out);
+  EXPECT_EQ(read_all(graph, always(1000)), out);
+  return out;
+}
+
+} // namespace headrace::test
