@@ -50,6 +50,9 @@ public:
 /// One link to each address, made at once.
 class scripted_transport final : public transport {
 public:
+  ~scripted_transport() override {
+    for (auto& [address, made] : links) made->handlers = {}; // which may keep the link
+  }
   result<std::string> listen(const std::string&, link_accepted) override {
     return unimplemented("nobody listens here");
   }

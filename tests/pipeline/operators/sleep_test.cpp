@@ -22,9 +22,10 @@ TEST(Sleep, PausesBeforeEachElement) {
 }
 
 TEST(Sleep, TakesNoMoreElementsThanWhoseTimeHasCome) {
-  auto slow = make_iterator(make_sleep(range(0, 100), 5000).value(), {}).value();
+  const iterator_context context;
+  auto slow = make_iterator(make_sleep(range(0, 100), 5000).value(), context).value();
   EXPECT_EQ(slow->next({.rows = 100})->rows, 1u);
-  auto quick = make_iterator(make_sleep(range(0, 100), 0).value(), {}).value();
+  auto quick = make_iterator(make_sleep(range(0, 100), 0).value(), context).value();
   EXPECT_EQ(quick->next({.rows = 100})->rows, 100u);
 }
 
