@@ -44,20 +44,24 @@ protected:
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
     };
-    if (kept_) {
+    const auto whole = [&](const pass_place& x, uint64_t rows, const position_ptr& begin) {
       to.numbers = {whole_pass};
-      pass(kept_->rows().from);
-      to.numbers.push_back(kept_->given());
-      to.parts = {kept_->rows().begin};
+      pass(x);
+      to.numbers.push_back(rows);
+      to.parts = {begin};
+    };
+    if (kept_) {
+      whole(kept_->rows().from, kept_->given(), kept_->rows().begin);
     } else if (saved_) {
       to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
     } else if (!input_) {
-      to.numbers = {not_begun};
-    } else if (sink_) {
-      to.numbers = {whole_pass};
-      pass(pass_);
-      to.numbers.push_back(given_);
-      to.parts = {begin_};
+      // What it is going to give is decided once a pass is kept, whoever kept it.
+      if (const auto kept = in_memory())
+        whole(kept->from, 0, kept->begin);
+      else
+        to.numbers = {not_begun};
+    } else if (sink_ || published_) {
+      whole(pass_, given_, begin_);
     } else {
       to.numbers = {passed_on};
       pass(pass_);
@@ -110,19 +114,22 @@ protected:
 private:
   enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
 
+  /// The pass that other iterations kept; null if there is none, or it is not for this one.
+  std::shared_ptr<const kept_rows> in_memory() const {
+    return node_.cached && !at_.in_function() ? node_.cached->whole() : nullptr;
+  }
+
   status begin() {
-    if (!at_.in_function()) {
-      if (const auto whole = node_.cached ? node_.cached->whole() : nullptr) {
-        kept_.emplace(whole);
+    if (const auto whole = in_memory()) {
+      kept_.emplace(whole);
+      return {};
+    }
+    if (!at_.in_function() && !folder_.empty()) {
+      HEADRACE_ASSIGN(const auto found, find_saved(folder_));
+      if (found) {
+        HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
+        saved_.emplace(std::move(reader));
         return {};
-      }
-      if (!folder_.empty()) {
-        HEADRACE_ASSIGN(const auto found, find_saved(folder_));
-        if (found) {
-          HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
-          saved_.emplace(std::move(reader));
-          return {};
-        }
       }
     }
     const auto& run = engine_.context();
@@ -173,6 +180,7 @@ private:
 
   status finish() {
     const auto out = sink_ ? sink_->finish(kernel_calls_) : status{};
+    published_ = published_ || (sink_ && folder_.empty());
     sink_.reset();
     return out;
   }
@@ -197,7 +205,8 @@ private:
   pass_place pass_;
   position_ptr begin_;
   uint64_t given_ = 0;
-  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept
+  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept, or all are
+  bool published_ = false;          ///< all are, in memory
 };
 
 } // namespace

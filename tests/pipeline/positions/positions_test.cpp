@@ -17,12 +17,17 @@ using test::traced;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+/// As in a new process, which keeps nothing of this one's iterations.
+dataset_ptr anew(const dataset_ptr& graph) {
+  return decode_graph(encode_graph(graph).value()).value();
+}
+
 /// A new iterator at the point where another one is.
 std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from,
                                   const iterator_context& context) {
   const auto record = encode_iteration({.graph = "x", .point = {from.save(), 0}}).value();
   const auto position = decode_iteration(record, "x").value();
-  auto out = make_iterator(graph, context).value();
+  auto out = make_iterator(anew(graph), context).value();
   EXPECT_EQ(out->restore(*position.point.at), status{});
   return out;
 }
@@ -30,11 +35,11 @@ std::unique_ptr<iterator> resumed(const dataset_ptr& graph, const iterator& from
 /// Reads `rows` rows, goes on from there in a new iterator and from that in another one, and checks
 /// that it gives what was still to come. At every row, in blocks of 1, 3 and 1000.
 void expect_resumes(const dataset_ptr& graph) {
-  const auto whole = read_all(graph);
+  const auto whole = read_all(anew(graph));
   for (size_t most : {1, 3, 1000})
     for (size_t rows = 0; rows <= whole.size(); ++rows) {
       iterator_context context;
-      auto first = make_iterator(graph, context).value();
+      auto first = make_iterator(anew(graph), context).value();
       read_all(*first, always(most), rows);
       auto last = resumed(graph, *resumed(graph, *first, context), context);
       const std::vector<std::string> rest{whole.begin() + static_cast<std::ptrdiff_t>(rows),
@@ -62,6 +67,14 @@ TEST(Positions, OfSourcesAndSimpleOperators) {
   expect_resumes(make_zip({counted(), make_batch(range(0, 50), 3).value()}).value());
   expect_resumes(make_batch(counted(), 5).value());
   expect_resumes(make_batch(counted(), 5, true).value());
+}
+
+TEST(Positions, OfOneCacheThatIsReadAgainWhateverItsFirstReaderDrew) {
+  const auto kept = make_cache(make_shuffle(range(0, 12), 5).value()).value();
+  expect_resumes(make_repeat(kept, 3).value());
+  expect_resumes(make_concatenate(kept, kept).value());
+  expect_resumes(make_concatenate(make_take(kept, 4).value(), kept).value());
+  expect_resumes(make_zip({kept, make_skip(kept, 3).value()}).value());
 }
 
 TEST(Positions, OfInputsThatAreDrawnOrChosen) {

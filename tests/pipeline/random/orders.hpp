@@ -3,8 +3,6 @@
 #include "headrace/pipeline/iterator/random.hpp"
 #include "tests/pipeline/random/samples.hpp"
 
-#include <algorithm>
-
 /// What operators that draw give, one element after another, from the same numbers by count. They
 /// are those of a graph with a seed that is the same in each iteration.
 namespace headrace::test::random {
@@ -59,19 +57,6 @@ inline elements sampled(const std::vector<elements>& in, std::vector<double> wei
       return out;
     weights[which] = 0;
   }
-}
-
-/// What a cache keeps of it depends on which of its users reads first: after a restore that may be
-/// another one.
-inline bool differs_in_each_pass(const dataset_node& x) {
-  const bool drawn = x.op == dataset_op::shuffle || x.op == dataset_op::global_shuffle
-                     || x.op == dataset_op::list_files || x.op == dataset_op::random;
-  if ((drawn && x.flag) || (x.op == dataset_op::sample_from && x.count == 1))
-    return true;
-  if (x.body && x.body->dataset && differs_in_each_pass(*x.body->dataset))
-    return true;
-  return std::any_of(x.inputs.begin(), x.inputs.end(),
-                     [](const auto& input) { return differs_in_each_pass(*input); });
 }
 
 } // namespace headrace::test::random

@@ -54,8 +54,6 @@ sample some_operator(dice& die, sample in) {
     return {make_concatenate(in.graph, some).value(), want};
   }
   case 6: {
-    if (differs_in_each_pass(*in.graph))
-      return in;
     auto want = in.want;
     want.insert(want.end(), in.want.begin(), in.want.end());
     return {make_repeat(make_cache(in.graph).value(), 2).value(), want};
