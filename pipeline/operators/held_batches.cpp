@@ -1,6 +1,6 @@
 #include "headrace/pipeline/operators/held_batches.hpp"
 
-#include "headrace/pipeline/iterator/gather.hpp"
+#include <algorithm>
 
 namespace headrace::detail {
 
@@ -14,15 +14,16 @@ constexpr size_t most_bytes = size_t{1} << 30;
 std::optional<held_batches::batches> held_batches::next(const limits& wanted,
                                                         uint64_t& kernel_calls) {
   fill(std::min(wanted.rows, batches_in(wanted.bytes)));
-  if (held_ == 0 || (held_ < size_ && drop_remainder_))
+  const auto held = held_.held();
+  if (held == 0 || (held < size_ && drop_remainder_))
     return std::nullopt;
-  if (const auto rest = held_; rest < size_)
-    return batches{take(rest, kernel_calls), rest};
+  if (held < size_)
+    return batches{take(held, kernel_calls), held};
   // Whole batches in place, if the next rows lie in one block; a batch that does not is copied.
-  const auto front = pieces_.front().rows;
+  const auto front = held_.front().rows;
   auto count = front / size_;
   if (count == 0)
-    count = front * 4 < size_ ? held_ / size_ : 1;
+    count = front * 4 < size_ ? held / size_ : 1;
   return batches{take(std::min(count, wanted.rows) * size_, kernel_calls), size_};
 }
 
@@ -34,40 +35,15 @@ size_t held_batches::batches_in(size_t bytes) const {
 }
 
 void held_batches::fill(size_t batches) {
-  const auto most = batches > SIZE_MAX / size_ ? SIZE_MAX : batches * size_;
-  while (held_ < size_ && !ended_) {
-    auto more = input_.next({most - held_, most_bytes});
-    if (!more) {
-      ended_ = true;
-      return;
-    }
-    row_bytes_ = std::max<size_t>(1, more->bytes() / more->rows);
-    held_ += more->rows;
-    pieces_.push_back(*std::move(more));
-  }
+  const auto before = held_.held();
+  held_.fill(size_, batches > SIZE_MAX / size_ ? SIZE_MAX : batches * size_, most_bytes);
+  if (held_.held() != before)
+    row_bytes_ = std::max<size_t>(1, held_.back().bytes() / held_.back().rows);
 }
 
 block held_batches::take(size_t rows, uint64_t& kernel_calls) {
-  std::vector<row_run> runs;
-  std::vector<const block*> pieces;
-  auto left = rows;
-  for (const auto& piece : pieces_) {
-    if (left == 0)
-      break;
-    const auto count = std::min(left, piece.rows);
-    runs.push_back({static_cast<uint32_t>(pieces.size()), 0, static_cast<uint32_t>(count)});
-    pieces.push_back(&piece);
-    left -= count;
-  }
-  auto out = gather_rows(pieces, runs, kernel_calls);
-  held_ -= rows;
-  input_.release_before(input_.rows() - held_);
-  while (rows != 0 && rows >= pieces_.front().rows) {
-    rows -= pieces_.front().rows;
-    pieces_.pop_front();
-  }
-  if (rows != 0)
-    pieces_.front() = pieces_.front().slice(rows, pieces_.front().rows - rows);
+  auto out = held_.first(rows, kernel_calls);
+  held_.drop(rows);
   return out;
 }
 

@@ -12,10 +12,10 @@ class held_pieces {
 public:
   explicit held_pieces(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
 
-  /// Reads until `rows` rows are held, or all that there are; no more than `rows`.
-  void fill(size_t rows, size_t bytes) {
-    while (held_ < rows && !ended_) {
-      auto more = input_.next({rows - held_, bytes});
+  /// Reads until `least` rows are held, or all that there are; at most `most`.
+  void fill(size_t least, size_t most, size_t bytes) {
+    while (held_ < least && !ended_) {
+      auto more = input_.next({most - held_, bytes});
       if (!more) {
         ended_ = true;
         return;
@@ -31,12 +31,20 @@ public:
     for (const auto& piece : pieces_) out.push_back(&piece);
     return out;
   }
-  /// All rows that are held, in one block. @pre there are some
-  block all(uint64_t& kernel_calls) const {
+  /// The blocks in which the first and the last held rows lie. @pre `held() > 0`
+  const block& front() const { return pieces_.front(); }
+  const block& back() const { return pieces_.back(); }
+  /// The first rows, in one block. @pre `0 < rows <= held()`
+  block first(size_t rows, uint64_t& kernel_calls) const {
+    std::vector<const block*> pieces;
     std::vector<row_run> runs;
-    for (const auto& piece : pieces_)
-      runs.push_back({static_cast<uint32_t>(runs.size()), 0, static_cast<uint32_t>(piece.rows)});
-    return gather_rows(pieces(), runs, kernel_calls);
+    for (auto piece = pieces_.begin(); rows != 0; ++piece) {
+      const auto count = std::min(rows, piece->rows);
+      runs.push_back({static_cast<uint32_t>(pieces.size()), 0, static_cast<uint32_t>(count)});
+      pieces.push_back(&*piece);
+      rows -= count;
+    }
+    return gather_rows(pieces, runs, kernel_calls);
   }
   /// Appends the run of one row. @pre `row < held()`
   void append(std::vector<row_run>& runs, size_t row) const {

@@ -25,7 +25,8 @@ protected:
     if (!skip())
       return std::nullopt;
     const auto windows = std::min(wanted.rows, std::max<size_t>(1, 4096 / span_));
-    rows_.fill(span_ + (windows - 1) * std::min(shift_, span_), wanted.bytes);
+    const auto rows = span_ + (windows - 1) * std::min(shift_, span_);
+    rows_.fill(rows, rows, wanted.bytes);
     const auto held = rows_.held();
     if (held >= span_)
       return windows_of(std::min(windows, (held - span_) / shift_ + 1), size_);
@@ -72,7 +73,8 @@ private:
   bool skip() {
     constexpr size_t most = 4096;
     while (skip_ != 0) {
-      rows_.fill(std::min(skip_, most), limits{}.bytes);
+      const auto rows = std::min(skip_, most);
+      rows_.fill(rows, rows, limits{}.bytes);
       const auto dropped = std::min(skip_, rows_.held());
       if (dropped == 0)
         return false;
