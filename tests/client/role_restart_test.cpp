@@ -41,73 +41,70 @@ std::vector<int64_t> each_once(int64_t n) {
 
 constexpr int64_t total = 300'000;
 
-distribute dynamic_over(const test_dispatcher& x) {
-  return distribute{{.processing_mode = sharding_policy::dynamic, .service = x.target()}};
-}
+/// A dispatcher and two workers, of which tests kill actors.
+struct RoleRestart : testing::Test {
+  RoleRestart() { cluster.await_workers(2); }
 
-TEST(RoleRestart, AWorkersActorIsStartedAgainAndNothingComesTwice) {
+  dataset over_both(const dataset& what) const {
+    return what.apply(
+      distribute{{.processing_mode = sharding_policy::dynamic, .service = cluster.target()}});
+  }
+  static outcome whole(const dataset& from) {
+    outcome out;
+    auto reading = from.iterate();
+    read_rest(reading, out);
+    return out;
+  }
+  /// Reads one block, lets `kill` kill, waits until `again` holds and reads the rest.
+  template <class Kill, class Again>
+  outcome read_across(const dataset& from, Kill&& kill, Again&& again) {
+    outcome got;
+    auto reading = from.iterate();
+    if (auto rows = reading.next_block())
+      add_all(got.seen, *rows);
+    kill();
+    EXPECT_TRUE(cluster.shows(again));
+    read_rest(reading, got);
+    EXPECT_FALSE(any_twice(got.seen));
+    return got;
+  }
+  static void expect_whole(const dataset& from) {
+    const auto next = whole(from);
+    EXPECT_TRUE(next.how.ok()) << to_string(next.how);
+    EXPECT_EQ(sorted(next.seen), each_once(total));
+  }
+
+  const worker_options options = with_function([](const block& x) { return result<block>{x}; });
   test_dispatcher cluster;
-  const auto options = with_function([](const block& rows) { return result<block>{rows}; });
-  test_worker dies{cluster.target(), options}, stays{cluster.target(), options};
-  cluster.await_workers(2);
-  const auto from = through_f(total).apply(dynamic_over(cluster));
-  outcome got;
-  auto reading = from.iterate();
-  auto rows = reading.next_block();
-  ASSERT_TRUE(rows);
-  add_all(got.seen, *rows);
-  dies.actors.kill_all();
-  EXPECT_TRUE(cluster.shows([](const service_status& x) {
-    return find_in(x.tree, "worker", was_killed_once)
-           && std::count_if(x.workers.begin(), x.workers.end(), [](const worker_status& w) {
-                return w.alive;
-              }) == 2;
-  }));
-  read_rest(reading, got);
-  EXPECT_TRUE(got.how.ok()) << to_string(got.how);
-  EXPECT_FALSE(any_twice(got.seen));
-
-  outcome next;
-  auto again = from.iterate();
-  read_rest(again, next);
-  EXPECT_TRUE(next.how.ok()) << to_string(next.how);
-  EXPECT_EQ(sorted(next.seen), each_once(total));
-}
-
-TEST(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingComesTwice) {
-  test_dispatcher cluster;
-  const auto options = with_function([](const block& rows) { return result<block>{rows}; });
   test_worker one{cluster.target(), options}, two{cluster.target(), options};
-  cluster.await_workers(2);
+  const dataset from = over_both(through_f(total));
+};
+
+TEST_F(RoleRestart, AWorkersActorIsStartedAgainAndNothingComesTwice) {
+  const auto got = read_across(
+    from, [&] { one.actors.kill_all(); },
+    [](const service_status& x) {
+      return find_in(x.tree, "worker", was_killed_once)
+             && std::ranges::count_if(x.workers, &worker_status::alive) == 2;
+    });
+  EXPECT_TRUE(got.how.ok()) << to_string(got.how);
+  expect_whole(from);
+}
+
+TEST_F(RoleRestart, ADispatchersActorIsStartedAgainItsReaderIsToldAndNothingComesTwice) {
   register_dataset(cluster.target(), dataset::range(100), "hundred");
-  const auto from = through_f(total).apply(dynamic_over(cluster));
-  outcome got;
-  auto reading = from.iterate();
-  auto rows = reading.next_block();
-  ASSERT_TRUE(rows);
-  add_all(got.seen, *rows);
-  cluster.actors.kill_all();
-  EXPECT_TRUE(cluster.shows([](const service_status& x) {
-    return find_in(x.tree, "dispatcher", was_killed_once) && x.workers.size() == 2;
-  }));
-  read_rest(reading, got);
-  EXPECT_FALSE(any_twice(got.seen));
+  const auto got = read_across(
+    from, [&] { cluster.actors.kill_all(); },
+    [](const service_status& x) {
+      return find_in(x.tree, "dispatcher", was_killed_once) && x.workers.size() == 2;
+    });
   if (got.how.ok()) // what was under way sufficed
     EXPECT_EQ(sorted(got.seen), each_once(total));
   else
     EXPECT_THAT(got.how.message(), testing::HasSubstr("job")) << to_string(got.how);
-
-  outcome next;
-  auto again = from.iterate();
-  read_rest(again, next);
-  EXPECT_TRUE(next.how.ok()) << to_string(next.how);
-  EXPECT_EQ(sorted(next.seen), each_once(total));
-  outcome known;
-  auto by_id =
-    from_dataset_id({.processing_mode = sharding_policy::dynamic, .service = cluster.target()},
-                    "hundred")
-      .iterate();
-  read_rest(by_id, known);
+  expect_whole(from);
+  const auto known = whole(from_dataset_id(
+    {.processing_mode = sharding_policy::dynamic, .service = cluster.target()}, "hundred"));
   EXPECT_EQ(sorted(known.seen), each_once(100));
 }
 

@@ -19,10 +19,7 @@ bool all_alive(const service_status& now) {
 
 class AwayWorker : public testing::Test {
 protected:
-  AwayWorker() {
-    if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-      throw error{how};
-  }
+  AwayWorker() { await_workers(dispatcher.address, 2); }
   dataset_iterator read_range(int64_t total, sharding_policy mode) {
     return dataset::range(total)
       .apply(distribute{{.processing_mode = mode, .service = dispatcher.address}})
@@ -84,8 +81,7 @@ TEST_F(AwayWorker, UnderDynamicTakesAtMostWhatItHeldAndNothingComesTwice) {
 void let_a_lease_pass(const std::string& length) {
   auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", length});
   auto victim = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    throw error{how};
+  await_workers(dispatcher.address, 1);
   victim.process.kill(SIGKILL);
   EXPECT_TRUE(shows(dispatcher.address, std::not_fn(all_alive)));
 }
@@ -95,8 +91,7 @@ TEST(AwayDispatcher, LosesNobodyAndEachElementComesOnce) {
   auto dispatcher = start_dispatcher(short_leases);
   auto a = start_worker(dispatcher.address);
   auto b = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 2);
   auto it = dataset::range(total)
               .apply(distribute{
                 {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}})

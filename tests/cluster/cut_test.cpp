@@ -46,8 +46,7 @@ TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing)
   const size_t total = off ? 10'000'000 : 20'000'000;
   auto dispatcher = start_dispatcher();
   relayed_worker workers[2]{relayed_worker{dispatcher.address}, relayed_worker{dispatcher.address}};
-  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 2);
   auto it = dataset::range(static_cast<int64_t>(total))
               .apply(distribute{{.processing_mode = GetParam(), .service = dispatcher.address}})
               .iterate();
@@ -92,8 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, Cut,
 TEST(CutAtOnce, AConnectionCutWhileItIsGreetedIsMadeAgain) {
   auto dispatcher = start_dispatcher();
   relayed_worker worker{dispatcher.address};
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   // The greeting is 128 bytes; what follows is cut off with it, or is not there yet.
   for (uint64_t bytes : {1, 64, 127, 128, 128, 128, 128, 128, 128, 128, 129, 200}) {
     const auto cuts = worker.network->cuts();
@@ -112,8 +110,7 @@ TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
   const auto advertised = "127.0.0.1:" + std::to_string(nowhere.port());
   auto dispatcher = start_dispatcher();
   auto worker = start_worker(dispatcher.address, {"--advertise-data", advertised});
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   auto it = dataset::range(10)
               .apply(distribute{{.service = dispatcher.address, .worker_timeout = 1s}})
               .iterate();

@@ -15,6 +15,14 @@ dataset read_together(const dataset& what, const std::string& dispatcher, const 
     {.processing_mode = sharding_policy::dynamic, .service = dispatcher, .job_name = job}));
 }
 
+/// A service of two workers.
+struct two_workers {
+  two_workers() { await_workers(dispatcher.address, 2); }
+  server_process dispatcher = start_dispatcher();
+  server_process first = start_worker(dispatcher.address);
+  server_process second = start_worker(dispatcher.address);
+};
+
 /// Rows of a range that descend from another split than the one of their own index.
 size_t of_other_splits(const block& rows) {
   const auto& column = rows.columns.at(0);
@@ -31,8 +39,7 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
   auto dispatcher = start_dispatcher();
   std::vector<server_process> workers;
   for (int i = 0; i < 3; ++i) workers.push_back(start_worker(dispatcher.address));
-  if (auto how = await_service_workers(dispatcher.address, 3, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 3);
   const auto what = dataset::range(total);
   auto pausing = read_together(what, dispatcher.address, "both").iterate();
   auto steady = read_together(what, dispatcher.address, "both").iterate();
@@ -81,14 +88,10 @@ TEST(Dynamic, GivesTenMillionElementsOnceWhileAWorkerJoinsAndAConsumerPauses) {
 
 TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
   constexpr size_t total = 100'000;
-  auto dispatcher = start_dispatcher();
-  auto first = start_worker(dispatcher.address);
-  auto second = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-    FAIL() << to_string(how);
+  const two_workers service;
   const auto what = dataset::range(total);
-  auto a = read_together(what, dispatcher.address, "shared").iterate();
-  auto b = read_together(what, dispatcher.address, "shared").iterate();
+  auto a = read_together(what, service.dispatcher.address, "shared").iterate();
+  auto b = read_together(what, service.dispatcher.address, "shared").iterate();
   once seen{total};
   // Whether there was one more.
   const auto take = [&](dataset_iterator& from) {
@@ -117,17 +120,13 @@ TEST(Dynamic, SharesOfConsumersDrivenInTurnDifferByLessThanATenth) {
 
 TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   constexpr size_t total = 100'000;
-  auto dispatcher = start_dispatcher();
-  auto first = start_worker(dispatcher.address);
-  auto second = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-    FAIL() << to_string(how);
+  const two_workers service;
   const auto what = dataset::range(total);
-  auto drained_last = read_together(what, dispatcher.address, "drained").iterate();
+  auto drained_last = read_together(what, service.dispatcher.address, "drained").iterate();
   once seen{total};
   // It holds some by now, and is told to give up what its trainer has not taken.
   seen.add(drained_last.next().value().value()[0].scalar<int64_t>());
-  auto drained_first = read_together(what, dispatcher.address, "drained").iterate();
+  auto drained_first = read_together(what, service.dispatcher.address, "drained").iterate();
   size_t of_first = 0;
   while (auto rows = drained_first.next_block()) of_first += seen.add(*rows);
   while (auto rows = drained_last.next_block()) seen.add(*rows);
@@ -143,8 +142,7 @@ TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {
   auto dispatcher = start_dispatcher({"--heartbeat", "200ms", "--lease", "1s"});
   std::optional<server_process> victim{start_worker(dispatcher.address)};
   auto other = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 2, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 2);
   auto it = read_together(dataset::range(total), dispatcher.address, {}).iterate();
   once seen{total};
   bool killed = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace::test {
@@ -18,17 +19,34 @@ distribute dynamic(const server_process& dispatcher, const std::string& job = {}
     {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address, .job_name = job});
 }
 
-void await_workers(const server_process& dispatcher, size_t count) {
-  if (auto how = await_service_workers(dispatcher.address, count, patience); !how)
-    throw error{how};
-}
-
-/// SIGTERM; it is given `limit` to end well.
-void stop(server_process& worker) {
-  worker.process.kill(SIGTERM);
+/// SIGTERM: what it has begun is given, and then it ends.
+void tell_to_leave(server_process& worker) { worker.process.kill(SIGTERM); }
+/// A second signal would end it at once.
+void expect_left(server_process& worker) {
   const auto code = worker.process.wait(patience);
   ASSERT_TRUE(code) << to_string(code.status());
   EXPECT_EQ(*code, process_end{}) << to_string(*code);
+}
+void leave(server_process& worker) {
+  tell_to_leave(worker);
+  expect_left(worker);
+}
+
+/// Reads a range to its end, calls `then` once more than `after` rows have come, and checks that
+/// all came once.
+template <class Then>
+void expect_once(dataset_iterator from, size_t total, size_t after, Then&& then) {
+  once seen{total};
+  bool called = false;
+  while (auto rows = from.next_block()) {
+    seen.add(*rows);
+    if (seen.count() > after && !std::exchange(called, true))
+      then();
+  }
+  EXPECT_TRUE(called);
+  EXPECT_EQ(seen.count(), total);
+  EXPECT_EQ(seen.wrong(), 0u);
+  EXPECT_EQ(seen.failed(), 0u);
 }
 
 TEST(Leaving, LosesAndRepeatsNothingOfOneConsumersJob) {
@@ -36,21 +54,9 @@ TEST(Leaving, LosesAndRepeatsNothingOfOneConsumersJob) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address);
   auto stays = start_worker(dispatcher.address);
-  await_workers(dispatcher, 2);
-  auto it = dataset::range(total).apply(dynamic(dispatcher)).iterate();
-  once seen{total};
-  bool stopped = false;
-  while (auto rows = it.next_block()) {
-    seen.add(*rows);
-    if (!stopped && seen.count() > total / 10) {
-      stop(leaves);
-      stopped = true;
-    }
-  }
-  EXPECT_TRUE(stopped);
-  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
-  EXPECT_EQ(seen.wrong(), 0u);
-  EXPECT_EQ(seen.failed(), 0u);
+  await_workers(dispatcher.address, 2);
+  expect_once(dataset::range(total).apply(dynamic(dispatcher)).iterate(), total, total / 10,
+              [&] { leave(leaves); });
 }
 
 TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
@@ -58,7 +64,7 @@ TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
-  await_workers(dispatcher, 2);
+  await_workers(dispatcher.address, 2);
   const auto what = dataset::range(total).shuffle(1'000, {.seed = 7}).prefetch(4).repeat(2);
   auto a = what.apply(dynamic(dispatcher, "both")).iterate();
   auto b = what.apply(dynamic(dispatcher, "both")).iterate();
@@ -82,11 +88,11 @@ TEST(Leaving, LosesAndRepeatsNothingOfASharedJobWithPassesAndBuffers) {
     const bool from_b = read(b);
     more = from_a || from_b;
     if (!told && rows > total / 10) {
-      leaves.process.kill(SIGTERM); // and both go on reading meanwhile
+      tell_to_leave(leaves); // and both go on reading meanwhile
       told = true;
     }
   }
-  stop(leaves);
+  expect_left(leaves);
   EXPECT_EQ(rows, 2u * total);
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 2), total);
 }
@@ -102,20 +108,11 @@ TEST(Leaving, LosesAndRepeatsNothingOfAJobWithSeveralSources) {
     {.weights = {0.5, 0.3, 0.2}, .seed = 3});
   for (const int64_t left_at : {10, 60, 95, 99}) { // of a hundred
     auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
-    await_workers(dispatcher, 2);
-    auto it = what.apply(dynamic(dispatcher)).iterate();
-    once seen{3 * each};
-    bool told = false;
-    while (auto rows = it.next_block()) {
-      seen.add(*rows);
-      if (static_cast<int64_t>(seen.count()) > 3 * each / 100 * left_at
-          && !std::exchange(told, true))
-        leaves.process.kill(SIGTERM);
-    }
-    stop(leaves);
-    EXPECT_EQ(seen.count(), static_cast<size_t>(3 * each)) << "left at " << left_at;
-    EXPECT_EQ(seen.wrong(), 0u);
-    EXPECT_EQ(seen.failed(), 0u);
+    await_workers(dispatcher.address, 2);
+    SCOPED_TRACE(left_at);
+    expect_once(what.apply(dynamic(dispatcher)).iterate(), 3 * each, 3 * each / 100 * left_at,
+                [&] { tell_to_leave(leaves); });
+    expect_left(leaves);
   }
 }
 
@@ -123,28 +120,21 @@ TEST(Leaving, OfTheOnlyWorkerLeavesTheRestToTheNextOne) {
   constexpr int64_t total = 2'000'000;
   auto dispatcher = dispatcher_of_long_leases();
   auto first = start_worker(dispatcher.address);
-  await_workers(dispatcher, 1);
-  auto it = dataset::range(total).apply(dynamic(dispatcher)).iterate();
-  once seen{total};
+  await_workers(dispatcher.address, 1);
   std::optional<server_process> second;
-  while (auto rows = it.next_block()) {
-    seen.add(*rows);
-    if (!second && seen.count() > total / 10) {
-      stop(first);
-      second.emplace(start_worker(dispatcher.address));
-    }
-  }
-  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
-  EXPECT_EQ(seen.wrong(), 0u);
+  expect_once(dataset::range(total).apply(dynamic(dispatcher)).iterate(), total, total / 10, [&] {
+    leave(first);
+    second.emplace(start_worker(dispatcher.address));
+  });
 }
 
 TEST(Leaving, IsNotHeldUpByATrainerThatPauses) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address);
-  await_workers(dispatcher, 1);
+  await_workers(dispatcher.address, 1);
   auto it = dataset::range(1'000'000'000).apply(dynamic(dispatcher)).iterate();
   ASSERT_TRUE(it.next_block());
-  stop(leaves); // 0, and not the code of one that had to be killed
+  leave(leaves); // 0, and not the code of one that had to be killed
 }
 
 distribute two_at_a_time(const server_process& dispatcher) {
@@ -159,30 +149,19 @@ TEST(Leaving, GivesWhatItHasBegunThroughABoundOnElements) {
   // What it has not given by then would be lost.
   auto leaves = start_worker(dispatcher.address, {"--drain", "30s"});
   auto stays = start_worker(dispatcher.address);
-  await_workers(dispatcher, 2);
-  auto it = dataset::range(total).apply(two_at_a_time(dispatcher)).iterate();
-  once seen{total};
-  bool told = false;
-  while (auto rows = it.next_block()) {
-    seen.add(*rows);
-    if (seen.count() > total / 10 && !std::exchange(told, true))
-      leaves.process.kill(SIGTERM);
-  }
-  const auto code = leaves.process.wait(patience);
-  ASSERT_TRUE(code) << to_string(code.status());
-  EXPECT_EQ(*code, process_end{}) << to_string(*code);
-  EXPECT_TRUE(told);
-  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
-  EXPECT_EQ(seen.wrong(), 0u);
+  await_workers(dispatcher.address, 2);
+  expect_once(dataset::range(total).apply(two_at_a_time(dispatcher)).iterate(), total, total / 10,
+              [&] { tell_to_leave(leaves); });
+  expect_left(leaves);
 }
 
 TEST(Leaving, IsNotHeldUpByABoundOnElementsOfATrainerThatPauses) {
   auto dispatcher = dispatcher_of_long_leases();
   auto leaves = start_worker(dispatcher.address);
-  await_workers(dispatcher, 1);
+  await_workers(dispatcher.address, 1);
   auto it = dataset::range(1'000'000'000).apply(two_at_a_time(dispatcher)).iterate();
   ASSERT_TRUE(it.next_block());
-  stop(leaves);
+  leave(leaves);
 }
 
 } // namespace

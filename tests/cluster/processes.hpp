@@ -55,6 +55,12 @@ inline server_process start_worker(const std::string& dispatcher,
   return {"worker", std::move(more)};
 }
 
+/// Waits until the dispatcher has so many workers. Throws `error` if it has not in time.
+inline void await_workers(const std::string& dispatcher, size_t count) {
+  if (auto how = await_service_workers(dispatcher, count, patience); !how)
+    throw error{how};
+}
+
 /// Waits until the service's status satisfies `what`. False: it did not in time.
 template <class Predicate>
 bool shows(const std::string& dispatcher, Predicate&& what) {

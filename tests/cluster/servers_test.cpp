@@ -13,8 +13,7 @@ namespace {
 TEST(Servers, StopOnSigtermInUnderASecondWithExitCodeZero) {
   auto dispatcher = start_dispatcher();
   auto worker = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   // A job in full course: the worker has much to leave undone.
   auto reading = dataset::range(1'000'000'000)
                    .apply(distribute(
@@ -45,8 +44,7 @@ TEST(Servers, SayWhichPortIsInUse) {
 TEST(Servers, WorkersAndJobsAreInTheStatus) {
   auto dispatcher = start_dispatcher();
   auto worker = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   auto reading = dataset::range(1'000'000'000)
                    .apply(distribute({.processing_mode = sharding_policy::dynamic,
                                       .service = dispatcher.address,
@@ -64,8 +62,7 @@ TEST(Servers, WorkersAndJobsAreInTheStatus) {
 TEST(Servers, TheStatusShowsTheRateOfATask) {
   auto dispatcher = start_dispatcher({"--heartbeat", "100ms", "--lease", "60s"});
   auto worker = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   auto reading = dataset::range(int64_t{1} << 50)
                    .apply(distribute(
                      {.processing_mode = sharding_policy::dynamic, .service = dispatcher.address}))
@@ -102,8 +99,7 @@ TEST(Servers, KilledOnesComeBackWhereTheyWereAndTheStatusSaysHowTheirEarlierLive
   const auto where = line.substr(line.rfind(' ') + 1);
   auto worker = headrace_command({"worker", "--dispatcher", where, "--log-level", "off"});
   ASSERT_TRUE(worker.read_until("listening on ", patience));
-  if (auto how = await_service_workers(where, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(where, 1);
 
   const auto before = living_worker(get_service_status(where, patience).value());
   ::kill(static_cast<pid_t>(before.pid), SIGKILL);
@@ -131,8 +127,7 @@ TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
   const auto line = dispatcher.read_until("listening on ", patience).value();
   const auto where = line.substr(line.rfind(' ') + 1);
   auto worker = start_worker(where);
-  if (auto how = await_service_workers(where, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(where, 1);
   {
     huge_announcement attack{parse_address(where).value().port};
     ASSERT_TRUE(attack.sent());

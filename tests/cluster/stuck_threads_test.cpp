@@ -64,8 +64,7 @@ TEST(StuckThreads, EndTheProcessWithItsOwnExitCodeAtTheirBound) {
   std::array<unanswering_files, 2> files;
   auto dispatcher = start_dispatcher(timing);
   auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "2"});
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   for (auto& x : files) x.leave_a_thread_behind(dispatcher.address);
   auto end = worker.process.wait(patience);
   ASSERT_TRUE(end) << to_string(end.status());
@@ -78,8 +77,7 @@ TEST(StuckThreads, AreLeftByAParentThatStartsTheWorkerAgain) {
   auto worker = headrace_command({"worker", "--dispatcher", dispatcher.address, "--log-level",
                                   "off", "--max-stuck-threads", "1"});
   ASSERT_TRUE(worker.read_until("listening on ", patience));
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   const auto first = worker_of(dispatcher.address);
   files.leave_a_thread_behind(dispatcher.address);
   EXPECT_TRUE(worker.read_until("listening on ", patience)) << "it was not started again";
@@ -101,8 +99,7 @@ TEST(StuckThreads, AreShownInTheStatusAndDoNotHinderSigterm) {
   unanswering_files files;
   auto dispatcher = start_dispatcher(timing);
   auto worker = start_worker(dispatcher.address);
-  if (auto how = await_service_workers(dispatcher.address, 1, patience); !how)
-    FAIL() << to_string(how);
+  await_workers(dispatcher.address, 1);
   files.leave_a_thread_behind(dispatcher.address);
   const auto limit = clock::system().now() + patience;
   for (;;) {

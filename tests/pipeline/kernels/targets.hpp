@@ -1,8 +1,10 @@
 #pragma once
 
+#include "headrace/pipeline/types/float16.hpp"
+
 #include <hwy/targets.h>
 
-#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace headrace::testing {
@@ -30,5 +32,8 @@ inline std::vector<int64_t> targets_here() {
       out.push_back(target);
   return out;
 }
+
+template <class T>
+inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
 } // namespace headrace::testing

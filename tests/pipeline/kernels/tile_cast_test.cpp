@@ -12,10 +12,8 @@ namespace headrace::kernels {
 namespace {
 
 using testing::chosen_target;
+using testing::is_small;
 using testing::targets_here;
-
-template <class T>
-inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
 template <class From, class To>
 void check_cast() {

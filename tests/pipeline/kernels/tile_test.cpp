@@ -13,10 +13,8 @@ namespace headrace::kernels {
 namespace {
 
 using testing::chosen_target;
+using testing::is_small;
 using testing::targets_here;
-
-template <class T>
-inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
 /// Values that matter and random ones.
 template <class T>
