@@ -22,6 +22,8 @@ sentences = tf.data.TFRecordDataset(os.path.join(here, "..", "sentences.tfrecord
 def text(tensor):
     if isinstance(tensor, tf.RaggedTensor):
         return text(tensor.flat_values) + "|" + "|".join(text(n) for n in tensor.nested_row_lengths())
+    if tensor.dtype == tf.string:
+        return f"'{tensor.numpy().decode()}'"
     values = " ".join(str(x) for x in tensor.numpy().reshape(-1))
     return f"[{', '.join(map(str, tensor.shape))}]{{{values}}}" if tensor.shape.rank else values
 
@@ -79,6 +81,25 @@ write("csv", tf.data.experimental.CsvDataset(
         lambda n, m, name: (n, m, tf.strings.length(name))))
 write("csv columns", tf.data.experimental.CsvDataset(rows, [tf.int64, tf.constant([""])], header=True,
                                                     select_cols=[0, 2]).map(lambda n, name: (tf.strings.length(name), n)))
+
+write("batches", numbers.batch(7, drop_remainder=True))
+write("unbatched", numbers.batch(7).map(lambda x: (x, x[::-1])).unbatch())
+write("shard", numbers.shard(7, 3))
+write("some", numbers.skip(3).filter(lambda x: x % 3 != 0).take_while(lambda x: x * x < 700).take(13).repeat(2))
+write("side by side", tf.data.Dataset.zip((
+    numbers.take(3).concatenate(numbers.skip(37)), numbers.skip(34).enumerate(5))))
+write("sum", tf.data.Dataset.from_tensors(numbers.reduce(tf.constant(2, tf.int64), lambda s, x: s * 3 % 1000 + x)))
+write("errors ignored", numbers.map(lambda x: 60 // (x % 4)).ignore_errors())
+write("only one", tf.data.Dataset.from_tensors(numbers.skip(39).get_single_element()))
+write("records", tf.data.FixedLengthRecordDataset(rows, 9, header_bytes=9, footer_bytes=7).map(
+    lambda x: tf.io.decode_raw(x, tf.uint8)))
+write("text", tf.data.TextLineDataset(rows))
+out.append("== cardinalities")
+for dataset in (numbers.batch(7), numbers.batch(7, drop_remainder=True), numbers.repeat(), numbers.repeat(3).skip(11),
+                numbers.filter(lambda x: x > 2), numbers.window(5, 3, 2), numbers.window(5, 3, 2, True),
+                numbers.shard(7, 5), tf.data.Dataset.zip((numbers.repeat(), numbers.take(4))),
+                numbers.concatenate(numbers), numbers.interleave(lambda x: numbers), numbers.shuffle(3).prefetch(2)):
+    out.append(str(dataset.cardinality().numpy()))
 
 shares = [0.0, 0.0, 0.0]
 resampled = tf.data.Dataset.range(40000).rejection_resample(

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "headrace/pipeline/functions/io.hpp"
+#include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/strings.hpp"
+#include "tests/pipeline/support/expected_rows.hpp"
+
+/// Functions of rows compared with TensorFlow's: tests/data/expected/compute_functions.py.
+namespace headrace::testing {
+
+inline void expect_same(const std::string& name, const dataset_ptr& graph) {
+  static const test::expected_rows all{"functions.txt"};
+  all.compare(name, graph);
+}
+
+template <class F>
+dataset_ptr map(const dataset_ptr& in, F f) {
+  return make_map(in, test::traced(in, f)).value();
+}
+/// Its rows through `f`.
+template <class F>
+void expect_same(const std::string& name, const dataset_ptr& in, F f) {
+  expect_same(name, map(in, f));
+}
+
+inline dataset_ptr records(const std::string& path, const std::string& compression = "") {
+  return make_tfrecord(string_constant(std::vector{path}), compression).value();
+}
+inline expr thousandths(const expr& x) { return cast<int64_t>(round(x * 1000.0f)); }
+inline expr numbers(std::vector<int64_t> xs) { return constant(xs); }
+
+} // namespace headrace::testing
