@@ -8,12 +8,18 @@ import pathlib
 import numpy as np
 import pytest
 
+import examples
 import headrace as hr
 
 jax = pytest.importorskip("jax")
 import headrace.jax  # noqa: E402
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def test_EverythingHasAnExampleThatHolds(tmp_path):
+    assert examples.run(headrace.jax, tmp_path) == 0
+    assert examples.without(headrace.jax) == []
 
 
 def test_ArraysOfJaxShareTheElementsMemory():

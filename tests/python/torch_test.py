@@ -8,12 +8,18 @@ import pathlib
 import numpy as np
 import pytest
 
+import examples
 import headrace as hr
 
 torch = pytest.importorskip("torch")
 import headrace.torch  # noqa: E402
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def test_EverythingHasAnExampleThatHolds(tmp_path):
+    assert examples.run(headrace.torch, tmp_path) == 0
+    assert examples.without(headrace.torch) == []
 
 
 def test_TensorsShareTheElementsMemory():

@@ -298,3 +298,13 @@ def test_AFunctionOfOtherArgumentsIsNamed():
         hr.Dataset.zip(hr.Dataset.range(3), hr.Dataset.range(3)).filter(lambda x: True)
     with pytest.raises(TypeError, match="made by its constructors"):
         hr.Dataset()
+
+
+def test_NumbersInListsWithTensorsTakeTheirDtype():
+    ds = hr.Dataset.range(1, 2)
+    assert next(iter(ds.map(lambda i: hr.constant([7, i])))).dtype == np.int64
+    assert next(iter(ds.map(lambda i: hr.constant([[1, 2], [i, 7]])))).tolist() == [[1, 2], [1, 7]]
+    assert next(iter(ds.map(lambda i: [4, hr.cast(i, hr.float32)]))).tolist() == [4.0, 1.0]
+    for part, kind in ((0.5, hr.int64), (300, hr.uint8), (1, hr.bool), (1, hr.string)):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
+            hr.Dataset.from_tensors(hr.zeros([], kind)).map(lambda x: hr.constant([part, x]))

@@ -8,16 +8,18 @@ What tf.data calls X, headrace calls X.
 [0 1 4 9]
 [16 25 36 49]
 [64 81]
+
+The examples below begin with ``import headrace as hr``, ``import numpy as np`` and ``from headrace import Dataset,
+TensorSpec``; ``folder`` is an empty folder, and ``images`` a dataset of one image:
+``Dataset.from_tensors(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))``.
 """
 
 from . import _load  # isort: skip
 from . import _core  # isort: skip
 from . import debugging, errors, image, io, lookup, math, random, strings
-from ._array_ops import slice_ as slice
 from ._array_ops import (
-    argsort, cast, clip_by_value, concat, cond, constant, convert_to_tensor, ensure_shape, expand_dims, fill, gather,
-    identity, matmul, one_hot, ones, pad, rank, reshape, reverse, roll, shape, size, sort, squeeze, stack, tile,
-    transpose, unstack, where, while_loop, zeros,
+    argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
+    while_loop, zeros,
 )
 from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
@@ -27,6 +29,11 @@ from ._lifetime import _register
 from ._options import Options
 from ._python import NamedFunction, PyFunction, load_plugin, named_function, py_function
 from ._ragged import RaggedTensor, RaggedTensorSpec
+from ._shaping import slice_ as slice
+from ._shaping import (
+    concat, ensure_shape, expand_dims, gather, pad, rank, reshape, reverse, roll, shape, size, squeeze, stack, tile,
+    transpose, unstack,
+)
 from ._specs import DatasetSpec, TensorShape, TensorSpec
 from ._tensor import Tensor
 from .dtypes import (

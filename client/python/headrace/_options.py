@@ -130,11 +130,17 @@ class Options(_Group):
     }
 
     def merge(self, options: Options) -> Options:
-        """These options with those of ``options`` over them."""
-        return Options.of({**self._given(), **options._given()})
+        """These options with those of ``options`` over them.
+
+        >>> first, second = hr.Options(), hr.Options()
+        >>> first.deterministic, second.autotune.enabled = True, False
+        >>> first.merge(second).deterministic
+        True
+        """
+        return Options._of({**self._given(), **options._given()})
 
     @staticmethod
-    def of(given: dict[str, Any]) -> Options:
+    def _of(given: dict[str, Any]) -> Options:
         """Options by dotted name, as ``_given`` tells them."""
         out = Options()
         for name, value in given.items():

@@ -52,7 +52,12 @@ class _Twice:
 
 
 class PyFunction:
-    """What ``py_function`` gives: for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``."""
+    """What ``py_function`` gives: for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``.
+
+    >>> double = hr.py_function(lambda x: 2 * x, hr.TensorSpec([], hr.int64), deterministic=True)
+    >>> isinstance(double, hr.PyFunction), double.deterministic
+    (True, True)
+    """
 
     def __init__(self, f: Callable[..., Any], Tout: Any, deterministic: bool) -> None:
         self._f = f
@@ -66,7 +71,7 @@ class PyFunction:
         shipped = _pool.shipped("function", self._f, argument, declared)
         return _core.python_function(graph, _name(self._f, shipped, self.deterministic), declared)
 
-    def twice(self) -> PyFunction:
+    def _twice(self) -> PyFunction:
         """The same, which gives what it gives as a pair of twice that."""
         return PyFunction(_Twice(self._f), (self._declared, self._declared), self.deterministic)
 
@@ -105,7 +110,11 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
 
 
 class NamedFunction(PyFunction):
-    """What ``named_function`` gives: for ``Dataset.map``, ``filter`` and ``take_while``."""
+    """What ``named_function`` gives: for ``Dataset.map``, ``filter`` and ``take_while``.
+
+    >>> hr.named_function("tile", hr.TensorSpec([], hr.int64)).deterministic
+    True
+    """
 
     def __init__(self, name: str, Tout: Any) -> None:
         super().__init__(None, Tout, True)  # type: ignore[arg-type]
@@ -114,7 +123,7 @@ class NamedFunction(PyFunction):
     def _function(self, graph: _core.Graph) -> _core.Function:
         return _core.python_function(graph, self._name, map_structure(_plain, self._declared))
 
-    def twice(self) -> PyFunction:
+    def _twice(self) -> PyFunction:
         raise TypeError(f"reduce: reduce_func cannot be the C++ function '{self._name}'; scan with one that gives "
                         "(state, output)")
 
@@ -127,6 +136,12 @@ def named_function(name: str, Tout: Any) -> NamedFunction:
     Tout: dtypes or ``TensorSpec``s, arranged as what the function gives.
 
     A pipeline that calls a function that is not there raises ``NotFoundError``.
+
+    >>> try:
+    ...     list(hr.Dataset.range(1).map(hr.named_function("nobodys", hr.TensorSpec([], hr.int64))))
+    ... except hr.errors.NotFoundError as e:
+    ...     print("nobodys" in str(e))
+    True
     """
     if not isinstance(name, str):
         raise TypeError(f"named_function: name must be a string, not {type(name).__name__}")
@@ -141,6 +156,12 @@ def load_plugin(path: Any) -> None:
 
     Raises ``NotFoundError`` if there is no such file, ``FailedPreconditionError`` if it is no plug-in of this release, and
     ``AlreadyExistsError`` if a function of its name is there.
+
+    >>> try:
+    ...     hr.load_plugin("/nowhere/plugin.so")
+    ... except hr.errors.NotFoundError:
+    ...     print("there is no such file")
+    there is no such file
     """
     _core.load_plugin(os.fspath(path))
 

@@ -35,7 +35,13 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any) -> RaggedTensor:
-        """Rows of these lengths, which must add up to as many as there are values. ``values`` may be ragged too."""
+        """Rows of these lengths, which must add up to as many as there are values. ``values`` may be ragged too.
+
+        Raises ``ValueError`` if they do not.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
+        RaggedTensor([[1, 2], [3]])
+        """
         inner = values._ragged_parts if isinstance(values, RaggedTensor) else (values,)
         if isinstance(inner[0], _core.Tensor) or isinstance(row_lengths, _core.Tensor):
             return cls((_values.constant(inner[0]), _core.cast(_values.constant(row_lengths), "int64"), *inner[1:]))
@@ -49,35 +55,61 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any) -> RaggedTensor:
-        """Rows between these borders: 0, and where each row ends."""
+        """Rows between these borders: 0, and where each row ends.
+
+        >>> hr.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 3])
+        RaggedTensor([[1, 2], [3]])
+        """
         if isinstance(row_splits, _core.Tensor):
             return cls.from_row_lengths(values, row_splits[1:] - row_splits[:-1])
         return cls.from_row_lengths(values, np.diff(np.asarray(row_splits, np.int64)))
 
     @property
     def flat_values(self) -> Any:
-        """The values of all rows."""
+        """The values of all rows.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).flat_values
+        array([1, 2, 3], dtype=int32)
+        """
         return self._ragged_parts[0]
 
     @property
     def values(self) -> Any:
-        """What the rows are made of: the flat values, or for rows of rows a ragged tensor."""
+        """What the rows are made of: the flat values, or for rows of rows a ragged tensor.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).values
+        array([1, 2, 3], dtype=int32)
+        """
         flat, _, *inner = self._ragged_parts
         return RaggedTensor((flat, *inner)) if inner else flat
 
     def row_lengths(self, axis: int = 1) -> Any:
-        """How long the rows are; with ``axis`` 2 and more the rows of the rows, all in one vector."""
+        """How long the rows are; with ``axis`` 2 and more the rows of the rows, all in one vector.
+
+        int64. Raises ``ValueError`` for another axis.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_lengths()
+        array([2, 1])
+        """
         if not 1 <= axis <= self.ragged_rank:
             raise ValueError(f"axis must be between 1 and {self.ragged_rank}, not {axis}")
         return self._ragged_parts[axis]
 
     def nested_row_lengths(self) -> tuple[Any, ...]:
-        """The row lengths of all ragged axes, from the outermost on."""
+        """The row lengths of all ragged axes, from the outermost on.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).nested_row_lengths()
+        (array([2, 1]),)
+        """
         return self._ragged_parts[1:]
 
     @property
     def row_splits(self) -> Any:
-        """Where rows begin and end."""
+        """Where rows begin and end.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_splits
+        array([0, 2, 3])
+        """
         lengths = self._ragged_parts[1]
         if isinstance(lengths, _core.Tensor):
             return _core.concat([_values.constant(np.zeros(1, np.int64)), _core.cumsum(lengths, 0, False, False)], 0)
@@ -85,28 +117,50 @@ class RaggedTensor:
 
     @property
     def ragged_rank(self) -> int:
-        """How many axes have rows of different lengths."""
+        """How many axes have rows of different lengths.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).ragged_rank
+        1
+        """
         return len(self._ragged_parts) - 1
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The dtype of the values."""
+        """The dtype of the values.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).dtype
+        headrace.int32
+        """
         flat = self.flat_values
         if isinstance(flat, _core.Tensor):
             return flat.dtype
         return dtypes.string if flat.dtype == np.object_ else dtypes.as_dtype(flat.dtype)
 
     def nrows(self) -> Any:
-        """How many rows there are."""
+        """How many rows there are.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).nrows()
+        2
+        """
         lengths = self._ragged_parts[1]
         return _core.size(lengths) if isinstance(lengths, _core.Tensor) else len(lengths)
 
     def with_flat_values(self, values: Any) -> RaggedTensor:
-        """Other values in the same rows."""
+        """Other values in the same rows.
+
+        >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
+        >>> r.with_flat_values(r.flat_values * 10)
+        RaggedTensor([[10, 20], [30]])
+        """
         return RaggedTensor((values, *self._ragged_parts[1:]))
 
     def to_tensor(self, default_value: Any = None) -> Any:
-        """A tensor with all rows filled up to the longest, with zeros or empty strings if ``default_value`` is None."""
+        """A tensor with all rows filled up to the longest, with zeros or empty strings if ``default_value`` is None.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).to_tensor()
+        array([[1, 2],
+               [3, 0]], dtype=int32)
+        """
         if isinstance(self.flat_values, _core.Tensor):
             return _core.ragged_to_tensor(
                 self, None if default_value is None else _values.tensor(default_value, "default_value"))
@@ -122,7 +176,11 @@ class RaggedTensor:
         return out
 
     def to_list(self) -> list[Any]:
-        """Nested lists of the values."""
+        """Nested lists of the values.
+
+        >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).to_list()
+        [[1, 2], [3]]
+        """
         values = self.values
         flat = values.to_list() if isinstance(values, RaggedTensor) else values.tolist()
         splits = self.row_splits
@@ -151,7 +209,12 @@ class RaggedTensor:
 
 
 class RaggedTensorSpec:
-    """A ragged tensor's shape, dtype and number of ragged axes."""
+    """A ragged tensor's shape, dtype and number of ragged axes.
+
+    >>> ds = Dataset.range(3).flat_map(lambda n: Dataset.range(n).batch(9))
+    >>> ds.ragged_batch(2).element_spec
+    RaggedTensorSpec((None, None), headrace.int64, 1, headrace.int64)
+    """
 
     __slots__ = ("_ragged_parts",)
 
@@ -160,22 +223,38 @@ class RaggedTensorSpec:
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The dtype of the values."""
+        """The dtype of the values.
+
+        >>> Dataset.range(9).batch(3).ragged_batch(2).element_spec.dtype
+        headrace.int64
+        """
         return self._ragged_parts[0].dtype
 
     @property
     def row_splits_dtype(self) -> dtypes.DType:
-        """The dtype of the row lengths."""
+        """The dtype of the row lengths.
+
+        >>> Dataset.range(9).batch(3).ragged_batch(2).element_spec.row_splits_dtype
+        headrace.int64
+        """
         return self._ragged_parts[1].dtype
 
     @property
     def ragged_rank(self) -> int:
-        """How many axes have rows of different lengths."""
+        """How many axes have rows of different lengths.
+
+        >>> Dataset.range(9).batch(3).ragged_batch(2).element_spec.ragged_rank
+        1
+        """
         return len(self._ragged_parts) - 1
 
     @property
     def shape(self) -> TensorShape:
-        """Rows, then None for each ragged axis, then what is known of the values."""
+        """Rows, then None for each ragged axis, then what is known of the values.
+
+        >>> Dataset.range(9).batch(3).ragged_batch(2).element_spec.shape
+        TensorShape([None, None])
+        """
         values, rows = self._ragged_parts[0].shape, self._ragged_parts[1].shape
         return TensorShape([rows[0], *[None] * self.ragged_rank, *values.as_list()[1:]])
 

@@ -42,26 +42,46 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
-        """How many axes there are, or None."""
+        """How many axes there are, or None.
+
+        >>> hr.TensorShape([None, 3]).rank, hr.TensorShape(None).rank
+        (2, None)
+        """
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
 
     @property
     def dims(self) -> tuple[int | None, ...] | None:
-        """The extents, or None without a rank."""
+        """The extents, or None without a rank.
+
+        >>> hr.TensorShape([None, 3]).dims
+        (None, 3)
+        """
         return self._dims
 
     def as_list(self) -> list[int | None]:
-        """The extents. Raises ``ValueError`` without a rank."""
+        """The extents. Raises ``ValueError`` without a rank.
+
+        >>> hr.TensorShape([None, 3]).as_list()
+        [None, 3]
+        """
         return list(self._known())
 
     def is_fully_defined(self) -> bool:
-        """Are rank and all extents known?"""
+        """Are rank and all extents known?
+
+        >>> hr.TensorShape([2, 3]).is_fully_defined(), hr.TensorShape([None]).is_fully_defined()
+        (True, False)
+        """
         return self._dims is not None and None not in self._dims
 
     def num_elements(self) -> int | None:
-        """How many values there are, or None."""
+        """How many values there are, or None.
+
+        >>> hr.TensorShape([2, 3]).num_elements()
+        6
+        """
         if self._dims is None:
             return None
         out = 1
@@ -125,21 +145,37 @@ class TensorSpec:
 
     @property
     def shape(self) -> TensorShape:
-        """The shape."""
+        """The shape.
+
+        >>> Dataset.range(4).batch(2).element_spec.shape
+        TensorShape([None])
+        """
         return self._shape
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The dtype."""
+        """The dtype.
+
+        >>> Dataset.range(4).element_spec.dtype
+        headrace.int64
+        """
         return self._dtype
 
     @property
     def name(self) -> str | None:
-        """A name for people; nothing depends on it."""
+        """A name for people; nothing depends on it.
+
+        >>> hr.TensorSpec([], hr.int64, "label").name
+        'label'
+        """
         return self._name
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Could a tensor of that spec (or that value) be one of this?"""
+        """Could a tensor of that spec (or that value) be one of this?
+
+        >>> hr.TensorSpec([None], hr.int64).is_compatible_with(np.array([1, 2]))
+        True
+        """
         other = spec_or_value
         if not isinstance(other, TensorSpec):
             array = np.asarray(other)
@@ -167,7 +203,11 @@ class TensorSpec:
 
 
 class DatasetSpec:
-    """A component of elements that is a dataset, as of ``window``."""
+    """A component of elements that is a dataset, as of ``window``.
+
+    >>> Dataset.range(4).window(2).element_spec
+    DatasetSpec(TensorSpec(shape=(), dtype=headrace.int64, name=None))
+    """
 
     __slots__ = ("_element_spec",)
 
@@ -176,7 +216,11 @@ class DatasetSpec:
 
     @property
     def element_spec(self) -> Any:
-        """What is known of its elements."""
+        """What is known of its elements.
+
+        >>> Dataset.range(4).window(2).element_spec.element_spec.dtype
+        headrace.int64
+        """
         return self._element_spec
 
     def __eq__(self, other: object) -> bool:

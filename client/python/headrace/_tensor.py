@@ -175,10 +175,16 @@ def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: 
 
 
 def _get_shape(self: Tensor) -> TensorShape:
+    """``shape``, by its older name.
+
+    >>> list(Dataset.range(2).map(lambda x: x + len(x.get_shape())))
+    [np.int64(0), np.int64(1)]
+    """
     return self.shape
 
 
 def _set_shape(self: Tensor, shape: Any) -> None:
+    """Refuses to change what is known of the shape: ``headrace.ensure_shape`` gives a tensor that has it."""
     if self.shape != TensorShape(shape):
         refuse("set_shape changes what is known of a tensor in place", "Use headrace.ensure_shape")
 

@@ -62,8 +62,31 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
         wanted = value.dtype if dtype is None else dtypes.as_dtype(dtype)
         return value if wanted == value.dtype else _core.cast(value, wanted.name)
     if holds_tensors(value):
-        return _core.stack([constant(part, dtype) for part in value], 0)
+        return _core.stack([_beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
+                            for part in value], 0)
     return _core.constant(as_array(value, dtype))
+
+
+def _first_tensor(value: Any) -> _core.Tensor:
+    found: _core.Tensor | None = value if isinstance(value, _core.Tensor) else None
+    for part in value if found is None else ():
+        if holds_tensors(part):
+            return _first_tensor(part)
+    assert found is not None
+    return found
+
+
+def _beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
+    """A part of a list with tensors of this dtype in it, which Python's numbers take."""
+    if holds_tensors(part):
+        return constant(part)
+    array = as_array(part)
+    if isinstance(_first_leaf(part), (np.ndarray, np.generic)) or array.dtype.kind not in "if":
+        return _core.constant(array)
+    if dtype.is_floating or dtype.is_complex:
+        return _core.constant(as_array(part, dtype))
+    fits = dtype.is_integer and array.dtype.kind == "i" and (array.astype(dtype.as_numpy_dtype) == array).all()
+    return _core.constant(as_array(part, dtype) if fits else array)
 
 
 def tensor(value: Any, argument: str) -> _core.Tensor:

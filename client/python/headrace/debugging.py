@@ -37,13 +37,21 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
 
 
 def assert_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x == y``."""
+    """``x`` where ``x == y``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_equal(x, x)))
+    [np.int64(0), np.int64(1)]
+    """
     return _two(_core.assert_equal, x, y, message)
 
 
 def assert_none_equal(x: Any, y: Any, summarize: Any = None, message: str | None = None,
                       name: str | None = None) -> Tensor:
-    """``x`` where ``x != y``."""
+    """``x`` where ``x != y``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_none_equal(x, 9)))
+    [np.int64(0), np.int64(1)]
+    """
     return _two(_core.assert_none_equal, x, y, message)
 
 
@@ -60,56 +68,98 @@ def assert_less(x: Any, y: Any, message: str | None = None, summarize: Any = Non
 
 def assert_less_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                       name: str | None = None) -> Tensor:
-    """``x`` where ``x <= y``."""
+    """``x`` where ``x <= y``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_less_equal(x, 1)))
+    [np.int64(0), np.int64(1)]
+    """
     return _two(_core.assert_less_equal, x, y, message)
 
 
 def assert_greater(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                    name: str | None = None) -> Tensor:
-    """``x`` where ``x > y``."""
+    """``x`` where ``x > y``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater(x, -1)))
+    [np.int64(0), np.int64(1)]
+    """
     return _two(_core.assert_greater, x, y, message)
 
 
 def assert_greater_equal(x: Any, y: Any, message: str | None = None, summarize: Any = None,
                          name: str | None = None) -> Tensor:
-    """``x`` where ``x >= y``."""
+    """``x`` where ``x >= y``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_greater_equal(x, 0)))
+    [np.int64(0), np.int64(1)]
+    """
     return _two(_core.assert_greater_equal, x, y, message)
 
 
 def assert_near(x: Any, y: Any, rtol: float | None = None, atol: float | None = None, message: str | None = None,
                 summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``|x - y| <= atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None."""
+    """``x`` where ``|x - y| <= atol + rtol * |y|``; each is ten times the dtype's step at 1 if it is None.
+
+    >>> list(Dataset.from_tensor_slices([1.0]).map(lambda x: hr.debugging.assert_near(x, 1.01, atol=0.1)))
+    [np.float32(1.0)]
+    """
     return _core.assert_near(constant(x), tensor(y, "y"), None if rtol is None else float(rtol),
                              None if atol is None else float(atol), message or "")
 
 
 def assert_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x > 0``."""
+    """``x`` where ``x > 0``.
+
+    >>> ds = Dataset.range(2).map(lambda x: hr.debugging.assert_positive(x, "a length")).ignore_errors()
+    >>> list(ds)
+    [np.int64(1)]
+    """
     return _core.assert_positive(constant(x), message or "")
 
 
 def assert_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x < 0``."""
+    """``x`` where ``x < 0``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_negative(-x - 1)))
+    [np.int64(-1), np.int64(-2)]
+    """
     return _core.assert_negative(constant(x), message or "")
 
 
 def assert_non_negative(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x >= 0``."""
+    """``x`` where ``x >= 0``.
+
+    >>> list(Dataset.range(2).map(hr.debugging.assert_non_negative))
+    [np.int64(0), np.int64(1)]
+    """
     return _core.assert_non_negative(constant(x), message or "")
 
 
 def assert_non_positive(x: Any, message: str | None = None, summarize: Any = None, name: str | None = None) -> Tensor:
-    """``x`` where ``x <= 0``."""
+    """``x`` where ``x <= 0``.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_non_positive(-x)))
+    [np.int64(0), np.int64(-1)]
+    """
     return _core.assert_non_positive(constant(x), message or "")
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
-    """``x`` without NaN and infinities."""
+    """``x`` without NaN and infinities.
+
+    >>> list(Dataset.from_tensor_slices([1.5]).map(lambda x: hr.debugging.assert_all_finite(x, "the input")))
+    [np.float32(1.5)]
+    """
     return _core.assert_all_finite(constant(x), message)
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """``tensor`` without NaN and infinities; ``message`` says what was computed."""
+    """``tensor`` without NaN and infinities; ``message`` says what was computed.
+
+    >>> ds = Dataset.from_tensor_slices([4.0, -1.0]).map(lambda x: hr.debugging.check_numerics(hr.sqrt(x), "a root"))
+    >>> list(ds.ignore_errors())
+    [np.float32(2.0)]
+    """
     return _core.check_numerics(constant(tensor), message)
 
 
@@ -139,13 +189,21 @@ def assert_rank(x: Any, rank: int, message: str | None = None, name: str | None 
 
 
 def assert_rank_at_least(x: Any, rank: int, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has so many axes or more: raises at once if it is known to have less."""
+    """``x`` if it has so many axes or more: raises at once if it is known to have less.
+
+    >>> list(Dataset.range(2).batch(2).map(lambda x: hr.debugging.assert_rank_at_least(x, 1)))
+    [array([0, 1])]
+    """
     least = integer(rank, "rank")
     return _rank_is(x, "assert_rank_at_least", lambda r: r >= least, f"rank {least} or more is needed", message)
 
 
 def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if the number of its axes is one of these: raises at once if it is known to be none."""
+    """``x`` if the number of its axes is one of these: raises at once if it is known to be none.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.debugging.assert_rank_in(x, [0, 1])))
+    [np.int64(0), np.int64(1)]
+    """
     some = [integer(r, "ranks") for r in ranks]
     if not some:
         raise ValueError("ranks must hold one number at least")
@@ -159,7 +217,11 @@ def assert_rank_in(x: Any, ranks: Iterable[int], message: str | None = None, nam
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if that is not known."""
+    """``tensor`` if it has no axes. Raises ``InvalidArgumentError`` at once otherwise, also if that is not known.
+
+    >>> list(Dataset.range(2).map(hr.debugging.assert_scalar))
+    [np.int64(0), np.int64(1)]
+    """
     out = constant(tensor)
     if out.shape.rank != 0:
         raise _refused("assert_scalar", f"the tensor has shape {out.shape}; a scalar is needed", message)
@@ -167,7 +229,11 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
 
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Tensor:
-    """``x`` if it has an integer dtype. Raises ``TypeError`` at once otherwise."""
+    """``x`` if it has an integer dtype. Raises ``TypeError`` at once otherwise.
+
+    >>> list(Dataset.range(2).map(hr.debugging.assert_integer))
+    [np.int64(0), np.int64(1)]
+    """
     out = constant(x)
     if not out.dtype.is_integer:
         raise TypeError(str(_refused("assert_integer", f"the tensor is {out.dtype.name}; integers are needed", message)))
@@ -191,6 +257,9 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
     """The floating dtype that all of these tensors have (None among them is passed over), which is ``dtype`` if given.
 
     Raises ``ValueError``.
+
+    >>> hr.debugging.assert_same_float_dtype([hr.constant(1.0), None, hr.constant([2.0])])
+    headrace.float32
     """
     seen = [constant(x).dtype for x in tensors or [] if x is not None]
     wanted = dtypes.float32 if dtype is None and not seen else seen[0] if dtype is None else dtypes.as_dtype(dtype)
@@ -245,7 +314,10 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raises ``TypeError`` for what is no iterable of tensors: one tensor, an array, a string, or no iterable at all."""
+    """Raises ``TypeError`` for what is no iterable of tensors: one tensor, an array, a string, or no iterable at all.
+
+    >>> hr.debugging.assert_proper_iterable([1, 2])
+    """
     if isinstance(values, (Tensor, np.ndarray, str, bytes)) or not isinstance(values, Iterable):
         raise TypeError(f"debugging.assert_proper_iterable: {type(values).__name__} is no iterable of tensors")
 

@@ -23,12 +23,20 @@ class DType:
 
     @property
     def name(self) -> str:
-        """``"int64"`` ..."""
+        """``"int64"`` ...
+
+        >>> hr.int64.name
+        'int64'
+        """
         return self._name
 
     @property
     def as_numpy_dtype(self) -> Any:
-        """The numpy scalar type; ``numpy.object_`` for strings, whose values are ``bytes``."""
+        """The numpy scalar type; ``numpy.object_`` for strings, whose values are ``bytes``.
+
+        >>> hr.int64.as_numpy_dtype, hr.string.as_numpy_dtype
+        (<class 'numpy.int64'>, <class 'numpy.object_'>)
+        """
         if self._name == "string":
             return np.object_
         if self._name == "bfloat16":
@@ -39,29 +47,49 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes of one value; 0 for strings."""
+        """Bytes of one value; 0 for strings.
+
+        >>> hr.float16.size
+        2
+        """
         if self._name == "string":
             return 0
         return 2 if self._name == "bfloat16" else np.dtype(self._name).itemsize
 
     @property
     def is_integer(self) -> builtins.bool:
-        """Is this an integer, with a sign or without?"""
+        """Is this an integer, with a sign or without?
+
+        >>> hr.uint8.is_integer, hr.bool.is_integer
+        (True, False)
+        """
         return "int" in self._name
 
     @property
     def is_floating(self) -> builtins.bool:
-        """Is this a float of any size?"""
+        """Is this a float of any size?
+
+        >>> hr.bfloat16.is_floating
+        True
+        """
         return "float" in self._name
 
     @property
     def is_complex(self) -> builtins.bool:
-        """Is this complex?"""
+        """Is this complex?
+
+        >>> hr.complex64.is_complex
+        True
+        """
         return self._name.startswith("complex")
 
     @property
     def is_bool(self) -> builtins.bool:
-        """Is this bool?"""
+        """Is this bool?
+
+        >>> hr.bool.is_bool
+        True
+        """
         return self._name == "bool"
 
     def __eq__(self, other: object) -> builtins.bool:
@@ -112,6 +140,9 @@ _PYTHON: dict[object, DType] = {
 def as_dtype(type_value: Any) -> DType:
     """The dtype that ``type_value`` means: one of ours, a name, a numpy dtype or type, or a Python type (``int`` is
     int32 and ``float`` is float32, as in TensorFlow). Raises ``TypeError`` for anything else.
+
+    >>> hr.as_dtype(np.uint8), hr.as_dtype("string"), hr.as_dtype(int)
+    (headrace.uint8, headrace.string, headrace.int32)
     """
     if isinstance(type_value, DType):
         return type_value

@@ -34,7 +34,11 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong."""
+        """What is wrong.
+
+        >>> hr.errors.NotFoundError("no such file").message
+        'no such file'
+        """
         return self._message
 
 

@@ -15,7 +15,11 @@ Tensor = _core.Tensor
 
 
 class FixedLenFeature(NamedTuple):
-    """A feature with a tensor of a known shape in each example; ``default_value`` stands where it is missing."""
+    """A feature with a tensor of a known shape in each example; ``default_value`` stands where it is missing.
+
+    >>> hr.io.FixedLenFeature([28, 28], hr.float32).shape
+    [28, 28]
+    """
 
     shape: Any
     dtype: Any
@@ -23,13 +27,23 @@ class FixedLenFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """A feature with any number of values: a vector, where TensorFlow gives a sparse tensor."""
+    """A feature with any number of values: a vector, where TensorFlow gives a sparse tensor.
+
+    >>> features = {"words": hr.io.VarLenFeature(hr.string)}
+    >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
+    [{'words': array([], dtype=object)}]
+    """
 
     dtype: Any
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """Any number of steps of tensors of one shape: [steps, ...]. ``allow_missing`` is how it always is."""
+    """Any number of steps of tensors of one shape: [steps, ...]. ``allow_missing`` is how it always is.
+
+    >>> features = {"rows": hr.io.FixedLenSequenceFeature([2], hr.int64, allow_missing=True)}
+    >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
+    [{'rows': array([], shape=(0, 2), dtype=int64)}]
+    """
 
     shape: Any
     dtype: Any
@@ -41,6 +55,10 @@ class SparseFeature(NamedTuple):
     """Values at places: feature ``value_key`` holds the values, ``index_key`` (int64) their places, each at most once.
 
     It becomes a vector of ``size``, with zeros or empty strings elsewhere, where TensorFlow gives a sparse tensor.
+
+    >>> features = {"bag": hr.io.SparseFeature("places", "counts", hr.int64, 3)}
+    >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
+    [{'bag': array([0, 0, 0])}]
     """
 
     index_key: str
@@ -54,6 +72,10 @@ class RaggedFeature(NamedTuple):
     """Rows of different lengths: feature ``value_key`` holds the values, ``row_lengths_key`` (int64) the lengths.
 
     It becomes a matrix, each row filled with zeros or empty strings to the longest.
+
+    >>> features = {"rows": hr.io.RaggedFeature(hr.int64, "values", "lengths")}
+    >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
+    [{'rows': array([], shape=(0, 0), dtype=int64)}]
     """
 
     dtype: Any
@@ -111,7 +133,16 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
 def parse_single_sequence_example(serialized: Any, context_features: Mapping[str, Any] | None = None,
                                   sequence_features: Mapping[str, Any] | None = None, example_name: Any = None,
                                   name: str | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """One serialised ``tf.train.SequenceExample`` as two dicts of tensors: its context, and its feature lists."""
+    """One serialised ``tf.train.SequenceExample`` as two dicts of tensors: its context, and its feature lists.
+
+    Features of lists are ``FixedLenSequenceFeature`` ([steps, ...]) or ``VarLenFeature`` ([steps, longest], filled with zeros or
+    empty strings). What does not fit is an error of the element.
+
+    >>> lists = {"words": hr.io.FixedLenSequenceFeature([], hr.string)}
+    >>> ds = Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_sequence_example(s, None, lists)[1])
+    >>> list(ds)
+    [{'words': array([], dtype=object)}]
+    """
     parts = [[_feature(key, how) for key, how in (given or {}).items()]
              for given in (context_features, sequence_features)]
     context, lists = _core.parse_sequence_example(tensor(serialized, "serialized"), *parts)
@@ -120,21 +151,35 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
 
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None,
                name: str | None = None) -> Tensor:
-    """The bytes of each string as values of ``out_type``: a new last axis."""
+    """The bytes of each string as values of ``out_type``: a new last axis.
+
+    [..., values]; a length that is no multiple of the dtype's size is an error of the element.
+
+    >>> Dataset.from_tensors(b"\\x01\\x00\\x02\\x00").map(lambda x: hr.io.decode_raw(x, hr.int16)).get_single_element()
+    array([1, 2], dtype=int16)
+    """
     if fixed_length is not None:
         raise UnimplementedError("io.decode_raw: this release has no fixed_length")
     return _core.decode_raw(tensor(input_bytes, "input_bytes"), dtypes.as_dtype(out_type).name, little_endian)
 
 
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, **more: Any) -> Tensor:
-    """See ``headrace.image.decode_jpeg``."""
+    """See ``headrace.image.decode_jpeg``.
+
+    >>> images.map(hr.image.encode_jpeg).map(hr.io.decode_jpeg).get_single_element().shape
+    (2, 2, 3)
+    """
     from . import image
 
     return image.decode_jpeg(contents, channels, ratio, **more)
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
-    """See ``headrace.image.decode_png``."""
+    """See ``headrace.image.decode_png``.
+
+    >>> images.map(hr.image.encode_png).map(hr.io.decode_png).get_single_element().shape
+    (2, 2, 3)
+    """
     from . import image
 
     return image.decode_png(contents, channels, dtype)
@@ -162,7 +207,13 @@ class TFRecordWriter:
         self._to: Any = _core.open_tfrecord_writer(os.fspath(path), options or "", -1)
 
     def write(self, record: bytes) -> None:
-        """Appends a record."""
+        """Appends a record.
+
+        Raises ``TypeError`` for what is no ``bytes``, and ``ValueError`` once the file is closed.
+
+        >>> with TFRecordWriter(f"{folder}/some.tfrecord") as to:
+        ...     to.write(b"a record")
+        """
         if self._to is None:
             raise ValueError("the file is closed")
         if not isinstance(record, bytes):
@@ -173,7 +224,13 @@ class TFRecordWriter:
         """Does nothing: the file is not there before it is closed."""
 
     def close(self) -> None:
-        """Brings everything to the disk and gives the file its name."""
+        """Brings everything to the disk and gives the file its name.
+
+        Raises an ``OpError`` if that fails.
+
+        >>> to = TFRecordWriter(f"{folder}/empty.tfrecord")
+        >>> to.close()
+        """
         if self._to is not None:
             to, self._to = self._to, None
             to.finish()

@@ -18,6 +18,9 @@ def as_array(value: Any) -> Any:
     """An element's leaf as a JAX array: without a copy where JAX can (on CPU, of memory aligned to 64 bytes).
 
     ``bytes`` stay as they are: JAX has no strings.
+
+    >>> as_array(np.float32(2)), as_array(b"x")
+    (Array(2., dtype=float32), b'x')
     """
     if isinstance(value, np.ndarray):
         return value if value.dtype == np.object_ else jax.dlpack.from_dlpack(Shared(value))
@@ -27,9 +30,11 @@ def as_array(value: Any) -> Any:
 def iterate(dataset: Dataset) -> Iterator[Any]:
     """The elements of a dataset with JAX arrays of the same shapes in the same nest. Raises ``TypeError``.
 
-    >>> import headrace as hr                                         # doctest: +SKIP
-    >>> for x in hr.jax.iterate(hr.Dataset.range(4).batch(2)):        # doctest: +SKIP
+    >>> import headrace.jax
+    >>> for x in hr.jax.iterate(hr.Dataset.range(4).map(lambda x: hr.cast(x, hr.float32)).batch(2)):
     ...     print(x.sum())
+    1.0
+    5.0
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset must be a headrace.Dataset, not {type(dataset).__name__}")

@@ -22,7 +22,13 @@ def _known(value: Any, dtype: Any, argument: str) -> Any:
 
 
 class KeyValueTensorInitializer:
-    """Keys and values of a table: vectors, equally long; keys are strings or integers without repetition."""
+    """Keys and values of a table: vectors, equally long; keys are strings or integers without repetition.
+
+    Raises ``ValueError`` for other shapes.
+
+    >>> hr.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]).values
+    array([1, 2], dtype=int32)
+    """
 
     def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
                  name: str | None = None) -> None:
@@ -50,19 +56,34 @@ class StaticHashTable:
                                   constant(default_value, kind))
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The value of each key."""
+        """The value of each key.
+
+        In the shape of the keys.
+
+        >>> table = hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer([3, 4], ["c", "d"]), "")
+        >>> Dataset.from_tensors([4, 5]).map(table.lookup).get_single_element()
+        array([b'd', b''], dtype=object)
+        """
         return self._table.lookup(constant(keys))
 
     __getitem__ = lookup
 
     def size(self) -> int:
-        """How many entries there are."""
+        """How many entries there are.
+
+        >>> hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a"], [1]), -1).size()
+        1
+        """
         return self._table.size()
 
 
 class StaticVocabularyTable:
     """A number for each word: its own for those of ``initializer`` (whose values are 0, 1, ...), and one of
     ``num_oov_buckets`` that follow for others, by their fingerprint.
+
+    >>> table = hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a", "b"], [0, 1]), 1)
+    >>> list(Dataset.from_tensor_slices(["b", "x"]).map(table.lookup))
+    [np.int64(1), np.int64(2)]
     """
 
     def __init__(self, initializer: KeyValueTensorInitializer, num_oov_buckets: int,
@@ -78,11 +99,22 @@ class StaticVocabularyTable:
         self._table = _core.vocabulary_table([w.encode() if isinstance(w, str) else w for w in words], buckets)
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The number of each word, as int64."""
+        """The number of each word, as int64.
+
+        In the shape of the words.
+
+        >>> table = hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 1)
+        >>> Dataset.from_tensors(["x", "a"]).map(table.lookup).get_single_element()
+        array([1, 0])
+        """
         return self._table.lookup(constant(keys))
 
     __getitem__ = lookup
 
     def size(self) -> int:
-        """How many numbers there are, with the buckets."""
+        """How many numbers there are, with the buckets.
+
+        >>> hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 4).size()
+        5
+        """
         return self._table.size()

@@ -1,8 +1,11 @@
 """headrace for PyTorch: the extra ``headrace[torch]``.
 
->>> import headrace as hr, torch                                         # doctest: +SKIP
->>> ds = hr.Dataset.range(8).map(lambda x: {"x": hr.cast(x, hr.float32)})  # doctest: +SKIP
->>> loader = torch.utils.data.DataLoader(hr.torch.IterableDataset(ds), batch_size=4)  # doctest: +SKIP
+>>> import headrace.torch, torch
+>>> ds = hr.Dataset.range(8).map(lambda x: {"x": hr.cast(x, hr.float32)})
+>>> for batch in torch.utils.data.DataLoader(hr.torch.IterableDataset(ds), batch_size=4):
+...     print(batch["x"])
+tensor([0., 1., 2., 3.])
+tensor([4., 5., 6., 7.])
 """
 
 from __future__ import annotations
@@ -43,6 +46,9 @@ def as_tensor(value: Any) -> Any:
 
     The tensor shares the memory of the element, which others may share: do not write to it. Where torch has no uint16
     and uint32, they are copied to int32 and int64. Raises ``TypeError`` for other dtypes that torch lacks.
+
+    >>> as_tensor(np.int64(3)), as_tensor(b"x")
+    (tensor(3), b'x')
     """
     if isinstance(value, np.ndarray):
         if value.dtype == np.object_:
@@ -71,6 +77,9 @@ class IterableDataset(torch.utils.data.IterableDataset):
     Raises ``TypeError`` and ``ValueError`` for wrong arguments. Iterating raises ``ValueError`` where several consumers
     cannot share the elements: an order that is drawn with several ranks and no ``seed``, parallel operators that are
     not deterministic, a service without a job name.
+
+    >>> list(IterableDataset(hr.Dataset.range(4), rank=1, world_size=2))
+    [tensor(1), tensor(3)]
     """
 
     def __init__(self, dataset: Dataset, rank: int | None = None, world_size: int | None = None,
@@ -103,7 +112,14 @@ class IterableDataset(torch.utils.data.IterableDataset):
         return {**self.__dict__, "_at": None, "_elsewhere": False}
 
     def set_epoch(self, epoch: int) -> None:
-        """The number of the next epoch, for the orders that ``seed`` draws. They are counted from 0 otherwise."""
+        """The number of the next epoch, for the orders that ``seed`` draws. They are counted from 0 otherwise.
+
+        >>> shuffled = IterableDataset(hr.Dataset.range(9).shuffle(9), seed=1)
+        >>> first = list(shuffled)
+        >>> shuffled.set_epoch(0)
+        >>> list(shuffled) == first
+        True
+        """
         self._epochs.next = integer(epoch, "epoch")
 
     def _consumer(self) -> tuple[int, int]:
@@ -165,6 +181,9 @@ class IterableDataset(torch.utils.data.IterableDataset):
 
         Raises ``UnimplementedError`` if elements come from a service, whose positions are its own, and
         ``FailedPreconditionError`` if the iteration runs in the workers of a DataLoader, and not here.
+
+        >>> IterableDataset(hr.Dataset.range(3)).state_dict()["epoch"]
+        0
         """
         if self._at is not None:
             return {"position": self._at.save(), "epoch": self._epoch, "consumer": self._consumer()}
@@ -180,6 +199,13 @@ class IterableDataset(torch.utils.data.IterableDataset):
 
         The dataset, the ranks and the workers must be as many as they were. Raises ``UnimplementedError`` if elements
         come from a service.
+
+        >>> numbers = IterableDataset(hr.Dataset.range(3))
+        >>> it = iter(numbers)
+        >>> first = next(it)
+        >>> numbers.load_state_dict(numbers.state_dict())
+        >>> list(numbers)
+        [tensor(1), tensor(2)]
         """
         if self._dataset._graph.order()[2]:
             raise UnimplementedError("load_state_dict: this release keeps no positions of a service's jobs")

@@ -333,7 +333,10 @@ PyType_Slot slots[] = {
 
 void bind_reading(nb::module_& m) {
   nb::class_<reading>(m, "Iterator", nb::type_slots(slots),
-                      "One pass over a dataset: gives its elements, one after another.")
+                      "One pass over a dataset: gives its elements, one after another.\n\n"
+                      ">>> it = iter(Dataset.range(2))\n"
+                      ">>> next(it), next(it), next(it, None)\n"
+                      "(np.int64(0), np.int64(1), None)\n")
     .def(
       "get_next",
       [](reading& self) {
@@ -342,17 +345,37 @@ void bind_reading(nb::module_& m) {
           throw error{out_of_range("get_next: the dataset has no more elements")};
         return out;
       },
-      "The next element. Raises OutOfRangeError at the end.")
-    .def("save", &reading::save,
-         "Where it stands, after the elements that were given: bytes for restore, here or in "
-         "another process.")
+      "The next element. Raises OutOfRangeError at the end.\n\n"
+      ">>> iter(Dataset.range(2)).get_next()\n"
+      "np.int64(0)\n")
+    .def(
+      "save", &reading::save,
+      "Where it stands, after the elements that were given: bytes for restore, here or in "
+      "another process. Raises FailedPreconditionError once it is closed, and UnimplementedError "
+      "if elements come from a service.\n\n"
+      ">>> it = iter(Dataset.range(3))\n"
+      ">>> first, record = next(it), it.save()\n"
+      ">>> list(Dataset.range(3).restore(record))\n"
+      "[np.int64(1), np.int64(2)]\n")
     .def(
       "restore",
       [](reading& self, nb::bytes record) {
         self.restore(buffer::copy_of(record.data(), record.size()));
       },
-      "Goes on where an iterator of an equal dataset stood when it gave this record.")
-    .def("close", &reading::close, "Ends the pass and all that runs for it.");
+      "Goes on where an iterator of an equal dataset stood when it gave this record. Raises "
+      "InvalidArgumentError or DataLossError for a record of another dataset, or a damaged one.\n\n"
+      ">>> it = iter(Dataset.range(2))\n"
+      ">>> record = it.save()\n"
+      ">>> first = next(it)\n"
+      ">>> it.restore(record)\n"
+      ">>> next(it)\n"
+      "np.int64(0)\n")
+    .def("close", &reading::close,
+         "Ends the pass and all that runs for it: no more elements come.\n\n"
+         ">>> it = iter(Dataset.range(2))\n"
+         ">>> it.close()\n"
+         ">>> list(it)\n"
+         "[]\n");
   m.def("leave", [] {
     leave();
     reading::close_all();

@@ -127,7 +127,11 @@ void bind_tensors(nb::module_& m) {
       auto as_dtype = nb::module_::import_("headrace.dtypes").attr("as_dtype");
       return nb::object{as_dtype(std::string{to_string(x.type())})};
     },
-    nb::sig("def dtype(self) -> headrace.dtypes.DType"), "What kind of values it holds.");
+    nb::sig("def dtype(self) -> headrace.dtypes.DType"),
+    "What kind of values it holds: a DType, known when the function is traced.\n\n"
+    ">>> list(Dataset.range(1).map(lambda x: hr.cast(x, hr.float32) if x.dtype.is_integer else "
+    "x))\n"
+    "[np.float32(0.0)]\n");
   tensor.def_prop_ro(
     "shape",
     [](e x) {
@@ -135,11 +139,15 @@ void bind_tensors(nb::module_& m) {
       return nb::object{made(to_python(x.dims()))};
     },
     nb::sig("def shape(self) -> headrace._specs.TensorShape"),
-    "Its extents; None where one is not known.");
+    "Its extents, a TensorShape; None where one is not known.\n\n"
+    ">>> list(Dataset.range(3).batch(3).map(lambda x: hr.shape(x) if x.shape[0] is None else x))\n"
+    "[array([3], dtype=int32)]\n");
   tensor.def_prop_ro(
     "ndim",
     [](e x) { return x.dims().has_rank() ? std::optional<size_t>{x.dims().rank()} : std::nullopt; },
-    "How many axes it has, or None.");
+    "How many axes it has, or None.\n\n"
+    ">>> list(Dataset.range(2).map(lambda x: hr.expand_dims(x, 0) if x.ndim == 0 else x))\n"
+    "[array([0]), array([1])]\n");
 
   m.def("constant", [](nb::handle array) { return constant(column_of(array)); });
   m.def("literal", &expr_of);

@@ -48,15 +48,27 @@ class Choosing(Described):
                                                flag(reshuffle_each_iteration, "reshuffle_each_iteration")))
 
     def repeat(self, count: Int | None = None, name: str | None = None) -> Dataset:
-        """``count`` times; without end if it is None or -1."""
+        """``count`` times; without end if it is None or -1.
+
+        >>> list(Dataset.range(2).repeat(2))
+        [np.int64(0), np.int64(1), np.int64(0), np.int64(1)]
+        """
         return self._with(_core.repeat(self._graph, -1 if count is None else integer(count, "count")))
 
     def take(self, count: Int, name: str | None = None) -> Dataset:
-        """The first ``count`` elements; -1 for all."""
+        """The first ``count`` elements; -1 for all.
+
+        >>> list(Dataset.range(9).take(2))
+        [np.int64(0), np.int64(1)]
+        """
         return self._with(_core.take(self._graph, integer(count, "count")))
 
     def skip(self, count: Int, name: str | None = None) -> Dataset:
-        """All but the first ``count`` elements; -1 skips all."""
+        """All but the first ``count`` elements; -1 skips all.
+
+        >>> list(Dataset.range(4).skip(2))
+        [np.int64(2), np.int64(3)]
+        """
         return self._with(_core.skip(self._graph, integer(count, "count")))
 
     def shard(self, num_shards: Int, index: Int, name: str | None = None) -> Dataset:
@@ -68,7 +80,11 @@ class Choosing(Described):
         return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
 
     def enumerate(self, start: Int = 0, name: str | None = None) -> Dataset:
-        """(number, element), counted from ``start``."""
+        """(number, element), counted from ``start``.
+
+        >>> list(Dataset.from_tensor_slices(["a", "b"]).enumerate(1))
+        [(np.int64(1), b'a'), (np.int64(2), b'b')]
+        """
         return self._with(_core.enumerate(self._graph, integer(start, "start")))
 
     def unique(self, name: str | None = None) -> Dataset:
@@ -80,7 +96,11 @@ class Choosing(Described):
         return self._with(_core.unique(self._graph))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
-        """Leaves out the elements that failed. ``log_warning`` is not in this release."""
+        """Leaves out the elements that failed. ``log_warning`` is not in this release.
+
+        >>> list(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())
+        [np.int64(4), np.int64(2)]
+        """
         if flag(log_warning, "log_warning"):
             raise UnimplementedError("ignore_errors: this release has no log_warning")
         return self._with(_core.ignore_errors(self._graph))

@@ -51,7 +51,13 @@ class Combining(Described):
         return out.map(arranged)
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """These elements, then those of ``dataset``, which must have the same structure and dtypes."""
+        """These elements, then those of ``dataset``, which must have the same structure and dtypes.
+
+        Raises ``TypeError`` for what is no dataset, and ``InvalidArgumentError`` for elements of another kind.
+
+        >>> list(Dataset.range(2).concatenate(Dataset.range(7, 8)))
+        [np.int64(0), np.int64(1), np.int64(7)]
+        """
         if not isinstance(dataset, Described):
             raise TypeError(f"concatenate: dataset must be a Dataset, not {type(dataset).__name__}")
         return self._with(_core.concatenate(self._graph, dataset._graph))

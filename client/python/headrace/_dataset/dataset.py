@@ -51,7 +51,11 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
     __slots__ = ()
 
     def apply(self, transformation_func: Callable[[Dataset], Any]) -> Any:
-        """``transformation_func(self)``, so that transformations chain."""
+        """``transformation_func(self)``, so that transformations chain.
+
+        >>> list(Dataset.range(9).apply(lambda ds: ds.skip(7)))
+        [np.int64(7), np.int64(8)]
+        """
         if not callable(transformation_func):
             raise TypeError(f"apply: transformation_func must be a function, not {type(transformation_func).__name__}")
         return transformation_func(self)
@@ -60,17 +64,32 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         """The same dataset, run as ``options`` say.
 
         Raises ``UnimplementedError`` for options that this release does not have.
+
+        >>> options = hr.Options()
+        >>> options.autotune.cpu_budget = 2
+        >>> list(Dataset.range(2).with_options(options))
+        [np.int64(0), np.int64(1)]
         """
         given = _options.check(options)
         return Dataset(_core.options(self._graph, *_options.of_graph(given)), self._given_options.merge(given))
 
     def options(self) -> _options.Options:
-        """The options that were given."""
+        """The options that were given.
+
+        >>> options = hr.Options()
+        >>> options.deterministic = False
+        >>> Dataset.range(2).with_options(options).options().deterministic
+        False
+        """
         return self._given_options
 
     @property
     def element_spec(self) -> Any:
-        """``TensorSpec``s, arranged as the elements are."""
+        """``TensorSpec``s, arranged as the elements are.
+
+        >>> Dataset.range(4).batch(2, drop_remainder=True).element_spec
+        TensorSpec(shape=(2,), dtype=headrace.int64, name=None)
+        """
         return self._graph.spec(spec_of_leaf)
 
     def cardinality(self) -> int:
@@ -85,7 +104,11 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return self._graph.read()
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """The same as ``iter``: elements are numpy's anyhow."""
+        """The same as ``iter``: elements are numpy's anyhow.
+
+        >>> list(Dataset.range(2).as_numpy_iterator())
+        [np.int64(0), np.int64(1)]
+        """
         return self._graph.read()
 
     def restore(self, record: bytes) -> _core.Iterator:
@@ -109,6 +132,9 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         """The only element. Raises ``InvalidArgumentError`` if there are more, or none.
 
         In a traced function it may be that of a dataset that the function is given.
+
+        >>> Dataset.range(3).batch(3).get_single_element()
+        array([0, 1, 2])
         """
         single = _core.single_element(self._graph)
         if single.is_inside_function():
@@ -138,4 +164,4 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
 
 
 def _from_encoded(graph: bytes, options: dict[str, Any]) -> Dataset:
-    return Dataset(_core.decode_graph(graph), _options.Options.of(options))
+    return Dataset(_core.decode_graph(graph), _options.Options._of(options))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _twice(reduce_func: Any) -> Any:
     """A function for scan whose output is its state."""
     if isinstance(reduce_func, PyFunction):
-        return reduce_func.twice()
+        return reduce_func._twice()
     if not callable(reduce_func):
         raise TypeError(f"reduce: reduce_func must be a function, not {type(reduce_func).__name__}")
 
@@ -89,6 +89,10 @@ class Functions(Described):
 
         ``cycle_length`` datasets are open at a time (16 by default), and give ``block_length`` elements in turn.
         num_parallel_calls, deterministic: as of ``map``.
+
+        >>> ds = Dataset.range(2).interleave(lambda x: Dataset.range(2).map(lambda y: 10 * x + y), cycle_length=2)
+        >>> list(ds)
+        [np.int64(0), np.int64(10), np.int64(1), np.int64(11)]
         """
         f = _tracing.trace(self._graph, map_func, "interleave", "map_func", dataset=True)
         cycle = 16 if cycle_length is None or cycle_length == AUTOTUNE else integer(cycle_length, "cycle_length")

@@ -47,7 +47,11 @@ class Keeping(Described):
     __slots__ = ()
 
     def prefetch(self, buffer_size: Int, name: str | None = None) -> Dataset:
-        """Keeps up to ``buffer_size`` elements ready, made by another thread; ``AUTOTUNE`` lets headrace choose."""
+        """Keeps up to ``buffer_size`` elements ready, made by another thread; ``AUTOTUNE`` lets headrace choose.
+
+        >>> list(Dataset.range(2).prefetch(hr.AUTOTUNE))
+        [np.int64(0), np.int64(1)]
+        """
         return self._with(_core.prefetch(self._graph, integer(buffer_size, "buffer_size")))
 
     def cache(self, filename: Path = "", name: str | None = None) -> Dataset:
@@ -87,6 +91,12 @@ class Keeping(Described):
         ``element_spec`` and ``compression`` need not be given; if they are, they must be those of what is there.
         ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
         read. ``wait`` waits until the folder is written.
+
+        Raises ``NotFoundError`` if nothing is there, and ``InvalidArgumentError`` for another spec or compression.
+
+        >>> Dataset.range(4).save(f"{folder}/saved", shard_func=lambda x: x % 2)
+        >>> list(Dataset.load(f"{folder}/saved", reader_func=lambda shards: shards.interleave(lambda shard: shard)))
+        [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
         """
         folder = _path(path, "path")
         while wait and _core.saved(folder) is None:
@@ -110,6 +120,10 @@ class Keeping(Described):
 
         ``compression`` and ``shard_func`` as of ``save``; ``reader_func`` as of ``load``: a dataset that is made once
         the snapshot is whole is read by it. The iteration that writes gives the elements as they come.
+
+        >>> ds = Dataset.range(5).shuffle(5).snapshot(f"{folder}/snapshots")
+        >>> list(ds) == list(ds)
+        True
         """
         folder = _path(path, "path")
         if reader_func is not None:

@@ -90,6 +90,12 @@ class Sources(Described):
         """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
 
         That nothing matches is an error of the reading.
+
+        String scalars.
+
+        >>> import os
+        >>> [os.path.basename(x) for x in Dataset.list_files(os.path.dirname(hr.__file__) + "/_opt*.py")]
+        [b'_options.py']
         """
         mixed = True if shuffle is None else flag(shuffle, "shuffle")
         return made(_core.list_files(names(file_pattern, "file_pattern"), mixed, seed_of(seed)))
@@ -107,7 +113,11 @@ class Sources(Described):
 
     @staticmethod
     def random(seed: Int | None = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-        """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``."""
+        """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``.
+
+        >>> list(Dataset.random(seed=1).take(2)) == list(Dataset.random(seed=1).take(2))
+        True
+        """
         again = False if rerandomize_each_iteration is None else flag(rerandomize_each_iteration,
                                                                        "rerandomize_each_iteration")
         return made(_core.random(seed_of(seed), again))

@@ -10,5 +10,9 @@ from .._dataset import Dataset
 
 def snapshot(path: Any, compression: Any = "AUTO", reader_func: Any = None,
              shard_func: Any = None) -> Callable[[Dataset], Dataset]:
-    """``Dataset.snapshot`` as a transformation, for ``Dataset.apply``."""
+    """``Dataset.snapshot`` as a transformation, for ``Dataset.apply``.
+
+    >>> list(Dataset.range(2).apply(snapshot(f"{folder}/snapshots")))
+    [np.int64(0), np.int64(1)]
+    """
     return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)

@@ -31,6 +31,12 @@ class CsvDataset(Dataset):
     missing one. A row that does not fit is an error in its place, naming file, line and column. compression_type:
     ``""``, ``"GZIP"`` or ``"ZLIB"``. header: the first line of each file is left out. select_cols: numbers of the
     columns to read; exclude_cols: of those not to read. buffer_size is accepted; headrace chooses its own.
+
+    >>> path = f"{folder}/table.csv"
+    >>> with open(path, "w") as to:
+    ...     _ = to.write("name,age\\nann,31\\nbob,\\n")
+    >>> list(CsvDataset(path, [hr.string, -1], header=True))
+    [(b'ann', np.int32(31)), (b'bob', np.int32(-1))]
     """
 
     __slots__ = ()
@@ -53,7 +59,15 @@ class CsvDataset(Dataset):
 
 
 class SqlDataset(Dataset):
-    """The rows that a query gives, as tuples of scalars. driver_name: ``"sqlite"``; data_source_name: its file."""
+    """The rows that a query gives, as tuples of scalars. driver_name: ``"sqlite"``; data_source_name: its file.
+
+    >>> import sqlite3
+    >>> path = f"{folder}/some.db"
+    >>> with sqlite3.connect(path) as db:
+    ...     _ = db.execute("create table t as select 1 as n, 'one' as name")
+    >>> list(SqlDataset("sqlite", path, "select n, name from t", (hr.int64, hr.string)))
+    [(np.int64(1), b'one')]
+    """
 
     __slots__ = ()
 
@@ -82,6 +96,12 @@ class JsonLinesDataset(Dataset):
 
     ``fields`` says what each key holds: a dtype (a scalar), a ``TensorSpec`` (arrays, of any depth), or a value that
     stands where the key is missing. A line that does not fit is an error in its place, naming file and line.
+
+    >>> path = f"{folder}/some.jsonl"
+    >>> with open(path, "w") as to:
+    ...     _ = to.write('{"n": 1, "words": ["a", "b"]}\\n')
+    >>> list(JsonLinesDataset(path, {"n": hr.int64, "words": hr.TensorSpec([None], hr.string)}))
+    [{'n': np.int64(1), 'words': array([b'a', b'b'], dtype=object)}]
     """
 
     __slots__ = ()
@@ -100,6 +120,15 @@ class TarDataset(Dataset):
     Neighbouring members whose names are equal up to the first dot are one sample; an extension may name alternatives,
     as ``"jpg;jpeg"``. A sample without one of them is an error, or left out with ``skip_incomplete``. Compression is
     recognised.
+
+    >>> import io, tarfile
+    >>> path = f"{folder}/some.tar"
+    >>> with tarfile.open(path, "w") as to:
+    ...     member = tarfile.TarInfo("photo1.txt")
+    ...     member.size = 3
+    ...     to.addfile(member, io.BytesIO(b"cat"))
+    >>> list(TarDataset(path, ["txt"]))
+    [{'__key__': b'photo1', 'txt': b'cat'}]
     """
 
     __slots__ = ()

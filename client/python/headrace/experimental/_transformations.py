@@ -49,17 +49,29 @@ def take_while(predicate: Any) -> Transformation:
 
 
 def ignore_errors(log_warning: bool = False) -> Transformation:
-    """``Dataset.ignore_errors``."""
+    """``Dataset.ignore_errors``.
+
+    >>> list(Dataset.range(3).map(lambda x: 4 // x).apply(ignore_errors()))
+    [np.int64(4), np.int64(2)]
+    """
     return lambda dataset: dataset.ignore_errors(log_warning)
 
 
 def enumerate_dataset(start: Any = 0) -> Transformation:
-    """``Dataset.enumerate``."""
+    """``Dataset.enumerate``.
+
+    >>> list(Dataset.from_tensor_slices(["a"]).apply(enumerate_dataset(5)))
+    [(np.int64(5), b'a')]
+    """
     return lambda dataset: dataset.enumerate(start)
 
 
 def scan(initial_state: Any, scan_func: Any) -> Transformation:
-    """``Dataset.scan``."""
+    """``Dataset.scan``.
+
+    >>> list(Dataset.range(3).apply(scan(np.int64(0), lambda total, x: (total + x, total + x))))
+    [np.int64(0), np.int64(1), np.int64(3)]
+    """
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 
@@ -74,18 +86,30 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
 
 
 def cardinality(dataset: Dataset) -> int:
-    """``Dataset.cardinality``."""
+    """``Dataset.cardinality``.
+
+    >>> cardinality(Dataset.range(3))
+    3
+    """
     return dataset.cardinality()
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """``Dataset.get_single_element``."""
+    """``Dataset.get_single_element``.
+
+    >>> get_single_element(Dataset.from_tensors("one"))
+    b'one'
+    """
     return dataset.get_single_element()
 
 
 def group_by_window(key_func: Any, reduce_func: Any, window_size: Any = None,
                     window_size_func: Any = None) -> Transformation:
-    """``Dataset.group_by_window``."""
+    """``Dataset.group_by_window``.
+
+    >>> list(Dataset.range(4).apply(group_by_window(lambda x: x % 2, lambda key, xs: xs.batch(2), 2)))
+    [array([0, 2]), array([1, 3])]
+    """
     return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
 
 
@@ -93,7 +117,12 @@ def bucket_by_sequence_length(element_length_func: Any, bucket_boundaries: Any, 
                               padded_shapes: Any = None, padding_values: Any = None,
                               pad_to_bucket_boundary: bool = False, no_padding: bool = False,
                               drop_remainder: bool = False) -> Transformation:
-    """``Dataset.bucket_by_sequence_length``."""
+    """``Dataset.bucket_by_sequence_length``.
+
+    >>> ds = Dataset.range(1, 3).flat_map(lambda n: Dataset.range(n).batch(9))
+    >>> [x.shape for x in ds.apply(bucket_by_sequence_length(hr.size, [9], [2, 2]))]
+    [(2, 2)]
+    """
     return lambda dataset: dataset.bucket_by_sequence_length(
         element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
         pad_to_bucket_boundary, no_padding, drop_remainder)
@@ -101,12 +130,22 @@ def bucket_by_sequence_length(element_length_func: Any, bucket_boundaries: Any, 
 
 def rejection_resample(class_func: Any, target_dist: Any, initial_dist: Any = None,
                        seed: Any = None) -> Transformation:
-    """``Dataset.rejection_resample``."""
+    """``Dataset.rejection_resample``.
+
+    >>> ds = Dataset.range(4).apply(rejection_resample(lambda x: x % 2, [1.0, 0.0], [0.5, 0.5]))
+    >>> [int(x) for _, x in ds]
+    [0, 2]
+    """
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
 def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False) -> Transformation:
-    """``Dataset.ragged_batch``."""
+    """``Dataset.ragged_batch``.
+
+    >>> ds = Dataset.range(2).flat_map(lambda n: Dataset.range(n + 1).batch(9))
+    >>> list(ds.apply(dense_to_ragged_batch(2)))
+    [RaggedTensor([[0], [0, 1]])]
+    """
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder)
 
 
@@ -139,22 +178,38 @@ def parallel_interleave(map_func: Any, cycle_length: Any, block_length: Any = 1,
 
 def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,
                          stop_on_empty_dataset: bool = False) -> Dataset:
-    """``Dataset.sample_from_datasets``."""
+    """``Dataset.sample_from_datasets``.
+
+    >>> sorted(sample_from_datasets([Dataset.range(2), Dataset.range(5, 6)], seed=1))
+    [np.int64(0), np.int64(1), np.int64(5)]
+    """
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Dataset:
-    """``Dataset.choose_from_datasets``."""
+    """``Dataset.choose_from_datasets``.
+
+    >>> list(choose_from_datasets([Dataset.range(2), Dataset.range(5, 7)], Dataset.range(2)))
+    [np.int64(0), np.int64(5)]
+    """
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = None) -> Dataset:
-    """``Dataset.counter``."""
+    """``Dataset.counter``.
+
+    >>> list(Counter(5).take(2))
+    [np.int64(5), np.int64(6)]
+    """
     return Dataset.counter(start, step) if dtype is None else Dataset.counter(start, step, dtype)
 
 
 def RandomDataset(seed: Any = None) -> Dataset:
-    """``Dataset.random``."""
+    """``Dataset.random``.
+
+    >>> RandomDataset(seed=1).element_spec
+    TensorSpec(shape=(), dtype=headrace.int64, name=None)
+    """
     return Dataset.random(seed)
 
 
@@ -173,7 +228,10 @@ class TFRecordWriter:
         self._filename, self._compression = filename, compression_type
 
     def write(self, dataset: Dataset) -> None:
-        """Writes all elements. Raises ``TypeError`` for a dataset of something else than string scalars."""
+        """Writes all elements. Raises ``TypeError`` for a dataset of something else than string scalars.
+
+        >>> TFRecordWriter(f"{folder}/some.tfrecord").write(Dataset.from_tensor_slices(["a", "b"]))
+        """
         from .. import dtypes, io
         from .._specs import TensorSpec
 

@@ -9,7 +9,11 @@ from ..errors import UnimplementedError
 
 
 class ShardingPolicy(enum.IntEnum):
-    """How the workers of a service share a dataset."""
+    """How the workers of a service share a dataset.
+
+    >>> ShardingPolicy["DYNAMIC"] == ShardingPolicy.DYNAMIC
+    True
+    """
 
     #: Every worker gives the whole dataset.
     OFF = 0
@@ -33,6 +37,9 @@ class CrossTrainerCache:
     """Lets trainers with different ids share what one of them had computed.
 
     Raises ``ValueError`` for an empty ``trainer_id``.
+
+    >>> CrossTrainerCache("trainer_1").trainer_id
+    'trainer_1'
     """
 
     def __init__(self, trainer_id: str) -> None:

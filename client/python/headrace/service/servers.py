@@ -57,7 +57,12 @@ class _Server:
             self.start()
 
     def start(self) -> None:
-        """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
+        """Starts the server. Raises an ``OpError`` if it cannot (a port in use).
+
+        >>> dispatcher = DispatchServer(start=False)
+        >>> dispatcher.start()
+        >>> dispatcher.stop()
+        """
         if self._running is not None:
             return
         self._ending = _Ending()
@@ -68,13 +73,21 @@ class _Server:
         """Waits until the server is stopped, by another thread or Ctrl-C.
 
         A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version.
+
+        >>> with DispatchServer() as dispatcher:
+        ...     dispatcher.stop()
+        ...     dispatcher.join()
         """
         if self._ending is not None:
             self._ending.over.wait()
             self._ending.check()
 
     def stop(self) -> None:
-        """Stops the server. One that does not run is left alone."""
+        """Stops the server. One that does not run is left alone.
+
+        >>> dispatcher = DispatchServer()
+        >>> dispatcher.stop()
+        """
         running, self._running = self._running, None
         if running is not None:
             self._end(running)
@@ -143,7 +156,12 @@ class DispatchServer(_Server):
 
     @property
     def target(self) -> str:
-        """``protocol://host:port``, for ``distribute``."""
+        """``protocol://host:port``, for ``distribute``.
+
+        >>> with DispatchServer() as dispatcher:
+        ...     dispatcher.target.split(":")[0]
+        'grpc'
+        """
         return f"{self._config.protocol or 'grpc'}://{self._started().target}"
 
     @property
@@ -152,11 +170,21 @@ class DispatchServer(_Server):
         return target
 
     def status(self) -> dict[str, Any]:
-        """Workers, jobs and tasks, as ``headrace status`` tells them."""
+        """Workers, jobs and tasks, as ``headrace status`` tells them.
+
+        >>> with DispatchServer() as dispatcher:
+        ...     dispatcher.status()["workers"]
+        []
+        """
         return status(self._address)
 
     def num_workers(self) -> int:
-        """How many workers are registered and alive."""
+        """How many workers are registered and alive.
+
+        >>> with DispatchServer() as dispatcher:
+        ...     dispatcher.num_workers()
+        0
+        """
         return sum(1 for w in self.status()["workers"] if w["alive"])
 
     def _num_workers(self) -> int:
@@ -205,7 +233,13 @@ class WorkerServer(_Server):
                                   list(c.worker_tags or []), self._pool, ending.fail)
 
     def start(self) -> None:
-        """Starts the server. Raises an ``OpError`` if it cannot (a port in use)."""
+        """Starts the server. Raises an ``OpError`` if it cannot (a port in use).
+
+        >>> with DispatchServer() as dispatcher:
+        ...     worker = WorkerServer(WorkerConfig(dispatcher.target), start=False)
+        ...     worker.start()
+        ...     worker.stop()
+        """
         super().start()
         limit = time.monotonic() + 5
         try:
@@ -232,12 +266,22 @@ class WorkerServer(_Server):
 
     @property
     def address(self) -> str:
-        """``host:port`` from which trainers read."""
+        """``host:port`` from which trainers read.
+
+        >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
+        ...     worker.address.split(":")[0]
+        '127.0.0.1'
+        """
         out: str = self._started().address
         return out
 
     def num_tasks(self) -> int:
-        """How many tasks run here. Raises as ``join``."""
+        """How many tasks run here. Raises as ``join``.
+
+        >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
+        ...     worker.num_tasks()
+        0
+        """
         if self._ending is not None:
             self._ending.check()
         told = status(self._config.dispatcher_address)
@@ -253,6 +297,10 @@ def status(service: str, timeout: float = 5.0) -> dict[str, Any]:
     """What a service is doing: what ``headrace status`` shows, by the same names.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
+
+    >>> with DispatchServer() as dispatcher:
+    ...     len(status(dispatcher.target)["jobs"])
+    0
     """
     out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
     return out

@@ -1,0 +1,214 @@
+"""Functions that arrange the values of tensors otherwise: what TensorFlow has at its top level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core, _values, dtypes
+from ._specs import TensorShape
+from ._refusals import refuse
+
+Tensor = _core.Tensor
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The same values in another shape; one extent may be -1.
+
+    Raises ``InvalidArgumentError`` if the extents that are known do not fit; others are an error of the element.
+
+    >>> Dataset.range(6).batch(6).map(lambda x: hr.reshape(x, [2, -1])).get_single_element()
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+    return _core.reshape(_values.constant(tensor), _values.integers(shape, "shape"))
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape as a vector of ``out_type`` (int32).
+
+    >>> Dataset.range(3).batch(3).map(hr.shape).get_single_element()
+    array([3], dtype=int32)
+    """
+    return _core.cast(_core.shape_of(_values.constant(input)), dtypes.as_dtype(out_type or dtypes.int32).name)
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """How many values there are.
+
+    A scalar of ``out_type`` (int32).
+
+    >>> Dataset.range(3).batch(3).map(hr.size).get_single_element()
+    np.int32(3)
+    """
+    return _core.cast(_core.size(_values.constant(input)), dtypes.as_dtype(out_type or dtypes.int32).name)
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """How many axes there are, as int32.
+
+    >>> Dataset.range(3).batch(3).map(hr.rank).get_single_element()
+    np.int32(1)
+    """
+    known = _values.constant(input).ndim
+    if known is None:
+        return _core.cast(_core.size(_core.shape_of(_values.constant(input))), "int32")
+    return _values.constant(known)
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape along a new axis.
+
+    [n, ...] for ``axis`` 0. Raises ``InvalidArgumentError`` for shapes or dtypes that differ.
+
+    >>> list(Dataset.range(2).map(lambda x: hr.stack([x, 10 * x])))
+    [array([0, 0]), array([ 1, 10])]
+    """
+    return _core.stack([_values.tensor(x, "values") for x in values], _values.integer(axis, "axis"))
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+    """The parts along ``axis``, whose extent must be known.
+
+    Raises ``OperatorNotAllowedInGraphError`` if it is not, and ``num`` is not given.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(lambda x: tuple(hr.unstack(x, axis=1))).get_single_element()
+    (array([1, 3], dtype=int32), array([2, 4], dtype=int32))
+    """
+    x = _values.constant(value)
+    dims = x.shape.as_list()
+    extent = dims[axis] if num is None else num
+    if extent is None:
+        refuse("unstack needs to know how many parts there are", "Give num")
+    at = axis % len(dims)
+    return [x[(slice(None),) * at + (i,)] for i in range(extent)]
+
+
+def concat(values: Any, axis: int, name: str = "concat") -> Tensor:
+    """Tensors one after another along ``axis``.
+
+    Other axes are as long in all. Raises ``InvalidArgumentError`` otherwise, and for dtypes that differ.
+
+    >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.concat([x, [9]], 0)).get_single_element()
+    array([1, 2, 9], dtype=int32)
+    """
+    return _core.concat([_values.tensor(x, "values") for x in values], _values.integer(axis, "axis"))
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
+    """With its axes in the order ``perm``; in reverse without.
+
+    >>> Dataset.from_tensors([[1, 2], [3, 4]]).map(hr.transpose).get_single_element()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    if conjugate:
+        refuse("transpose has no conjugate", "Use real tensors")
+    return _core.transpose(_values.constant(a), _values.integers(perm, "perm"))
+
+
+def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
+    """With an axis of extent 1 at ``axis``.
+
+    >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.expand_dims(x, -1)).get_single_element()
+    array([[1],
+           [2]], dtype=int32)
+    """
+    return _core.expand_dims(_values.constant(input), _values.integer(axis, "axis"))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Without these axes of extent 1, or without all such.
+
+    An extent that is known to be another one is an ``InvalidArgumentError``.
+
+    >>> Dataset.from_tensors([[1, 2]]).map(hr.squeeze).get_single_element()
+    array([1, 2], dtype=int32)
+    """
+    return _core.squeeze(_values.constant(input), _values.integers(axis, "axis"))
+
+
+def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0,
+           name: str | None = None) -> Tensor:
+    """The parts of ``params`` at ``indices`` along ``axis``. An index that is not there is an error of the element.
+
+    >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.gather(x, [2, 0])).get_single_element()
+    array([7, 5], dtype=int32)
+    """
+    if batch_dims != 0:
+        from .errors import UnimplementedError
+
+        raise UnimplementedError("gather: this release has no batch_dims")
+    return _core.gather(_values.constant(params), _values.constant(indices),
+                        0 if axis is None else _values.integer(axis, "axis"))
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """``input`` repeated ``multiples[i]`` times along axis ``i``.
+
+    >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.tile(x, [2])).get_single_element()
+    array([1, 2, 1, 2], dtype=int32)
+    """
+    return _core.tile(_values.constant(input), _values.integers(multiples, "multiples"))
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0,
+        name: str | None = None) -> Tensor:
+    """``tensor`` with ``paddings[i]`` = (before, after) more values along axis ``i``.
+
+    ``mode``: ``"CONSTANT"`` fills with ``constant_values`` (zeros, empty strings), ``"REFLECT"`` and ``"SYMMETRIC"`` with the
+    mirrored values, without and with those at the border. Raises ``ValueError`` for other modes.
+
+    >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.pad(x, [(1, 2)], constant_values=9)).get_single_element()
+    array([9, 1, 2, 9, 9], dtype=int32)
+    """
+    x = _values.constant(tensor)
+    around = [(int(a), int(b)) for a, b in paddings]
+    if mode.upper() in ("REFLECT", "SYMMETRIC"):
+        return _core.pad(x, around, mode.upper())
+    if mode.upper() != "CONSTANT":
+        raise ValueError(f"pad: mode must be \"CONSTANT\", \"REFLECT\" or \"SYMMETRIC\", not {mode!r}")
+    fill = "" if x.dtype == dtypes.string and constant_values == 0 else constant_values
+    return _core.pad_with(x, around, fill if isinstance(fill, Tensor) else _values.constant(fill, x.dtype))
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """In the opposite order along each of these axes.
+
+    >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: hr.reverse(x, [0])).get_single_element()
+    array([3, 2, 1], dtype=int32)
+    """
+    return _core.reverse(_values.constant(tensor), _values.integers(axis, "axis"))
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Values move by ``shift`` along ``axis``; what leaves at one end comes in at the other.
+
+    >>> Dataset.from_tensors([1, 2, 3]).map(lambda x: hr.roll(x, 1, 0)).get_single_element()
+    array([3, 1, 2], dtype=int32)
+    """
+    return _core.roll(_values.constant(input), _values.integers(shift, "shift"), _values.integers(axis, "axis"))
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """The part with ``size[i]`` values (-1: all that follow) from ``begin[i]`` on along axis ``i``.
+
+    ``begin`` and ``size`` may be computed for each element.
+
+    >>> import headrace as hr
+    >>> list(hr.Dataset.range(2).map(lambda x: hr.slice([5, 6, 7], [1], hr.stack([x + 1]))))
+    [array([6], dtype=int32), array([6, 7], dtype=int32)]
+    """
+    if isinstance(size, Tensor) or _values.holds_tensors(size):
+        return _core.slice_of_sizes(_values.constant(input_), _values.constant(begin), _values.constant(size))
+    return _core.slice(_values.constant(input_), _values.constant(begin), _values.integers(size, "size"))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """``x``, whose shape is this from here on; an element with another one is an error.
+
+    >>> ds = Dataset.range(4).batch(2).map(lambda x: hr.ensure_shape(x, [2]))
+    >>> ds.element_spec
+    TensorSpec(shape=(2,), dtype=headrace.int64, name=None)
+    """
+    dims = TensorShape(shape).dims
+    return _core.ensure_shape(_values.constant(x), None if dims is None else list(dims))
