@@ -2,6 +2,7 @@
 
 #include "tests/pipeline/random/groups.hpp"
 #include "tests/pipeline/random/orders.hpp"
+#include "tests/pipeline/random/reorderings.hpp"
 #include "tests/pipeline/random/sources.hpp"
 #include "tests/pipeline/random/structures.hpp"
 
@@ -58,16 +59,21 @@ public:
     }
   }
 
-  /// A graph of operators that may overtake each other's elements; these come in any order.
+  /// A graph of operators that may overtake each other's elements, or draw their order; these come
+  /// in any order.
   sample make_unordered(int depth) {
-    auto x = random_source(*this, folder_);
-    for (; depth > 0; --depth) switch (below(7)) {
+    auto x = toss() ? random_source(*this, folder_) : reordered_source(*this, folder_);
+    for (; depth > 0; --depth) switch (x.want.size() > 3000 ? 6 : below(11)) {
       case 0: x = map(x); break;
       case 1: x = divide(x); break;
       case 2: x = filter(x); break;
       case 3: x = flat_map(x); break;
       case 4: x = interleave(x); break;
       case 5: x = ignore_errors(x); break;
+      case 7:
+      case 8: x = reordered(*this, x); break;
+      case 9: x = kept(x); break;
+      case 10: x = sampled_anyhow(*this, x, random_source(*this, folder_)); break;
       default: x = {make_prefetch(x.graph, between(-1, 5)).value(), x.want};
       }
     graph_options chosen{.deterministic = false, .autotune = toss()};
@@ -97,12 +103,7 @@ public:
 
 private:
   sample global_shuffle() {
-    if (!redraws_ || toss())
-      return shuffled_source(*this, folder_);
-    const auto n = between(1, 60);
-    sample out{make_global_shuffle(range(0, n), below(9), below(2) == 0).value(), {}};
-    for (int64_t i = 0; i < n; ++i) out.want.push_back(number(i));
-    return out;
+    return !redraws_ || toss() ? shuffled_source(*this, folder_) : reordered_source(*this, folder_);
   }
 
   sample options(const sample& in) {

@@ -202,13 +202,14 @@ std::string subfolder(const scratch_folder& folder, const std::string& kind) {
 }
 
 // Files whose names tell numbers.
-sample list_files_source(dice& die, const scratch_folder& folder) {
+sample list_files_source(dice& die, const scratch_folder& folder, bool shuffled = false) {
   auto xs = some_numbers(die, 8);
   xs.push_back(7); // no match would be an error
   const auto kind = subfolder(folder, "listed").substr(folder.path().size() + 1);
   for (size_t i = 0; i < xs.size(); ++i)
     folder.write(fmt::format("{}-{:03}x{}.txt", kind, i, xs[i]), "");
-  auto names_of = make_list_files(names({fmt::format("{}/{}-*.txt", folder.path(), kind)})).value();
+  auto names_of =
+    make_list_files(names({fmt::format("{}/{}-*.txt", folder.path(), kind)}), shuffled).value();
   return {map(names_of,
               [](expr x) {
                 return strings::to_number(strings::regex_replace(x, ".*x(-?[0-9]+).txt", "\\1"),
@@ -244,6 +245,16 @@ sample load_source(dice& die, const scratch_folder& folder) {
 }
 
 } // namespace
+
+sample reordered_source(dice& die, const scratch_folder& folder) {
+  if (die.toss())
+    return list_files_source(die, folder, true);
+  const auto n = die.between(0, 60);
+  const auto seed = die.toss() ? std::nullopt : std::optional{uint64_t{die.below(9)}};
+  sample out{make_global_shuffle(range(0, n), seed, die.toss()).value(), {}};
+  for (int64_t i = 0; i < n; ++i) out.want.push_back(number(i));
+  return out;
+}
 
 sample shuffled_source(dice& die, const scratch_folder& folder) {
   auto xs = some_numbers(die);
