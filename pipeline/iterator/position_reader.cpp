@@ -36,8 +36,10 @@ status position_reader::resume(iterator& it) {
 status position_reader::finish() const {
   if (fits_ && empty())
     return {};
-  return data_loss(
-    fmt::format("the position of a {} makes no sense for this dataset", to_string(from_.op)));
+  return data_loss(fmt::format(
+    "the position of a {} does not fit: the dataset or its data is not what it was when "
+    "the position was saved",
+    to_string(from_.op)));
 }
 
 void put(position& to, resume_point point) {

@@ -43,18 +43,21 @@ protected:
     row_ += rows;
     return out;
   }
-  // Numbers: those of the splits, whether a block is open, which, and how many rows of it were
-  // given.
+  // Numbers: those of the splits, whether a block is open, which, how many rows of it were given,
+  // and of what was saved.
   void save_to(position& to) const override {
     const bool open = row_ < held_.rows;
     splits_.save_to(to, open);
-    for (uint64_t x : {uint64_t{open}, number_, uint64_t{row_}}) to.numbers.push_back(x);
+    for (uint64_t x : {uint64_t{open}, number_, uint64_t{row_}, from_.manifest().id})
+      to.numbers.push_back(x);
   }
   status restore_from(position_reader& from) override {
     splits_.restore_from(from);
     const bool open = from.flag();
     number_ = from.number(splits_.total());
     const auto row = from.number();
+    if (from.number() != from_.manifest().id && from.fits())
+      return data_loss("the saved elements are not those of when the position was saved");
     if (!open || !from.fits())
       return {};
     if (number_ == splits_.total() || row >= from_.rows_of(first_ + number_)) {
