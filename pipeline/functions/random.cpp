@@ -75,6 +75,11 @@ expr element_seed(int64_t salt) {
 }
 
 expr fold_in(const expr& seed, int64_t data) {
+  const auto& dims = seed.dims();
+  if (dims.has_rank() && dims.rank() != 1)
+    throw error{invalid_argument(
+      fmt::format("random.fold_in: the seed is {}; a vector of two integers is needed",
+                  to_string(seed.spec())))};
   const auto salted = cast<int64_t>(seed) ^ constant(std::vector<int64_t>{data, 0});
   // As many bits as a seed has; the top one is left out so that an int64 holds them.
   return cast<int64_t>(apply(expr_op::random_bits, {salted.node()}, of_shape({2})) >> expr{1});
