@@ -147,7 +147,8 @@ public:
   dataset shard(int64_t shards, int64_t index) const;
   /// Each element once. Keeps all of them in memory.
   dataset unique() const;
-  /// Leaves elements out that failed.
+  /// Leaves elements out that failed. How many: `dataset_iterator::ignored`, or in a service its
+  /// status (`task_status::ignored`).
   dataset ignore_errors() const;
   /// Fails where there are not `count` elements, or, for `infinite_cardinality`, at an end.
   dataset assert_cardinality(int64_t count) const;

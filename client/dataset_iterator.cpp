@@ -8,6 +8,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <atomic>
 #include <fmt/format.h>
 #include <stop_token>
 
@@ -24,6 +25,7 @@ public:
     context_.seed = options.seed ? *options.seed : random_id();
     context_.repetition = options.repetition.value_or(0);
     context_.find_function = options.find_function;
+    context_.ignored = [this](uint64_t more) { ignored_ += more; };
     context_.distribute =
       [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
       auto opened = service_source::open(node, token);
@@ -119,6 +121,7 @@ public:
   }
 
   uint64_t repetition() const noexcept { return context_.repetition; }
+  uint64_t ignored() const noexcept { return ignored_; }
 
   void stop() noexcept { stop_.request_stop(); }
 
@@ -164,6 +167,7 @@ private:
   dataset_ptr graph_;
   std::shared_ptr<const element_spec> spec_;
   std::stop_source stop_;
+  std::atomic<uint64_t> ignored_ = 0;
   iterator_context context_;
   std::unique_ptr<iterator> local_;
   std::unique_ptr<service_source> service_;
@@ -203,6 +207,7 @@ bool dataset_iterator::advance(element& at) {
 
 bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
 uint64_t dataset_iterator::repetition() const noexcept { return impl_->repetition(); }
+uint64_t dataset_iterator::ignored() const noexcept { return impl_->ignored(); }
 void dataset_iterator::stop() noexcept { impl_->stop(); }
 
 result<buffer> dataset_iterator::save() const { return impl_->save(); }

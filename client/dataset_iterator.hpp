@@ -46,6 +46,9 @@ public:
   result<buffer> save() const;
   /// Which iteration over its dataset it is; see `iterate_options`.
   uint64_t repetition() const noexcept;
+  /// How many failed elements `ignore_errors` has left out so far, of those read ahead, too; what a
+  /// restored iterator has to read again counts again. What a service leaves out its status shows.
+  uint64_t ignored() const noexcept;
   /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
   /// `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);

@@ -30,7 +30,7 @@ worker_status read(schema::WorkerStatus::Reader in) {
 task_status read(schema::TaskStatus::Reader in) {
   return {in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
           in.getElements(), in.getElementsPerSecond(), in.getBytes(),
-          in.getStreams(),  in.getRestarts()};
+          in.getStreams(),  in.getRestarts(),          in.getIgnored()};
 }
 
 job_status read(schema::JobStatus::Reader in) {

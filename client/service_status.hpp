@@ -20,6 +20,7 @@ struct task_status {
   uint64_t bytes = 0;
   uint32_t streams = 0;
   uint32_t restarts = 0;
+  uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
 };
 
 struct job_status {

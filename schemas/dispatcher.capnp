@@ -52,6 +52,8 @@ struct TaskProgress {
   streams @4 :UInt32;
   restarts @5 :UInt32;
   # Of the task's runner.
+  ignored @6 :UInt64;
+  # Elements that failed and were left out, as the pipeline wanted.
 }
 
 struct WorkerHeartbeat {
@@ -230,6 +232,8 @@ struct TaskEnded {
   }
   bytes @7 :UInt64;
   # That its elements took.
+  ignored @8 :UInt64;
+  # Elements that failed and were left out.
 }
 
 struct DispatcherMessage {

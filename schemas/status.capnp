@@ -43,6 +43,8 @@ struct TaskStatus {
   restarts @6 :UInt32;
   state @7 :Text;
   # running, ended, failed, lost
+  ignored @8 :UInt64;
+  # Elements that failed and were left out by ignore_errors.
 }
 
 struct JobStatus {

@@ -48,6 +48,7 @@ void write_status(schema::ServiceStatus::Builder out, const worker_table& worker
         continue;
       task.setElements(std::max(task.getElements(), said->second.getElements()));
       task.setBytes(std::max(task.getBytes(), said->second.getBytes()));
+      task.setIgnored(std::max(task.getIgnored(), said->second.getIgnored()));
       task.setElementsPerSecond(said->second.getElementsPerSecond());
       task.setStreams(said->second.getStreams());
       task.setRestarts(said->second.getRestarts());

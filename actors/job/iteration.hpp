@@ -31,6 +31,7 @@ public:
   struct output {
     uint64_t elements = 0;
     uint64_t bytes = 0;
+    uint64_t ignored = 0; ///< failed and left out
     friend bool operator==(const output&, const output&) = default;
   };
   struct task {

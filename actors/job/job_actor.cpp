@@ -144,6 +144,7 @@ envelope job_state::report(const envelope& in) const {
       one.setWorkerId(task.worker.id.value);
       one.setElements(task.made.elements);
       one.setBytes(task.made.bytes);
+      one.setIgnored(task.made.ignored);
       one.setState(std::string{to_string(task.state)});
     }
   });

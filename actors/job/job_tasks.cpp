@@ -98,7 +98,7 @@ envelope job_state::ended(const envelope& in) {
   const task_id id{what.getTaskId()};
   if (auto* r = of_task(id)) {
     const incarnation life{what.getIncarnation()};
-    const iteration::output made{what.getElements(), what.getBytes()};
+    const iteration::output made{what.getElements(), what.getBytes(), what.getIgnored()};
     const auto how = what.getFailure();
     if (how.isLeft())
       left(*r, id, life, made, how.getLeft());

@@ -22,6 +22,7 @@ struct runner::shared {
   size_t outstanding = 0;
   size_t goes_on_at = SIZE_MAX; ///< outstanding bytes, while the thread waits
   std::thread::id thread;
+  std::atomic<uint64_t> ignored = 0;    ///< failed elements that the pipeline left out
   duration waited_for_splits{0};        ///< that thread's, since the last block
   std::unique_ptr<split_dealer> dealer; ///< null under OFF
   std::optional<split_question> asked;  ///< the thread waits for the answer
@@ -30,6 +31,7 @@ struct runner::shared {
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
 
   status pull();
+  void count_ignored(uint64_t more);
   void run();
   void give(block rows, size_t bytes);
   result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass,
@@ -92,6 +94,14 @@ void runner::shared::give(block rows, size_t bytes) {
   goes_on_at = SIZE_MAX;
 }
 
+void runner::shared::count_ignored(uint64_t more) {
+  const auto sum = ignored += more;
+  // An earlier runner may have come further.
+  auto known = what.ignored->load();
+  while (known < sum && !what.ignored->compare_exchange_weak(known, sum)) {
+  }
+}
+
 status runner::shared::pull() {
   leased_splits leases{*this};
   iterator_context context;
@@ -104,6 +114,8 @@ status runner::shared::pull() {
   };
   context.seed = what.seed;
   context.repetition = what.repetition;
+  if (what.ignored)
+    context.ignored = [this](uint64_t more) { count_ignored(more); };
   HEADRACE_ASSIGN(auto source, make_iterator(what.graph, context));
   // However this ends: threads that read ahead may wait for splits, and are waited for.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{

@@ -6,6 +6,7 @@
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -33,6 +34,8 @@ public:
     std::function<named_function(const std::string&)> find_function; ///< may be empty
     open_service open_distribute;                                    ///< may be empty
     std::shared_ptr<stopping_threads> threads;                       ///< may be null
+    /// Raised to the number of failed elements that the pipeline left out; may be null.
+    std::shared_ptr<std::atomic<uint64_t>> ignored;
   };
   /// Called on the runner's thread, in order. They must not block.
   struct callbacks {

@@ -102,7 +102,7 @@ void task_state::on(const worker_leaves&) {
   port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
                                                           .life = about_.life,
                                                           .job = about_.job,
-                                                          .numbers = memory_->numbers,
+                                                          .numbers = memory_->told(),
                                                           .unread = std::move(unread)}));
   // Under OFF a copy ends with its worker.
   if (!dynamic)
@@ -163,6 +163,7 @@ result<caf::actor> task_state::run(uint64_t number) {
     .find_function = options_.find_function,
     .open_distribute = options_.open_distribute,
     .threads = options_.threads,
+    .ignored = memory_->ignored,
   });
   memory_->numbers.restarts += number > 1;
   const auto me = task_handle{self_};
@@ -275,15 +276,19 @@ void task_state::deal() {
   if (output.finished() || (memory_->leaving && output.delivered()))
     return end();
   if (now() >= reported_ + report_interval)
-    report();
+    return report();
+  // There may be nothing to deal for long.
+  if (!std::exchange(report_due_, true))
+    arm();
 }
 
 void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
   reported_ = now();
+  report_due_ = false;
   port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
                                                           .life = about_.life,
                                                           .job = about_.job,
-                                                          .numbers = memory_->numbers,
+                                                          .numbers = memory_->told(),
                                                           .wants = std::move(wants),
                                                           .ended = std::move(ended)}));
 }
@@ -295,6 +300,8 @@ void task_state::arm() {
       next = next ? std::min(*next, *route.gone_at) : route.gone_at;
   if (dry_at_ && *dry_at_ > now())
     next = next ? std::min(*next, *dry_at_) : dry_at_;
+  if (const auto due = reported_ + report_interval; report_due_ && due > now())
+    next = next ? std::min(*next, due) : due;
   if (next)
     port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
 }

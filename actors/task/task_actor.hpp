@@ -84,6 +84,7 @@ private:
   /// Rows are recalled then if nothing was produced: a trainer waits.
   std::optional<time_point> dry_at_;
   time_point reported_{};
+  bool report_due_ = false; ///< something was dealt since
 };
 
 } // namespace headrace

@@ -64,6 +64,7 @@ struct runner_over {
 /// What a task is doing, for its worker's heartbeat.
 struct task_numbers {
   uint64_t elements = 0; ///< produced
+  uint64_t ignored = 0;  ///< failed, and left out by `ignore_errors`
   uint64_t bytes = 0;
   uint32_t streams = 0;
   uint32_t restarts = 0; ///< of its runner

@@ -5,6 +5,7 @@
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_event.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,7 +30,9 @@ struct task_memory {
   task_output output;
   split_log splits;
   bool replayable = true; ///< `splits` holds all that the task was given
-  task_numbers numbers;
+  task_numbers numbers;   ///< without `ignored`
+  /// Counted on the runner's threads, also while it gives no rows.
+  const std::shared_ptr<std::atomic<uint64_t>> ignored = std::make_shared<std::atomic<uint64_t>>(0);
   std::map<consumer_id, route> routes;
   bool opened = false;    ///< somebody reads or has read: the pipeline runs
   bool exhausted = false; ///< the pipeline came to its end
@@ -37,6 +40,12 @@ struct task_memory {
   /// Set while this is changed. If it stays so, an actor died half-way, and no other can go on.
   bool torn = false;
 
+  /// What its worker tells of it.
+  task_numbers told() const {
+    auto out = numbers;
+    out.ignored = ignored->load();
+    return out;
+  }
   /// Carries out `f`, which changes this.
   template <class F>
   auto change(F&& f) {

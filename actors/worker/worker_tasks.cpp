@@ -139,7 +139,7 @@ void worker_state::give_up(task_id id, const status& why) {
   on_report({.id = id,
              .life = task.about.life,
              .job = task.about.job,
-             .numbers = task.memory->numbers,
+             .numbers = task.memory->told(),
              .ended = why});
 }
 
@@ -166,6 +166,7 @@ void worker_state::on_report(const task_report& what) {
     out.setJobId(what.job.value);
     out.setElements(what.numbers.elements);
     out.setBytes(what.numbers.bytes);
+    out.setIgnored(what.numbers.ignored);
     if (!what.ended->ok())
       write_failure(out.initFailure().initFailed(), *what.ended);
     else if (leaving_)

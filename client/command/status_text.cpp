@@ -62,7 +62,8 @@ nlohmann::json task_json(const task_status& x) {
   return {{"task", x.task},       {"worker", x.worker},
           {"state", x.state},     {"elements", x.elements},
           {"bytes", x.bytes},     {"elements_per_second", x.elements_per_second},
-          {"streams", x.streams}, {"restarts", x.restarts}};
+          {"streams", x.streams}, {"restarts", x.restarts},
+          {"ignored", x.ignored}};
 }
 
 } // namespace
@@ -88,13 +89,14 @@ std::string status_text(const service_status& x) {
     if (!job.failure.empty())
       out += fmt::format("  failed: {}\n", job.failure);
     if (!job.tasks.empty())
-      out += fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>10}\n", "TASK", "WORKER",
-                         "STATE", "ELEMENTS", "ELEMENTS/S", "BYTES", "STREAMS", "RESTARTS");
-    for (const auto& task : job.tasks)
       out +=
-        fmt::format("  {:<18x}{:<18x}{:<10}{:>10}{:>12}{:>10}{:>9}{:>10}\n", task.task, task.worker,
-                    task.state, task.elements, short_number(task.elements_per_second),
-                    short_number(static_cast<double>(task.bytes)), task.streams, task.restarts);
+        fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", "TASK", "WORKER",
+                    "STATE", "ELEMENTS", "ELEMENTS/S", "BYTES", "IGNORED", "STREAMS", "RESTARTS");
+    for (const auto& task : job.tasks)
+      out += fmt::format(
+        "  {:<18x}{:<18x}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", task.task, task.worker,
+        task.state, task.elements, short_number(task.elements_per_second),
+        short_number(static_cast<double>(task.bytes)), task.ignored, task.streams, task.restarts);
   }
   if (!x.tree.empty())
     out += "\nsupervision\n";

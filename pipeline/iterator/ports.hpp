@@ -89,6 +89,8 @@ struct iterator_context {
     0; ///< drawn for this run; operators without an explicit seed derive theirs from it
   uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration
   std::function<op_counters*(const dataset_node&)> counters; ///< may be empty
+  /// Told how many more elements an `ignore_errors` left out, by any thread; may be empty.
+  std::function<void(uint64_t)> ignored;
 };
 
 } // namespace headrace

@@ -5,7 +5,6 @@ namespace headrace::detail {
 
 namespace {
 
-/// How many were left out is told by the counters of this operator and of its input.
 class ignore_errors_iterator final : public operator_iterator {
 public:
   ignore_errors_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -18,12 +17,16 @@ protected:
         return in;
       std::vector<row_run> runs;
       uint32_t next = 0;
+      uint64_t left_out = 0;
       for (const auto& failed : in->errors) {
         if (of_the_run(failed.why))
           continue;
         append_run(runs, {0, next, failed.row - next});
         next = failed.row + 1;
+        ++left_out;
       }
+      if (const auto& tell = engine_.context().ignored; tell && left_out != 0)
+        tell(left_out);
       append_run(runs, {0, next, static_cast<uint32_t>(in->rows) - next});
       if (!runs.empty()) {
         const block* piece = &*in;

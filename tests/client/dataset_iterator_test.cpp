@@ -35,6 +35,24 @@ TEST(DatasetIterator, TakesWhatIsAtHandAndNothingElse) {
   EXPECT_FALSE(reading.take(at, failed)); // over
 }
 
+TEST(DatasetIterator, CountsWhatIgnoreErrorsLeftOut) {
+  const auto failing = dataset::range(100).map([](expr x) { return 6 / (x % 5); }, {.calls = 2});
+  auto plain = failing.iterate();
+  while (plain.next_block()) {
+  }
+  EXPECT_EQ(plain.ignored(), 0U);
+  // In functions and ahead of the reader, too.
+  const auto inner = [](expr x) {
+    return dataset::range(x).map([](expr y) { return 6 / y; }).ignore_errors();
+  };
+  auto reading =
+    failing.ignore_errors().concatenate(dataset::range(3).flat_map(inner)).prefetch(2).iterate();
+  EXPECT_EQ(reading.ignored(), 0U);
+  while (reading.next_block()) {
+  }
+  EXPECT_EQ(reading.ignored(), 22U);
+}
+
 TEST(DatasetIterator, StopEndsAWaitInAnotherThread) {
   local_cluster nobody{{.workers = 0}};
   auto reading = dataset::range(5).apply(distribute({.service = nobody.target()})).iterate();

@@ -43,7 +43,8 @@ service_status example() {
                         .elements_per_second = 12'345,
                         .bytes = 9'876'543,
                         .streams = 2,
-                        .restarts = 1}};
+                        .restarts = 1,
+                        .ignored = 17}};
   out.tree = {
     {"dispatcher, process 4710", "running", 2, "exit code 75 (memory limit reached)", {}},
     {"worker a1, process 4711", "running", 0, "", {{"task c1", "waiting", 1, "not there", {}}}}};
@@ -82,8 +83,8 @@ TEST(StatusText, ShowsJobsWithTheRatesOfTheirTasks) {
   EXPECT_EQ(line_with(text, "job b1"),
             "job b1 training: running, dynamic, repetition 7, 2 consumers, dataset digits");
   EXPECT_EQ(line_with(text, "TASK"),
-            "TASK WORKER STATE ELEMENTS ELEMENTS/S BYTES STREAMS RESTARTS");
-  EXPECT_EQ(line_with(text, "c1 "), "c1 a1 running 123456 12.3k 9.88M 2 1");
+            "TASK WORKER STATE ELEMENTS ELEMENTS/S BYTES IGNORED STREAMS RESTARTS");
+  EXPECT_EQ(line_with(text, "c1 "), "c1 a1 running 123456 12.3k 9.88M 17 2 1");
   EXPECT_EQ(line_with(text, "job b2"),
             "job b2 (anonymous): failed, off, repetition 0, 0 consumers, dataset broken");
   EXPECT_EQ(line_with(text, "no such file"), "failed: no such file");
@@ -122,10 +123,10 @@ TEST(StatusJson, HoldsTheSame) {
   EXPECT_EQ(json["workers"][0], worker);
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");
-  const nlohmann::json task{{"task", 0xc1},       {"worker", 0xa1},
-                            {"state", "running"}, {"elements", 123'456},
-                            {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
-                            {"streams", 2},       {"restarts", 1}};
+  const nlohmann::json task{
+    {"task", 0xc1},        {"worker", 0xa1},     {"state", "running"},
+    {"elements", 123'456}, {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
+    {"streams", 2},        {"restarts", 1},      {"ignored", 17}};
   EXPECT_EQ(json["jobs"][0]["tasks"], nlohmann::json::array({task}));
   EXPECT_EQ(json["jobs"][0]["repetition"], 7);
   EXPECT_EQ(json["jobs"][1]["failure"], "no such file");

@@ -46,6 +46,19 @@ def test_IterationsAreCountedWhenTheyAreStarted():
     assert ints(first) == expected[0]
 
 
+def test_AnIteratorCountsWhatIgnoreErrorsLeftOut():
+    it = iter(hr.Dataset.range(9).map(lambda x: 6 // (x % 3)).ignore_errors())
+    assert it.ignored == 0
+    next(it)
+    assert it.ignored >= 1
+    assert len(ints(it)) == 5
+    assert it.ignored == 3
+    it.close()
+    assert it.ignored == 3
+    with pytest.raises(AttributeError):
+        it.ignored = 1
+
+
 def test_ReducingIsAnIteration():
     ds, other = seeded(), seeded()
     assert [int(ds.reduce(hr.constant(0, hr.int64), lambda _, x: x)) for _ in range(2)] == [

@@ -23,6 +23,7 @@ struct reading::shared {
   bool asked = false;
   std::atomic<bool> closed{false}; ///< set while the GIL is held
   bool ended = false;              ///< the thread is gone
+  uint64_t ignored = 0;            ///< told by `from` before it went
 
   // What the thread fetched.
   std::optional<element> at;
@@ -187,6 +188,8 @@ void reading::work(const std::shared_ptr<shared>& s) {
   s->at.reset();
   auto from = std::move(s->from);
   s->from.reset();
+  if (from)
+    s->ignored = from->ignored();
   if (s->asked)
     s->fetched.announce();
   lock.unlock();
@@ -262,6 +265,11 @@ nb::bytes reading::save() {
     return kept->from->save().value();
   }();
   return nb::bytes{record.data(), record.size()};
+}
+
+uint64_t reading::ignored() const {
+  std::lock_guard lock{shared_->mutex};
+  return shared_->from ? shared_->from->ignored() : shared_->ignored;
 }
 
 void reading::restore(const buffer& record) {
@@ -370,6 +378,14 @@ void bind_reading(nb::module_& m) {
       ">>> it.restore(record)\n"
       ">>> next(it)\n"
       "np.int64(0)\n")
+    .def_prop_ro(
+      "ignored", &reading::ignored,
+      "How many failed elements ignore_errors has left out so far, of those read ahead, too; what "
+      "a restored iterator has to read again counts again. What a service leaves out is in its "
+      "status.\n\n"
+      ">>> it = iter(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())\n"
+      ">>> list(it), it.ignored\n"
+      "([np.int64(4), np.int64(2)], 1)\n")
     .def("close", &reading::close,
          "Ends the pass and all that runs for it: no more elements come.\n\n"
          ">>> it = iter(Dataset.range(2))\n"

@@ -33,6 +33,8 @@ public:
   nb::bytes save();
   /// Stands where `record` says from now on.
   void restore(const buffer& record);
+  /// How many elements `ignore_errors` has left out.
+  uint64_t ignored() const;
   /// Ends the pass and what runs for it. What is read afterwards is its end.
   void close() noexcept;
   /// Before the interpreter ends: closes all that are open.

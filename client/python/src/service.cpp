@@ -165,7 +165,7 @@ nb::object value_of(const task_status& x) {
   using t = task_status;
   return dict_of(x, "task", &t::task, "worker", &t::worker, "state", &t::state, "elements",
                  &t::elements, "elements_per_second", &t::elements_per_second, "bytes", &t::bytes,
-                 "streams", &t::streams, "restarts", &t::restarts);
+                 "streams", &t::streams, "restarts", &t::restarts, "ignored", &t::ignored);
 }
 
 nb::object value_of(const job_status& x) {

@@ -98,8 +98,11 @@ class Choosing(Described):
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Leaves out the elements that failed. ``log_warning`` is not in this release.
 
-        >>> list(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())
-        [np.int64(4), np.int64(2)]
+        The iterator counts them; those that a service leaves out are in its status, task by task.
+
+        >>> it = iter(Dataset.range(3).map(lambda x: 6 // x).ignore_errors())
+        >>> list(it), it.ignored
+        ([np.int64(6), np.int64(3)], 1)
         """
         if flag(log_warning, "log_warning"):
             raise UnimplementedError("ignore_errors: this release has no log_warning")
