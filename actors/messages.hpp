@@ -33,7 +33,8 @@ CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
 namespace headrace {
 
-inline const bool actor_types_known = port::announce<caf::id_block::headrace_actors>();
+bool announce_actor_types();
+inline const bool actor_types_known = announce_actor_types();
 
 /// Decides for one job. Takes what consumers and workers say about it (handed on by the dispatcher)
 /// and the comings and goings of workers.

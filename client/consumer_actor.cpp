@@ -9,6 +9,8 @@
 
 namespace headrace {
 
+bool announce_consumer_types() { return port::announce<caf::id_block::headrace_client>(); }
+
 namespace {
 
 static_assert(consumer_first_type_id == client_first_type_id);

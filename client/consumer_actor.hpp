@@ -45,7 +45,8 @@ CAF_END_TYPE_ID_BLOCK(headrace_client)
 
 namespace headrace {
 
-inline const bool consumer_types_known = port::announce<caf::id_block::headrace_client>();
+bool announce_consumer_types();
+inline const bool consumer_types_known = announce_consumer_types();
 
 /// Reads one repetition of a job. `(more, n)` is answered with at most `n` elements (one at least)
 /// as soon as there are some, with the end, or with an error if the service failed; after that with

@@ -1,7 +1,7 @@
 #pragma once
 
 /// The one seam between the project and the release of the actor framework: whatever is named
-/// differently in 0.17 and 1.1 is named here, and nowhere else.
+/// differently in 0.17 and 1.1 is named here and in the files beside it, and nowhere else.
 
 #include <caf/all.hpp>
 #include <caf/config.hpp>
@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -183,103 +182,6 @@ void ask_to_exit(const Handle& whom, caf::exit_reason why = caf::exit_reason::us
   caf::anon_send_exit(whom, why);
 }
 
-// -- watching -------------------------------------------------------------------------
-
-/// Calls back when watched actors end. An actor state owns at most one, as its member, and lends it
-/// to its parts; nothing else may install a down handler.
-class watcher {
-public:
-  using callback = std::function<void(const caf::error&)>;
-  /// Names one watch, never 0.
-  using token = uint64_t;
-
-  explicit watcher(caf::scheduled_actor* self) : self_(self) {
-#if HEADRACE_CAF_LEGACY
-    self_->set_down_handler([this](caf::down_msg& down) {
-      auto ended = watched_.find(down.source);
-      if (ended == watched_.end())
-        return;
-      // A callback may watch and forget, so each is looked up when its turn comes.
-      std::vector<token> due;
-      for (auto& entry : ended->second) due.push_back(entry.first);
-      for (auto id : due)
-        if (auto call = take(id))
-          call(down.reason);
-    });
-#endif
-  }
-  watcher(const watcher&) = delete;
-  watcher& operator=(const watcher&) = delete;
-
-  /// Calls `on_down` once, from this actor, with the reason (none: it ended normally). An actor
-  /// that has ended already is reported at once, by a message.
-  template <class Handle>
-  token watch(const Handle& whom, callback on_down) {
-    auto id = ++last_;
-    auto address = whom.address();
-#if HEADRACE_CAF_LEGACY
-    auto& calls = watched_[address];
-    if (calls.empty())
-      self_->monitor(whom);
-    calls.emplace(id, std::move(on_down));
-    where_.emplace(id, address);
-#else
-    watched_.emplace(id,
-                     self_->monitor(caf::actor_cast<caf::actor>(whom),
-                                    [this, id, call = std::move(on_down)](const caf::error& why) {
-                                      watched_.erase(id);
-                                      call(why);
-                                    }));
-#endif
-    return id;
-  }
-  /// Undoes a watch; nothing if it has called already.
-  void forget(token id) {
-#if HEADRACE_CAF_LEGACY
-    auto address = where_.find(id);
-    if (address == where_.end())
-      return;
-    auto whom = address->second;
-    take(id);
-    if (!watched_.contains(whom))
-      self_->demonitor(whom);
-#else
-    if (auto slot = watched_.extract(id); !slot.empty())
-      slot.mapped().dispose();
-#endif
-  }
-  /// How many watches have neither called nor been undone.
-  size_t size() const noexcept {
-#if HEADRACE_CAF_LEGACY
-    return where_.size();
-#else
-    return watched_.size();
-#endif
-  }
-
-private:
-  caf::scheduled_actor* self_;
-  token last_ = 0;
-#if HEADRACE_CAF_LEGACY
-  /// Removes a watch and gives its callback; empty if there is none.
-  callback take(token id) {
-    auto address = where_.extract(id);
-    if (address.empty())
-      return nullptr;
-    auto calls = watched_.find(address.mapped());
-    auto call = std::move(calls->second.extract(id).mapped());
-    if (calls->second.empty())
-      watched_.erase(calls);
-    return call;
-  }
-
-  std::map<caf::actor_addr, std::map<token, callback>> watched_;
-  std::map<token, caf::actor_addr> where_;
-#else
-  std::map<token, caf::disposable> watched_;
-#endif
-};
-
 // -- configuration ------------------------------------------------------------------------
 
 /// The framework's own name of an option, e.g. `scheduler.max-threads`.
@@ -318,8 +220,9 @@ inline std::vector<void (*)(caf::actor_system_config&)>& announced() {
   static std::vector<void (*)(caf::actor_system_config&)> blocks;
   return blocks;
 }
-/// Has a layer's block of type ids registered with every system that is configured from now on:
-/// `inline const bool types_known = port::announce<caf::id_block::x>();` beside the block.
+/// Has a layer's block of type ids registered with every system that is configured from now on.
+/// Called once a block, from one source: it makes code for every type. A constant beside the block,
+/// which is set by a function of that source, sees to it that the source is part of the program.
 template <class Block>
 bool announce() {
   announced().push_back(&register_types<Block>);

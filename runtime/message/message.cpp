@@ -92,4 +92,9 @@ std::shared_ptr<const message_block> message_block::broken(std::string problem) 
   return block;
 }
 
+std::string described(size_t bytes, const status& how) {
+  return how.ok() ? "message(" + std::to_string(bytes) + " bytes)"
+                  : "message(" + how.message() + ")";
+}
+
 } // namespace headrace::detail

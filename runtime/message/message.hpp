@@ -45,6 +45,9 @@ private:
   std::string problem_;
 };
 
+/// A message of so many bytes, or why it is none; for people.
+std::string described(size_t bytes, const status& how);
+
 } // namespace detail
 
 /// An immutable, reference-counted Cap'n Proto message. Copying a handle bumps a counter; any
@@ -104,8 +107,7 @@ public:
   size_t size_bytes() const noexcept { return valid() ? block_->words().size() : 0; }
 
   friend std::string to_string(const message& x) {
-    return x.valid() ? "message(" + std::to_string(x.size_bytes()) + " bytes)"
-                     : "message(" + x.status().message() + ")";
+    return detail::described(x.size_bytes(), x.status());
   }
 
 private:

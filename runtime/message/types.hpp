@@ -14,7 +14,9 @@ namespace headrace {
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
 //     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")     // at most ten characters
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
-//   inline const bool actor_types_known = port::announce<caf::id_block::headrace_actors>();
+//   bool announce_actor_types(); // in its .cpp: return
+//   port::announce<caf::id_block::headrace_actors>(); inline const bool actor_types_known =
+//   announce_actor_types();
 //
 // Only 1.1 needs the types that never leave the process.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
@@ -44,7 +46,8 @@ CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 
 namespace headrace {
 
-inline const bool runtime_types_known = port::announce<caf::id_block::headrace_runtime>();
+bool announce_runtime_types();
+inline const bool runtime_types_known = announce_runtime_types();
 
 /// The one signature of every published actor.
 using published_actor = port::handle<caf::result<envelope>(envelope)>;

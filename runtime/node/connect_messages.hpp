@@ -29,7 +29,8 @@ CAF_END_TYPE_ID_BLOCK(headrace_node)
 
 namespace headrace {
 
-inline const bool node_types_known = port::announce<caf::id_block::headrace_node>();
+bool announce_node_types();
+inline const bool node_types_known = announce_node_types();
 
 /// Connects on behalf of actors, so that none of them blocks. Each node has one; tests fake it.
 using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/caf/watcher.hpp"
 #include "headrace/runtime/node/connect_messages.hpp"
 
 #include <functional>

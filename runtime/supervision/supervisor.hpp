@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/runtime/caf/error.hpp"
-#include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/caf/watcher.hpp"
 #include "headrace/runtime/supervision/board.hpp"
 #include "headrace/runtime/supervision/core.hpp"
 

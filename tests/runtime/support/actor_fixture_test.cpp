@@ -1,3 +1,4 @@
+#include "headrace/runtime/caf/watcher.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 #include <gtest/gtest-spi.h>
