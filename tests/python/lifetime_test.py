@@ -80,7 +80,8 @@ def test_ExitWithOpenIteratorsAndServersEndsAtOnce():
         next(local)
         python = iter(hr.Dataset.range(3).repeat().map(hr.py_function(lambda x: x, hr.TensorSpec([], hr.int64))))
         next(python)
-        waiting = iter(hr.Dataset.range(5).apply(hr.service.distribute("off", hr.service.DispatchServer().target)))
+        without_workers = hr.service.DispatchServer()
+        waiting = iter(hr.Dataset.range(5).apply(hr.service.distribute("off", without_workers.target)))
         threading.Thread(target=lambda: list(waiting), daemon=True).start()
     """)
     # Under a second, on a machine on which an interpreter that runs nothing ends at once.
