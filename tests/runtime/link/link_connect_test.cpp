@@ -11,13 +11,13 @@ using namespace std::chrono_literals;
 using test::hello_bytes;
 using test::host;
 using test::raw_peer;
-using test::raw_server;
+using test::raw_listener;
 using ::testing::HasSubstr;
 
 TEST(LinkConnect, NamesTheAddressWhereNobodyListens) {
   uint16_t port = 0;
   {
-    raw_server gone;
+    raw_listener gone;
     port = gone.port();
   }
   link_service here;
@@ -36,7 +36,7 @@ TEST(LinkConnect, NamesAHostThatDoesNotExist) {
 }
 
 TEST(LinkConnect, TellsWhenSomethingElseListens) {
-  raw_server http;
+  raw_listener http;
   link_service here;
   auto server = std::async(std::launch::async, [&] {
     auto peer = http.accept();
@@ -53,7 +53,7 @@ TEST(LinkConnect, TellsWhenSomethingElseListens) {
 }
 
 TEST(LinkConnect, GivesUpOnASilentServer) {
-  raw_server silent; // the kernel accepts, nobody answers
+  raw_listener silent; // the kernel accepts, nobody answers
   link_service here{{.handshake_timeout = 100ms}};
   auto made = test::connect(here, silent.port());
   ASSERT_FALSE(made.ok());
@@ -61,7 +61,7 @@ TEST(LinkConnect, GivesUpOnASilentServer) {
 }
 
 TEST(LinkConnect, GivesUpWhenNothingAnswersAtAll) {
-  raw_server busy{0};
+  raw_listener busy{0};
   raw_peer first{busy.port()}; // fills the queue
   link_service here{{.connect_timeout = 100ms}};
   auto made = test::connect(here, busy.port());
@@ -71,7 +71,7 @@ TEST(LinkConnect, GivesUpWhenNothingAnswersAtAll) {
 }
 
 TEST(LinkConnect, TellsBothVersionsWhenTheyDiffer) {
-  raw_server newer;
+  raw_listener newer;
   link_service here;
   auto server = std::async(std::launch::async, [&] {
     auto peer = newer.accept();
@@ -87,7 +87,7 @@ TEST(LinkConnect, TellsBothVersionsWhenTheyDiffer) {
 }
 
 TEST(LinkConnect, IsToldWhenItsServiceEndsFirst) {
-  raw_server silent;
+  raw_listener silent;
   test::mailbox<status> ended;
   {
     link_service here;

@@ -72,18 +72,18 @@ private:
 };
 
 /// A bare listening socket: a server of something else.
-class raw_server {
+class raw_listener {
 public:
   /// Once more than `backlog` connections wait to be accepted, further attempts get no answer.
-  explicit raw_server(int backlog = 4) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit raw_listener(int backlog = 4) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     auto at = raw_peer::loopback(0);
     socklen_t size = sizeof(at);
     if (::bind(fd_, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(fd_, backlog) != 0
         || ::getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0)
-      throw std::runtime_error{"raw_server: cannot listen"};
+      throw std::runtime_error{"raw_listener: cannot listen"};
     port_ = ntohs(at.sin_port);
   }
-  ~raw_server() { ::close(fd_); }
+  ~raw_listener() { ::close(fd_); }
   uint16_t port() const { return port_; }
   raw_peer accept() { return raw_peer::of(::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC)); }
 
