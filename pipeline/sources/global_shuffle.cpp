@@ -127,9 +127,11 @@ result<std::unique_ptr<random_access>> open_random_access(engine& shared, const 
 }
 
 opened open_global_shuffle(engine& shared, const dataset_ptr& node, const place& at) {
-  HEADRACE_ASSIGN(auto rows, open_random_access(shared, node->inputs[0], at));
+  auto rows = open_random_access(shared, node->inputs[0], at);
+  if (!rows)
+    return rows.status().with_context("global_shuffle");
   return std::unique_ptr<iterator>{
-    std::make_unique<global_shuffle_iterator>(shared, *node, at, std::move(rows))};
+    std::make_unique<global_shuffle_iterator>(shared, *node, at, *std::move(rows))};
 }
 
 } // namespace headrace::detail

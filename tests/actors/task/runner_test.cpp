@@ -1,4 +1,5 @@
 #include "headrace/actors/task/runner.hpp"
+#include "headrace/pipeline/functions/trace.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 
 #include <gtest/gtest.h>
@@ -72,6 +73,22 @@ TEST(Runner, TellsOfWhatNoOperatorCaught) {
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
   EXPECT_EQ(heard.crash.code(), status_code::internal);
+}
+
+TEST(Runner, CountsWhatItsPipelineLeavesOutOnlyPastWhatAnEarlierOneCounted) {
+  const auto in = numbers(30);
+  const auto fails =
+    std::make_shared<const function>(trace(in->spec, [](expr x) { return 6 / (x % 3); }));
+  const auto graph = make_ignore_errors(make_map(in, fails).value()).value();
+  for (const auto& [before, after] : {std::pair{0u, 10u}, {4u, 10u}, {17u, 17u}}) {
+    hearing heard;
+    const auto count = std::make_shared<std::atomic<uint64_t>>(before);
+    runner x{{.graph = graph, .ignored = count}};
+    x.start(heard.callbacks());
+    ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+    EXPECT_EQ(heard.produced, 20u);
+    EXPECT_EQ(*count, after);
+  }
 }
 
 TEST(Runner, SaysWhyAPipelineCannotBeMade) {
