@@ -23,6 +23,7 @@ CASES = {
     "example_parse": "examples/s",
     "jpeg_224": "images/s",
     "shuffle_10m": "elements/s",
+    "global_shuffle_10m": "elements/s",
     "service_scalars": "elements/s",
     "service_map_traced": "elements/s",
     "service_map_python": "elements/s",
@@ -141,6 +142,15 @@ def rate(elements: Iterable[object], count: int, each: int = 1) -> float:
     n = sum(1 for _ in it)
     took = time.perf_counter() - begin
     assert n == count - 1, (n, count)
+    return n * each / took
+
+
+def whole_rate(elements: Iterable[object], count: int, each: int = 1) -> float:
+    """As `rate` with the time to the first element, which is most of it where all is read before that."""
+    begin = time.perf_counter()
+    n = sum(1 for _ in elements)
+    took = time.perf_counter() - begin
+    assert n == count, (n, count)
     return n * each / took
 
 

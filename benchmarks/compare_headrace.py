@@ -53,6 +53,8 @@ def main(data: str) -> None:
         "example_parse": lambda: rate(parsed, -(-EXAMPLES // 64), 64),
         "jpeg_224": lambda: rate(images, IMAGES),
         "shuffle_10m": lambda: rate(shuffled, SHUFFLED // 10_000, 10_000),
+        "global_shuffle_10m": lambda: whole_rate(
+            hr.Dataset.range(SHUFFLED).global_shuffle(seed=7).batch(10_000), SHUFFLED // 10_000, 10_000),
         "service_scalars": lambda: rate(served(hr.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
         "service_batches_1000": lambda: rate(served(batches), BATCHES),
         "service_map_traced": lambda: rate(served(

@@ -57,6 +57,10 @@ def main(data: str) -> None:
         "example_parse": lambda: loop(parsed, -(-EXAMPLES // 64), 64),
         "jpeg_224": lambda: loop(images, IMAGES),
         "shuffle_10m": lambda: loop(shuffled, SHUFFLED // 10_000, 10_000),
+        # A random order of all: a buffer for all, which it fills before the first element.
+        "global_shuffle_10m": lambda: whole_rate(
+            tf.data.Dataset.range(SHUFFLED).shuffle(SHUFFLED, seed=7).batch(10_000).as_numpy_iterator(),
+            SHUFFLED // 10_000, 10_000),
         "service_scalars": lambda: loop(served(tf.data.Dataset.range(SERVICE_SCALARS)), SERVICE_SCALARS),
         "service_batches_1000": lambda: loop(served(batches), BATCHES),
         "service_map_traced": lambda: loop(served(
