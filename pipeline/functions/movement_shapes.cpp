@@ -135,13 +135,15 @@ result<shape> expand_dims(const expr_attrs& attrs, const shape& in) {
 }
 
 result<shape> squeeze(const expr_attrs& attrs, const shape& in) {
+  // All rows must have one rank, whatever extents theirs have.
+  if (attrs.axes.empty() && !in.is_static())
+    return invalid_argument(
+      fmt::format("the extents of {} are not all known; name the axes that go", to_string(in)));
   if (!in.has_rank())
     return in;
   std::vector<int64_t> dims;
   if (attrs.axes.empty()) {
     for (auto dim : in.dims()) {
-      if (dim == unknown)
-        return shape::unknown_rank();
       if (dim != 1)
         dims.push_back(dim);
     }

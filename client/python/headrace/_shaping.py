@@ -117,7 +117,7 @@ def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Without these axes of extent 1, or without all such.
+    """Without these axes of extent 1, or without all such; then all extents must be known.
 
     An extent that is known to be another one is an ``InvalidArgumentError``.
 

@@ -98,6 +98,10 @@ TEST(Build, ErrorsNameTheFunctionAndWhatWouldBeRight) {
   EXPECT_EQ(message([&] { return transpose(f, {1}); }),
             "transpose: [1] is no permutation of the axes");
   EXPECT_EQ(message([&] { return squeeze(f, {0}); }), "squeeze: axis 0 of [3] has extent 3, not 1");
+  EXPECT_EQ(message([&] {
+              return squeeze(param(dtype::float32, {1, shape::unknown}));
+            }),
+            "squeeze: the extents of [1, ?] are not all known; name the axes that go");
   EXPECT_EQ(message([&] { return cast(s, dtype::int8); }),
             "cast: an operand is string[]; it must be numbers or bools; strings have to_number and "
             "as_string");

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "tests/pipeline/functions/support.hpp"
+
+#include <random>
+
+namespace headrace::testing {
+
+/// Builds random expressions of all functions out of those there are already. What does not
+/// type-check is dropped.
+class expression_maker {
+public:
+  expression_maker(uint64_t seed, std::vector<expr> start)
+    : random_(seed), pool_(std::move(start)) {}
+
+  /// The last ones of `functions` that were made, and another one.
+  expr_structure make(size_t functions);
+
+private:
+  size_t below(size_t n) { return random_() % n; }
+  const expr& pick() { return pool_[below(pool_.size())]; }
+  expr small() { return expr{static_cast<int>(below(7)) - 2}; }
+  /// An axis that many have.
+  int64_t axis() { return static_cast<int64_t>(below(3)) - 1; }
+  /// Whether another function may make values many: each may do so to what the one before made.
+  bool may_grow() { return grown_ < 5 && ++grown_ != 0; }
+  expr seed_of(const expr& x);
+  expr picture_of(const expr& x);
+
+  expr any();
+  expr common(const expr& x, const expr& y);
+  expr numeric(const expr& x, const expr& y);
+  expr logical(const expr& x, const expr& y);
+  expr moved(const expr& x);
+  expr ordered(const expr& x);
+  expr text(const expr& x);
+  expr parsed(const expr& x);
+  expr drawn(const expr& x);
+  expr chosen(const expr& x, const expr& y);
+  expr pictured(const expr& x);
+
+  std::mt19937_64 random_;
+  std::vector<expr> pool_;
+  size_t grown_ = 0;
+};
+
+} // namespace headrace::testing
