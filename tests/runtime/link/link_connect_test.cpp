@@ -10,8 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 using test::hello_bytes;
 using test::host;
-using test::raw_peer;
 using test::raw_listener;
+using test::raw_peer;
 using ::testing::HasSubstr;
 
 TEST(LinkConnect, NamesTheAddressWhereNobodyListens) {
