@@ -240,5 +240,13 @@ expr fill(std::vector<int64_t> dims, const expr& scalar) {
 expr gather(const expr& x, const expr& indices, int64_t axis) {
   return along(expr_op::gather, {x.node(), indices.node()}, axis);
 }
+expr gather(const expr& x, const expr& indices, int64_t axis, int64_t batch_dims) {
+  if (batch_dims == 0)
+    return gather(x, indices, axis);
+  expr_attrs attrs;
+  attrs.index = axis;
+  attrs.dims = {batch_dims};
+  return apply(expr_op::gather_batches, {x.node(), indices.node()}, std::move(attrs));
+}
 
 } // namespace headrace

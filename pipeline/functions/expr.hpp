@@ -204,5 +204,8 @@ expr fill(std::vector<int64_t> dims, const expr& scalar);
 /// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
 /// `[0, extent)`; any other is an error of the row.
 expr gather(const expr& x, const expr& indices, int64_t axis = 0);
+/// The same in each of the batches that the first `batch_dims` axes of both (of the same extents)
+/// count: `axis` is one after them. With `batch_dims` 0 as above.
+expr gather(const expr& x, const expr& indices, int64_t axis, int64_t batch_dims);
 
 } // namespace headrace

@@ -253,16 +253,20 @@ status check_feature(const feature_spec& x) {
   if (!x.has_default)
     return {};
   const auto& value = x.default_value;
-  if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != x.dims)
+  const auto wanted = x.sequence ? shape{} : x.dims; // fills steps
+  if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != wanted)
     return invalid_argument(fmt::format("the default of feature '{}' is not one {}", x.name,
-                                        to_string(tensor_spec{x.type, x.dims})));
+                                        to_string(tensor_spec{x.type, wanted})));
   return {};
 }
 
 result<tensor_spec> infer_parse(expr_op op, const operands& in, const expr_attrs& attrs) {
-  if (const auto& dims = in[0]->spec.dims; dims.has_rank() && !dims.is_scalar())
-    return invalid_argument(
-      fmt::format("the serialized example has shape {}; a scalar is needed", to_string(dims)));
+  const auto& given = in[0]->spec.dims;
+  const bool several = op == expr_op::parse_example && given.has_rank() && given.rank() == 1;
+  if (given.has_rank() && !given.is_scalar() && !several)
+    return invalid_argument(fmt::format("the serialized example has shape {}; a scalar is needed{}",
+                                        to_string(given),
+                                        op == expr_op::parse_example ? ", or a vector" : ""));
   if (attrs.index < 0 || attrs.index >= static_cast<int64_t>(attrs.features.size()))
     return invalid_argument(
       fmt::format("component {} of {} features", attrs.index, attrs.features.size()));
@@ -271,12 +275,19 @@ result<tensor_spec> infer_parse(expr_op op, const operands& in, const expr_attrs
     if (attrs.features[i].in_lists && op == expr_op::parse_example)
       return invalid_argument(fmt::format("feature '{}' is one of the lists of a sequence example",
                                           attrs.features[i].name));
+    if (several && !attrs.features[i].index_name.empty() && attrs.features[i].size == 0)
+      return invalid_argument(fmt::format("feature '{}' has rows of different lengths: it is read "
+                                          "from one example at a time",
+                                          attrs.features[i].name));
     for (size_t j = 0; j < i; ++j)
       if (attrs.features[j].name == attrs.features[i].name
           && attrs.features[j].in_lists == attrs.features[i].in_lists)
         return invalid_argument(fmt::format("feature '{}' is named twice", attrs.features[i].name));
   }
-  return spec_of(attrs.features[static_cast<size_t>(attrs.index)]);
+  auto out = spec_of(attrs.features[static_cast<size_t>(attrs.index)]);
+  if (several)
+    out.dims = out.dims.with_leading(given[0]);
+  return out;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/functions/literal.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace::io {
@@ -83,6 +84,11 @@ feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type
   return {.name = std::move(name), .type = type, .dims = std::move(dims), .sequence = true};
 }
 
+feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type,
+                                        const expr& filler) {
+  return with_filler(fixed_len_sequence_feature(std::move(name), std::move(dims), type), filler);
+}
+
 feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type) {
   return {.name = std::move(name), .type = type, .index_name = std::move(lengths_name)};
 }
@@ -107,6 +113,28 @@ expr_structure parse_example(const expr& serialized, std::vector<feature_spec> f
     throw error{invalid_argument("parse_example: no features asked for; name at least one")};
   return components(expr_op::parse_example, serialized, features, 0, features.size());
 }
+
+std::vector<expr> decode_csv(const expr& lines, const std::vector<csv_field>& fields,
+                             const csv_format& format) {
+  expr_attrs attrs;
+  attrs.text = format.delimiter;
+  attrs.flag = format.quotes;
+  attrs.texts = {format.na_value};
+  attrs.dims = format.select;
+  for (const auto& field : fields) {
+    feature_spec one{.name = std::to_string(attrs.features.size()), .type = field.type};
+    attrs.features.push_back(field.missing ? with_filler(std::move(one), *field.missing)
+                                           : std::move(one));
+  }
+  std::vector<expr> out;
+  for (size_t i = 0; i < std::max<size_t>(1, fields.size()); ++i) {
+    attrs.index = static_cast<int64_t>(i);
+    out.push_back(apply(expr_op::decode_csv, {lines.node()}, attrs));
+  }
+  return out;
+}
+
+expr read_file(const expr& names) { return apply(expr_op::read_file, {names.node()}); }
 
 std::pair<expr_structure, expr_structure>
 parse_sequence_example(const expr& serialized, std::vector<feature_spec> context_features,

@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/functions/structure.hpp"
 
+#include <optional>
+
 /// Functions that take serialised data apart.
 namespace headrace::io {
 
@@ -23,8 +25,11 @@ feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const e
 feature_spec var_len_feature(std::string name, dtype type);
 
 /// Any number of steps of `dims` values each, or missing (none): [steps, dims...]. In a sequence
-/// example: one of the lists, a step each entry.
+/// example: one of the lists, a step each entry. `filler` (a scalar; 0 or empty if not given)
+/// stands for the steps that an example lacks beside others.
 feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type);
+feature_spec fixed_len_sequence_feature(std::string name, shape dims, dtype type,
+                                        const expr& filler);
 /// Lines of different lengths, filled with `filler` (a scalar) to the longest: [lines, longest].
 /// Feature `lengths_name` (int64) holds the lengths, which must add up to the number of values.
 feature_spec ragged_feature(std::string name, std::string lengths_name, dtype type);
@@ -37,8 +42,31 @@ feature_spec sparse_feature(std::string name, std::string index_name, dtype type
                             const expr& filler);
 
 /// Parses a serialised `tf.train.Example` in a scalar string to a named structure with one tensor
-/// a feature, in the order given.
+/// a feature, in the order given. Of a vector of them, each feature has a new first axis; those of
+/// different lengths are filled to the longest, with the feature's filler or with 0 or empty.
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features);
+
+/// What `decode_csv` reads.
+struct csv_field {
+  dtype type = dtype::string; ///< string, a float or an integer
+  /// For a field that is empty or the `na_value`; a constant scalar. Without, such a field is an
+  /// error of the row.
+  std::optional<expr> missing = std::nullopt;
+};
+struct csv_format {
+  char delimiter = ',';
+  bool quotes = true; ///< a field may stand in quotes, with `""` for one in it
+  std::string na_value;
+  /// Which fields of a line are read, ascending; none: all of them.
+  std::vector<int64_t> select = {};
+};
+/// The fields of lines of a table: one tensor each, in the shape of `lines`.
+std::vector<expr> decode_csv(const expr& lines, const std::vector<csv_field>& fields,
+                             const csv_format& format = {});
+
+/// The bytes of the files that these strings name, as the host knows them on which the function
+/// runs. A file that cannot be read is an error of the row.
+expr read_file(const expr& names);
 
 /// Parses a serialised `tf.train.SequenceExample` to two named structures: its context, read as
 /// `parse_example` does, and its feature lists. Those are `fixed_len_sequence_feature`s, or

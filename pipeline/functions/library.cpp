@@ -7,12 +7,13 @@ namespace headrace::detail {
 
 namespace {
 
-std::vector<library_function> gather_functions() {
+std::vector<library_function> all_functions() {
   std::vector<library_function> out;
   for (const auto group :
        {ordering_functions(), numeric_functions(), checking_functions(), control_functions(),
         ragged_functions(), text_functions(), lookup_functions(), random_functions(),
-        image_codec_functions(), image_functions()})
+        image_codec_functions(), image_functions(), gather_functions(), split_functions(),
+        csv_functions(), file_functions()})
     out.insert(out.end(), group.begin(), group.end());
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.op < b.op; });
   return out;
@@ -21,7 +22,7 @@ std::vector<library_function> gather_functions() {
 } // namespace
 
 const library_function* find_library_function(expr_op op) noexcept {
-  static const auto all = gather_functions();
+  static const auto all = all_functions();
   const auto at = std::lower_bound(all.begin(), all.end(), op,
                                    [](const auto& f, expr_op wanted) { return f.op < wanted; });
   return at != all.end() && at->op == op ? &*at : nullptr;

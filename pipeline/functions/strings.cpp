@@ -82,6 +82,10 @@ expr ngrams(const expr& x, int64_t width, const ngram_options& options) {
   return ngrams(x, std::vector<int64_t>{width}, options);
 }
 expr strip(const expr& x) { return apply(expr_op::string_strip, {x.node()}); }
+ragged split_each(const expr& x, const std::string& separator) {
+  return {with_text(expr_op::split_values, {x.node()}, separator),
+          with_text(expr_op::split_lengths, {x.node()}, separator)};
+}
 expr split(const expr& x, const std::string& separator) {
   return with_text(expr_op::string_split, {x.node()}, separator);
 }

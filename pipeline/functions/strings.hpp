@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/pipeline/functions/ragged.hpp"
 
 /// Functions of strings, which are bytes of any encoding.
 namespace headrace::strings {
@@ -33,6 +33,8 @@ expr to_hash_bucket_fast(const expr& x, int64_t num_buckets);
 /// The parts of a scalar string between separators: a vector of unknown length. With an empty
 /// separator: the words between runs of white space, no empty ones.
 expr split(const expr& x, const std::string& separator = "");
+/// The parts of each string of a vector: rows of different lengths.
+ragged split_each(const expr& x, const std::string& separator = "");
 /// The first `count` parts of each string between separators (as `split`) in a new last axis;
 /// `filler` where there are fewer.
 expr split_padded(const expr& x, int64_t count, const std::string& separator = "",

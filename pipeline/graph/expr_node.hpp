@@ -114,6 +114,7 @@ enum class expr_op : uint16_t {
   check_numerics, ///< `attrs.text` says what
   cond,           ///< input 1 or 2 as the bool scalar in input 0 says
   slice_at = 211, ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
+  gather_batches, ///< as gather, whose first `attrs.dims[0]` axes both inputs have in common
   // strings
   regex_full_match = 230, ///< `attrs.text`: pattern
   regex_replace,          ///< `attrs.texts`: pattern, replacement; `attrs.flag`: all
@@ -124,6 +125,8 @@ enum class expr_op : uint16_t {
   to_hash_bucket, ///< below `attrs.dims[0]`
   ngrams,         ///< `attrs.dims`: widths; `attrs.text`: separator; `attrs.texts`: pads
   split_padded,   ///< at `attrs.text` to `attrs.dims[0]` parts; `attrs.texts`: the filler
+  split_values,   ///< of a vector: the parts of all strings at `attrs.text`
+  split_lengths,  ///< of a vector: how many parts each string has
   // tables
   lookup = 260, ///< inputs keys, the table's keys and values, default; `attrs.dims`: {out buckets}
   // random numbers
@@ -144,8 +147,11 @@ enum class expr_op : uint16_t {
   place_image,       ///< onto a canvas of `attrs.dims`, at `attrs.axes`, or centred and cut
   // parsing
   parse_sequence_example = 340, ///< as `parse_example`
+  decode_csv, ///< strings to fields `attrs.features`, as `parse_example`; see op_decode_csv.cpp
   // ragged tensors
   ragged_to_tensor = 360, ///< inputs values, row lengths, the value that fills the rows
+  // files
+  read_file = 380, ///< the bytes of the file that each string names, where the function runs
 };
 
 /// One part of numpy's basic indexing.

@@ -131,15 +131,22 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, axis: Any = 
            name: str | None = None) -> Tensor:
     """The parts of ``params`` at ``indices`` along ``axis``. An index that is not there is an error of the element.
 
+    ``params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]``: the first ``batch_dims`` axes of both
+    are as long, and each of their places takes from its own part; ``axis`` (by default the one after them) follows them.
+
     >>> Dataset.from_tensors([5, 6, 7]).map(lambda x: hr.gather(x, [2, 0])).get_single_element()
     array([7, 5], dtype=int32)
+    >>> Dataset.from_tensors([[5, 6], [7, 8]]).map(lambda x: hr.gather(x, [1, 0], batch_dims=1)).get_single_element()
+    array([6, 7], dtype=int32)
     """
-    if batch_dims != 0:
-        from .errors import UnimplementedError
-
-        raise UnimplementedError("gather: this release has no batch_dims")
-    return _core.gather(_values.constant(params), _values.constant(indices),
-                        0 if axis is None else _values.integer(axis, "axis"))
+    x, at = _values.constant(params), _values.constant(indices)
+    common = _values.integer(batch_dims, "batch_dims")
+    if common < 0 and at.ndim is not None:
+        common += at.ndim
+    along = common if axis is None else _values.integer(axis, "axis")
+    if along < 0 and common != 0 and x.ndim is not None:
+        along += x.ndim
+    return _core.gather(x, at, along, common)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, dtypes
+from ._missing import names_of as _names_of
 from ._specs import TensorShape
-from ._values import constant, integer, tensor
+from ._values import constant, integer, integers, tensor
 from .errors import UnimplementedError
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("io")
 
 Tensor = _core.Tensor
 
@@ -39,6 +43,8 @@ class VarLenFeature(NamedTuple):
 
 class FixedLenSequenceFeature(NamedTuple):
     """Any number of steps of tensors of one shape: [steps, ...]. ``allow_missing`` is how it always is.
+
+    ``default_value``: a scalar that ``parse_example`` gives the steps that an example lacks beside others.
 
     >>> features = {"rows": hr.io.FixedLenSequenceFeature([2], hr.int64, allow_missing=True)}
     >>> list(Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features)))
@@ -98,10 +104,10 @@ def _feature(name: str, how: Any) -> _core.FeatureSpec:
     if isinstance(how, VarLenFeature):
         return _core.var_len_feature(name, dtypes.as_dtype(how.dtype).name)
     if isinstance(how, FixedLenSequenceFeature):
-        if how.default_value is not None:
-            raise UnimplementedError("FixedLenSequenceFeature: this release has no default_value")
-        return _core.fixed_len_sequence_feature(name, TensorShape(how.shape).as_list(),
-                                                dtypes.as_dtype(how.dtype).name)
+        dims, kind = TensorShape(how.shape).as_list(), dtypes.as_dtype(how.dtype).name
+        if how.default_value is None:
+            return _core.fixed_len_sequence_feature(name, dims, kind)
+        return _core.fixed_len_sequence_feature_with_filler(name, dims, kind, constant(how.default_value, how.dtype))
     raise TypeError(f"features['{name}'] must be FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, "
                     f"SparseFeature or RaggedFeature, not {type(how).__name__}")
 
@@ -122,6 +128,24 @@ def parse_single_example(serialized: Any, features: Mapping[str, Any], example_n
     >>> ds = hr.Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_example(s, features))
     >>> next(iter(ds))
     {'label': np.int64(-1)}
+    """
+    given = tensor(serialized, "serialized")
+    if given.ndim not in (0, None):
+        raise ValueError(f"serialized must be a scalar, not of shape {given.shape}: parse_example takes several")
+    return parse_example(given, features)
+
+
+def parse_example(serialized: Any, features: Mapping[str, Any], example_names: Any = None,
+                  name: str | None = None) -> dict[str, Tensor]:
+    """A vector of serialised ``tf.train.Example``s (as of ``batch``) as a dict of tensors with a new first axis.
+
+    ``VarLenFeature`` and ``FixedLenSequenceFeature`` are filled to the longest, with zeros, empty strings, or the
+    ``default_value``; ``SparseFeature`` as in ``parse_single_example``. An example that does not fit is an error of the
+    element, with its place in the vector. Raises ``InvalidArgumentError`` for ``RaggedFeature``.
+
+    >>> features = {"n": hr.io.FixedLenFeature([], hr.int64, -1), "words": hr.io.VarLenFeature(hr.string)}
+    >>> list(Dataset.from_tensors([b"", b""]).map(lambda s: hr.io.parse_example(s, features)))
+    [{'n': array([-1, -1]), 'words': array([], shape=(2, 0), dtype=object)}]
     """
     if not isinstance(features, Mapping) or not features:
         raise ValueError("features must be a dict with one FixedLenFeature or VarLenFeature at least")
@@ -147,6 +171,41 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
              for given in (context_features, sequence_features)]
     context, lists = _core.parse_sequence_example(tensor(serialized, "serialized"), *parts)
     return _by_key(context_features or {}, context), _by_key(sequence_features or {}, lists)
+
+
+def read_file(filename: Any, name: str | None = None) -> Tensor:
+    """The bytes of the file with this name, in the shape of the names: as the host knows it on which the function runs.
+
+    A file that cannot be read is an error of the element, which names it.
+
+    >>> with open(f"{folder}/some.txt", "w") as to:
+    ...     _ = to.write("some text")
+    >>> list(Dataset.list_files(f"{folder}/*.txt").map(hr.io.read_file))
+    [b'some text']
+    """
+    return _core.read_file(tensor(filename, "filename"))
+
+
+def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_quote_delim: bool = True,
+               na_value: str = "", select_cols: Any = None, name: str | None = None) -> list[Tensor]:
+    """The fields of lines of a table: a list of tensors in the shape of ``records``.
+
+    record_defaults: for each field that is read, a dtype (the value is required) or the value that stands for a missing
+    one. select_cols: numbers of the fields to read, ascending. A line that does not fit is an error of the element, which
+    names the field.
+
+    >>> ds = Dataset.from_tensor_slices(["1,a", "2,"])
+    >>> list(ds.map(lambda line: tuple(hr.io.decode_csv(line, [hr.int64, "none"]))))
+    [(np.int64(1), b'a'), (np.int64(2), b'none')]
+    """
+    from .experimental._sources import _field
+
+    if not isinstance(field_delim, str) or len(field_delim.encode()) != 1:
+        raise ValueError(f"field_delim must be one character, not {field_delim!r}")
+    fields = [_field(x)[1:] for x in record_defaults]
+    out: list[Tensor] = _core.decode_csv(tensor(records, "records"), fields, field_delim, use_quote_delim, na_value,
+                                         integers(select_cols, "select_cols"))
+    return out
 
 
 def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
+from ._missing import names_of as _names_of
+from ._ragged import RaggedTensor
 from ._values import integer, integers, tensor
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("strings")
 
 Tensor = _core.Tensor
 
@@ -112,19 +117,27 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return _core.string_strip(tensor(input, "input"))
 
 
-def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Tensor:
-    """The parts of a scalar string between separators; between runs of white space without one.
+def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """The parts of strings between separators; between runs of white space without one.
 
-    A vector of as many strings as there are: where TensorFlow gives a ragged tensor.
+    Of a scalar a vector, of a vector a ``RaggedTensor``. Raises ``UnimplementedError`` for more axes and for ``maxsplit``.
 
     >>> Dataset.from_tensors("a,b").map(lambda x: split(x, ",")).get_single_element()
     array([b'a', b'b'], dtype=object)
+    >>> Dataset.from_tensors(["a b", "c"]).map(split).get_single_element()
+    RaggedTensor([[b'a', b'b'], [b'c']])
     """
     from .errors import UnimplementedError
 
     if maxsplit != -1:
         raise UnimplementedError("strings.split: this release has no maxsplit")
-    return _core.string_split(tensor(input, "input"), "" if sep is None else _text(sep, "sep"))
+    given, separator = tensor(input, "input"), "" if sep is None else _text(sep, "sep")
+    if given.ndim in (0, None):
+        return _core.string_split(given, separator)
+    if given.ndim != 1:
+        raise UnimplementedError(f"strings.split: the input has shape {given.shape}; this release splits scalars and "
+                                 "vectors: reshape it")
+    return RaggedTensor(_core.string_split_each(given, separator))
 
 
 def split_padded(input: Any, count: int, sep: str | None = None, padding: str = "") -> Tensor:

@@ -85,7 +85,9 @@ void bind_functions(nb::module_& m) {
   m.def("shape_of", &shape_of);
   m.def("size", &headrace::size);
   m.def("fill", &fill);
-  m.def("gather", &gather);
+  m.def("gather", [](e x, e indices, int64_t axis, int64_t batch_dims) {
+    return gather(x, indices, axis, batch_dims);
+  });
   m.def("tile", &tile);
   m.def("pad",
         [](e x, const std::vector<std::pair<int64_t, int64_t>>& paddings, const std::string& mode) {
@@ -156,6 +158,10 @@ void bind_functions(nb::module_& m) {
     nb::arg("padding_width"), nb::arg("preserve_short_sequences"));
   m.def("string_strip", &strings::strip);
   m.def("string_split", &strings::split);
+  m.def("string_split_each", [](e x, const std::string& separator) {
+    const auto out = strings::split_each(x, separator);
+    return nb::make_tuple(out.values(), out.row_lengths());
+  });
   m.def("string_join", &strings::join);
   m.def("string_reduce_join", &strings::reduce_join);
   m.def("string_to_number",
@@ -217,6 +223,24 @@ void bind_functions(nb::module_& m) {
   m.def("fixed_len_sequence_feature", [](std::string name, nb::handle dims,
                                          const std::string& type) {
     return io::fixed_len_sequence_feature(std::move(name), shape_from_python(dims), type_of(type));
+  });
+  m.def("fixed_len_sequence_feature_with_filler",
+        [](std::string name, nb::handle dims, const std::string& type, e filler) {
+          return io::fixed_len_sequence_feature(std::move(name), shape_from_python(dims),
+                                                type_of(type), filler);
+        });
+  m.def("read_file", &io::read_file);
+  m.def("decode_csv", [](e lines, nb::handle fields, const std::string& delimiter, bool quotes,
+                         const std::string& na_value, std::vector<int64_t> select) {
+    std::vector<io::csv_field> all;
+    for (auto field : nb::borrow<nb::list>(fields)) {
+      auto pair = nb::borrow<nb::tuple>(field);
+      io::csv_field one{.type = type_of(nb::cast<std::string>(pair[0]))};
+      if (!pair[1].is_none())
+        one.missing = nb::cast<expr>(pair[1]);
+      all.push_back(std::move(one));
+    }
+    return io::decode_csv(lines, all, {delimiter.at(0), quotes, na_value, std::move(select)});
   });
   m.def("parse_sequence_example",
         [](e serialized, std::vector<feature_spec> context, std::vector<feature_spec> sequence) {

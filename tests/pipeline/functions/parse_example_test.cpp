@@ -1,5 +1,6 @@
+#include "headrace/pipeline/functions/value.hpp"
+#include "tests/pipeline/functions/everywhere.hpp"
 #include "tests/pipeline/functions/examples.hpp"
-#include "tests/pipeline/functions/support.hpp"
 
 #include <random>
 
@@ -122,6 +123,59 @@ TEST(ParseExample, DamagedBytesNeverDoMoreThanFailTheirRow) {
                                             io::fixed_len_feature("s", {2}, dtype::string),
                                             io::fixed_len_feature("f", {2}, dtype::float32, 0)}))
                     .back());
+}
+
+/// Batches of serialised examples: vectors of different lengths.
+column batches(const std::vector<std::vector<std::string>>& rows) {
+  detail::column_builder out{dtype::string, rows.size()};
+  for (const auto& row : rows) {
+    for (const auto& one : row) out.add_string(one);
+    out.end_row(shape{static_cast<int64_t>(row.size())});
+  }
+  return std::move(out).finish();
+}
+
+TEST(ParseExample, OfSeveralFillsFeaturesToTheLongest) {
+  const auto two = example{}.integers("n", {1, 2}).bytes("s", {"a", "b", "c"}).done();
+  const auto one = example{}.integers("n", {3, 4}).floats("steps", {1, 2, 3, 4}).done();
+  auto out = apply_everywhere({batches({{two, one}, {}, {one}})}, [](expr s) {
+    return io::parse_example(
+      s, {io::fixed_len_feature("n", {2}, dtype::int64), io::var_len_feature("s", dtype::string),
+          io::fixed_len_sequence_feature("steps", {2}, dtype::float32, -1.f)});
+  });
+  EXPECT_EQ(errors_of(out), std::vector<std::string>{});
+  EXPECT_EQ(values_of<int64_t>(out.columns[0]), (std::vector<int64_t>{1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(print_row(out.columns[0], 1), "int64[0, 2]:");
+  EXPECT_EQ(print_row(out.columns[1], 0), "string[2, 3]: 'a' 'b' 'c' '' '' ''");
+  EXPECT_EQ(to_string(out.columns[1].shape_of(1)), "[0, 0]");
+  EXPECT_EQ(to_string(out.columns[1].shape_of(2)), "[1, 0]");
+  EXPECT_EQ(values_of<float>(out.columns[2]),
+            (std::vector<float>{-1, -1, -1, -1, 1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(to_string(out.columns[2].shape_of(0)), "[2, 2, 2]");
+}
+
+TEST(ParseExample, OfSeveralFailsWithTheNumberOfTheBadOne) {
+  const auto good = example{}.integers("n", {1}).done();
+  auto out =
+    apply_everywhere({batches({{good, good}, {good, example{}.done()}, {good}})}, [](expr s) {
+      return io::parse_example(s, {io::fixed_len_feature("n", {}, dtype::int64)});
+    });
+  EXPECT_EQ(errors_of(out),
+            (std::vector<std::string>{"1: parse_example: example 1: feature 'n' is missing and has "
+                                      "no default; int64[] was asked for"}));
+  EXPECT_EQ(print_row(out.columns[0], 2), "int64[1]: 0100000000000000");
+  const auto wrong = [](shape dims, feature_spec feature) {
+    return thrown_by([&] {
+      trace(tensor_spec{dtype::string, dims},
+            [&](expr s) { return io::parse_example(s, {feature}); });
+    });
+  };
+  EXPECT_EQ(wrong({2, 2}, io::var_len_feature("n", dtype::int64)),
+            "parse_example: the serialized example has shape [2, 2]; a scalar is needed, or a "
+            "vector");
+  EXPECT_EQ(wrong({2}, io::ragged_feature("n", "lengths", dtype::int64)),
+            "parse_example: feature 'n' has rows of different lengths: it is read from one example "
+            "at a time");
 }
 
 } // namespace

@@ -134,6 +134,23 @@ TEST(SplitPadded, FillsShortOnesAndCutsLongOnes) {
             "strings.split_padded: the number of parts must be in [0, 2^30]");
 }
 
+TEST(SplitEach, GivesRowsOfDifferentLengths) {
+  auto out = apply_everywhere({texts({"a,b", "", "a,,c"})}, [](expr s) {
+    const auto commas = strings::split_each(stack({s, "x,y"}), ",");
+    const auto words = strings::split_each(stack({s, " p  q "}));
+    return std::tuple{commas.values(), commas.row_lengths(), commas.to_tensor("-"), words.values(),
+                      words.row_lengths()};
+  });
+  EXPECT_EQ(texts_of(out.columns[0]),
+            (list{"a", "b", "x", "y", "", "x", "y", "a", "", "c", "x", "y"}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[1]), (std::vector<int64_t>{2, 2, 1, 2, 3, 2}));
+  EXPECT_EQ(print_row(out.columns[2], 2), "string[2, 3]: 'a' '' 'c' 'x' 'y' '-'");
+  EXPECT_EQ(texts_of(out.columns[3]), (list{"a,b", "p", "q", "p", "q", "a,,c", "p", "q"}));
+  EXPECT_EQ(values_of<int64_t>(out.columns[4]), (std::vector<int64_t>{1, 2, 0, 2, 1, 2}));
+  EXPECT_EQ(thrown_by([] { strings::split_each("a"); }),
+            "strings.split: the operand is string[]; a vector of strings is needed");
+}
+
 TEST(Ngrams, GoOverEachWidthInTurn) {
   auto out = apply_everywhere({texts({"a b c", "x", ""})}, [](expr s) {
     const auto words = strings::split(s);

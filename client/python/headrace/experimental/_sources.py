@@ -17,8 +17,12 @@ def _field(default: Any) -> tuple[str, str, Any]:
     """A required column of a dtype, or one with a value that stands for a missing one."""
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None
-    # TensorFlow gives defaults in lists of one.
+    # TensorFlow gives defaults in vectors of one, and empty ones where there is none.
     value = constant(default[0] if isinstance(default, (list, tuple)) and len(default) == 1 else default)
+    if value.shape == (0,):
+        return "", value.dtype.name, None
+    if value.shape == (1,):
+        value = value[0]
     if value.ndim != 0:
         raise ValueError(f"record_defaults: {default!r} is neither a dtype nor one value")
     return "", value.dtype.name, value

@@ -1,0 +1,94 @@
+#include "tests/pipeline/functions/everywhere.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+namespace headrace {
+namespace {
+
+using namespace testing;
+using list = std::vector<std::string>;
+
+TEST(ReadFile, GivesTheBytesOfEachFile) {
+  const test::scratch_folder folder;
+  const auto some = folder.write("some", {"x\0\n", 3}), empty = folder.write("empty", "");
+  const auto none = folder.path() + "/none";
+  auto out = apply_everywhere({texts({some, empty, none, some})}, [](expr s) {
+    return std::tuple{io::read_file(s), io::read_file(stack({s, s}))};
+  });
+  EXPECT_EQ(out.columns[0].string(0), std::string_view("x\0\n", 3));
+  EXPECT_EQ(out.columns[0].string(1), "");
+  EXPECT_EQ(out.columns[1].string(7), std::string_view("x\0\n", 3));
+  ASSERT_EQ(out.errors.size(), 1u);
+  EXPECT_EQ(out.errors[0].row, 2u);
+  EXPECT_EQ(out.errors[0].why.code(), status_code::not_found);
+  EXPECT_NE(out.errors[0].why.message().find(none), std::string::npos);
+  EXPECT_EQ(thrown_by([] { io::read_file(1); }),
+            "io.read_file: the operand is int32[]; names of files are needed");
+}
+
+TEST(ReadFile, OfAFolderIsAnError) {
+  const test::scratch_folder folder;
+  auto out = apply({texts({folder.path()})}, [](expr s) { return io::read_file(s); });
+  EXPECT_EQ(out.errors.size(), 1u);
+}
+
+/// As what a function gives.
+expr_structure fields_of(const std::vector<expr>& fields) {
+  return expr_structure::tuple({fields.begin(), fields.end()});
+}
+
+TEST(DecodeCsv, ReadsTheFieldsOfLinesByType) {
+  auto out =
+    apply_everywhere({texts({"1,2.5,\"a,\"\"b\"\"\",7", "-3,,c,", "NA,1e3,,255\n"})}, [](expr s) {
+      return fields_of(io::decode_csv(
+        s, {{dtype::int32, -1}, {dtype::float64, 0.5}, {dtype::string, "none"}, {dtype::uint8, 9}},
+        {.na_value = "NA"}));
+    });
+  EXPECT_EQ(errors_of(out), list{});
+  EXPECT_EQ(values_of<int32_t>(out.columns[0]), (std::vector<int32_t>{1, -3, -1}));
+  EXPECT_EQ(values_of<double>(out.columns[1]), (std::vector<double>{2.5, 0.5, 1000}));
+  EXPECT_EQ(texts_of(out.columns[2]), (list{"a,\"b\"", "c", "none"}));
+  EXPECT_EQ(values_of<uint8_t>(out.columns[3]), (std::vector<uint8_t>{7, 9, 255}));
+}
+
+TEST(DecodeCsv, ReadsSelectedFieldsOfSeveralLines) {
+  auto out = apply_everywhere({texts({"a|1|x|2", "b|3|y|4|5"})}, [](expr s) {
+    return fields_of(io::decode_csv(stack({s, "c|6|z|\"7"}), {{dtype::string}, {dtype::string}},
+                                    {.delimiter = '|', .quotes = false, .select = {0, 3}}));
+  });
+  EXPECT_EQ(errors_of(out), list{});
+  EXPECT_EQ(texts_of(out.columns[0]), (list{"a", "c", "b", "c"}));
+  EXPECT_EQ(texts_of(out.columns[1]), (list{"2", "\"7", "4", "\"7"}));
+  EXPECT_EQ(to_string(out.columns[1].row_shape()), "[2]");
+}
+
+TEST(DecodeCsv, ErrorsNameTheFieldAndWhatWasWanted) {
+  auto out =
+    apply_everywhere({texts({"1,a", "x,a", "1", "1,a,b", ",a", "1,\"a", "2,b"})}, [](expr s) {
+      return fields_of(io::decode_csv(s, {{dtype::int64}, {dtype::string}}));
+    });
+  const auto errors = errors_of(out);
+  ASSERT_EQ(errors.size(), 5u);
+  EXPECT_EQ(errors[0].substr(0, 25), "1: io.decode_csv: field 0");
+  EXPECT_EQ(errors[1], "2: io.decode_csv: a line has 1 fields; 2 are asked for");
+  EXPECT_EQ(errors[2], "3: io.decode_csv: a line has 3 fields; 2 are asked for");
+  EXPECT_EQ(errors[3], "4: io.decode_csv: field 0: it is missing, and has no default");
+  EXPECT_EQ(errors[4], "5: io.decode_csv: field 1: its quotes do not fit");
+  EXPECT_EQ(out.columns[0].values<int64_t>()[6], 2);
+  EXPECT_EQ(out.columns[1].string(6), "b");
+}
+
+TEST(DecodeCsv, WrongArgumentsAreNamed) {
+  const auto wrong = [](std::vector<io::csv_field> fields, io::csv_format format) {
+    return thrown_by([&] { io::decode_csv("a", fields, format); });
+  };
+  EXPECT_EQ(wrong({}, {}), "io.decode_csv: no fields asked for; name at least one");
+  EXPECT_EQ(wrong({{dtype::boolean}}, {}),
+            "io.decode_csv: field 0 is bool; strings, integers and floats can be read");
+  EXPECT_EQ(wrong({{dtype::string}}, {.select = {1, 2}}),
+            "io.decode_csv: 2 fields are selected, and 1 have a type");
+  EXPECT_EQ(wrong({{dtype::string}, {dtype::string}}, {.select = {2, 1}}),
+            "io.decode_csv: the selected fields must ascend, from 0 on");
+}
+
+} // namespace
+} // namespace headrace
