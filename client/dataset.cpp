@@ -115,6 +115,7 @@ dataset dataset::map(const named_call& f, parallel_calls parallel) const {
   out.argument = spec();
   out.named = f.name;
   out.declared = f.gives;
+  out.deterministic = f.deterministic;
   return mapped(std::move(out), parallel);
 }
 dataset dataset::flat_mapped(function f) const {

@@ -22,6 +22,7 @@ struct parallel_calls {
 struct named_call {
   std::string name;
   element_spec gives;
+  bool deterministic = false; ///< your word: equal rows give equal results, wherever it runs
 };
 
 struct interleave_options {

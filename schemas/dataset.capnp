@@ -223,6 +223,8 @@ struct Dataset {
       spec @74 :ElementSpec;
       count @75 :Int64;
       # -1: the function tells.
+      deterministic @140 :Bool;
+      # The user's word: it gives the same rows in each pass, wherever it runs.
     }
     takeWhile :group {
       input @76 :UInt32;

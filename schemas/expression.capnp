@@ -83,6 +83,8 @@ struct Function {
       # A C++ function that the worker's program or a plug-in of it registered.
       name @5 :Text;
       result @6 :ElementSpec;
+      deterministic @7 :Bool;
+      # The user's word: equal rows give equal results, wherever it runs.
     }
   }
 }

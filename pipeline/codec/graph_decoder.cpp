@@ -122,6 +122,7 @@ graph_decoder::finish_function(uint32_t number) {
     f->named = detail::text_of(in.getNamed().getName());
     if (f->named.empty())
       return invalid_argument(fmt::format("function {} has no name", number));
+    f->deterministic = in.getNamed().getDeterministic();
     HEADRACE_ASSIGN(f->declared, headrace::decode(in.getNamed().getResult()));
     break;
   }

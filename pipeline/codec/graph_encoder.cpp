@@ -76,6 +76,7 @@ void graph_encoder::write(const function& x, schema::Function::Builder out) cons
   if (!x.named.empty()) {
     auto named = out.initNamed();
     named.setName(x.named);
+    named.setDeterministic(x.deterministic);
     headrace::encode(x.declared, named.initResult());
   } else if (x.dataset) {
     out.setDataset(number(x.dataset));

@@ -89,7 +89,8 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
   case schema::Dataset::GENERATOR: {
     auto from = in.getGenerator();
     HEADRACE_ASSIGN(auto spec, headrace::decode(from.getSpec()));
-    return make_generator(text_of(from.getName()), std::move(spec), from.getCount());
+    return make_generator(text_of(from.getName()), std::move(spec), from.getCount(),
+                          from.getDeterministic());
   }
   case schema::Dataset::LOAD: {
     auto from = in.getLoad();

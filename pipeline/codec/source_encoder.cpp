@@ -94,6 +94,7 @@ bool graph_encoder::write_source(const dataset_node& x, schema::Dataset::Builder
     to.setName(x.text);
     headrace::encode(x.spec, to.initSpec());
     to.setCount(x.count);
+    to.setDeterministic(x.flag);
     return true;
   }
   case dataset_op::load: {

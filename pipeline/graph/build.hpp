@@ -66,8 +66,10 @@ result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
                                 bool reseed_each_iteration = false);
 /// The rows that the C++ function registered as `name` makes of row numbers (an int64 column of
 /// ascending numbers from 0): one for each, or fewer, then there are no more. Rows may be asked for
-/// in any order, and again. `count`: how many there are; -1: the function tells.
-result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count = -1);
+/// in any order, and again. `count`: how many there are; -1: the function tells. `deterministic`:
+/// the user's word that each pass gives the same.
+result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count = -1,
+                                   bool deterministic = false);
 /// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
 /// side by side, arranged as `layout`: as many as the shortest has.
 result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});

@@ -26,7 +26,8 @@ result<dataset_ptr> make_random(std::optional<uint64_t> seed, bool reseed_each_i
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count) {
+result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count,
+                                   bool deterministic) {
   constexpr auto op = dataset_op::generator;
   if (name.empty())
     return refused(op, "the function has no name");
@@ -38,6 +39,7 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
   auto node = node_of(op);
   node.text = std::move(name);
   node.count = count;
+  node.flag = deterministic;
   node.spec = std::move(spec);
   node.cardinality = count < 0 ? unknown_cardinality : count;
   return finish(std::move(node));

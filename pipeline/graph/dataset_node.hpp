@@ -26,6 +26,8 @@ struct function {
   /// its result.
   std::string named;
   element_spec declared;
+  /// The user's word for a named function: equal rows give equal results, wherever it runs.
+  bool deterministic = false;
 
   /// The spec of the result's tensors. @pre `!dataset`
   element_spec result() const;
@@ -49,9 +51,10 @@ enum class dataset_op : uint16_t {
   tar_samples,        ///< tensors file names; fields: extensions; flag: skip incomplete samples
   counter,            ///< count = start; count2 = step
   random,             ///< seed; flag: another sequence in each iteration
-  generator,          ///< text: name of a function of row numbers; count = rows, -1: it tells
-  elements_of,        ///< tensors datasets: parameters of a function; their elements side by side
-  load,               ///< tensors: shard (int64 scalar; none: all); text: folder; count = blocks
+  generator,   ///< text: name of a function of row numbers; count = rows, -1: it tells; flag:
+               ///< deterministic
+  elements_of, ///< tensors datasets: parameters of a function; their elements side by side
+  load,        ///< tensors: shard (int64 scalar; none: all); text: folder; count = blocks
   /// The rows of its input, a source whose rows can be read in any order, in a random order of all;
   /// seed; flag: another order in each iteration. A source itself: its splits are places in that
   /// order.

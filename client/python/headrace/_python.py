@@ -16,15 +16,13 @@ from .dtypes import as_dtype
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-#: Names of Python functions in graphs: this, "deterministic:" if the user said so, what people call it, a colon, and the
-#: pickled function.
+#: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
 _PREFIX = "python:"
 
 
-def _name(f: Any, shipped: bytes, deterministic: bool) -> str:
+def _name(f: Any, shipped: bytes) -> str:
     called = getattr(f, "__qualname__", type(f).__qualname__).replace(":", "")
-    said = "deterministic:" if deterministic else ""
-    return f"{_PREFIX}{said}{called}:{base64.b64encode(shipped).decode()}"
+    return f"{_PREFIX}{called}:{base64.b64encode(shipped).decode()}"
 
 
 def _spec(leaf: Any) -> TensorSpec:
@@ -69,7 +67,7 @@ class PyFunction:
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = _pool.shipped("function", self._f, argument, declared)
-        return _core.python_function(graph, _name(self._f, shipped, self.deterministic), declared)
+        return _core.python_function(graph, _name(self._f, shipped), declared, self.deterministic)
 
     def _twice(self) -> PyFunction:
         """The same, which gives what it gives as a pair of twice that."""
@@ -86,7 +84,8 @@ def _yes_or_no(deterministic: Any, where: str) -> bool:
     return deterministic
 
 
-def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = False) -> PyFunction:
+def py_function(func: Callable[..., Any], Tout: Any, *more: Any, deterministic: bool = False,
+                **given: Any) -> PyFunction:
     """``func`` as it is, for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``: run by Python for each
     element, with numpy arrays and scalars.
 
@@ -104,6 +103,9 @@ def py_function(func: Callable[..., Any], Tout: Any, *, deterministic: bool = Fa
     >>> list(hr.Dataset.range(3).map(hr.py_function(name_of, hr.TensorSpec([], hr.string))))
     [b'none', b'one', b'many']
     """
+    if more or given:
+        raise TypeError("py_function: it takes func and Tout, and what it gives is itself the argument of map: "
+                        "ds.map(headrace.py_function(f, Tout)) in place of a lambda that calls py_function with tensors")
     if not callable(func):
         raise TypeError(f"py_function: func must be callable, not {type(func).__name__}")
     return PyFunction(func, Tout, _yes_or_no(deterministic, "py_function"))
@@ -113,27 +115,28 @@ class NamedFunction(PyFunction):
     """What ``named_function`` gives: for ``Dataset.map``, ``filter`` and ``take_while``.
 
     >>> hr.named_function("tile", hr.TensorSpec([], hr.int64)).deterministic
-    True
+    False
     """
 
-    def __init__(self, name: str, Tout: Any) -> None:
-        super().__init__(None, Tout, True)  # type: ignore[arg-type]
+    def __init__(self, name: str, Tout: Any, deterministic: bool) -> None:
+        super().__init__(None, Tout, deterministic)  # type: ignore[arg-type]
         self._name = name
 
     def _function(self, graph: _core.Graph) -> _core.Function:
-        return _core.python_function(graph, self._name, map_structure(_plain, self._declared))
+        return _core.python_function(graph, self._name, map_structure(_plain, self._declared), self.deterministic)
 
     def _twice(self) -> PyFunction:
         raise TypeError(f"reduce: reduce_func cannot be the C++ function '{self._name}'; scan with one that gives "
                         "(state, output)")
 
 
-def named_function(name: str, Tout: Any) -> NamedFunction:
+def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> NamedFunction:
     """The C++ function that is registered as ``name`` where the pipeline runs, for ``Dataset.map``, ``filter`` and
     ``take_while``: one of a plug-in that a worker loaded (``headrace worker --plugin``), or this process
     (``load_plugin``).
 
     Tout: dtypes or ``TensorSpec``s, arranged as what the function gives.
+    deterministic: as of ``py_function``.
 
     A pipeline that calls a function that is not there raises ``NotFoundError``.
 
@@ -147,7 +150,7 @@ def named_function(name: str, Tout: Any) -> NamedFunction:
         raise TypeError(f"named_function: name must be a string, not {type(name).__name__}")
     if not name or name.startswith(_PREFIX):
         raise ValueError(f"named_function: name must be that of a C++ function, not {name!r}")
-    return NamedFunction(name, Tout)
+    return NamedFunction(name, Tout, _yes_or_no(deterministic, "named_function"))
 
 
 def load_plugin(path: Any) -> None:
@@ -199,8 +202,8 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
         declared = _with_shapes(output_types, output_shapes)
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
     shipped = _pool.shipped("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
-    name = _name(generator, shipped, _yes_or_no(deterministic, "from_generator"))
-    return Dataset(_core.generator(name, map_structure(_plain, declared)))
+    said = _yes_or_no(deterministic, "from_generator")
+    return Dataset(_core.generator(_name(generator, shipped), map_structure(_plain, declared), said))
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

@@ -147,15 +147,17 @@ std::function<named_function(const std::string&)> python_functions(nb::object po
 }
 
 void bind_python_functions(nb::module_& m) {
-  m.def("python_function", [](const dataset& input, const std::string& name, nb::handle declared) {
-    function out;
-    out.scope = std::make_shared<const function_scope>();
-    out.argument = input.spec();
-    out.named = name;
-    out.declared = spec_from_python(declared);
-    out.layout = out.declared.layout;
-    return out;
-  });
+  m.def("python_function",
+        [](const dataset& input, const std::string& name, nb::handle declared, bool deterministic) {
+          function out;
+          out.scope = std::make_shared<const function_scope>();
+          out.argument = input.spec();
+          out.named = name;
+          out.deterministic = deterministic;
+          out.declared = spec_from_python(declared);
+          out.layout = out.declared.layout;
+          return out;
+        });
   m.def(
     "load_plugin",
     [](const std::string& file) {
@@ -163,8 +165,8 @@ void bind_python_functions(nb::module_& m) {
         throw error{std::move(failed)};
     },
     nb::arg("file"));
-  m.def("generator", [](const std::string& name, nb::handle declared) {
-    return dataset{make_generator(name, spec_from_python(declared)).value()};
+  m.def("generator", [](const std::string& name, nb::handle declared, bool deterministic) {
+    return dataset{make_generator(name, spec_from_python(declared), -1, deterministic).value()};
   });
 }
 

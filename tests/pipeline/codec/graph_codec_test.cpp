@@ -152,6 +152,7 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
   auto f = std::make_shared<function>();
   f->argument = in->spec;
   f->named = "double";
+  f->deterministic = true;
   f->declared = element_spec::tuple({in->spec, tensor_spec{dtype::float32, {2, shape::unknown}}});
   service_options service{.address = "here:1",
                           .processing_mode = "dynamic",
@@ -165,6 +166,7 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
   EXPECT_EQ(back->service, service);
   EXPECT_EQ(back->spec, f->declared);
   EXPECT_EQ(back->inputs[0]->body->named, "double");
+  EXPECT_TRUE(back->inputs[0]->body->deterministic);
   service.dataset_id = "id";
   graph = make_distribute(f->declared, infinite_cardinality, service).value();
   back = decode_graph(encode_graph(graph).value()).value();

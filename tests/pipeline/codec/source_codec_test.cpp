@@ -35,6 +35,7 @@ std::vector<dataset_ptr> samples() {
                    element_spec::named({"n"}, {tensor_spec{dtype::float32, {shape::unknown}}}), 9)
       .value(),
     make_generator("name", tensor_spec{dtype::int8, {}}).value(),
+    make_generator("name", tensor_spec{dtype::int8, {}}, -1, true).value(),
   };
 }
 
