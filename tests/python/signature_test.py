@@ -28,7 +28,7 @@ def takes_any(f):
 
 def facts(text):
     """The same of what is written in the documentation."""
-    names = {name: getattr(hr, name) for name in ("int32", "int64", "uint8", "float32")}
+    names = {name: getattr(hr, name) for name in ("int32", "int64", "uint8", "float32", "bool")}
     return arguments(eval(f"lambda {text}: None", names))
 
 

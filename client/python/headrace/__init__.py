@@ -14,6 +14,8 @@ TensorSpec``; ``folder`` is an empty folder, and ``images`` a dataset of one ima
 ``Dataset.from_tensors(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))``.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import _load  # isort: skip
 from . import _core  # isort: skip
 from . import debugging, errors, image, io, lookup, math, random, strings
@@ -21,11 +23,14 @@ from ._array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
 )
+from ._composed import boolean_mask, case, ones_like, repeat, sequence_mask, split, zeros_like
+from ._composed import range_ as range
 from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
     TextLineDataset,
 )
 from ._lifetime import _register
+from ._missing import names_of as _names_of
 from ._options import Options
 from ._python import NamedFunction, PyFunction, load_plugin, named_function, py_function
 from ._ragged import RaggedTensor, RaggedTensorSpec
@@ -49,20 +54,28 @@ from . import data, experimental, service  # isort: skip
 
 __version__ = "0.1.0"
 
+#: For indexing: an axis of extent 1.
+newaxis = None
+
 __all__ = [
     "AUTOTUNE", "DType", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY",
     "NamedFunction", "Options", "PyFunction", "RaggedTensor", "RaggedTensorSpec", "TFRecordDataset", "Tensor",
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
-    "argsort", "as_dtype", "bfloat16", "bool", "cast", "clip_by_value", "complex128", "complex64", "concat", "cond",
-    "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging", "divide", "double", "ensure_shape",
-    "equal", "errors", "exp", "expand_dims", "experimental", "fill", "float16", "float32", "float64", "floor",
-    "gather", "greater", "greater_equal", "half", "identity", "image", "int16", "int32", "int64", "int8", "io",
-    "less", "less_equal", "load_plugin", "logical_and", "logical_not", "logical_or", "lookup", "math", "matmul",
-    "maximum", "minimum", "multiply", "named_function", "negative", "not_equal", "one_hot", "ones", "pad", "pow",
-    "py_function", "random", "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "reshape", "reverse", "roll", "round", "service", "shape", "sign", "sin", "size",
-    "slice", "sort", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh", "tile",
-    "transpose", "truediv", "uint16", "uint32", "uint64", "uint8", "unstack", "where", "while_loop", "zeros",
+    "argsort", "as_dtype", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
+    "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
+    "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
+    "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",
+    "int16", "int32", "int64", "int8", "io", "less", "less_equal", "load_plugin", "logical_and", "logical_not",
+    "logical_or", "lookup", "math", "matmul", "maximum", "minimum", "multiply", "named_function", "negative",
+    "newaxis", "not_equal", "one_hot", "ones", "ones_like", "pad", "pow", "py_function", "random", "range",
+    "rank", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "repeat", "reshape", "reverse", "roll", "round", "sequence_mask", "service", "shape", "sign", "sin", "size",
+    "slice", "sort", "split", "sqrt", "square", "squeeze", "stack", "string", "strings", "subtract", "tanh",
+    "tile", "transpose", "truediv", "uint16", "uint32", "uint64", "uint8", "unstack", "where", "while_loop",
+    "zeros", "zeros_like",
 ]
+
+if not _TYPE_CHECKING:
+    __getattr__ = _names_of("")
 
 _register()

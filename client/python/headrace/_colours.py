@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core, dtypes
-from ._values import constant, integers
+from ._values import constant
 
 Tensor = _core.Tensor
 
@@ -119,74 +119,3 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     [[[0.25]]]
     """
     return _core.adjust_gamma(constant(image), _amount(gamma), _amount(gain))
-
-
-# -- by chance ---------------------------------------------------------------------------------------------------
-
-
-def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
-    """Mirrored or not, as the seed draws: an integer vector of two, which may differ from element to element.
-
-    >>> flip = hr.image.stateless_random_flip_left_right
-    >>> [int(x[0, 0, 0]) for x in Dataset.zip(images.repeat(4), Dataset.range(4)).map(lambda x, i: flip(x, [7, i]))]
-    [0, 3, 3, 0]
-    """
-    return _core.stateless_random_flip_left_right(constant(image), constant(seed))
-
-
-def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
-    """Upside down or not, as the seed draws.
-
-    >>> images.map(lambda x: hr.image.stateless_random_flip_up_down(x, [1, 2])).get_single_element().shape
-    (2, 2, 3)
-    """
-    return _core.stateless_random_flip_up_down(constant(image), constant(seed))
-
-
-def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """A part of ``size`` (an extent an axis) at a place that the seed draws.
-
-    >>> images.map(lambda x: hr.image.stateless_random_crop(x, [1, 2, 3], [1, 2])).get_single_element().shape
-    (1, 2, 3)
-    """
-    return _core.stateless_random_crop(constant(value), integers(size, "size"), constant(seed))
-
-
-def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``adjust_brightness`` by what the seed draws between ``-max_delta`` and ``max_delta``.
-
-    >>> out = images.map(lambda x: hr.image.stateless_random_brightness(x, 0.0, [1, 2])).get_single_element()
-    >>> out[..., 0]
-    array([[0, 3],
-           [6, 9]], dtype=uint8)
-    """
-    return _core.stateless_random_brightness(constant(image), float(max_delta), constant(seed))
-
-
-def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
-    """``adjust_contrast`` by what the seed draws.
-
-    >>> images.map(lambda x: hr.image.stateless_random_contrast(x, 0.5, 1.5, [1, 2])).get_single_element().dtype
-    dtype('uint8')
-    """
-    return _core.stateless_random_contrast(constant(image), float(lower), float(upper), constant(seed))
-
-
-def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any | None = None) -> Tensor:
-    """``adjust_saturation`` by what the seed draws.
-
-    >>> images.map(lambda x: hr.image.stateless_random_saturation(x, 0.5, 1.5, [1, 2])).get_single_element().shape
-    (2, 2, 3)
-    """
-    if seed is None:
-        raise TypeError("seed must be given")
-    return _core.stateless_random_saturation(constant(image), float(lower), float(upper), constant(seed))
-
-
-def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``adjust_hue`` by what the seed draws; ``max_delta`` in [0, 0.5].
-
-    >>> images.map(lambda x: hr.image.stateless_random_hue(x, 0.1, [1, 2])).get_single_element().shape
-    (2, 2, 3)
-    """
-    return _core.stateless_random_hue(constant(image), float(max_delta), constant(seed))

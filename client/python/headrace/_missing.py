@@ -9,6 +9,21 @@ from .errors import UnimplementedError
 
 #: By where they are documented, each with what to use instead, if there is something.
 MISSING: dict[str, dict[str, str]] = {
+    "": {
+        "function": "what is given to a dataset is traced anyhow; leave the decorator out",
+        "keras": "elements are numpy arrays, which it takes",
+        "nn": "",
+        "numpy_function": "ds.map(headrace.py_function(f, Tout))",
+        "ragged": "headrace.RaggedTensor",
+        "sparse": "features of any length are tensors already: headrace.io.VarLenFeature",
+        "train": "records are bytes: headrace.io.TFRecordWriter writes what any protobuf library made",
+    },
+    "io": {
+        "TFRecordOptions": "TFRecordWriter and TFRecordDataset take \"GZIP\" or \"ZLIB\"",
+        "gfile": "Python's glob, os and pathlib",
+        "matching_files": "Dataset.list_files",
+    },
+    "random": {"set_seed": "shuffle, list_files and others take a seed"},
     "data": {
         "IteratorSpec": "iterators do not stand in functions; element_spec tells what they give",
         "NumpyIterator": "every iterator gives numpy's values",
@@ -63,6 +78,10 @@ MISSING: dict[str, dict[str, str]] = {
 }
 
 
+#: Modules of functions.
+_FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "random", "strings")
+
+
 class MissingNameError(UnimplementedError, AttributeError):
     """This release has no such name; ``hasattr`` says so, too."""
 
@@ -70,10 +89,14 @@ class MissingNameError(UnimplementedError, AttributeError):
 def missing(place: str, name: str) -> NoReturn:
     """Raises for a name that a place does not have."""
     known = MISSING.get(place, {})
+    where = f"headrace.{place}" if place else "headrace"
+    if not place and name in ("jax", "torch"):
+        raise AttributeError(f"headrace.{name} must be imported by itself: import headrace.{name}")
     if name not in known:
-        raise AttributeError(f"headrace.{place} has no attribute '{name}'")
+        beside = "; functions that it lacks can run in Python: headrace.py_function" if place in _FUNCTIONS else ""
+        raise AttributeError(f"{where} has no attribute '{name}'{beside}")
     instead = f": {known[name]}" if known[name] else ""
-    raise MissingNameError(f"headrace.{place}.{name} is not in this release{instead}")
+    raise MissingNameError(f"{where}.{name} is not in this release{instead}")
 
 
 def names_of(place: str) -> Callable[[str], Any]:

@@ -82,13 +82,18 @@ def reduce_any(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     return _core.reduce_any(tensor(input_tensor, "input_tensor"), integers(axis, "axis"), keepdims)
 
 
+def _numbers(input: Any) -> Tensor:
+    x = tensor(input, "input")
+    return _core.cast(x, "uint8") if x.dtype.is_bool else x
+
+
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
     """Where the first largest along ``axis`` (0 by default) is.
 
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmax(x, axis=1)).get_single_element()
     array([1, 1])
     """
-    out = _core.argmax(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
+    out = _core.argmax(_numbers(input), 0 if axis is None else integer(axis, "axis"))
     return _core.cast(out, _name(output_type))
 
 
@@ -98,7 +103,7 @@ def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str |
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmin(x, axis=1)).get_single_element()
     array([0, 0])
     """
-    out = _core.argmin(tensor(input, "input"), 0 if axis is None else integer(axis, "axis"))
+    out = _core.argmin(_numbers(input), 0 if axis is None else integer(axis, "axis"))
     return _core.cast(out, _name(output_type))
 
 

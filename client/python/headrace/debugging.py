@@ -7,13 +7,17 @@ result asserts nothing: ``x = headrace.debugging.assert_positive(x)``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core, dtypes
+from ._missing import names_of as _names_of
 from ._values import constant, integer, tensor
 from .errors import InvalidArgumentError
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("debugging")
 
 Tensor = _core.Tensor
 

@@ -8,26 +8,35 @@ is damaged or something else.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
+from ._chance import (
+    random_brightness, random_contrast, random_crop, random_flip_left_right, random_flip_up_down, random_hue,
+    random_saturation, stateless_random_brightness, stateless_random_contrast, stateless_random_crop,
+    stateless_random_flip_left_right, stateless_random_flip_up_down, stateless_random_hue, stateless_random_saturation,
+)
 from ._colours import (
     adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, convert_image_dtype,
-    grayscale_to_rgb, hsv_to_rgb, per_image_standardization, rgb_to_grayscale, rgb_to_hsv, stateless_random_brightness,
-    stateless_random_contrast, stateless_random_crop, stateless_random_flip_left_right, stateless_random_flip_up_down,
-    stateless_random_hue, stateless_random_saturation,
+    grayscale_to_rgb, hsv_to_rgb, per_image_standardization, rgb_to_grayscale, rgb_to_hsv,
 )
+from ._missing import names_of as _names_of
 from ._values import constant, integer, integers, tensor
 from .errors import UnimplementedError
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("image")
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
     "central_crop", "convert_image_dtype", "crop_to_bounding_box", "decode_image", "decode_jpeg", "decode_png",
     "encode_jpeg", "encode_png", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb",
-    "pad_to_bounding_box", "per_image_standardization", "resize", "resize_with_crop_or_pad", "resize_with_pad",
-    "rgb_to_grayscale", "rgb_to_hsv", "rot90", "stateless_random_brightness", "stateless_random_contrast",
-    "stateless_random_crop", "stateless_random_flip_left_right", "stateless_random_flip_up_down",
-    "stateless_random_hue", "stateless_random_saturation", "transpose",
+    "pad_to_bounding_box", "per_image_standardization", "random_brightness", "random_contrast", "random_crop",
+    "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation", "resize",
+    "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rot90",
+    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_crop",
+    "stateless_random_flip_left_right", "stateless_random_flip_up_down", "stateless_random_hue",
+    "stateless_random_saturation", "transpose",
 ]
 
 Tensor = _core.Tensor

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _core, dtypes
+from ._missing import names_of as _names_of
 from ._refusals import refuse
 from ._values import as_array, constant, holds_tensors, integer
+from .errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("lookup")
 
 Tensor = _core.Tensor
 
@@ -21,7 +30,14 @@ def _known(value: Any, dtype: Any, argument: str) -> Any:
     return as_array(value, dtype)
 
 
-class KeyValueTensorInitializer:
+class _Initializer:
+    """What a table is made of: vectors, equally long."""
+
+    keys: Any
+    values: Any
+
+
+class KeyValueTensorInitializer(_Initializer):
     """Keys and values of a table: vectors, equally long; keys are strings or integers without repetition.
 
     Raises ``ValueError`` for other shapes.
@@ -39,6 +55,115 @@ class KeyValueTensorInitializer:
                              f"{self.values.shape}")
 
 
+class TextFileIndex:
+    """What of each line of a text file ``TextFileInitializer`` takes, instead of the number of a column.
+
+    >>> hr.lookup.TextFileIndex.WHOLE_LINE, hr.lookup.TextFileIndex.LINE_NUMBER
+    (-2, -1)
+    """
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TextFileInitializer(_Initializer):
+    """Keys and values of a table: from the lines of a text file, which is read now and here; workers need it not.
+
+    key_index, value_index: ``TextFileIndex.WHOLE_LINE`` (a string or an integer), ``TextFileIndex.LINE_NUMBER`` (int64,
+    from 0 on), or the number of a column between ``delimiter``s. key_dtype, value_dtype: what they are. vocab_size: only
+    so many lines are read, and there must be as many. value_index_offset: added to values that are line numbers.
+
+    Raises ``ValueError`` naming the argument that is wrong, ``NotFoundError`` if there is no such file, and
+    ``InvalidArgumentError`` for a line that does not fit, with its number.
+
+    >>> with open(f"{folder}/words.txt", "w") as to:
+    ...     _ = to.write("the\\nof\\n")
+    >>> words = TextFileInitializer(f"{folder}/words.txt", hr.string, TextFileIndex.WHOLE_LINE, hr.int64,
+    ...                             TextFileIndex.LINE_NUMBER)
+    >>> table = StaticVocabularyTable(words, num_oov_buckets=1)
+    >>> Dataset.from_tensors(["of", "cabbages"]).map(table.lookup).get_single_element()
+    array([1, 2])
+    """
+
+    def __init__(self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any, value_index: int,
+                 vocab_size: int | None = None, delimiter: str = "\t", name: str | None = None,
+                 value_index_offset: int = 0) -> None:
+        if not isinstance(filename, (str, bytes, os.PathLike)):
+            raise TypeError(f"filename must be a path, not {type(filename).__name__}")
+        path = os.fsdecode(filename)
+        wanted = None if vocab_size is None else integer(vocab_size, "vocab_size")
+        if wanted is not None and wanted < 1:
+            raise ValueError(f"vocab_size must be 1 or more, not {wanted}")
+        parts = [_Part("key", key_dtype, key_index, delimiter), _Part("value", value_dtype, value_index, delimiter)]
+        if parts[0].index == parts[1].index:
+            raise ValueError(f"key_index and value_index must differ; both are {key_index}")
+        offset = integer(value_index_offset, "value_index_offset")
+        if offset and parts[1].index != TextFileIndex.LINE_NUMBER:
+            raise ValueError("value_index_offset goes with value_index=TextFileIndex.LINE_NUMBER")
+        lines = _lines(path, wanted)
+        self.keys, self.values = (
+            np.array([part.of(line, i, path) for i, line in enumerate(lines)], part.dtype.as_numpy_dtype)
+            for part in parts)
+        if offset:
+            self.values += offset
+
+
+class _Part:
+    """The key or the value of each line."""
+
+    def __init__(self, what: str, dtype: Any, index: Any, delimiter: Any) -> None:
+        self.dtype, self.index, self.delimiter = dtypes.as_dtype(dtype), integer(index, f"{what}_index"), delimiter
+        if self.index < TextFileIndex.WHOLE_LINE:
+            raise ValueError(f"{what}_index must be the number of a column, or one of TextFileIndex, not {index}")
+        if not isinstance(delimiter, str) or len(delimiter) != 1:
+            raise ValueError(f"delimiter must be one character, not {delimiter!r}")
+        if self.index == TextFileIndex.LINE_NUMBER and self.dtype != dtypes.int64:
+            raise ValueError(f"{what}_dtype must be int64 with {what}_index=TextFileIndex.LINE_NUMBER, not "
+                             f"{self.dtype.name}")
+        fits = self.dtype == dtypes.string or self.dtype.is_integer or self.dtype.is_floating and self.index >= 0
+        if not fits:
+            raise ValueError(f"{what}_dtype {self.dtype.name} cannot be read from a file with this {what}_index")
+
+    def of(self, line: bytes, number: int, path: str) -> Any:
+        """The part of a line, or an error that names the line."""
+        if self.index == TextFileIndex.LINE_NUMBER:
+            return number
+        if self.index == TextFileIndex.WHOLE_LINE:
+            text = line
+        else:
+            columns = line.split(self.delimiter.encode())
+            if self.index >= len(columns):
+                raise InvalidArgumentError(f"lookup: '{path}', line {number + 1}: there is no column {self.index} among "
+                                           f"{len(columns)}")
+            text = columns[self.index]
+        if self.dtype == dtypes.string:
+            return text
+        try:
+            return int(text) if self.dtype.is_integer else float(text)
+        except ValueError:
+            raise InvalidArgumentError(f"lookup: '{path}', line {number + 1}: {text.decode(errors='replace')!r} is no "
+                                       f"{self.dtype.name}") from None
+
+
+def _lines(path: str, wanted: int | None) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            lines = [line.rstrip(b"\n").removesuffix(b"\r") for line in itertools.islice(file, wanted)]
+    except FileNotFoundError:
+        raise NotFoundError(f"lookup: there is no file '{path}'") from None
+    except OSError as e:
+        raise FailedPreconditionError(f"lookup: '{path}' cannot be read: {e.strerror}") from None
+    if wanted is not None and len(lines) < wanted:
+        raise InvalidArgumentError(f"lookup: '{path}' has {len(lines)} lines; vocab_size is {wanted}")
+    return lines
+
+
+def _check(initializer: Any) -> None:
+    if not isinstance(initializer, _Initializer):
+        raise TypeError("initializer must be a KeyValueTensorInitializer or a TextFileInitializer, not "
+                        f"{type(initializer).__name__}")
+
+
 class StaticHashTable:
     """A table from keys to values; ``default_value`` for other keys.
 
@@ -48,9 +173,8 @@ class StaticHashTable:
     [np.int32(2), np.int32(-1)]
     """
 
-    def __init__(self, initializer: KeyValueTensorInitializer, default_value: Any, name: str | None = None) -> None:
-        if not isinstance(initializer, KeyValueTensorInitializer):
-            raise TypeError(f"initializer must be a KeyValueTensorInitializer, not {type(initializer).__name__}")
+    def __init__(self, initializer: _Initializer, default_value: Any, name: str | None = None) -> None:
+        _check(initializer)
         kind = dtypes.as_dtype(initializer.values.dtype)
         self._table = _core.table(_core.constant(initializer.keys), _core.constant(initializer.values),
                                   constant(default_value, kind))
@@ -86,10 +210,9 @@ class StaticVocabularyTable:
     [np.int64(1), np.int64(2)]
     """
 
-    def __init__(self, initializer: KeyValueTensorInitializer, num_oov_buckets: int,
+    def __init__(self, initializer: _Initializer, num_oov_buckets: int,
                  lookup_key_dtype: Any = None, name: str | None = None) -> None:
-        if not isinstance(initializer, KeyValueTensorInitializer):
-            raise TypeError(f"initializer must be a KeyValueTensorInitializer, not {type(initializer).__name__}")
+        _check(initializer)
         if sorted(initializer.values.tolist()) != list(range(len(initializer.values))):
             raise ValueError("the values of a vocabulary must be 0, 1, ... in any order")
         buckets = integer(num_oov_buckets, "num_oov_buckets")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._missing import names_of as _names_of
 from ._reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
     top_k,
 )
 from ._values import tensor
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("math")
 
 __all__ = [
     "abs", "add", "argmax", "argmin", "ceil", "cos", "cumprod", "cumsum", "divide", "equal", "exp", "floor",

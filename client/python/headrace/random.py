@@ -6,11 +6,15 @@ Those named stateless depend on a seed alone: an integer vector of two, which ma
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
+from ._missing import names_of as _names_of
 from ._specs import TensorShape
 from ._values import constant, integer, tensor
+
+if not TYPE_CHECKING:
+    __getattr__ = _names_of("random")
 
 Tensor = _core.Tensor
 
@@ -88,7 +92,7 @@ def categorical(logits: Any, num_samples: int, dtype: Any = dtypes.int64, seed: 
     >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
     [array([[1, 1, 1]])]
     """
-    return stateless_categorical(logits, num_samples, _seed(seed), dtype)
+    return stateless_categorical(logits, num_samples, _drawn_seed(seed), dtype)
 
 
 def fold_in(seed: Any, data: int) -> Tensor:
@@ -117,7 +121,8 @@ def element_seed(salt: int) -> Tensor:
     return _core.element_seed(integer(salt, "salt"))
 
 
-def _seed(seed: Any) -> Tensor:
+def _drawn_seed(seed: Any) -> Tensor:
+    """A seed for each element, for one function that draws."""
     from ._tracing import next_salt
 
     # Those with a seed of their own do not depend on how many others there are.
@@ -135,7 +140,7 @@ def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes
     >>> all(0 <= x < 6 for x in Dataset.range(9).map(lambda x: hr.random.uniform([], 0, 6, hr.int32)))
     True
     """
-    return stateless_uniform(shape, _seed(seed), minval, maxval, dtype)
+    return stateless_uniform(shape, _drawn_seed(seed), minval, maxval, dtype)
 
 
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
@@ -145,7 +150,7 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.f
     >>> Dataset.range(1).map(lambda x: hr.random.normal([2, 3])).get_single_element().shape
     (2, 3)
     """
-    return stateless_normal(shape, _seed(seed), mean, stddev, dtype)
+    return stateless_normal(shape, _drawn_seed(seed), mean, stddev, dtype)
 
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None,
@@ -155,4 +160,4 @@ def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any 
     >>> all(-2 < x < 2 for x in Dataset.range(9).map(lambda x: hr.random.truncated_normal([])))
     True
     """
-    return stateless_truncated_normal(shape, _seed(seed), mean, stddev, dtype)
+    return stateless_truncated_normal(shape, _drawn_seed(seed), mean, stddev, dtype)

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 class Described:
     """Something that a graph describes, with the options that were given."""
 
-    __slots__ = ("_given_options", "_graph")
+    __slots__ = ("_given_options", "_graph", "_stacked")
 
     def __init__(self, graph: _core.Graph | None = None, options: _options.Options | None = None) -> None:
         if not isinstance(graph, _core.Graph):
             raise TypeError("a Dataset is made by its constructors: Dataset.range, Dataset.from_tensor_slices, ...")
         self._graph = graph
         self._given_options = options or _options.Options()
+        self._stacked: Dataset | bool | None = None  # what is read in place of elements with datasets in them
 
     def _with(self, graph: _core.Graph) -> Dataset:
         return made(graph, self._given_options)

@@ -102,13 +102,16 @@ class Batching(Described):
                name: str | None = None) -> Dataset:
         """Datasets of ``size`` elements, ``stride`` apart, that begin every ``shift`` elements (None: ``size``).
 
-        Each component becomes a dataset of its own. They are for functions to read, and cannot be iterated over here.
+        Each component becomes a dataset of its own, for functions to read, or to iterate over (then their
+        elements must be of one shape).
 
         >>> ds = Dataset.range(5).window(3, shift=1, drop_remainder=True)
         >>> list(ds.flat_map(lambda w: w.batch(3)))
         [array([0, 1, 2]), array([1, 2, 3]), array([2, 3, 4])]
         >>> list(ds.map(lambda w: w.reduce(np.int64(0), lambda total, x: total + x)))
         [np.int64(3), np.int64(6), np.int64(9)]
+        >>> [list(map(int, w)) for w in Dataset.range(5).window(3)]
+        [[0, 1, 2], [3, 4]]
         """
         length = integer(size, "size")
         return self._with(_core.window(self._graph, length, length if shift is None else integer(shift, "shift"),

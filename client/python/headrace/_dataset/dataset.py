@@ -14,6 +14,7 @@ from .combining import Combining
 from .functions import Functions
 from .keeping import Keeping
 from .sources import Sources
+from .windows import WindowIterator, holds_datasets, stacked
 
 #: The cardinality of datasets that never end.
 INFINITE_CARDINALITY = -1
@@ -101,7 +102,17 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return self._graph.cardinality()
 
     def __iter__(self) -> _core.Iterator:
-        return self._graph.read()
+        graph = self._readable()
+        return graph.read() if graph is self._graph else self._of_windows(graph.read())
+
+    def _readable(self) -> _core.Graph:
+        """What is read: the graph, with tensors in place of datasets among its elements."""
+        if self._stacked is None:
+            self._stacked = stacked(self) if holds_datasets(self._graph) else False
+        return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph
+
+    def _of_windows(self, read: _core.Iterator) -> Any:
+        return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
         """The same as ``iter``: elements are numpy's anyhow.
@@ -109,7 +120,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
         """
-        return self._graph.read()
+        return iter(self)
 
     def restore(self, record: bytes) -> _core.Iterator:
         """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
@@ -126,7 +137,8 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         """
         if not isinstance(record, bytes):
             raise TypeError(f"restore: record must be the bytes that save() gave, not {type(record).__name__}")
-        return self._graph.restore(record)
+        graph = self._readable()
+        return graph.restore(record) if graph is self._graph else self._of_windows(graph.restore(record))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises ``InvalidArgumentError`` if there are more, or none.
@@ -139,7 +151,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         single = _core.single_element(self._graph)
         if single.is_inside_function():
             return _tracing.element_of(single)
-        return next(single.read())
+        return next(iter(Dataset(single)))
 
     def __len__(self) -> int:
         n = self.cardinality()

@@ -89,7 +89,8 @@ class Sources(Described):
                    name: str | None = None) -> Dataset:
         """Names of the files that match any of these globs, shuffled unless ``shuffle=False``.
 
-        That nothing matches is an error of the reading.
+        They are listed when the dataset is read, where it is read: before, nobody knows how many there are
+        (``UNKNOWN_CARDINALITY``), and that nothing matches is an error of the reading.
 
         String scalars.
 
