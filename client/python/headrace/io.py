@@ -159,8 +159,8 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
                                   name: str | None = None) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """One serialised ``tf.train.SequenceExample`` as two dicts of tensors: its context, and its feature lists.
 
-    Features of lists are ``FixedLenSequenceFeature`` ([steps, ...]) or ``VarLenFeature`` ([steps, longest], filled with zeros or
-    empty strings). What does not fit is an error of the element.
+    Features of lists are ``FixedLenSequenceFeature`` ([steps, ...]) or ``VarLenFeature`` ([steps, longest], filled with
+    zeros or empty strings). What does not fit is an error of the element.
 
     >>> lists = {"words": hr.io.FixedLenSequenceFeature([], hr.string)}
     >>> ds = Dataset.from_tensors(b"").map(lambda s: hr.io.parse_single_sequence_example(s, None, lists)[1])

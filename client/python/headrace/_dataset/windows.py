@@ -62,6 +62,11 @@ class WindowIterator:
         """As of other iterators."""
         self._read.restore(record)
 
+    @property
+    def ignored(self) -> int:
+        """As of other iterators."""
+        return self._read.ignored
+
     def close(self) -> None:
         """As of other iterators."""
         self._read.close()
