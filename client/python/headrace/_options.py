@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +93,23 @@ class OptimizationOptions(_Group):
         "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion")}
 
 
+class AutoShardPolicy(enum.IntEnum):
+    """How tf.distribute shares a dataset among the hosts of a strategy. There are none here: OFF and AUTO change nothing,
+    and the others raise ``UnimplementedError`` when they are used.
+
+    >>> options = hr.Options()
+    >>> options.experimental_distribute.auto_shard_policy = AutoShardPolicy.OFF
+    >>> list(Dataset.range(2).with_options(options))
+    [np.int64(0), np.int64(1)]
+    """
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
 class DistributeOptions(_Group):
     """``Options().experimental_distribute``."""
 
@@ -156,6 +174,7 @@ class Options(_Group):
 _OF_GRAPH = ("deterministic", "autotune.enabled", "threading.private_threadpool_size", "autotune.cpu_budget",
              "autotune.ram_budget")
 #: Options that change nothing.
+_SHARDING = "experimental_distribute.auto_shard_policy"
 _OF_NO_EFFECT = ("dataset_name", "framework_type")
 
 
@@ -163,8 +182,9 @@ def check(options: Any) -> Options:
     """Raises for what is no Options, and for options that this release does not have."""
     if not isinstance(options, Options):
         raise TypeError(f"with_options: options must be headrace.Options, not {type(options).__name__}")
-    for name in options._given():
-        if name not in _OF_GRAPH and name not in _OF_NO_EFFECT:
+    for name, value in options._given().items():
+        idle = name in _OF_NO_EFFECT or name == _SHARDING and value in (AutoShardPolicy.OFF, AutoShardPolicy.AUTO)
+        if name not in _OF_GRAPH and not idle:
             raise UnimplementedError(f"with_options: this release has no option '{name}'")
     return options
 

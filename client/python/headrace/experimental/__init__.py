@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .._missing import names_of as _names_of
-from .._options import AutotuneOptions, DistributeOptions, OptimizationOptions, ThreadingOptions
+from .._options import AutoShardPolicy, AutotuneOptions, DistributeOptions, OptimizationOptions, ThreadingOptions
 from . import service
 from ._keeping import snapshot
+from ._made import make_batched_features_dataset, make_csv_dataset
 from ._sleep import sleep
 from ._sources import CsvDataset, JsonLinesDataset, SqlDataset, TarDataset
 from ._transformations import (
@@ -20,10 +21,12 @@ if not _TYPE_CHECKING:
     __getattr__ = _names_of("data.experimental")
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter", "CsvDataset",
-    "DistributeOptions", "JsonLinesDataset", "OptimizationOptions", "RandomDataset", "SqlDataset", "TFRecordWriter",
-    "TarDataset", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality",
-    "choose_from_datasets", "dense_to_ragged_batch", "enumerate_dataset", "get_single_element", "group_by_window",
-    "ignore_errors", "map_and_batch", "parallel_interleave", "rejection_resample", "sample_from_datasets", "scan",
-    "service", "shuffle_and_repeat", "sleep", "snapshot", "take_while", "unbatch", "unique",
+    "AUTOTUNE", "AutoShardPolicy", "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions",
+    "INFINITE_CARDINALITY", "JsonLinesDataset", "OptimizationOptions", "RandomDataset", "SqlDataset",
+    "TFRecordWriter", "TarDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
+    "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "dense_to_ragged_batch",
+    "enumerate_dataset", "get_single_element", "group_by_window", "ignore_errors",
+    "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "parallel_interleave",
+    "rejection_resample", "sample_from_datasets", "scan", "service", "shuffle_and_repeat", "sleep", "snapshot",
+    "take_while", "unbatch", "unique",
 ]
