@@ -249,3 +249,19 @@ def test_ImagesAreChangedByChanceDrawnForEach():
     for f in (lambda x: hr.image.random_brightness(x, 0.2), lambda x: hr.image.random_contrast(x, 0.5, 1.5),
               lambda x: hr.image.random_saturation(x, 0.5, 1.5), lambda x: hr.image.random_hue(x, 0.2)):
         assert len({x.tobytes() for x in ds.map(f)}) > 1
+
+
+def test_FunctionsOfFloats():
+    x = np.array([[1.0, -2.0, 0.0], [np.inf, np.nan, 0.5]], np.float32)
+    got = of(x, lambda x: (hr.math.is_finite(x), hr.math.is_inf(x), hr.math.divide_no_nan(x, x),
+                           hr.math.sigmoid(x[0]), hr.math.reduce_std(x[0]), hr.math.reduce_variance(x[:1], axis=1)))
+    assert got[0].tolist() == [[True, True, True], [False, False, True]]
+    assert got[1].tolist() == [[False, False, False], [True, False, False]]
+    assert got[2][0].tolist() == [1.0, 1.0, 0.0] and np.isnan(got[2][1, 0])
+    np.testing.assert_allclose(got[3], 1 / (1 + np.exp(-x[0])), rtol=1e-6)
+    np.testing.assert_allclose([got[4], got[5][0]], [x[0].std(), x[0].var()], rtol=1e-6)
+    for f in (hr.math.is_finite, hr.math.reduce_std, hr.math.sigmoid):
+        with pytest.raises(TypeError, match="floats are needed"):
+            of([1, 2], f)
+    with pytest.raises(ValueError, match="format is 'rgb'; the image has 1 channels"):
+        of(np.zeros((2, 2, 1), np.uint8), lambda x: hr.image.encode_jpeg(x, format="rgb"))

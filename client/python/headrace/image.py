@@ -115,7 +115,13 @@ def encode_jpeg(image: Any, format: str = "", quality: int = 95, name: str | Non
     >>> images.map(lambda x: hr.image.encode_jpeg(x, quality=90)).get_single_element()[:3]
     b'\\xff\\xd8\\xff'
     """
-    return _core.encode_jpeg(constant(image), integer(quality, "quality"))
+    if format not in ("", "rgb", "grayscale"):
+        raise ValueError(f"format must be \"\", \"rgb\" or \"grayscale\", not {format!r}")
+    x = constant(image)
+    channels = None if x.ndim is None else x.shape[-1]
+    if format and channels is not None and channels != (3 if format == "rgb" else 1):
+        raise ValueError(f"format is {format!r}; the image has {channels} channels")
+    return _core.encode_jpeg(x, integer(quality, "quality"))
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:

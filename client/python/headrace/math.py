@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._floats import (
+    divide_no_nan, is_finite, is_inf, reciprocal, reduce_std, reduce_variance, rsqrt, sigmoid, squared_difference,
+)
 from ._missing import names_of as _names_of
 from ._reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
@@ -16,11 +19,13 @@ if not TYPE_CHECKING:
     __getattr__ = _names_of("math")
 
 __all__ = [
-    "abs", "add", "argmax", "argmin", "ceil", "cos", "cumprod", "cumsum", "divide", "equal", "exp", "floor",
-    "floordiv", "floormod", "greater", "greater_equal", "is_nan", "less", "less_equal", "log", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply", "negative", "not_equal",
-    "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "rint",
-    "round", "sign", "sin", "sqrt", "square", "subtract", "tanh", "top_k", "truediv",
+    "abs", "add", "argmax", "argmin", "ceil", "cos", "cumprod", "cumsum", "divide", "divide_no_nan", "equal",
+    "exp", "floor", "floordiv", "floormod", "greater", "greater_equal", "is_finite", "is_inf", "is_nan", "less",
+    "less_equal", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod",
+    "multiply", "negative", "not_equal", "pow", "reciprocal", "reduce_all", "reduce_any", "reduce_max",
+    "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "rint", "round",
+    "rsqrt", "sigmoid", "sign", "sin", "sqrt", "square", "squared_difference", "subtract", "tanh", "top_k",
+    "truediv",
 ]
 
 Tensor = _core.Tensor
