@@ -149,7 +149,7 @@ dataset dataset::sample_from_datasets(const std::vector<dataset>& inputs, const 
   constexpr auto name = "sample_from_datasets";
   if (!options.weights.empty())
     throw error{invalid_argument(fmt::format("{}: there are weights twice", name))};
-  const auto known = weights.spec();
+  const auto& known = weights.spec();
   if (known.components.size() != 1 || known.components[0].type == dtype::string)
     throw error{invalid_argument(
       fmt::format("{}: the weights are {}; vectors of one number a dataset are needed", name,

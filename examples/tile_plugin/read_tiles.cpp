@@ -25,10 +25,9 @@ int main(int argc, char** argv) {
                                                     {hr::shape::unknown, hr::shape::unknown, 3}}});
 
     hr::local_cluster cluster{{.workers = 1, .find_function = find}};
-    const auto here = images;
     const auto there = images.apply(hr::distribute({.service = cluster.target()}));
     size_t read = 0, failed = 0;
-    for (const auto& dataset : {here, there}) {
+    for (const auto& dataset : {images, there}) {
       auto from = dataset.iterate({.find_function = find});
       while (true) {
         auto image = from.next();

@@ -45,8 +45,8 @@ private:
     choices_.release_before(choices_.rows());
     auto more = choices_.next({rows, limits{}.bytes});
     at_ = 0;
-    chosen_ = more ? *std::move(more) : block{};
-    return more.has_value();
+    chosen_ = std::move(more).value_or(block{});
+    return chosen_.rows != 0;
   }
 
   // Uses one choice; false: it is the end.
