@@ -9,7 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::UnorderedElementsAre;
 
 std::vector<int64_t> numbers(const dataset& from) {
   std::vector<int64_t> out;

@@ -179,13 +179,14 @@ TEST(Resize, IsAWeightedMeanOfPixels) {
                                        {6, 8, 5, 1, 1},
                                        {23, 2, 3, 4, 7}}) {
     const auto values = pixels(static_cast<size_t>(h * w * c));
-    auto out = apply_everywhere({tensors<uint8_t>(values, {h, w, c})}, [&](expr x) {
-      using image::method;
-      return std::tuple{
-        image::resize(x, oh, ow), image::resize(x, oh, ow, method::bilinear, {.antialias = true}),
-        image::resize(x, oh, ow, method::bicubic),
-        image::resize(cast<float>(x), oh, ow, method::bicubic, {.antialias = true})};
-    });
+    auto out =
+      apply_everywhere({tensors<uint8_t>(values, {h, w, c})}, [&, oh = oh, ow = ow](expr x) {
+        using image::method;
+        return std::tuple{
+          image::resize(x, oh, ow), image::resize(x, oh, ow, method::bilinear, {.antialias = true}),
+          image::resize(x, oh, ow, method::bicubic),
+          image::resize(cast<float>(x), oh, ow, method::bicubic, {.antialias = true})};
+      });
     for (size_t i = 0; i < 4; ++i) {
       const auto got = values_of<float>(out.columns[i]);
       size_t at = 0;

@@ -144,7 +144,7 @@ void check_equal_bits() {
         if (first.empty())
           first = out;
         for (size_t i = 0; i < x.size(); ++i)
-          ASSERT_TRUE(std::memcmp(&first[i], &out[i], sizeof(T)) == 0
+          ASSERT_TRUE((first[i] == out[i] && std::signbit(first[i]) == std::signbit(out[i]))
                       || (std::isnan(first[i]) && std::isnan(out[i])))
             << hwy::TargetName(target) << " " << static_cast<int>(op) << " of " << x[i];
       }

@@ -23,7 +23,7 @@ struct format {
   int most;     ///< exponent of the largest number
 };
 template <class T>
-constexpr format format_of;
+constexpr format format_of{};
 template <>
 constexpr format format_of<float16>{10, -14, 15};
 template <>

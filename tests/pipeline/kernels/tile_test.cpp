@@ -90,12 +90,12 @@ std::optional<T> integer_reference(expr_op op, T x, T y) {
   case expr_op::bit_or: return static_cast<T>(x | y);
   case expr_op::bit_xor: return static_cast<T>(x ^ y);
   case expr_op::shift_left: {
-    const bool inside = b >= 0 && b < static_cast<wide>(sizeof(T) * 8);
+    const bool inside = b >= 0 && b < wide{sizeof(T)} * 8;
     return inside ? wrap<T>(static_cast<wide>(static_cast<unsigned_wide>(a) << static_cast<int>(b)))
                   : T{0};
   }
   case expr_op::shift_right: {
-    const bool inside = b >= 0 && b < static_cast<wide>(sizeof(T) * 8);
+    const bool inside = b >= 0 && b < wide{sizeof(T)} * 8;
     return wrap<T>(a >> (inside ? static_cast<int>(b) : 127));
   }
   case expr_op::power: {

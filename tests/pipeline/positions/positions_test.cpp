@@ -14,7 +14,6 @@ using test::always;
 using test::range;
 using test::read_all;
 using test::traced;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// As in a new process, which keeps nothing of this one's iterations.

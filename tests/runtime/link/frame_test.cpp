@@ -57,14 +57,14 @@ std::pair<std::vector<link_message>, status> feed(frame_reader& reader,
     for (;;) {
       std::optional<link_message> message;
       if (auto s = reader.next(message); !s)
-        return {std::move(out), s};
+        return {out, s};
       if (!message)
         break;
       if (std::exchange(hello_seen, true))
         out.push_back(*std::move(message));
     }
   }
-  return {std::move(out), {}};
+  return {out, {}};
 }
 
 std::pair<std::vector<link_message>, status> feed(std::span<const std::byte> bytes,
