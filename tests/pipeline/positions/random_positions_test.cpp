@@ -36,9 +36,13 @@ struct run {
     auto x = make.make(static_cast<int>(1 + make.below(6)));
     if (make.below(3) == 0)
       x = make.batch(x);
-    graph = x.graph;
-    encoded = encode_graph(graph).value();
-    whole = test::read_all(*make_iterator(graph, context).value());
+    encoded = encode_graph(x.graph).value();
+    whole = test::read_all(*iterate());
+  }
+
+  /// As in a new process: caches hold nothing of earlier iterations.
+  std::unique_ptr<iterator> iterate() const {
+    return make_iterator(decode_graph(encoded).value(), context).value();
   }
 
   test::asking sizes(size_t most) {
@@ -62,7 +66,6 @@ struct run {
   test::scratch_folder folder;
   generator make;
   iterator_context context;
-  dataset_ptr graph;
   buffer encoded;
   words whole;
 };
@@ -73,14 +76,14 @@ TEST(RandomPositions, ResumeTwiceInARow) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     run x{seed + i * 1000003};
     const auto most = std::vector<size_t>{1, 3, 17, 1000}[x.make.below(4)];
-    auto at = make_iterator(x.graph, x.context).value();
+    auto at = x.iterate();
     size_t read = 0;
     for (int stop = 0; stop < 3; ++stop) {
       const auto rows = stop < 2 ? x.some_of(x.whole.size() - read) : x.whole.size() + 1;
       ASSERT_EQ(test::read_all(*at, x.sizes(most), rows), x.slice(read, rows)) << "part " << stop;
       read += std::min(rows, x.whole.size() - read);
       const auto from = decode_iteration(x.record(*at)).value();
-      at = make_iterator(x.graph, x.context).value();
+      at = x.iterate();
       ASSERT_EQ(at->restore(*from.point.at), status{}) << "part " << stop;
     }
     ASSERT_FALSE(at->next({.rows = 1}));
@@ -119,7 +122,7 @@ TEST(RandomPositions, ResumeInNewProcessesTwiceInARow) {
     run x{seed + 500 * 1000003 + i};
     const auto graph =
       folder.write("graph", {reinterpret_cast<const char*>(x.encoded.data()), x.encoded.size()});
-    auto at = make_iterator(x.graph, x.context).value();
+    auto at = x.iterate();
     auto read = x.some_of(x.whole.size());
     test::read_all(*at, x.sizes(20), read);
     const auto first = x.record(*at);
