@@ -76,7 +76,7 @@ nb::handle element_writer::owner() {
   if (!owner_) {
     auto kept = std::make_unique<element>(held_);
     owner_ = nb::capsule(kept.get(), [](void* p) noexcept { delete static_cast<element*>(p); });
-    kept.release();
+    static_cast<void>(kept.release());
   }
   return owner_;
 }

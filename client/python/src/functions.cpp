@@ -202,7 +202,7 @@ void bind_functions(nb::module_& m) {
   m.def("decode_raw", [](e x, const std::string& type, bool little_endian) {
     return io::decode_raw(x, type_of(type), little_endian);
   });
-  nb::class_<feature_spec>(m, "FeatureSpec");
+  const nb::class_<feature_spec> opaque{m, "FeatureSpec"};
   m.def("fixed_len_feature", [](std::string name, nb::handle dims, const std::string& type) {
     return io::fixed_len_feature(std::move(name), shape_from_python(dims), type_of(type));
   });

@@ -112,8 +112,8 @@ reading::reading(const dataset& what, const buffer& record) : reading(what, iter
 reading::~reading() {
   if (is_orphan()) {
     // Its thread exists in the parent only: nothing here can be ended in order.
-    new std::shared_ptr<shared>{std::move(shared_)};
-    new element{std::move(at_)};
+    keep_for_ever(std::move(shared_));
+    keep_for_ever(std::move(at_));
     return;
   }
   at_ = {};
@@ -166,12 +166,11 @@ void reading::work(const std::shared_ptr<shared>& s) {
         s->open();
       if (!s->from)
         break; // closed meanwhile
-      auto next = s->from->next();
-      if (next)
+      if (auto next = s->from->next())
         at = *std::move(next);
       else
         failed = next.status();
-      if (next && !at)
+      if (failed.ok() && !at)
         s->at_end = s->from->save();
     } catch (...) {
       thrown = std::current_exception();

@@ -47,7 +47,7 @@ public:
   held_server(held_server&&) noexcept = default;
   ~held_server() {
     if (is_orphan())
-      new std::shared_ptr<Server>{std::move(server_)};
+      keep_for_ever(std::move(server_));
     else
       stop(std::nullopt);
   }
@@ -94,7 +94,7 @@ struct held_session {
   ~held_session() { stop(); }
   void stop() {
     if (is_orphan()) {
-      new std::shared_ptr<secure_session>{std::move(session)};
+      keep_for_ever(std::move(session));
       return;
     }
     nb::gil_scoped_release others;

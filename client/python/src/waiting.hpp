@@ -7,7 +7,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
+#include <utility>
 
 namespace headrace::python {
 
@@ -67,5 +69,10 @@ std::shared_ptr<nb::object> kept(nb::object x);
 void enter_threads();
 /// Is this a forked child of a process that had started threads?
 bool is_orphan() noexcept;
+/// Never destroys `x`: what an orphan does with what needs threads to end.
+template <class T>
+void keep_for_ever(T x) noexcept {
+  static_cast<void>(new (std::nothrow) T{std::move(x)});
+}
 
 } // namespace headrace::python
