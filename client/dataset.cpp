@@ -1,5 +1,6 @@
 #include "headrace/client/dataset.hpp"
 
+#include "headrace/client/checked.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
@@ -9,11 +10,10 @@
 
 namespace headrace {
 
+using detail::checked;
+using detail::shared;
+
 namespace {
-
-dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
-
-function_ptr shared(function f) { return std::make_shared<const function>(std::move(f)); }
 
 std::vector<expr_ptr> nodes_of(const expr_structure& tensors) {
   std::vector<expr_ptr> out;

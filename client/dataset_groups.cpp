@@ -1,13 +1,14 @@
 #include "headrace/client/dataset.hpp"
+
+#include "headrace/client/checked.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 
 namespace headrace {
 
+using detail::checked;
+using detail::shared;
+
 namespace {
-
-dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
-
-function_ptr shared(function f) { return std::make_shared<const function>(std::move(f)); }
 
 std::vector<std::optional<column>> constants(std::string_view op, const std::vector<expr>& xs) {
   std::vector<std::optional<column>> out;

@@ -1,5 +1,6 @@
 #include "headrace/client/save.hpp"
 
+#include "headrace/client/checked.hpp"
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
@@ -7,9 +8,9 @@
 
 namespace headrace {
 
-namespace {
+using detail::checked;
 
-dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
+namespace {
 
 dataset load_from(const std::string& folder, expr_ptr shard) {
   auto found = read_saved(folder);

@@ -13,14 +13,14 @@ namespace headrace {
 
 namespace {
 
-constexpr duration first_pause = std::chrono::milliseconds{5};
-constexpr duration longest_pause = std::chrono::milliseconds{500};
+constexpr duration first_ask_pause = std::chrono::milliseconds{5};
+constexpr duration longest_ask_pause = std::chrono::milliseconds{500};
 
 } // namespace
 
 void consumer_state::ask_anew() {
   asking_since_ = now();
-  ask_pause_ = first_pause;
+  ask_pause_ = first_ask_pause;
   ask();
 }
 
@@ -61,7 +61,7 @@ void consumer_state::not_told(const status& why, bool passes) {
     return;
   if (passes && now() - asking_since_ < options_.worker_timeout) {
     port::remind(self_, ask_pause_, make_local<consumer_event>(ask_again{asks_}));
-    ask_pause_ = std::min(ask_pause_ * 2, longest_pause);
+    ask_pause_ = std::min(ask_pause_ * 2, longest_ask_pause);
     return;
   }
   fail(known_ ? why.with_context("the dispatcher does not have this job any more: it came back "

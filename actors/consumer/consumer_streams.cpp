@@ -12,8 +12,8 @@ namespace headrace {
 
 namespace {
 
-constexpr duration first_pause = std::chrono::milliseconds{10};
-constexpr duration longest_pause = std::chrono::milliseconds{500};
+constexpr duration first_redial_pause = std::chrono::milliseconds{10};
+constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
 
 schema::Compression to_schema(compression x) {
   switch (x) {
@@ -98,7 +98,7 @@ void consumer_state::on(const block_arrived& what) {
     return;
   const auto id = at->second;
   auto& s = streams_.at(id);
-  s.pause = first_pause;
+  s.pause = first_redial_pause;
   const auto in = stream_message::parse(what.what.header);
   if (!in.valid())
     return reject(id, s, in.status());
@@ -215,7 +215,7 @@ void consumer_state::reconnect(task_id id, stream& s) {
   if (s.ended)
     return;
   port::remind(self_, s.pause, atom::deadline_v, id.value);
-  s.pause = std::min<duration>(s.pause * 2, longest_pause);
+  s.pause = std::min<duration>(s.pause * 2, longest_redial_pause);
 }
 
 uint64_t consumer_state::quiet_bytes() const {

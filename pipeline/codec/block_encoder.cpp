@@ -16,8 +16,6 @@ using part_builder = schema::Part::Builder;
 // A segment costs an allocation and an entry in the frame; fewer bytes than this are cheaper
 // copied.
 constexpr size_t most_inline = 128;
-constexpr size_t word = sizeof(int64_t);
-
 class encoder {
 public:
   encoder(block_encoding encoding, std::vector<buffer>& segments)
@@ -46,7 +44,7 @@ public:
     out.setDtype(static_cast<uint8_t>(c.type()));
     const auto values = static_cast<size_t>(c.total_values());
     if (c.is_string()) {
-      const auto borders = c.border_buffer().slice(0, (values + 1) * word);
+      const auto borders = c.border_buffer().slice(0, (values + 1) * sizeof(int64_t));
       auto ends = borders.as<int64_t>();
       put(out.initBorders(), borders);
       put(out.initValues(), c.value_buffer().slice(static_cast<size_t>(ends[0] - c.byte_base()),
@@ -63,7 +61,7 @@ public:
     }
     auto variable = out.initVariable();
     variable.setRank(static_cast<uint16_t>(c.rank()));
-    put(variable.initDims(), c.row_dim_buffer().slice(0, c.rows() * c.rank() * word));
+    put(variable.initDims(), c.row_dim_buffer().slice(0, c.rows() * c.rank() * sizeof(int64_t)));
   }
 
 private:

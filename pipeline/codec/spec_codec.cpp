@@ -8,13 +8,13 @@ namespace headrace {
 namespace {
 
 constexpr size_t most_rank = 64;
-constexpr size_t most_depth = 16;
+constexpr size_t deepest_structure = 16;
 constexpr size_t most_leaves = 4096;
 constexpr uint8_t most_nesting = 8;
 
 result<structure> decode_structure(schema::Structure::Reader in, size_t depth, size_t& leaves) {
-  if (depth > most_depth)
-    return invalid_argument(fmt::format("a structure nested more than {} deep", most_depth));
+  if (depth > deepest_structure)
+    return invalid_argument(fmt::format("a structure nested more than {} deep", deepest_structure));
   if (in.getKind() == schema::Structure::Kind::LEAF) {
     if (++leaves > most_leaves)
       return invalid_argument(fmt::format("a structure of more than {} leaves", most_leaves));

@@ -42,7 +42,8 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
 }
 
 /// The C++ functions that graphs may call by name: those of a program, and of plug-ins. Add all
-/// before it is used; then it is thread-safe. Functions may be called by several threads at a time.
+/// before it is used; then it is thread-safe. Functions may be called by several threads at a time,
+/// and must own what they use, as `named_function` tells.
 class function_registry {
 public:
   /// Over blocks: as many rows as there are, each of them what the row of that number becomes; rows

@@ -197,9 +197,10 @@ expr concat(const std::vector<expr>& xs, int64_t axis);
 /// By `permutation`; without one, axes in reverse.
 expr transpose(const expr& x, std::vector<int64_t> permutation = {});
 expr expand_dims(const expr& x, int64_t axis);
-expr squeeze(const expr& x, std::vector<int64_t> axes = {}); ///< none: all extents of 1
-expr shape_of(const expr& x);                                ///< int64 vector
-expr size(const expr& x);                                    ///< int64 scalar
+/// None: all extents of 1, and then all must be known.
+expr squeeze(const expr& x, std::vector<int64_t> axes = {});
+expr shape_of(const expr& x); ///< int64 vector
+expr size(const expr& x);     ///< int64 scalar
 expr fill(std::vector<int64_t> dims, const expr& scalar);
 /// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
 /// `[0, extent)`; any other is an error of the row.

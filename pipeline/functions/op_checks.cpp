@@ -140,15 +140,16 @@ column run_check_numerics(const op_call& call) {
   return pass_through(call);
 }
 
-constexpr library_function functions[] = {
-  {expr_op::ensure_shape, "ensure_shape", 1, 1, infer_ensure_shape, run_ensure_shape},
-  {expr_op::check, "debugging.Assert", 2, 16, infer_check, run_check},
-  {expr_op::check_numerics, "debugging.check_numerics", 1, 1, infer_check_numerics,
-   run_check_numerics},
-};
-
 } // namespace
 
-std::span<const library_function> checking_functions() { return functions; }
+std::span<const library_function> checking_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::ensure_shape, "ensure_shape", 1, 1, infer_ensure_shape, run_ensure_shape},
+    {expr_op::check, "debugging.Assert", 2, 16, infer_check, run_check},
+    {expr_op::check_numerics, "debugging.check_numerics", 1, 1, infer_check_numerics,
+     run_check_numerics},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

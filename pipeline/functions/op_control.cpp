@@ -43,12 +43,13 @@ column run_cond(const op_call& call) {
   return std::move(out).finish();
 }
 
-constexpr library_function functions[] = {
-  {expr_op::cond, "cond", 3, 3, infer_cond, run_cond},
-};
-
 } // namespace
 
-std::span<const library_function> control_functions() { return functions; }
+std::span<const library_function> control_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::cond, "cond", 3, 3, infer_cond, run_cond},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

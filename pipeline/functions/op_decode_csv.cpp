@@ -178,12 +178,13 @@ column run_field(const op_call& call) {
   return run_fields(call)[static_cast<size_t>(call.node.attrs.index)];
 }
 
-constexpr library_function functions[] = {
-  {expr_op::decode_csv, "io.decode_csv", 1, 1, infer_field, run_field, nullptr, run_fields},
-};
-
 } // namespace
 
-std::span<const library_function> csv_functions() { return functions; }
+std::span<const library_function> csv_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::decode_csv, "io.decode_csv", 1, 1, infer_field, run_field, nullptr, run_fields},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

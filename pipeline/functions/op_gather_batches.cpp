@@ -82,12 +82,13 @@ column run_gather_batches(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::gather_batches, "gather", 2, 2, infer_gather_batches, run_gather_batches},
-};
-
 } // namespace
 
-std::span<const library_function> gather_functions() { return functions; }
+std::span<const library_function> gather_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::gather_batches, "gather", 2, 2, infer_gather_batches, run_gather_batches},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

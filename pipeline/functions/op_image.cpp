@@ -301,17 +301,18 @@ column run_colour(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::resize_image, "image.resize", 1, 1, infer_resize, run_resize},
-  {expr_op::place_image, "image.pad_to_bounding_box", 1, 2, infer_place, run_place},
-  {expr_op::rgb_to_hsv, "image.rgb_to_hsv", 1, 1, infer_colour, run_colour},
-  {expr_op::hsv_to_rgb, "image.hsv_to_rgb", 1, 1, infer_colour, run_colour},
-  {expr_op::adjust_hue, "image.adjust_hue", 2, 2, infer_colour, run_colour},
-  {expr_op::adjust_saturation, "image.adjust_saturation", 2, 2, infer_colour, run_colour},
-};
-
 } // namespace
 
-std::span<const library_function> image_functions() { return functions; }
+std::span<const library_function> image_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::resize_image, "image.resize", 1, 1, infer_resize, run_resize},
+    {expr_op::place_image, "image.pad_to_bounding_box", 1, 2, infer_place, run_place},
+    {expr_op::rgb_to_hsv, "image.rgb_to_hsv", 1, 1, infer_colour, run_colour},
+    {expr_op::hsv_to_rgb, "image.hsv_to_rgb", 1, 1, infer_colour, run_colour},
+    {expr_op::adjust_hue, "image.adjust_hue", 2, 2, infer_colour, run_colour},
+    {expr_op::adjust_saturation, "image.adjust_saturation", 2, 2, infer_colour, run_colour},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

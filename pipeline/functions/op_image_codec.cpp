@@ -119,13 +119,14 @@ column run_encode(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::decode_image, "image.decode_image", 1, 1, infer_decode, run_decode},
-  {expr_op::encode_image, "image.encode_image", 1, 1, infer_encode, run_encode},
-};
-
 } // namespace
 
-std::span<const library_function> image_codec_functions() { return functions; }
+std::span<const library_function> image_codec_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::decode_image, "image.decode_image", 1, 1, infer_decode, run_decode},
+    {expr_op::encode_image, "image.encode_image", 1, 1, infer_encode, run_encode},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

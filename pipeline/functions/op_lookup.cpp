@@ -139,12 +139,13 @@ column run_lookup(const op_call& call) {
   return with_shapes_of(keys, values.type(), std::move(out).freeze());
 }
 
-constexpr library_function functions[] = {
-  {expr_op::lookup, "lookup.table", 4, 4, infer_lookup, run_lookup, prepare_lookup},
-};
-
 } // namespace
 
-std::span<const library_function> lookup_functions() { return functions; }
+std::span<const library_function> lookup_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::lookup, "lookup.table", 4, 4, infer_lookup, run_lookup, prepare_lookup},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

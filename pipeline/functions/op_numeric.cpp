@@ -220,15 +220,16 @@ column run_slice_at(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::cumsum, "cumsum", 1, 1, infer_running, run_running<false>},
-  {expr_op::cumprod, "math.cumprod", 1, 1, infer_running, run_running<true>},
-  {expr_op::matmul, "matmul", 2, 2, infer_matmul, run_matmul},
-  {expr_op::slice_at, "slice", 2, 3, infer_slice_at, run_slice_at},
-};
-
 } // namespace
 
-std::span<const library_function> numeric_functions() { return functions; }
+std::span<const library_function> numeric_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::cumsum, "cumsum", 1, 1, infer_running, run_running<false>},
+    {expr_op::cumprod, "math.cumprod", 1, 1, infer_running, run_running<true>},
+    {expr_op::matmul, "matmul", 2, 2, infer_matmul, run_matmul},
+    {expr_op::slice_at, "slice", 2, 3, infer_slice_at, run_slice_at},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

@@ -164,14 +164,15 @@ column run_sort(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::one_hot, "one_hot", 3, 3, infer_one_hot, run_one_hot},
-  {expr_op::sort, "sort", 1, 1, infer_sort, run_sort<false>},
-  {expr_op::argsort, "argsort", 1, 1, infer_argsort, run_sort<true>},
-};
-
 } // namespace
 
-std::span<const library_function> ordering_functions() { return functions; }
+std::span<const library_function> ordering_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::one_hot, "one_hot", 3, 3, infer_one_hot, run_one_hot},
+    {expr_op::sort, "sort", 1, 1, infer_sort, run_sort<false>},
+    {expr_op::argsort, "argsort", 1, 1, infer_argsort, run_sort<true>},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

@@ -77,12 +77,13 @@ column run_to_tensor(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::ragged_to_tensor, "ragged.to_tensor", 3, 3, infer_to_tensor, run_to_tensor},
-};
-
 } // namespace
 
-std::span<const library_function> ragged_functions() { return functions; }
+std::span<const library_function> ragged_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::ragged_to_tensor, "ragged.to_tensor", 3, 3, infer_to_tensor, run_to_tensor},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

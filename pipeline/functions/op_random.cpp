@@ -298,18 +298,19 @@ column run_row_seed(const op_call& call) {
   return column_of_nothing(call.node.spec, call.rows);
 }
 
-constexpr library_function functions[] = {
-  {expr_op::row_seed, "random.element_seed", 0, 0, infer_row_seed, run_row_seed},
-  {expr_op::random_bits, "random.fold_in", 1, 1, infer_bits, run_bits},
-  {expr_op::random_uniform, "random.stateless_uniform", 1, 2, infer_floats, run_uniform},
-  {expr_op::random_normal, "random.stateless_normal", 1, 1, infer_floats, run_normal},
-  {expr_op::random_integers, "random.stateless_uniform", 3, 3, infer_integers, run_integers},
-  {expr_op::random_categorical, "random.stateless_categorical", 2, 2, infer_categorical,
-   run_categorical},
-};
-
 } // namespace
 
-std::span<const library_function> random_functions() { return functions; }
+std::span<const library_function> random_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::row_seed, "random.element_seed", 0, 0, infer_row_seed, run_row_seed},
+    {expr_op::random_bits, "random.fold_in", 1, 1, infer_bits, run_bits},
+    {expr_op::random_uniform, "random.stateless_uniform", 1, 2, infer_floats, run_uniform},
+    {expr_op::random_normal, "random.stateless_normal", 1, 1, infer_floats, run_normal},
+    {expr_op::random_integers, "random.stateless_uniform", 3, 3, infer_integers, run_integers},
+    {expr_op::random_categorical, "random.stateless_categorical", 2, 2, infer_categorical,
+     run_categorical},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

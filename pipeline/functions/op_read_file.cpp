@@ -46,12 +46,13 @@ column run_contents(const op_call& call) {
   return strings_with_shapes_of(in, borders.finish(), bytes.finish());
 }
 
-constexpr library_function functions[] = {
-  {expr_op::read_file, "io.read_file", 1, 1, infer_contents, run_contents},
-};
-
 } // namespace
 
-std::span<const library_function> file_functions() { return functions; }
+std::span<const library_function> file_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::read_file, "io.read_file", 1, 1, infer_contents, run_contents},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

@@ -49,13 +49,14 @@ column run_lengths(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::split_values, "strings.split", 1, 1, infer_values, run_values},
-  {expr_op::split_lengths, "strings.split", 1, 1, infer_lengths, run_lengths},
-};
-
 } // namespace
 
-std::span<const library_function> split_functions() { return functions; }
+std::span<const library_function> split_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::split_values, "strings.split", 1, 1, infer_values, run_values},
+    {expr_op::split_lengths, "strings.split", 1, 1, infer_lengths, run_lengths},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

@@ -333,24 +333,25 @@ column run_ngrams(const op_call& call) {
   });
 }
 
-constexpr library_function functions[] = {
-  {expr_op::regex_full_match, "strings.regex_full_match", 1, 1, infer_each<dtype::boolean>,
-   run_match, prepare_regex},
-  {expr_op::regex_replace, "strings.regex_replace", 1, 1, infer_replace, run_replace,
-   prepare_regex},
-  {expr_op::substring, "strings.substr", 3, 3, infer_substring, run_substring},
-  {expr_op::unicode_length, "strings.length", 1, 1, infer_each<dtype::int32>, run_unicode_length},
-  {expr_op::unicode_upper, "strings.upper", 1, 1, infer_each<dtype::string>, run_unicode_case,
-   prepare_case},
-  {expr_op::unicode_lower, "strings.lower", 1, 1, infer_each<dtype::string>, run_unicode_case,
-   prepare_case},
-  {expr_op::to_hash_bucket, "strings.to_hash_bucket_fast", 1, 1, infer_hash, run_hash},
-  {expr_op::ngrams, "strings.ngrams", 1, 1, infer_ngrams, run_ngrams},
-  {expr_op::split_padded, "strings.split_padded", 1, 1, infer_split_padded, run_split_padded},
-};
-
 } // namespace
 
-std::span<const library_function> text_functions() { return functions; }
+std::span<const library_function> text_functions() {
+  static constexpr library_function functions[] = {
+    {expr_op::regex_full_match, "strings.regex_full_match", 1, 1, infer_each<dtype::boolean>,
+     run_match, prepare_regex},
+    {expr_op::regex_replace, "strings.regex_replace", 1, 1, infer_replace, run_replace,
+     prepare_regex},
+    {expr_op::substring, "strings.substr", 3, 3, infer_substring, run_substring},
+    {expr_op::unicode_length, "strings.length", 1, 1, infer_each<dtype::int32>, run_unicode_length},
+    {expr_op::unicode_upper, "strings.upper", 1, 1, infer_each<dtype::string>, run_unicode_case,
+     prepare_case},
+    {expr_op::unicode_lower, "strings.lower", 1, 1, infer_each<dtype::string>, run_unicode_case,
+     prepare_case},
+    {expr_op::to_hash_bucket, "strings.to_hash_bucket_fast", 1, 1, infer_hash, run_hash},
+    {expr_op::ngrams, "strings.ngrams", 1, 1, infer_ngrams, run_ngrams},
+    {expr_op::split_padded, "strings.split_padded", 1, 1, infer_split_padded, run_split_padded},
+  };
+  return functions;
+}
 
 } // namespace headrace::detail

@@ -72,7 +72,8 @@ struct op_counters {
 };
 
 /// A C++ function that graphs call by name: rows in, rows out. Where the graph asks for parallel
-/// calls, several threads call it at a time.
+/// calls, several threads call it at a time, and a call that runs when the iterator goes is not
+/// waited for: the function owns what it uses.
 using named_function = std::function<result<block>(const block& rows)>;
 
 /// Everything an iterator needs from its surroundings. Outlives the iterator.

@@ -1,4 +1,5 @@
 #include "tests/client/support/command.hpp"
+#include "tests/support/patience.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -13,9 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr auto patience = 30s;
-
 using server = test::started;
+using test::patience;
 using test::run_command;
 using test::start_command;
 

@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/node/system_visit.hpp"
 #include "tests/client/support/outcomes.hpp"
+#include "tests/support/patience.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@
 
 namespace headrace::test {
 namespace {
-
-constexpr auto patience = std::chrono::seconds{60};
 
 /// A program with an actor system of its own, and a cluster to read from.
 class ConsumerActor : public testing::Test {

@@ -3,6 +3,7 @@
 #include "headrace/runtime/process/child_process.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/stranger.hpp"
 
 #include <caf/io/middleman.hpp>
@@ -14,8 +15,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-constexpr auto patience = std::chrono::seconds{60};
 
 TEST(OtherVersion, AWorkerOfSuchADispatcherEndsWithACodeOfItsOwnAndSaysWhatToDo) {
   node server{{.role = node_role::dispatcher}};

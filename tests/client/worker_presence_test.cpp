@@ -2,6 +2,7 @@
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
+#include "tests/support/patience.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr auto patience = std::chrono::seconds{60};
 
 /// The lines of a log.
 class lines {

@@ -4,15 +4,13 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/process/child_process.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/patience.hpp"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace headrace::test {
-
-/// For what must happen, on a machine that is busy with other things.
-inline constexpr auto patience = std::chrono::seconds{60};
 
 /// The command line program with these arguments.
 inline child_process headrace_command(std::vector<std::string> arguments,

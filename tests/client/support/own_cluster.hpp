@@ -4,6 +4,7 @@
 #include "headrace/client/headrace.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
+#include "tests/support/patience.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace headrace::test {
-
-/// For what must happen, on a machine that is busy with other things.
-inline constexpr auto patience = std::chrono::seconds{60};
 
 /// The lives of one actor as they begin: a test's hold on what it wants to kill. Thread-safe.
 class lives {

@@ -59,7 +59,7 @@ block first(const dataset_ptr& graph, split_provider* splits = nullptr) {
   return *make_iterator(graph, context).value()->next({.rows = 1 << 16, .bytes = 1 << 20});
 }
 
-std::vector<sample> samples() {
+std::vector<sample> sample_blocks() {
   std::vector<sample> out;
   const auto add = [&](const dataset_ptr& graph, split_provider* splits = nullptr) {
     out.push_back({graph->spec.components, first(graph, splits)});
@@ -85,7 +85,7 @@ std::vector<sample> samples() {
 }
 
 TEST(BlockCodec, GivesTheSameRowsOriginsAndErrors) {
-  for (const auto& x : samples())
+  for (const auto& x : sample_blocks())
     for (auto encoding : {block_encoding::plain, block_encoding::snappy}) {
       auto back = receive(send(x.rows, encoding), x.specs);
       ASSERT_TRUE(back.ok()) << to_string(back.status());
@@ -121,7 +121,7 @@ TEST(BlockCodec, SharesLargeColumns) {
 }
 
 TEST(BlockCodec, CompressesWhatBecomesSmaller) {
-  auto rows = samples()[3].rows;
+  auto rows = sample_blocks()[3].rows;
   size_t plain = 0, packed = 0;
   for (const auto& s : send(rows, block_encoding::plain).segments) plain += s.size();
   for (const auto& s : send(rows, block_encoding::snappy).segments) packed += s.size();
@@ -141,7 +141,7 @@ TEST(BlockCodec, RefusesWhatDoesNotFitTheSpec) {
 TEST(BlockCodec, SurvivesEveryFlippedBit) {
   // Whatever is accepted can be read to the last byte (the sanitizers watch).
   size_t accepted = 0, refused = 0;
-  for (const auto& x : samples()) {
+  for (const auto& x : sample_blocks()) {
     auto sent = send(x.rows, block_encoding::plain);
     auto bytes = sent.header.asBytes();
     std::mt19937_64 random{42};
@@ -162,7 +162,7 @@ TEST(BlockCodec, SurvivesEveryFlippedBit) {
 
 TEST(BlockCodec, SurvivesDamagedSegments) {
   std::mt19937_64 random{43};
-  for (const auto& x : samples())
+  for (const auto& x : sample_blocks())
     for (auto encoding : {block_encoding::plain, block_encoding::snappy}) {
       const auto sent = send(x.rows, encoding);
       for (size_t i = 0; i < 300 && !sent.segments.empty(); ++i) {

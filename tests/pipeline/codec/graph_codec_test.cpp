@@ -18,7 +18,7 @@ using test::traced;
 using testing::HasSubstr;
 
 /// Graphs that together use every operator and every field of the codec.
-std::vector<dataset_ptr> samples() {
+std::vector<dataset_ptr> sample_graphs() {
   std::vector<dataset_ptr> out;
   auto in = range(-3, 30);
   out.push_back(in);
@@ -119,7 +119,7 @@ std::vector<dataset_ptr> samples() {
 }
 
 TEST(GraphCodec, GraphsComeBackTheSame) {
-  for (const auto& graph : samples()) {
+  for (const auto& graph : sample_graphs()) {
     auto bytes = encode_graph(graph).value();
     auto back = decode_graph(bytes);
     ASSERT_TRUE(back.ok()) << to_string(back.status());
@@ -215,7 +215,7 @@ TEST(GraphCodec, AParameterOutsideOfItsFunctionIsRefused) {
 TEST(GraphCodec, SurvivesMutants) {
   std::mt19937_64 random{7};
   size_t accepted = 0;
-  for (const auto& graph : samples()) {
+  for (const auto& graph : sample_graphs()) {
     const auto bytes = encode_graph(graph).value();
     const std::string whole{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     for (size_t i = 0; i < 1500; ++i) {

@@ -10,7 +10,7 @@ namespace {
 using test::files;
 
 /// Sources that together use every field of theirs in the codec.
-std::vector<dataset_ptr> samples() {
+std::vector<dataset_ptr> sample_sources() {
   const std::vector<field_format> named{field("a", dtype::int64), field("b", 0.5F),
                                         field("c", "none"), field("d", true)};
   auto tensor = field("e", tensor_spec{dtype::string, {shape::unknown, 2}});
@@ -58,7 +58,7 @@ bool same(const dataset_node& a, const dataset_node& b) {
 }
 
 TEST(SourceCodec, SourcesComeBackTheSame) {
-  for (const auto& graph : samples()) {
+  for (const auto& graph : sample_sources()) {
     auto back = decode_graph(encode_graph(graph).value());
     ASSERT_TRUE(back.ok()) << to_string(back.status());
     EXPECT_TRUE(same(**back, *graph)) << to_string(graph->op);
@@ -68,7 +68,7 @@ TEST(SourceCodec, SourcesComeBackTheSame) {
 
 TEST(SourceCodec, SurvivesMutants) {
   std::mt19937_64 random{7};
-  for (const auto& graph : samples()) {
+  for (const auto& graph : sample_sources()) {
     const auto bytes = encode_graph(graph).value();
     const std::string whole{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     for (size_t i = 0; i < 1500; ++i) {

@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 expr param(dtype type, shape dims) {
   static const auto scope = std::make_shared<const function_scope>();

@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 /// The records of a plain TFRecord file: a length, its checksum, the bytes, their checksum.
 std::vector<std::string> records_of(const std::string& path) {

@@ -5,7 +5,7 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/ragged.hpp"
 
-namespace headrace::testing {
+namespace headrace::test {
 
 namespace {
 
@@ -213,4 +213,4 @@ std::vector<error_case> errors_of_numbers() {
   return out;
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -6,7 +6,7 @@
 
 /// What a user reads of functions: when they are traced with what does not fit, or when a row
 /// fails.
-namespace headrace::testing {
+namespace headrace::test {
 
 using function_of = std::function<expr(expr)>;
 
@@ -30,7 +30,6 @@ inline auto on(int64_t x, function_of f) {
 }
 inline auto on_one(function_of f) { return on(1, std::move(f)); }
 
-inline expr numbers(std::vector<int64_t> xs) { return constant(xs); }
 inline expr reals() { return constant(std::vector<float>{1, 2}); }
 inline expr matrix() { return constant(std::vector<int64_t>{1, 2, 3, 4}, shape{2, 2}); }
 inline expr pixels() { return constant(std::vector<uint8_t>(12, 7), shape{2, 2, 3}); }
@@ -38,4 +37,4 @@ inline expr pixels() { return constant(std::vector<uint8_t>(12, 7), shape{2, 2, 
 /// Of functions of numbers, and of those that move values.
 std::vector<error_case> errors_of_numbers();
 
-} // namespace headrace::testing
+} // namespace headrace::test

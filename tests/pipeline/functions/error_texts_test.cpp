@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::vector<error_case> texts_and_files() {
   const auto parse = [](feature_spec what) {

@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 /// `row: message` of each error.
 std::vector<std::string> errors_of(const block& b) {

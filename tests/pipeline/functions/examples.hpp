@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 using protozero::pbf_writer;
 
@@ -69,4 +69,4 @@ private:
   std::string features_, lists_, last_;
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

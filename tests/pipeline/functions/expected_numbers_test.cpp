@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 /// Eight by eight pixels and what digit they show.
 dataset_ptr digits() {

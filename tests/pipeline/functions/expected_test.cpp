@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using image::method;
 using list = std::vector<std::string>;
 

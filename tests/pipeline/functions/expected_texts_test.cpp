@@ -4,7 +4,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using words = std::vector<std::string>;
 
 // -- what is in files -------------------------------------------------------------

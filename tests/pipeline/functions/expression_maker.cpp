@@ -8,7 +8,7 @@
 #include "headrace/pipeline/functions/ragged.hpp"
 #include "headrace/pipeline/functions/random.hpp"
 
-namespace headrace::testing {
+namespace headrace::test {
 
 expr_structure expression_maker::make(size_t functions) {
   while (functions != 0) {
@@ -245,4 +245,4 @@ expr expression_maker::pictured(const expr& x) {
   }
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace headrace::testing {
+namespace headrace::test {
 
 /// Builds random expressions of all functions out of those there are already. What does not
 /// type-check is dropped.
@@ -44,4 +44,4 @@ private:
   size_t grown_ = 0;
 };
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using numbers = std::vector<int64_t>;
 
 TEST(GatherBatches, TakesFromEachBatchItsOwn) {

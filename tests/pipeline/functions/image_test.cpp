@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using list = std::vector<std::string>;
 
 /// Pixels by chance; the seed is part of the test.

@@ -9,7 +9,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using list = std::vector<std::string>;
 
 TEST(OneHot, PutsOneAtEachIndexAndNothingForOthers) {

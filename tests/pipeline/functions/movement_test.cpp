@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 /// A tensor as simply as it can be: for each place its value.
 struct naive {

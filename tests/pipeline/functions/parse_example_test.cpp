@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using protozero::pbf_writer;
 
 block parse(const std::vector<std::string>& rows, const std::vector<feature_spec>& features) {

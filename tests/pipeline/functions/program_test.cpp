@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 template <class F>
 uint64_t calls_of(std::vector<column> columns, F&& f) {

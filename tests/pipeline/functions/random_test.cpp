@@ -7,7 +7,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 block random_rows(uint64_t seed, size_t rows) {
   std::mt19937_64 random{seed};

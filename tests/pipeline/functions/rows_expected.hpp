@@ -3,10 +3,11 @@
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
+#include "tests/pipeline/functions/support.hpp"
 #include "tests/pipeline/support/expected_rows.hpp"
 
 /// Functions of rows compared with TensorFlow's: tests/data/expected/compute_functions.py.
-namespace headrace::testing {
+namespace headrace::test {
 
 inline void expect_same(const std::string& name, const dataset_ptr& graph) {
   static const test::expected_rows all{"functions.txt"};
@@ -27,6 +28,5 @@ inline dataset_ptr records(const std::string& path, const std::string& compressi
   return make_tfrecord(string_constant(std::vector{path}), compression).value();
 }
 inline expr thousandths(const expr& x) { return cast<int64_t>(round(x * 1000.0f)); }
-inline expr numbers(std::vector<int64_t> xs) { return constant(xs); }
 
-} // namespace headrace::testing
+} // namespace headrace::test

@@ -12,7 +12,7 @@
 #include <vector>
 
 /// What the tests of functions share: blocks from values, rows to compare.
-namespace headrace::testing {
+namespace headrace::test {
 
 inline block rows_of(std::vector<column> columns) {
   block out;
@@ -20,6 +20,8 @@ inline block rows_of(std::vector<column> columns) {
   out.columns = std::move(columns);
   return out;
 }
+
+inline expr numbers(std::vector<int64_t> xs) { return constant(xs); }
 
 /// Scalars, one a row.
 template <class T>
@@ -137,4 +139,4 @@ std::string thrown_by(F&& f) {
   return "";
 }
 
-} // namespace headrace::testing
+} // namespace headrace::test

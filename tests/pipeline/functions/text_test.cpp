@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 using list = std::vector<std::string>;
 
 TEST(Regex, MatchesTheWholeString) {

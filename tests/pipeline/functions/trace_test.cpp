@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const element_spec number{tensor_spec{dtype::int64, {}}};
 const auto pair_spec = element_spec::tuple({number, tensor_spec{dtype::string, {}}});

@@ -13,8 +13,8 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::targets_here;
+using test::chosen_target;
+using test::targets_here;
 
 /// Arguments of all magnitudes, and special ones.
 template <class T>

@@ -13,8 +13,8 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::targets_here;
+using test::chosen_target;
+using test::targets_here;
 
 constexpr expr_op paired[] = {expr_op::add, expr_op::subtract, expr_op::multiply, expr_op::divide};
 

@@ -10,8 +10,8 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::targets_here;
+using test::chosen_target;
+using test::targets_here;
 
 class ResizeKernels : public ::testing::Test {
 protected:

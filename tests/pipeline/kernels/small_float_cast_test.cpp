@@ -13,8 +13,8 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::targets_here;
+using test::chosen_target;
+using test::targets_here;
 
 /// A format of 16 bits, as IEEE 754 describes one.
 struct format {

@@ -11,9 +11,9 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::is_small;
-using testing::targets_here;
+using test::chosen_target;
+using test::is_small;
+using test::targets_here;
 
 template <class From, class To>
 void check_cast() {

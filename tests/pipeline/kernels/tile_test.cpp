@@ -12,9 +12,9 @@
 namespace headrace::kernels {
 namespace {
 
-using testing::chosen_target;
-using testing::is_small;
-using testing::targets_here;
+using test::chosen_target;
+using test::is_small;
+using test::targets_here;
 
 /// Values that matter and random ones.
 template <class T>

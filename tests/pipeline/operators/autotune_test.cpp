@@ -61,21 +61,25 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   const auto map = make_map(in, f, -1).value();
   const auto graph = make_options(map, {.threads = 4}).value();
 
-  staged_time time{std::this_thread::get_id()};
-  std::atomic<bool> costly{true};
-  const detail::call_log* calls = nullptr;
+  // Calls that nobody waits for run on when the test is over.
+  struct stage {
+    staged_time time{std::this_thread::get_id()};
+    std::atomic<bool> costly{true};
+    std::shared_ptr<const detail::call_log> calls;
+  };
+  const auto on = std::make_shared<stage>();
   iterator_context context;
-  context.find_function = [&](const std::string&) -> named_function {
-    return [&](const block& rows) -> result<block> {
+  context.find_function = [on](const std::string&) -> named_function {
+    return [on](const block& rows) -> result<block> {
       // As if that many calls ran at a time, on cores of their own.
-      if (costly)
-        time.pass_while_the_reader_waits(24ms / std::max<int64_t>(1, calls->now));
+      if (on->costly)
+        on->time.pass_while_the_reader_waits(24ms / std::max<int64_t>(1, on->calls->now));
       return rows;
     };
   };
-  const auto ran = std::make_shared<detail::engine>(context, options_of(*graph), time);
+  const auto ran = std::make_shared<detail::engine>(context, options_of(*graph), on->time);
   const auto log = ran->calls_of(*map);
-  calls = log.get();
+  on->calls = log;
   const auto rows = ran->make(graph, {}).value();
   uint64_t most = 0;
   for (int i = 0; i < 400; ++i) {
@@ -87,11 +91,11 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   }
   EXPECT_EQ(most, 4u);
   EXPECT_EQ(log->now, 4u);
-  costly = false;
-  time.end();
+  on->costly = false;
+  on->time.end();
   for (int i = 0; i < 400; ++i) {
     ASSERT_EQ(rows->next({.rows = 1})->rows, 1u);
-    time.pass(1ms); // the reader is what is slow
+    on->time.pass(1ms); // the reader is what is slow
   }
   EXPECT_EQ(log->now, 1u);
 }

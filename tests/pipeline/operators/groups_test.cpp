@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Vectors of 3, 2, 3, 2 ... elements: 0 1 2, 3 4, 5 6 7 ...
-dataset_ptr ragged(int64_t elements) {
+dataset_ptr ragged_rows(int64_t elements) {
   auto threes = make_batch(range(0, elements), 3).value();
   auto twos = make_batch(range(100, 100 + elements), 2).value();
   auto choices = make_map(range(0, elements), traced(range(0, 1), [](expr x) { return x % 2; }));
@@ -34,13 +34,13 @@ TEST(Unbatch, UndoesBatch) {
 }
 
 TEST(PaddedBatch, PadsToTheLargestOfTheBatch) {
-  EXPECT_THAT(read(make_padded_batch(ragged(7), 4).value()),
+  EXPECT_THAT(read(make_padded_batch(ragged_rows(7), 4).value()),
               ElementsAre("[4, 3]{0 1 2 100 101 0 3 4 5 102 103 0}", "[2, 2]{6 0 104 105}"));
 }
 
 TEST(PaddedBatch, PadsToAShapeWithAValue) {
   const int64_t minus = -1;
-  auto x = make_padded_batch(ragged(4), 3, {shape{4}},
+  auto x = make_padded_batch(ragged_rows(4), 3, {shape{4}},
                              {column::of_scalars(std::span<const int64_t>{&minus, 1})}, true)
              .value();
   EXPECT_EQ(to_string(x->spec), "int64[3, 4]");
@@ -68,7 +68,7 @@ TEST(PaddedBatch, PadsStringsAndScalars) {
 }
 
 TEST(PaddedBatch, FailsForAnElementThatIsTooLarge) {
-  EXPECT_THAT(read(make_padded_batch(ragged(4), 1, {shape{2}}).value()),
+  EXPECT_THAT(read(make_padded_batch(ragged_rows(4), 1, {shape{2}}).value()),
               ElementsAre("!invalid_argument: padded_batch: component 0 has a row of shape [3], "
                           "which is larger than the padded shape [2]",
                           "[1, 2]{100 101}", "[1, 2]{3 0}", "[1, 2]{102 103}"));
