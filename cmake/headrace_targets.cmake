@@ -55,13 +55,14 @@ function(headrace_group target)
   endif()
 endfunction()
 
-# headrace_precompile(target header...): parses headers of others, which most of a target's sources
-# include, once.
+# What most sources of pipelines include.
 set(HEADRACE_PIPELINE_HEADERS <algorithm> <atomic> <chrono> <complex> <cstring> <functional> <map>
   <memory> <mutex> <optional> <span> <string> <thread> <variant> <vector> <fmt/format.h>)
-# What most sources of actors, and few others, include.
+# What most sources of actors do, and few others.
 set(HEADRACE_ACTOR_HEADERS ${HEADRACE_PIPELINE_HEADERS} <set>
   <capnp/generated-header-support.h> <capnp/message.h> <capnp/serialize.h> <caf/all.hpp>)
+# headrace_precompile(target header...): parses headers of others, which most of a target's sources
+# include, once.
 function(headrace_precompile target)
   if(HEADRACE_SHARED_PARSING)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)

@@ -1,5 +1,4 @@
 #include "tests/client/support/command.hpp"
-#include "tests/support/patience.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -15,7 +14,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 using server = test::started;
-using test::patience;
+using test::command_patience;
 using test::run_command;
 using test::start_command;
 
@@ -82,7 +81,7 @@ TEST(Command, ServersSayWhereTheyListenAndStatusShowsThem) {
   server dispatcher{{"dispatcher", "--port", "0"}};
   EXPECT_EQ(dispatcher.name, "dispatcher");
   auto worker = start_command({"worker", "--dispatcher", dispatcher.address, "--tag", "gpu"}, true);
-  ASSERT_TRUE(worker.read_until("registered", patience).ok());
+  ASSERT_TRUE(worker.read_until("registered", command_patience).ok());
   const auto said = run_command({"status", "--json", "--dispatcher", dispatcher.address});
   ASSERT_EQ(said.code, exit_code::ok) << said.text;
   const auto status = nlohmann::json::parse(said.text);
@@ -103,7 +102,7 @@ TEST(Command, StopsWithCodeZeroOnEachStopSignal) {
   for (int signal : {SIGTERM, SIGINT}) {
     server dispatcher{{"dispatcher", "--port", "0"}};
     dispatcher.process.kill(signal);
-    EXPECT_EQ(dispatcher.process.wait(patience).value(), process_end{}) << signal;
+    EXPECT_EQ(dispatcher.process.wait(command_patience).value(), process_end{}) << signal;
   }
 }
 
@@ -111,7 +110,7 @@ TEST(Command, AWorkerStopsWhileItsDispatcherIsNotThere) {
   server worker{{"worker", "--dispatcher", "127.0.0.1:1"}};
   EXPECT_EQ(worker.name, "worker");
   worker.process.kill(SIGTERM);
-  EXPECT_EQ(worker.process.wait(patience).value(), process_end{});
+  EXPECT_EQ(worker.process.wait(command_patience).value(), process_end{});
 }
 
 TEST(Command, APortInUseIsNamed) {
@@ -166,7 +165,7 @@ TEST(Command, AServerThatCrashesIsStartedAgainOnItsPort) {
   const auto child = child_of(dispatcher);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  EXPECT_EQ(dispatcher.process.read_line(patience).value(),
+  EXPECT_EQ(dispatcher.process.read_line(command_patience).value(),
             "dispatcher listening on " + dispatcher.address);
 }
 
@@ -185,7 +184,7 @@ TEST(Command, AClusterThatCrashesIsStartedAgainOnAllItsPorts) {
   const auto child = child_of(cluster);
   ASSERT_GT(child, 0);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  ASSERT_EQ(cluster.process.read_line(patience).value(),
+  ASSERT_EQ(cluster.process.read_line(command_patience).value(),
             "dispatcher listening on " + cluster.address);
   EXPECT_EQ(addresses(), before);
 }
