@@ -2,6 +2,7 @@
 #include "headrace/pipeline/codec/position_codec.hpp"
 #include "tests/pipeline/random/generator.hpp"
 #include "tests/support/paths.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <fcntl.h>
 #include <fstream>
@@ -18,14 +19,7 @@ namespace headrace {
 namespace {
 
 using namespace test::random;
-using words = std::vector<std::string>;
-
-uint64_t test_seed() {
-  const char* given = std::getenv("HEADRACE_TEST_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  fmt::print("HEADRACE_TEST_SEED={}\n", seed);
-  return seed;
-}
+using texts = std::vector<std::string>;
 
 /// A random graph with shuffles, and all that it gives.
 struct run {
@@ -49,7 +43,7 @@ struct run {
     return [this, most] { return 1 + make.below(most); };
   }
   size_t some_of(size_t rows) { return make.below(rows + 1); }
-  words slice(size_t first, size_t rows) const {
+  texts slice(size_t first, size_t rows) const {
     return {whole.begin() + static_cast<std::ptrdiff_t>(first),
             whole.begin() + static_cast<std::ptrdiff_t>(std::min(whole.size(), first + rows))};
   }
@@ -67,11 +61,11 @@ struct run {
   generator make;
   iterator_context context;
   buffer encoded;
-  words whole;
+  texts whole;
 };
 
 TEST(RandomPositions, ResumeTwiceInARow) {
-  const auto seed = test_seed();
+  const auto seed = test::test_seed();
   for (uint64_t i = 0; i < 200; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     run x{seed + i * 1000003};
@@ -91,7 +85,7 @@ TEST(RandomPositions, ResumeTwiceInARow) {
 }
 
 /// Starts a program and returns what it printed, a line a word; throws if it did not end with 0.
-words output_of(std::vector<std::string> command, const std::string& file) {
+texts output_of(std::vector<std::string> command, const std::string& file) {
   std::vector<char*> arguments;
   for (auto& part : command) arguments.push_back(part.data());
   arguments.push_back(nullptr);
@@ -106,7 +100,7 @@ words output_of(std::vector<std::string> command, const std::string& file) {
   if (failed == 0)
     ::waitpid(child, &how, 0);
   std::ifstream in{file};
-  words out;
+  texts out;
   for (std::string line; std::getline(in, line);) out.push_back(line);
   if (how != 0)
     throw std::runtime_error(
@@ -115,7 +109,7 @@ words output_of(std::vector<std::string> command, const std::string& file) {
 }
 
 TEST(RandomPositions, ResumeInNewProcessesTwiceInARow) {
-  const auto seed = test_seed();
+  const auto seed = test::test_seed();
   test::scratch_folder folder;
   for (uint64_t i = 0; i < 25; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));

@@ -1,4 +1,5 @@
 #include "tests/pipeline/random/generator.hpp"
+#include "tests/support/test_seed.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace test::random;
 
-std::vector<std::string> words(const elements& xs) {
+std::vector<std::string> texts_of(const elements& xs) {
   std::vector<std::string> out;
   for (const auto& x : xs) out.push_back(x.text());
   return out;
@@ -25,21 +26,14 @@ std::vector<std::string> without_reasons(std::vector<std::string> rows) {
   return rows;
 }
 
-uint64_t test_seed() {
-  const char* given = std::getenv("HEADRACE_TEST_SEED");
-  const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  fmt::print("HEADRACE_TEST_SEED={}\n", seed);
-  return seed;
-}
-
 TEST(RandomPipelines, GiveTheSameElementsInAnyOrderWhereOrderDoesNotMatter) {
-  const auto seed = test_seed();
+  const auto seed = test::test_seed();
   for (uint64_t i = 0; i < 60; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     test::scratch_folder folder;
     generator make{seed + i * 1000003, folder};
     const auto x = make.make_unordered(static_cast<int>(1 + make.below(5)));
-    auto want = words(x.want);
+    auto want = texts_of(x.want);
     std::ranges::sort(want);
     for (size_t most : {1, 17, 1000}) {
       auto got = without_reasons(test::read_all(x.graph, test::always(most)));
@@ -50,7 +44,7 @@ TEST(RandomPipelines, GiveTheSameElementsInAnyOrderWhereOrderDoesNotMatter) {
 }
 
 TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
-  const auto seed = test_seed();
+  const auto seed = test::test_seed();
   for (uint64_t i = 0; i < 150; ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     test::scratch_folder folder;
@@ -58,7 +52,7 @@ TEST(RandomPipelines, GiveWhatAnElementByElementEvaluationGives) {
     auto x = make.make(static_cast<int>(1 + make.below(6)));
     if (make.below(3) == 0)
       x = make.batch(x);
-    const auto want = words(x.want);
+    const auto want = texts_of(x.want);
     for (size_t most : {1, 3, 17, 1000}) {
       std::mt19937_64 sizes{seed + i + most};
       const auto rows = [&] { return 1 + sizes() % most; };
