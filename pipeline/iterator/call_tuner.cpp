@@ -9,20 +9,25 @@ namespace {
 
 constexpr double waits = 0.05; // of the time: more calls may help
 constexpr double hardly_waits = 0.01;
-constexpr double faster = 1.03; // what a call more must bring
+constexpr double faster = 1.03;         // what a call more must bring
+constexpr unsigned windows_to_show = 3; // that it does: one may have met with other load
 constexpr unsigned rest = 16;
 constexpr unsigned idles_to_give = 8;
 
 } // namespace
 
-call_tuner::operator_id call_tuner::add() {
+call_tuner::operator_id call_tuner::add(size_t calls) {
   std::lock_guard lock{mutex_};
+  size_t others = 0;
+  for (const auto& x : all_) others += x.calls;
+  const auto left = budget_.calls - std::min(others, budget_.calls);
+  const entry one{.calls = std::clamp<size_t>(calls, 1, std::max<size_t>(left, 1))};
   for (operator_id i = 0; i < all_.size(); ++i)
     if (!all_[i].there) {
-      all_[i] = {};
+      all_[i] = one;
       return i;
     }
-  all_.emplace_back();
+  all_.push_back(one);
   return all_.size() - 1;
 }
 
@@ -56,14 +61,14 @@ void call_tuner::observe(operator_id which, const window& seen) {
   x.bytes_a_call = seen.bytes_a_call;
   const auto rate = static_cast<double>(seen.rows) / passed.count();
   const auto share = waited.count() / passed.count();
-  if (x.tries) {
-    x.tries = false;
-    if (rate < x.rate * faster && x.calls > 1) {
-      --x.calls;
-      x.rests = rest;
+  if (x.tries != 0 && rate < x.rate * faster) {
+    if (--x.tries != 0)
       return;
-    }
+    x.calls = std::max<size_t>(1, x.calls - 1);
+    x.rests = rest;
+    return;
   }
+  x.tries = 0;
   x.idles = share < hardly_waits ? x.idles + 1 : 0;
   if (x.idles == idles_to_give) {
     x.idles = 0;
@@ -86,7 +91,7 @@ void call_tuner::observe(operator_id which, const window& seen) {
     return;
   ++x.calls;
   x.rate = rate;
-  x.tries = true;
+  x.tries = windows_to_show;
 }
 
 size_t bytes_of(const graph_options& options) {

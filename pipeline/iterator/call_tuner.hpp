@@ -8,9 +8,9 @@
 namespace headrace::detail {
 
 /// Chooses, for operators whose number of calls at a time the graph leaves open, how many there
-/// are, while they run. An operator whose reader waits is given one call more; if that did not make
-/// it faster it is taken back, and not tried again for a while; one whose reader never waits gives
-/// a call up for others. All of them together stay within a budget of calls and of bytes.
+/// are, while they run. An operator whose reader waits is given one call more; if that does not
+/// make it faster it is taken back, and not tried again for a while; one whose reader never waits
+/// gives a call up for others. All of them together stay within a budget of calls and of bytes.
 ///
 /// Times are what callers say. Thread-safe.
 class call_tuner {
@@ -31,8 +31,9 @@ public:
 
   explicit call_tuner(budget most) : budget_(most) {}
 
-  /// An operator that begins, and one that ends.
-  operator_id add();
+  /// An operator that begins, with so many calls if the budget has them, else with fewer.
+  operator_id add(size_t calls = 1);
+  /// One that ends.
   void remove(operator_id which);
   /// How many calls it may have at a time: at least one.
   size_t calls(operator_id which) const;
@@ -44,7 +45,7 @@ private:
     size_t calls = 1;
     size_t bytes_a_call = 0;
     double rate = 0;    ///< rows a second before the last call was added
-    bool tries = false; ///< the last call was added in the window before
+    unsigned tries = 0; ///< windows that are left to that call to show that it helps
     unsigned rests = 0; ///< windows until more is tried
     unsigned idles = 0; ///< windows in a row in which the reader did not wait
   };

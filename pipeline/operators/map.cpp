@@ -2,6 +2,8 @@
 #include "headrace/pipeline/operators/seeded_rows.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
 
+#include <limits>
+
 namespace headrace::detail {
 
 namespace {
@@ -58,7 +60,9 @@ protected:
 
 private:
   void spread() {
-    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_));
+    // That more calls help is known already.
+    constexpr auto calls = std::numeric_limits<size_t>::max();
+    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), calls);
   }
 
   std::unique_ptr<iterator> input_; ///< and the function: null once they are spread

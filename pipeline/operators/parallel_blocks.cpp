@@ -19,6 +19,7 @@ struct parallel_blocks::shared {
   const function run;
   std::mutex mutex;
   std::condition_variable_any changed;
+  size_t in_work = 0; ///< or to be taken up
   budget_share held;
 };
 
@@ -42,6 +43,7 @@ struct parallel_blocks::job {
       rows = std::move(out);
       kernel_calls = calls;
       done = true;
+      --with.in_work;
       with.changed.notify_all();
     }
     with.held.give_back(over);
@@ -72,7 +74,9 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
   : input_(std::move(input)),
     options_(std::move(how)),
     stop_(std::move(stop)),
-    arena_(oneapi::tbb::info::default_concurrency()),
+    workers_(oneapi::tbb::global_control::max_allowed_parallelism,
+             static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1),
+    arena_(oneapi::tbb::info::default_concurrency(), 0),
     shared_(std::make_shared<shared>(std::move(f), options_.budget)) {}
 
 std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
@@ -98,7 +102,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     const auto helped = [this]() -> job_ptr {
       if (options_.ordered)
         return jobs_.empty() ? nullptr : jobs_.front();
-      return ended_ || held_back_ || open_ >= options_.calls->calls() ? last_unclaimed() : nullptr;
+      return ended_ || held_back_ || as_many_as_may_be() ? last_unclaimed() : nullptr;
     };
     const auto over = [this] { return ended_ && open_ == 0; };
     const auto is_there = [&] {
@@ -179,13 +183,23 @@ void parallel_blocks::start(job_ptr work, size_t counted) {
   asked_ = false;
   jobs_.push_back(work);
   ++open_;
-  arena_.enqueue([work = std::move(work), with = shared_] { work->run_if_unclaimed(*with); });
+  ++shared_->in_work;
+  auto call = [work = std::move(work), with = shared_] { work->run_if_unclaimed(*with); };
+  // What no thread takes up the reader does itself.
+  if (options_.may_wait)
+    threads_.run(std::move(call));
+  else
+    arena_.enqueue(std::move(call));
+}
+
+bool parallel_blocks::as_many_as_may_be() const {
+  const auto most = options_.calls->calls();
+  return shared_->in_work >= most || open_ >= 2 * most || jobs_.size() >= most * most_jobs_a_call;
 }
 
 // How many rows may be pulled now. What the reader waits for is not counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
-  const auto most = options_.calls->calls();
-  if (open_ >= most || jobs_.size() >= most * most_jobs_a_call)
+  if (as_many_as_may_be())
     return {};
   if (const auto out = shared_->held.take(rows); out.rows != 0) {
     held_back_ = false;

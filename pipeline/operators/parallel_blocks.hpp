@@ -2,17 +2,23 @@
 
 #include "headrace/pipeline/iterator/byte_budget.hpp"
 #include "headrace/pipeline/iterator/call_gate.hpp"
+#include "headrace/pipeline/iterator/call_threads.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
 #include <deque>
 #include <functional>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <thread>
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of an input, several at a time, in the process's task arena. A
-/// thread pulls the input, so that neither waits for the other.
+/// Runs a function over the blocks of an input, several at a time: one that computes in the
+/// process's task arena, one that may wait on threads of its own. A thread pulls the input, so that
+/// neither waits for the other.
+///
+/// As many blocks again as may be in work are kept once they are done, so that work goes on while
+/// the reader is busy.
 class parallel_blocks {
 public:
   /// Gives rows for the rows of a block, each by itself; must not throw. Called by several threads.
@@ -20,6 +26,7 @@ public:
   struct options {
     std::shared_ptr<call_gate> calls; ///< at a time
     bool ordered = true;              ///< else what is done first comes first
+    bool may_wait = false;            ///< the function is not known to compute only
     /// What all that share it may hold; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     const clock* time = nullptr; ///< by which calls are chosen; null: the system's
@@ -30,7 +37,7 @@ public:
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted, uint64_t& kernel_calls);
 
-  /// Blocks that are done or in work.
+  /// Blocks that are done, in work or to be taken up.
   size_t ahead() const;
   /// Appends a point of the input, and which rows after it were done with. Never waits.
   void save_to(position& to) const;
@@ -47,6 +54,7 @@ private:
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
   job_ptr last_unclaimed() const;
+  bool as_many_as_may_be() const;
   void drop_finished();
   budget_share::taken allowed(size_t rows);
   result<block> read_exactly(uint64_t rows);
@@ -54,7 +62,10 @@ private:
   std::unique_ptr<iterator> input_; ///< the puller's
   const options options_;
   const std::stop_token stop_;
+  // A worker for each core: the reader's thread mostly waits.
+  oneapi::tbb::global_control workers_;
   oneapi::tbb::task_arena arena_;
+  call_threads threads_;           ///< instead of the arena, where the function may wait
   std::shared_ptr<shared> shared_; ///< with the jobs in the arena; its mutex guards what follows
   limits wanted_;
   std::deque<job_ptr> jobs_; ///< in the order of the input

@@ -25,7 +25,7 @@ private:
 
 std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
                                                       std::unique_ptr<iterator> input,
-                                                      parallel_blocks::function f) {
+                                                      parallel_blocks::function f, size_t calls) {
   if (auto* counts = shared.context().counters ? shared.context().counters(node) : nullptr)
     f = [counts, f = std::move(f)](const block& in, uint64_t& kernel_calls) {
       const auto begin = clock::system().now();
@@ -33,12 +33,14 @@ std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const data
       counts->work_ns += static_cast<uint64_t>((clock::system().now() - begin).count());
       return out;
     };
-  return std::make_unique<parallel_blocks>(std::move(input), std::move(f),
-                                           parallel_blocks::options{.calls = shared.gate_of(node),
-                                                                    .ordered = shared.ordered(node),
-                                                                    .budget = shared.budget(),
-                                                                    .time = &shared.time()},
-                                           shared.context().stop);
+  return std::make_unique<parallel_blocks>(
+    std::move(input), std::move(f),
+    parallel_blocks::options{.calls = shared.gate_of(node, calls),
+                             .ordered = shared.ordered(node),
+                             .may_wait = !node.body->named.empty(),
+                             .budget = shared.budget(),
+                             .time = &shared.time()},
+    shared.context().stop);
 }
 
 std::optional<block> parallel_reader::read(parallel_blocks& blocks, const limits& wanted) {

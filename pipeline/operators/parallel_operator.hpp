@@ -5,11 +5,12 @@
 
 namespace headrace::detail {
 
-/// The blocks of `input` through `f`, as many at a time as the node or the graph's tuner says. What
-/// `f` takes is counted as the node's work.
+/// The blocks of `input` through `f`, as many at a time as the node or the graph's tuner says, who
+/// begins with `calls` if it can. What `f` takes is counted as the node's work.
 std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
                                                       std::unique_ptr<iterator> input,
-                                                      parallel_blocks::function f);
+                                                      parallel_blocks::function f,
+                                                      size_t calls = 1);
 
 /// An operator that reads such blocks.
 class parallel_reader : public operator_iterator {

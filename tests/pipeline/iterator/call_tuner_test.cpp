@@ -65,6 +65,24 @@ TEST(CallTuner, TakesBackACallThatDidNotHelp) {
   EXPECT_EQ(tuner.calls(it), 1u);
 }
 
+TEST(CallTuner, KeepsACallThatHelpedThoughItFirstMetWithOtherLoad) {
+  call_tuner tuner{{.calls = 2}};
+  const auto it = tuner.add();
+  tuner.observe(it, {10ms, 9ms, 1000, 1});
+  tuner.observe(it, {20ms, 18ms, 1000, 1}); // something else had the cores
+  tuner.observe(it, {5ms, 4ms, 1000, 1});
+  for (int i = 0; i < 10; ++i) tuner.observe(it, {5ms, 4ms, 1000, 1});
+  EXPECT_EQ(tuner.calls(it), 2u);
+}
+
+TEST(CallTuner, BeginsWithAsManyAsTheBudgetHas) {
+  call_tuner tuner{{.calls = 8}};
+  const auto a = tuner.add(5), b = tuner.add(SIZE_MAX), c = tuner.add(SIZE_MAX);
+  EXPECT_EQ(tuner.calls(a), 5u);
+  EXPECT_EQ(tuner.calls(b), 3u);
+  EXPECT_EQ(tuner.calls(c), 1u); // one in any case
+}
+
 TEST(CallTuner, GivesCallsUpThatNobodyWaitsFor) {
   call_tuner tuner{{.calls = 16}};
   const auto it = tuner.add();

@@ -3,10 +3,12 @@
 #include "tests/pipeline/support/rows.hpp"
 
 #include <algorithm>
+#include <barrier>
 #include <fstream>
 #include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <oneapi/tbb/info.h>
 #include <sys/stat.h>
 
 namespace headrace {
@@ -72,6 +74,38 @@ TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
   while (auto n = y.next()) got.push_back(*n);
   std::ranges::sort(got);
   EXPECT_EQ(got, read_numbers(range(0, 20)));
+}
+
+/// Numbers through a function `together` calls of which wait for each other, so that all are read
+/// only if so many run at once.
+std::vector<int64_t> read_in_company(size_t together, bool may_wait) {
+  iterator_context context;
+  const auto count = static_cast<int64_t>(10 * together);
+  std::barrier all{static_cast<std::ptrdiff_t>(together)};
+  detail::parallel_blocks blocks{
+    make_iterator(range(0, count), context).value(),
+    [&](const block& in, uint64_t&) {
+      all.arrive_and_wait();
+      return in;
+    },
+    {.calls = std::make_shared<detail::call_gate>(together), .may_wait = may_wait},
+    {}};
+  std::vector<int64_t> out;
+  uint64_t calls = 0;
+  while (const auto one = blocks.next({.rows = 1}, calls))
+    out.push_back(one->columns[0].values<int64_t>()[0]);
+  return out;
+}
+
+TEST(ParallelBlocks, AreInWorkOnEveryCoreWhileTheReaderWaitsForTheFirst) {
+  const auto cores = static_cast<size_t>(oneapi::tbb::info::default_concurrency());
+  EXPECT_EQ(read_in_company(cores, false),
+            read_numbers(range(0, static_cast<int64_t>(10 * cores))));
+}
+
+TEST(ParallelBlocks, OfAFunctionThatMayWaitHaveAsManyThreadsAsTheyAsk) {
+  const auto many = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 7;
+  EXPECT_EQ(read_in_company(many, true), read_numbers(range(0, static_cast<int64_t>(10 * many))));
 }
 
 /// Sums a million numbers for each: far more than it takes to wake a thread.
