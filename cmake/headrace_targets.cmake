@@ -45,14 +45,24 @@ endif()
 # builds without, and so finds what a source forgot to include.
 option(HEADRACE_SHARED_PARSING "Precompile headers of other projects, compile sources in groups" ON)
 
-# headrace_group(target): compiles four sources as one. Names in their unnamed namespaces differ.
+# headrace_group(target): compiles up to five sources of a folder as one. Names in their unnamed
+# namespaces differ. A new source moves only groups of its own folder.
 function(headrace_group target)
-  set_target_properties(${target} PROPERTIES
-    UNITY_BUILD ${HEADRACE_SHARED_PARSING} UNITY_BUILD_BATCH_SIZE 4)
-  if(HEADRACE_SHARED_PARSING)
-    # An `impl` of a source has fields of its own types, as before.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  if(NOT HEADRACE_SHARED_PARSING)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    string(REPLACE / _ folder ${folder})
+    math(EXPR group "0${count_${folder}} / 5")
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # An `impl` of a source has fields of its own types, as before.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # What most sources of pipelines include.

@@ -11,7 +11,7 @@ std::vector<std::string> errors_of(const block& b) {
   for (const auto& e : b.errors) out.push_back(std::to_string(e.row) + ": " + e.why.message());
   return out;
 }
-using lines = std::vector<std::string>;
+using list = std::vector<std::string>;
 
 TEST(RowErrors, DivisionByZeroFailsItsRowOnly) {
   auto out =
@@ -19,22 +19,22 @@ TEST(RowErrors, DivisionByZeroFailsItsRowOnly) {
       return std::tuple{100 / x, y % x, floor_div(y, y)};
     });
   EXPECT_EQ(errors_of(out),
-            (lines{"1: divide: integer division by zero", "2: floor_div: integer division by zero",
-                   "3: divide: integer division by zero"}));
+            (list{"1: divide: integer division by zero", "2: floor_div: integer division by zero",
+                  "3: divide: integer division by zero"}));
   EXPECT_EQ(out.columns[0].values<int32_t>()[0], 100);
 }
 
 TEST(RowErrors, OneBadValueInATensorFailsTheRowOnce) {
   auto out = apply({tensors<int64_t>({1, 2, 0, 0, 5, 6}, {2})}, [](expr x) { return 10 / x; });
-  EXPECT_EQ(errors_of(out), (lines{"1: divide: integer division by zero"}));
+  EXPECT_EQ(errors_of(out), (list{"1: divide: integer division by zero"}));
 }
 
 TEST(RowErrors, CastsThatDoNotFit) {
   auto out = apply({scalars<double>({1.9, 256, -0.5, -1, NAN, 255.9})},
                    [](expr x) { return cast<uint8_t>(x); });
   EXPECT_EQ(errors_of(out),
-            (lines{"1: cast: 256 does not fit uint8", "3: cast: -1 does not fit uint8",
-                   "4: cast: nan does not fit uint8"}));
+            (list{"1: cast: 256 does not fit uint8", "3: cast: -1 does not fit uint8",
+                  "4: cast: nan does not fit uint8"}));
   EXPECT_EQ(out.columns[0].values<uint8_t>()[0], 1);
   EXPECT_EQ(out.columns[0].values<uint8_t>()[2], 0);
   EXPECT_EQ(out.columns[0].values<uint8_t>()[5], 255);
@@ -66,11 +66,11 @@ TEST(RowErrors, ABranchThatARowDoesNotChooseCannotFailIt) {
 
 TEST(RowErrors, ABranchThatIsChosenFails) {
   auto out = apply({scalars<int64_t>({5, 0})}, [](expr x) { return where(x >= 0, 10 / x, -1); });
-  EXPECT_EQ(errors_of(out), (lines{"1: divide: integer division by zero"}));
+  EXPECT_EQ(errors_of(out), (list{"1: divide: integer division by zero"}));
   // Of a tensor condition, both branches may be chosen.
   out = apply({tensors<int64_t>({1, 2, 0, 2, 0, 0}, {2})},
               [](expr x) { return where(x != 0, 10 / x, 0); });
-  EXPECT_EQ(errors_of(out), (lines{"1: divide: integer division by zero"}));
+  EXPECT_EQ(errors_of(out), (list{"1: divide: integer division by zero"}));
 }
 
 TEST(RowErrors, WhereOverRowsOfUnknownShapes) {
@@ -79,8 +79,8 @@ TEST(RowErrors, WhereOverRowsOfUnknownShapes) {
     return where(s == "x", constant(std::vector<int64_t>{0, 0, 0}), numbers);
   });
   // The first row's [2] and the constant's [3] do not broadcast; the second's branch has no value.
-  EXPECT_EQ(errors_of(out), (lines{"0: where: shapes [3] and [2] do not broadcast; extents must be "
-                                   "equal or 1"}));
+  EXPECT_EQ(errors_of(out), (list{"0: where: shapes [3] and [2] do not broadcast; extents must be "
+                                  "equal or 1"}));
   EXPECT_EQ(print_row(out.columns[0], 1).substr(0, 9), "int64[3]:");
 }
 
@@ -88,12 +88,12 @@ TEST(RowErrors, IndicesOutOfRange) {
   auto out = apply({vectors<int32_t>({{1, 2, 3}, {4}, {5, 6}})}, [](expr x) {
     return std::tuple{x[0], x[1]};
   });
-  EXPECT_EQ(errors_of(out), (lines{"1: index: index 1 is outside of axis 0 of shape [1]"}));
+  EXPECT_EQ(errors_of(out), (list{"1: index: index 1 is outside of axis 0 of shape [1]"}));
   out = apply({scalars<int64_t>({0, 2, -1, 3})}, [](expr i) {
     return constant(std::vector<float>{5, 6, 7})[i];
   });
   EXPECT_EQ(errors_of(out),
-            (lines{"2: gather: index -1 is not in [0, 3)", "3: gather: index 3 is not in [0, 3)"}));
+            (list{"2: gather: index -1 is not in [0, 3)", "3: gather: index 3 is not in [0, 3)"}));
   EXPECT_EQ(out.columns[0].values<float>()[1], 7);
 }
 
@@ -101,14 +101,14 @@ TEST(RowErrors, TheFirstErrorOfARowStays) {
   auto out = apply({scalars<int64_t>({0})}, [](expr x) {
     return std::tuple{cast<uint8_t>(x - 1), 1 / x};
   });
-  EXPECT_EQ(errors_of(out), (lines{"0: cast: -1 does not fit uint8"}));
+  EXPECT_EQ(errors_of(out), (list{"0: cast: -1 does not fit uint8"}));
 }
 
 TEST(RowErrors, AConstantThatFailsFailsEveryRow) {
   auto out = apply({scalars<int64_t>({1, 2})},
                    [](expr x) { return x + constant(int64_t{1}) / constant(int64_t{0}); });
   EXPECT_EQ(errors_of(out),
-            (lines{"0: divide: integer division by zero", "1: divide: integer division by zero"}));
+            (list{"0: divide: integer division by zero", "1: divide: integer division by zero"}));
 }
 
 TEST(RowErrors, ReductionsOfNothing) {
@@ -120,7 +120,7 @@ TEST(RowErrors, ReductionsOfNothing) {
   EXPECT_EQ(out.columns[1].values<float>()[1], -INFINITY);
   EXPECT_EQ(out.columns[2].values<float>()[1], 1);
   out = apply({vectors<float>({{1, 3, 2}, {}})}, [](expr x) { return argmax(x); });
-  EXPECT_EQ(errors_of(out), (lines{"1: argmax: axis 0 of [0] is empty"}));
+  EXPECT_EQ(errors_of(out), (list{"1: argmax: axis 0 of [0] is empty"}));
   EXPECT_EQ(out.columns[0].values<int64_t>()[0], 1);
 }
 
@@ -129,7 +129,7 @@ TEST(RowErrors, IntegerPowers) {
     return std::tuple{pow(x, 10), pow(constant(int32_t{2}), x)};
   });
   EXPECT_EQ(errors_of(out),
-            (lines{"2: pow: an integer to a negative power; cast to a float first"}));
+            (list{"2: pow: an integer to a negative power; cast to a float first"}));
   EXPECT_EQ(out.columns[0].values<int32_t>()[0], 1024);
   EXPECT_EQ(out.columns[1].values<int32_t>()[1], 4);
 }

@@ -41,7 +41,7 @@ iterator_context doubling(int64_t count) {
   return out;
 }
 
-element_spec number_and_word() {
+element_spec number_and_word_spec() {
   return element_spec::tuple({tensor_spec{dtype::int64, {}}, tensor_spec{dtype::string, {}}});
 }
 
@@ -89,17 +89,17 @@ TEST(Random, BeginsAnewInEachRepetitionOnlyIfAsked) {
 
 TEST(Generator, GivesWhatItsFunctionMakesOfRowNumbers) {
   const auto context = doubling(1'000'000);
-  EXPECT_THAT(rows_of(make_generator("doubled", number_and_word(), 3).value(), context),
+  EXPECT_THAT(rows_of(make_generator("doubled", number_and_word_spec(), 3).value(), context),
               ElementsAre("0|'0'", "2|'1'", "4|'2'"));
 }
 
 TEST(Generator, EndsWhereItsFunctionDoes) {
   for (int64_t count : {0, 1, 20}) {
     const auto rows =
-      rows_of(make_generator("doubled", number_and_word()).value(), doubling(count));
+      rows_of(make_generator("doubled", number_and_word_spec()).value(), doubling(count));
     EXPECT_EQ(static_cast<int64_t>(rows.size()), count);
   }
-  auto twice = make_repeat(make_generator("doubled", number_and_word()).value(), 2).value();
+  auto twice = make_repeat(make_generator("doubled", number_and_word_spec()).value(), 2).value();
   EXPECT_EQ(rows_of(twice, doubling(5)).size(), 10u);
 }
 
@@ -108,13 +108,14 @@ TEST(Generator, TellsItsEndToWhoLeasesSplits) {
   splits.script = {{0, 0, split_range{0, 4}}, {0, 0, split_range{4, 4}}};
   auto context = doubling(6);
   context.splits = &splits;
-  auto from = make_iterator(make_generator("doubled", number_and_word()).value(), context).value();
+  auto from =
+    make_iterator(make_generator("doubled", number_and_word_spec()).value(), context).value();
   EXPECT_EQ(read_all(*from).size(), 6u);
   EXPECT_EQ(splits.log.back().total, 6u);
 }
 
 TEST(Generator, SaysWhatItsFunctionDidWrong) {
-  auto graph = make_generator("doubled", number_and_word(), 10).value();
+  auto graph = make_generator("doubled", number_and_word_spec(), 10).value();
   EXPECT_THAT(read_all(*make_iterator(graph, doubling(6)).value(), always(100)),
               ElementsAre(AllOf(HasSubstr("out_of_range: generator 'doubled'"),
                                 HasSubstr("there must be 10 in all"))));
