@@ -16,10 +16,10 @@ struct call_threads::shared {
   size_t idle = 0;
   bool over = false;
 
+  // Begins among the idle ones.
   void work() {
     std::unique_lock lock{mutex};
     for (;;) {
-      ++idle;
       changed.wait(lock, [this] { return over || !waiting.empty(); });
       --idle;
       // What nobody has begun nobody waits for.
@@ -31,6 +31,7 @@ struct call_threads::shared {
       call();
       call = nullptr; // what it owns may be the last to hold an operator's rows
       lock.lock();
+      ++idle;
     }
   }
 };
@@ -38,9 +39,11 @@ struct call_threads::shared {
 call_threads::call_threads() : shared_(std::make_shared<shared>()) {}
 
 call_threads::~call_threads() {
+  // What they own goes after the lock.
+  std::deque<std::function<void()>> waiting;
   std::lock_guard lock{shared_->mutex};
   shared_->over = true;
-  shared_->waiting.clear();
+  waiting.swap(shared_->waiting);
   shared_->changed.notify_all();
 }
 
@@ -54,6 +57,7 @@ bool call_threads::run(std::function<void()> call) {
   try {
     std::thread{[s = shared_] { s->work(); }}.detach();
     ++shared_->threads;
+    ++shared_->idle;
   } catch (const std::system_error&) {
     // Those that are there do it in turn.
     if (shared_->threads == 0)

@@ -2,8 +2,6 @@
 #include "headrace/pipeline/operators/seeded_rows.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
 
-#include <limits>
-
 namespace headrace::detail {
 
 namespace {
@@ -60,9 +58,8 @@ protected:
 
 private:
   void spread() {
-    // That more calls help is known already.
-    constexpr auto calls = std::numeric_limits<size_t>::max();
-    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), calls);
+    // Two, as it is known to be costly; further ones have to show that they help.
+    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
   std::unique_ptr<iterator> input_; ///< and the function: null once they are spread

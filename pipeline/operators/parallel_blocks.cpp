@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <oneapi/tbb/info.h>
+#include <vector>
 
 namespace headrace::detail {
 
@@ -31,7 +32,9 @@ struct parallel_blocks::job {
     if (claimed.exchange(true))
       return;
     uint64_t calls = 0;
+    const auto begin = clock::system().now();
     auto out = with.run(rows, calls);
+    const auto took = clock::system().now() - begin;
     const auto bytes = out.bytes();
     size_t over = 0;
     {
@@ -42,6 +45,7 @@ struct parallel_blocks::job {
       }
       rows = std::move(out);
       kernel_calls = calls;
+      work_ns = static_cast<uint64_t>(took.count());
       done = true;
       --with.in_work;
       with.changed.notify_all();
@@ -56,8 +60,10 @@ struct parallel_blocks::job {
   block rows;         ///< of the input until it is done, then of the result
   uint64_t given = 0; ///< rows of the result that are done with
   uint64_t kernel_calls = 0;
-  size_t counted = 0; ///< bytes of the budget
-  bool ahead = false; ///< of the reader, so that they are counted
+  uint64_t work_ns = 0;
+  size_t counted = 0;  ///< bytes of the budget
+  bool ahead = false;  ///< of the reader, so that they are counted
+  bool no_one = false; ///< has a thread for it but the reader
   bool done = false;
 };
 
@@ -74,10 +80,22 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
   : input_(std::move(input)),
     options_(std::move(how)),
     stop_(std::move(stop)),
-    workers_(oneapi::tbb::global_control::max_allowed_parallelism,
-             static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1),
     arena_(oneapi::tbb::info::default_concurrency(), 0),
-    shared_(std::make_shared<shared>(std::move(f), options_.budget)) {}
+    shared_(std::make_shared<shared>(std::move(f), options_.budget)) {
+  using oneapi::tbb::global_control;
+  // The least of all that were set holds; who set more shall keep it.
+  const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
+  if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
+    workers_.emplace(global_control::max_allowed_parallelism, wanted);
+}
+
+parallel_blocks::~parallel_blocks() {
+  if (puller_.joinable()) {
+    puller_.request_stop();
+    puller_.join();
+  }
+  for (const auto& work : jobs_) work->claimed = true;
+}
 
 std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
   const auto& time = options_.time ? *options_.time : clock::system();
@@ -97,16 +115,9 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     puller_ = std::jthread{[this](std::stop_token stop) { pull(stop); }};
   }
   while (true) {
-    // Better to evaluate a block than to wait for one: in order that which comes next, else one
-    // that nobody took up, if as many are under way as may be.
-    const auto helped = [this]() -> job_ptr {
-      if (options_.ordered)
-        return jobs_.empty() ? nullptr : jobs_.front();
-      return ended_ || held_back_ || as_many_as_may_be() ? last_unclaimed() : nullptr;
-    };
     const auto over = [this] { return ended_ && open_ == 0; };
     const auto is_there = [&] {
-      if (chosen() || helped() || over())
+      if (chosen() || for_the_reader() || over())
         return true;
       if (open_ == 0 && !asked_) {
         asked_ = true;
@@ -120,7 +131,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
     if (!from) {
       if (over())
         return std::nullopt;
-      from = helped();
+      from = for_the_reader();
       if (!from) // a thread of the arena has just taken it up
         continue;
       lock.unlock();
@@ -132,6 +143,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
         return std::nullopt;
     }
     kernel_calls += std::exchange(from->kernel_calls, 0);
+    if (options_.work_ns)
+      *options_.work_ns += std::exchange(from->work_ns, 0);
     const auto left = from->rows.rows - std::min<uint64_t>(from->given, from->rows.rows);
     auto out = from->rows.slice(from->rows.rows - left, std::min<uint64_t>(wanted.rows, left));
     from->given += out.rows;
@@ -167,6 +180,18 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
   return out;
 }
 
+// A block that the reader had better evaluate than wait for it: in order that which comes next,
+// else one that nobody took up, if as many are under way as may be. A call that may wait, or never
+// return, is the reader's only if the system gave no thread for it.
+parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
+  job_ptr out;
+  if (options_.ordered)
+    out = jobs_.empty() ? nullptr : jobs_.front();
+  else if (ended_ || held_back_ || as_many_as_may_be())
+    out = last_unclaimed();
+  return out && options_.may_wait && !out->no_one ? nullptr : out;
+}
+
 parallel_blocks::job_ptr parallel_blocks::last_unclaimed() const {
   const auto at =
     std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& x) { return !x->claimed; });
@@ -177,17 +202,16 @@ void parallel_blocks::drop_finished() {
   while (!jobs_.empty() && jobs_.front()->given == all) jobs_.pop_front();
 }
 
-void parallel_blocks::start(job_ptr work, size_t counted) {
+void parallel_blocks::start(const job_ptr& work, size_t counted) {
   work->counted = counted;
   work->ahead = counted != 0;
   asked_ = false;
   jobs_.push_back(work);
   ++open_;
   ++shared_->in_work;
-  auto call = [work = std::move(work), with = shared_] { work->run_if_unclaimed(*with); };
-  // What no thread takes up the reader does itself.
+  auto call = [work, with = shared_] { work->run_if_unclaimed(*with); };
   if (options_.may_wait)
-    threads_.run(std::move(call));
+    work->no_one = !threads_.run(std::move(call));
   else
     arena_.enqueue(std::move(call));
 }
@@ -259,24 +283,29 @@ void parallel_blocks::save_to(position& to) const {
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
-  std::lock_guard lock{shared_->mutex};
-  for (auto begun = from.number(); begun != 0 && from.fits(); --begun) {
+  // Not under the mutex: who reads may have to tell those who share the budget.
+  std::vector<job_ptr> begun;
+  for (auto left = from.number(); left != 0 && from.fits(); --left) {
     const auto rows = from.number(UINT32_MAX);
     const auto given = from.number();
     auto before = input_->save();
     HEADRACE_ASSIGN(auto in, read_exactly(rows));
-    auto work = std::make_shared<job>(std::move(in), std::move(before));
-    work->given = given;
-    if (given != all) {
-      start(std::move(work), 0);
+    begun.push_back(std::make_shared<job>(std::move(in), std::move(before)));
+    begun.back()->given = given;
+  }
+  auto after = input_->save();
+  std::lock_guard lock{shared_->mutex};
+  for (const auto& work : begun) {
+    if (work->given != all) {
+      start(work, 0);
       continue;
     }
     work->rows = {};
     work->claimed = work->done = true;
-    jobs_.push_back(std::move(work));
+    jobs_.push_back(work);
   }
   drop_finished();
-  after_ = input_->save();
+  after_ = std::move(after);
   return {};
 }
 

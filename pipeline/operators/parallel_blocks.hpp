@@ -5,20 +5,22 @@
 #include "headrace/pipeline/iterator/call_threads.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+#include <optional>
 #include <thread>
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of an input, several at a time: one that computes in the
-/// process's task arena, one that may wait on threads of its own. A thread pulls the input, so that
-/// neither waits for the other.
+/// Runs a function over the blocks of an input, several at a time: one that computes on the
+/// process's workers (oneTBB), one that may wait on threads of its own. A thread pulls the input,
+/// so that neither waits for the other.
 ///
-/// As many blocks again as may be in work are kept once they are done, so that work goes on while
-/// the reader is busy.
+/// At most twice as many blocks as may be in work are held, so that work goes on while the reader
+/// is busy.
 class parallel_blocks {
 public:
   /// Gives rows for the rows of a block, each by itself; must not throw. Called by several threads.
@@ -30,9 +32,13 @@ public:
     /// What all that share it may hold; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
     const clock* time = nullptr; ///< by which calls are chosen; null: the system's
+    /// What calls took whose rows were read is added, by the reader; may be null.
+    std::atomic<uint64_t>* work_ns = nullptr;
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
+  /// Calls that run go on; no other begins.
+  ~parallel_blocks();
 
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted, uint64_t& kernel_calls);
@@ -50,9 +56,10 @@ private:
   using job_ptr = std::shared_ptr<job>;
 
   void pull(const std::stop_token& stop);
-  void start(job_ptr work, size_t counted);
+  void start(const job_ptr& work, size_t counted);
   std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
   job_ptr chosen() const;
+  job_ptr for_the_reader() const;
   job_ptr last_unclaimed() const;
   bool as_many_as_may_be() const;
   void drop_finished();
@@ -62,8 +69,8 @@ private:
   std::unique_ptr<iterator> input_; ///< the puller's
   const options options_;
   const std::stop_token stop_;
-  // A worker for each core: the reader's thread mostly waits.
-  oneapi::tbb::global_control workers_;
+  // A worker for each core, as the reader's thread mostly waits; unless there are more already.
+  std::optional<oneapi::tbb::global_control> workers_;
   oneapi::tbb::task_arena arena_;
   call_threads threads_;           ///< instead of the arena, where the function may wait
   std::shared_ptr<shared> shared_; ///< with the jobs in the arena; its mutex guards what follows

@@ -26,20 +26,15 @@ private:
 std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
                                                       std::unique_ptr<iterator> input,
                                                       parallel_blocks::function f, size_t calls) {
-  if (auto* counts = shared.context().counters ? shared.context().counters(node) : nullptr)
-    f = [counts, f = std::move(f)](const block& in, uint64_t& kernel_calls) {
-      const auto begin = clock::system().now();
-      auto out = f(in, kernel_calls);
-      counts->work_ns += static_cast<uint64_t>((clock::system().now() - begin).count());
-      return out;
-    };
+  auto* counts = shared.context().counters ? shared.context().counters(node) : nullptr;
   return std::make_unique<parallel_blocks>(
     std::move(input), std::move(f),
     parallel_blocks::options{.calls = shared.gate_of(node, calls),
                              .ordered = shared.ordered(node),
                              .may_wait = !node.body->named.empty(),
                              .budget = shared.budget(),
-                             .time = &shared.time()},
+                             .time = &shared.time(),
+                             .work_ns = counts ? &counts->work_ns : nullptr},
     shared.context().stop);
 }
 

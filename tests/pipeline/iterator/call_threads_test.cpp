@@ -1,34 +1,36 @@
 #include "headrace/pipeline/iterator/call_threads.hpp"
+#include "tests/support/meeting.hpp"
 
+#include <future>
 #include <gtest/gtest.h>
-#include <latch>
-#include <memory>
 
 namespace headrace::detail {
 namespace {
 
 TEST(CallThreads, RunCallsThatWaitForEachOther) {
   constexpr int many = 20;
-  auto met = std::make_shared<std::latch>(many + 1);
+  auto all = std::make_shared<test::meeting>(many + 1);
   call_threads threads;
-  for (int i = 0; i < many; ++i) EXPECT_TRUE(threads.run([met] { met->arrive_and_wait(); }));
-  met->arrive_and_wait();
+  for (int i = 0; i < many; ++i) EXPECT_TRUE(threads.run([all] { all->come(); }));
+  EXPECT_TRUE(all->come());
 }
 
 TEST(CallThreads, AreNotWaitedForByWhoGoes) {
-  auto go = std::make_shared<std::latch>(1), done = std::make_shared<std::latch>(1);
-  auto begun = std::make_shared<std::latch>(1);
+  auto go = std::make_shared<std::promise<void>>();
+  std::promise<void> begun, done;
+  auto ended = done.get_future();
   {
     call_threads threads;
-    threads.run([=] {
-      begun->count_down();
-      go->wait();
-      done->count_down();
+    threads.run([&begun, go = go->get_future().share(),
+                 done = std::make_shared<std::promise<void>>(std::move(done))] {
+      begun.set_value();
+      go.wait();
+      done->set_value();
     });
-    begun->wait();
+    begun.get_future().wait();
   }
-  go->count_down();
-  done->wait();
+  go->set_value();
+  EXPECT_EQ(ended.wait_for(test::patience), std::future_status::ready);
 }
 
 } // namespace

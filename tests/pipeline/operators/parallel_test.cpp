@@ -1,9 +1,9 @@
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/operators/parallel_blocks.hpp"
 #include "tests/pipeline/support/rows.hpp"
+#include "tests/support/meeting.hpp"
 
 #include <algorithm>
-#include <barrier>
 #include <fstream>
 #include <future>
 #include <gmock/gmock.h>
@@ -29,7 +29,10 @@ struct slow_first {
                  held.wait();
                return in;
              },
-             {std::make_shared<detail::call_gate>(size_t{3}), ordered}, {}) {}
+             {.calls = std::make_shared<detail::call_gate>(size_t{3}),
+              .ordered = ordered,
+              .may_wait = true},
+             {}) {}
   ~slow_first() {
     if (!gone)
       go.set_value();
@@ -76,18 +79,15 @@ TEST(ParallelBlocks, ThatWereOvertakenArePartOfThePosition) {
   EXPECT_EQ(got, read_numbers(range(0, 20)));
 }
 
-/// Numbers through a function `together` calls of which wait for each other, so that all are read
-/// only if so many run at once.
+/// Numbers through a function `together` calls of which wait for each other, so that all come only
+/// if so many run at once.
 std::vector<int64_t> read_in_company(size_t together, bool may_wait) {
   iterator_context context;
   const auto count = static_cast<int64_t>(10 * together);
-  std::barrier all{static_cast<std::ptrdiff_t>(together)};
+  auto all = std::make_shared<test::meeting>(together);
   detail::parallel_blocks blocks{
     make_iterator(range(0, count), context).value(),
-    [&](const block& in, uint64_t&) {
-      all.arrive_and_wait();
-      return in;
-    },
+    [all](const block& in, uint64_t&) { return all->come() ? in : in.slice(0, 0); },
     {.calls = std::make_shared<detail::call_gate>(together), .may_wait = may_wait},
     {}};
   std::vector<int64_t> out;
@@ -106,6 +106,36 @@ TEST(ParallelBlocks, AreInWorkOnEveryCoreWhileTheReaderWaitsForTheFirst) {
 TEST(ParallelBlocks, OfAFunctionThatMayWaitHaveAsManyThreadsAsTheyAsk) {
   const auto many = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 7;
   EXPECT_EQ(read_in_company(many, true), read_numbers(range(0, static_cast<int64_t>(10 * many))));
+}
+
+TEST(ParallelBlocks, OfAFunctionThatHangsDoNotTakeTheReaderWithThem) {
+  for (const bool ordered : {true, false}) {
+    auto go = std::make_shared<std::promise<void>>();
+    auto begun = std::make_shared<std::promise<void>>();
+    std::stop_source stop;
+    iterator_context context;
+    {
+      detail::parallel_blocks blocks{
+        make_iterator(range(0, 20), context).value(),
+        [held = go->get_future().share(), begun](const block& in, uint64_t&) {
+          if (in.columns[0].values<int64_t>()[0] == 0)
+            begun->set_value();
+          held.wait();
+          return in;
+        },
+        {.calls = std::make_shared<detail::call_gate>(size_t{3}),
+         .ordered = ordered,
+         .may_wait = true},
+        stop.get_token()};
+      std::jthread stopper{[&] {
+        begun->get_future().wait();
+        stop.request_stop();
+      }};
+      uint64_t calls = 0;
+      EXPECT_EQ(blocks.next({.rows = 1}, calls), std::nullopt);
+    }
+    go->set_value();
+  }
 }
 
 /// Sums a million numbers for each: far more than it takes to wake a thread.
