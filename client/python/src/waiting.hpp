@@ -4,6 +4,7 @@
 
 #include <semaphore.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -29,6 +30,27 @@ public:
 
 private:
   sem_t done_;
+};
+
+/// Becomes true once, for all who wait. `threading.Event` does not do: Ctrl-C inside of its wait
+/// can leave its lock unlocked, or locked.
+class flag {
+public:
+  /// From any thread.
+  void set() noexcept {
+    if (!set_.exchange(true))
+      announced_.announce();
+  }
+  bool is_set() const noexcept { return set_; }
+  /// As of `announcement`.
+  void wait() {
+    announced_.wait();
+    announced_.announce(); // to the next one
+  }
+
+private:
+  std::atomic<bool> set_{false};
+  announcement announced_;
 };
 
 /// Runs something that may block on a thread of its own and waits as above. What it throws is

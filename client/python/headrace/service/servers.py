@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import warnings
 from typing import Any
@@ -33,7 +32,7 @@ class _Ending:
     """That a server is over, and why if nobody stopped it."""
 
     def __init__(self) -> None:
-        self.over = threading.Event()
+        self.over = _core.Flag()
         self._why: tuple[int, str] | None = None
 
     def fail(self, code: int, message: str) -> None:
