@@ -22,7 +22,7 @@ class call_gate {
 public:
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
-  /// Begins with so many, as far as the tuner has them.
+  /// Begins with `calls`, or as many of them as the tuner has.
   explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
                      size_t calls = 1)
     : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}

@@ -12,7 +12,6 @@ struct call_threads::shared {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> waiting;
-  size_t threads = 0;
   size_t idle = 0;
   bool over = false;
 
@@ -56,14 +55,12 @@ bool call_threads::run(std::function<void()> call) {
   }
   try {
     std::thread{[s = shared_] { s->work(); }}.detach();
-    ++shared_->threads;
-    ++shared_->idle;
   } catch (const std::system_error&) {
-    // Those that are there do it in turn.
-    if (shared_->threads == 0)
-      shared_->waiting.pop_back();
+    shared_->waiting.pop_back();
+    return false;
   }
-  return shared_->threads != 0;
+  ++shared_->idle;
+  return true;
 }
 
 } // namespace headrace::detail

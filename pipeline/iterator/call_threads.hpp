@@ -16,7 +16,7 @@ public:
   call_threads& operator=(const call_threads&) = delete;
 
   /// Runs `call` on a thread that has none; makes one if there is none. False, and nobody runs it,
-  /// where the system gives not even one thread.
+  /// where the system gives no more threads.
   bool run(std::function<void()> call);
 
 private:

@@ -3,6 +3,8 @@
 #include "tests/support/patience.hpp"
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 namespace headrace::test {

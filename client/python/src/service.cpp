@@ -222,12 +222,13 @@ void bind_service(nb::module_& m) {
          })
     .def("stop", &held_session::stop);
 
-  using dispatcher = held_server<dispatcher_server>;
   nb::class_<flag>(m, "Flag")
     .def(nb::init<>())
     .def("set", &flag::set)
     .def("is_set", &flag::is_set)
     .def("wait", &flag::wait);
+
+  using dispatcher = held_server<dispatcher_server>;
   nb::class_<dispatcher>(m, "Dispatcher")
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
     .def("stop", &dispatcher::stop, nb::arg("limit").none());
