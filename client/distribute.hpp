@@ -1,17 +1,12 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <string>
 
 namespace headrace {
-
-/// How the workers of a service share a dataset.
-enum class sharding_policy : uint8_t {
-  off,     ///< every worker gives the whole dataset: as many copies as there are workers
-  dynamic, ///< each element is given once: workers take splits of the sources as they go
-};
 
 struct distribute_options {
   sharding_policy processing_mode = sharding_policy::off;

@@ -5,6 +5,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
+using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
 
 struct Timing {
@@ -91,13 +92,6 @@ struct DatasetDef {
   fingerprint @3 :Data;
 }
 
-enum ProcessingMode {
-  off @0;
-  # Each worker runs the whole graph.
-  dynamic @1;
-  # Workers lease splits of its sources from the job.
-}
-
 struct OpenIteration {
   # A consumer wants to read. May be repeated: same consumer, same answer.
 
@@ -108,7 +102,7 @@ struct OpenIteration {
   # Empty: a job for this consumer alone, which ends with it.
   repetition @3 :UInt64;
   # How often this consumer has iterated before; the repetition of a named job that it wants.
-  processingMode @4 :ProcessingMode;
+  processingMode @4 :Sharding.ShardingPolicy;
   jobId @5 :UInt64;
   # The job that it reads; zero before it was told one. Of a job that has failed the answer is its failure, never
   # another job.

@@ -6,13 +6,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using Block = import "block.capnp";
-
-enum Compression {
-  auto @0;
-  # The task's choice: none on one host, else snappy as long as samples of the blocks say that it pays.
-  none @1;
-  snappy @2;
-}
+using Compression = import "compression.capnp";
 
 struct Open {
   # First on the channel, from the consumer; again after the link was lost.
@@ -24,7 +18,7 @@ struct Open {
   # Elements of this stream that the consumer has got: it goes on after these.
   handedOut @4 :UInt64;
   # Elements of this stream that its trainer has been given.
-  compression @5 :Compression;
+  compression @5 :Compression.Compression;
 }
 
 struct Grant {

@@ -4,7 +4,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
-using Dispatcher = import "dispatcher.capnp";
+using Sharding = import "sharding.capnp";
 
 struct StartTask {
   # May be repeated: a task that runs already stays as it is.
@@ -13,7 +13,7 @@ struct StartTask {
   incarnation @1 :UInt64;
   jobId @2 :UInt64;
   repetition @3 :UInt64;
-  processingMode @4 :Dispatcher.ProcessingMode;
+  processingMode @4 :Sharding.ShardingPolicy;
   graph @5 :Data;
   # A Graph message. Empty: the worker may have it from before; notFound if it has not (any more).
   seed @6 :UInt64;

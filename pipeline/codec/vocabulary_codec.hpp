@@ -1,0 +1,20 @@
+#pragma once
+
+/// Between the words that datasets and the service share and their schemas. A value from a peer
+/// that this build does not know is `unimplemented`, named by its number.
+
+#include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/compression.capnp.h"
+#include "headrace/schemas/sharding.capnp.h"
+
+namespace headrace {
+
+schema::ShardingPolicy to_schema(sharding_policy x);
+result<sharding_policy> from_schema(schema::ShardingPolicy x);
+
+schema::Compression to_schema(compression x);
+result<compression> from_schema(schema::Compression x);
+
+} // namespace headrace
