@@ -4,7 +4,7 @@
 /// they send envelopes only.
 
 #include "headrace/actors/consumer/consumer_event.hpp"
-#include "headrace/actors/job/worker_info.hpp"
+#include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/actors/task/task_event.hpp"
 #include "headrace/runtime/message/types.hpp"
 

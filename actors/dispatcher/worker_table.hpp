@@ -1,6 +1,7 @@
 #pragma once
 
-#include "headrace/actors/job/worker_info.hpp"
+#include "headrace/actors/protocol/timing.hpp"
+#include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/lease/lease_table.hpp"
 
@@ -8,12 +9,6 @@
 #include <optional>
 
 namespace headrace {
-
-/// How often who says that it lives, and how long that holds.
-struct lease_timing {
-  duration heartbeat = std::chrono::seconds{1};
-  duration lease = std::chrono::seconds{5};
-};
 
 /// The workers of a service and their leases. A worker is alive from its registration until a whole
 /// lease passes without a word from it; a lost connection alone changes nothing.

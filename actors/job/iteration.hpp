@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/job/worker_info.hpp"
+#include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/runtime/base/status.hpp"
 
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/actors/protocol/split_question.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,25 +10,6 @@
 #include <vector>
 
 namespace headrace {
-
-/// A task's question for splits. Questions about one pass of one source are numbered from 0, and
-/// number n is asked again until it is answered: by another runner of the task, or when an answer
-/// may have been lost.
-struct split_question {
-  uint32_t source = 0;
-  uint64_t pass = 0;
-  uint64_t number = 0;
-  friend auto operator<=>(const split_question&, const split_question&) = default;
-};
-
-/// What a task that leaves has not begun to read of the last pass over a source that it came to.
-struct unread_splits {
-  uint32_t source = 0;
-  uint64_t pass = 0;
-  uint64_t answered = 0; ///< questions about that pass; a later answer is unread as a whole
-  split_range rest;      ///< of the last answer; empty: all of that is read
-  friend bool operator==(const unread_splits&, const unread_splits&) = default;
-};
 
 /// The answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
 /// seed they determine everything that the task produces. Kept by pass, as sources that are read

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "headrace/actors/protocol/timing.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/status.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// What consumers and the dispatcher or a job say to each other, as plain structs.
+
+/// A consumer asks to read one repetition of a job. May be repeated: the same consumer gets the
+/// same answer.
+struct open_iteration {
+  consumer_id consumer; ///< random, chosen by the consumer
+  std::string dataset_id;
+  std::string job_name; ///< empty: a job for this consumer alone, which ends with it
+  /// How often this consumer's dataset was iterated before: the repetition of a named job that it
+  /// asks for.
+  uint64_t repetition = 0;
+  sharding_policy policy = sharding_policy::off;
+  /// The job that it reads; zero before it knows one. If that job has failed the answer is the
+  /// failure, never another job.
+  job_id job;
+};
+
+/// One reader of one repetition: what a consumer's heartbeat and its goodbye name.
+struct reader_of {
+  consumer_id consumer;
+  job_id job;
+  uint64_t repetition = 0;
+  friend bool operator==(const reader_of&, const reader_of&) = default;
+};
+
+/// Where a consumer finds a task.
+struct task_address {
+  task_id id;
+  incarnation life;         ///< what an older one says is dropped
+  std::string data_address; ///< `host:port` of its worker's data port
+  std::string boot_id;      ///< of the worker's host
+  worker_id worker;
+  friend bool operator==(const task_address&, const task_address&) = default;
+};
+
+/// One repetition of a job as its readers need to know it. Sent whole when it changes: there are as
+/// many tasks as workers.
+struct iteration_view {
+  job_id job;
+  uint64_t repetition = 0;
+  uint64_t version = 0;             ///< counts the changes; an older one that comes late is dropped
+  std::vector<task_address> tasks; ///< those that run
+  /// Tasks that are lost with their worker: nothing more is accepted from them. One whose worker is
+  /// back may be among `tasks` again later, and goes on where it was.
+  std::vector<task_id> lost;
+  bool finished = false; ///< nothing is left, and nothing will come
+  bool shared = false;   ///< other consumers may join: ask for small amounts first
+  status failure;        ///< not ok: the job cannot go on
+  lease_timing timing;
+};
+
+} // namespace headrace

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "headrace/pipeline/types/block.hpp"
+#include "headrace/pipeline/types/compression.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/status.hpp"
+
+#include <cstdint>
+#include <variant>
+
+namespace headrace {
+
+/// What a consumer and a task say to each other on one stream, as plain structs. Elements are
+/// numbered per stream from zero without gaps; totals and states, so that a message that comes
+/// twice does no harm.
+
+// -- from the consumer ----------------------------------------------------------------
+
+/// First on the stream; again after the link was lost.
+struct stream_open {
+  task_id task;
+  incarnation life;
+  consumer_id consumer;
+  uint64_t received = 0;   ///< elements that the consumer has got: the stream goes on after these
+  uint64_t handed_out = 0; ///< elements that its trainer has been given
+  compression packing = compression::automatic;
+};
+
+/// How far the trainer is, and how much may be sent.
+struct stream_grant {
+  uint64_t handed_out = 0; ///< the task forgets these
+  uint64_t elements = 0;   ///< may be sent up to this element of the stream
+  uint64_t bytes = 0;      ///< and no more bytes than this not handed out; one element always
+  bool waiting = false;    ///< the trainer is blocked: no stream has anything for it
+  uint64_t received = 0;   ///< said for each block once the task leaves; else it may be zero
+};
+
+/// The answer to a recall: elements up to `mark` stay with the consumer, the others come back.
+struct stream_recalled {
+  uint64_t id = 0;
+  uint64_t mark = 0;
+};
+
+/// The consumer leaves.
+struct stream_close {};
+
+using from_consumer = std::variant<stream_open, stream_grant, stream_recalled, stream_close>;
+
+// -- from the task --------------------------------------------------------------------
+
+struct stream_block {
+  uint64_t first = 0; ///< elements of this stream before it
+  block rows;
+};
+
+/// Give back what your trainer has not been given, but for `keep` elements.
+struct stream_recall {
+  uint64_t id = 0;
+  uint64_t keep = 0;
+};
+
+/// Nothing comes after this many elements of this stream.
+struct stream_end {
+  uint64_t elements = 0;
+};
+
+/// The stream is refused or cannot go on.
+struct stream_failed {
+  status why;
+};
+
+/// The task's worker ends: what the task has comes as fast as it is granted, and nothing after it.
+struct stream_leaving {};
+
+using from_task =
+  std::variant<stream_block, stream_recall, stream_end, stream_failed, stream_leaving>;
+
+} // namespace headrace

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "headrace/actors/protocol/split_question.hpp"
+#include "headrace/actors/protocol/timing.hpp"
+#include "headrace/actors/protocol/worker_info.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// What workers and the dispatcher or its jobs say to each other, as plain structs.
+
+/// A task as its job orders it.
+struct task_order {
+  task_id id;
+  incarnation life;
+  job_id job;
+  uint64_t repetition = 0;
+  sharding_policy policy = sharding_policy::off;
+  uint64_t seed = 0;       ///< for operators that were given none
+  bool shared = false;     ///< several consumers may read
+  std::string fingerprint; ///< SHA-256 of the graph
+  friend bool operator==(const task_order&, const task_order&) = default;
+};
+
+/// What a task has produced so far.
+struct task_output_counts {
+  uint64_t elements = 0;
+  uint64_t bytes = 0;
+  uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
+  friend bool operator==(const task_output_counts&, const task_output_counts&) = default;
+};
+
+/// How a task ended.
+enum class task_outcome : uint8_t {
+  exhausted, ///< it gave everything that its sources had for it
+  left,      ///< its worker ends; the sources are not exhausted, and `unread` is for others
+  failed,    ///< it could not go on; `failure` says why
+  stopped,   ///< its job did not need it any more
+};
+
+/// The last word of a task to its job. Repeated until it is acknowledged.
+struct task_end {
+  task_id id;
+  incarnation life;
+  job_id job;
+  task_output_counts made;
+  task_outcome outcome = task_outcome::exhausted;
+  status failure;                   ///< ok unless `outcome` is failed
+  std::vector<unread_splits> unread; ///< of a task that left
+};
+
+/// A task that a worker still runs, said when it registers.
+struct running_task {
+  task_id id;
+  job_id job;
+  friend bool operator==(const running_task&, const running_task&) = default;
+};
+
+/// A worker says who it is.
+struct worker_registration {
+  worker_info info; ///< its id is zero, or what a dispatcher gave it before
+  std::vector<running_task> tasks;
+};
+
+struct worker_registered {
+  worker_id id;
+  lease_timing timing;
+};
+
+/// A task asks for splits of one pass over one source. All that it was given of that pass and
+/// source before has been read.
+struct splits_request {
+  task_id task;
+  incarnation life;
+  job_id job;
+  split_question which;
+  std::optional<uint64_t> total; ///< splits that the source has in a pass, if the task knows
+};
+
+/// The answer: splits; nullopt: that pass of that source is over.
+using splits_answer = std::optional<split_range>;
+
+} // namespace headrace
