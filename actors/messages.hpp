@@ -55,7 +55,6 @@ using worker_handle =
 /// Reads one iteration for a trainer. Published: the job tells it of changes.
 using consumer_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),
-               caf::result<void>(atom::deadline, uint64_t),
-               caf::result<void>(atom::beat, uint64_t)>;
+               caf::result<void>(atom::deadline, uint64_t)>;
 
 } // namespace headrace
