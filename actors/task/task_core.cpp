@@ -36,6 +36,7 @@ produce::commands task_core::taken_over(time_point now) {
       route = {{}, now + limits_.consumer_lease};
       output_.cut(who);
     }
+    owners_.clear();
     if (opened_)
       start_runner(now);
   });

@@ -69,6 +69,8 @@ public:
   commands splits_answered(const split_question& which, const result<splits_answer>& what);
   /// The worker ends: finish what was begun, and give back the rest.
   commands worker_leaves(time_point now);
+  /// The same between two actors: the next one comes to its end after what was begun.
+  void leaves_between_actors() noexcept { leaving_ = true; }
 
   // -- the streams ------------------------------------------------------------------------
 
@@ -109,7 +111,8 @@ private:
 
   void open(stream_key over, const stream_open& what, time_point now);
   void leave(consumer_id who);
-  consumer_id owner_of(stream_key over) const;
+  /// The way to a consumer is another one, or zero.
+  void move(consumer_id who, stream_key over);
   /// Can another runner go on where one broke off because of `why`? The reason if it cannot.
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
@@ -145,14 +148,15 @@ private:
   task_numbers numbers_;   ///< without `ignored`
   std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::map<consumer_id, route> routes_;
-  bool opened_ = false; ///< somebody reads or has read: the pipeline runs
+  std::map<stream_key, consumer_id> owners_; ///< of the streams in `routes_` that have a link
+  bool opened_ = false;                      ///< somebody reads or has read: the pipeline runs
   bool exhausted_ = false;
   bool leaving_ = false;
   bool over_ = false;
   bool torn_ = false;
 
   uint64_t run_ = 0;
-  bool runs_ = false; ///< a runner was begun by this actor
+  bool runs_ = false;                   ///< a runner was begun by this actor
   std::optional<split_question> asked_; ///< the present runner waits for this
   size_t taken_from_runner_ = 0;
   /// Rows are recalled then if nothing was produced: a trainer waits.

@@ -22,10 +22,12 @@ struct overloaded : F... {
 
 } // namespace
 
-consumer_id task_core::owner_of(stream_key over) const {
-  const auto at =
-    std::ranges::find_if(routes_, [&](const auto& x) { return x.second.over == over; });
-  return at != routes_.end() ? at->first : consumer_id{};
+void task_core::move(consumer_id who, stream_key over) {
+  auto& route = routes_[who];
+  owners_.erase(route.over);
+  route = {over, {}};
+  if (over)
+    owners_[over] = who;
 }
 
 produce::commands task_core::arrived(stream_key over, const result<from_consumer>& what,
@@ -42,9 +44,10 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     }
     if (const auto* first = std::get_if<stream_open>(&*what))
       return open(over, *first, now);
-    const auto who = owner_of(over);
-    if (!who)
+    const auto at = owners_.find(over);
+    if (at == owners_.end())
       return;
+    const auto who = at->second;
     std::visit(overloaded{
                  [](const stream_open&) {},
                  [&](const stream_grant& x) {
@@ -61,13 +64,13 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
 
 void task_core::open(stream_key over, const stream_open& what, time_point now) {
   if (what.life != order_.life)
-    return then(produce::send{over, stream_failed{aborted(fmt::format(
-                                      "task {} is now in its life {}", to_string(order_.id),
-                                      order_.life.value))}});
+    return then(produce::send{
+      over, stream_failed{aborted(fmt::format("task {} is now in its life {}", to_string(order_.id),
+                                              order_.life.value))}});
   if (!routes_.contains(what.consumer) && what.received != 0)
     return then(produce::send{
       over, stream_failed{aborted("this stream was given up while its consumer was away")}});
-  routes_[what.consumer] = {over, {}};
+  move(what.consumer, over);
   output_.open(what.consumer, what.received, what.handed_out);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
   if (leaving_)
@@ -81,17 +84,22 @@ produce::commands task_core::stream_cut(stream_key over, time_point now) {
   if (over_)
     return {};
   return event([&] {
-    const auto who = owner_of(over);
-    if (!who)
+    const auto at = owners_.find(over);
+    if (at == owners_.end())
       return;
-    routes_.at(who) = {{}, now + limits_.consumer_lease};
+    const auto who = at->second;
+    move(who, {});
+    routes_.at(who).gone_at = now + limits_.consumer_lease;
     output_.cut(who);
   });
 }
 
 void task_core::leave(consumer_id who) {
-  if (routes_.erase(who) == 0)
+  const auto at = routes_.find(who);
+  if (at == routes_.end())
     return;
+  owners_.erase(at->second.over);
+  routes_.erase(at);
   output_.leave(who);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
 }
@@ -105,19 +113,19 @@ produce::commands task_core::cannot_send(const status& why, time_point now) {
 void task_core::deal(time_point now) {
   const bool dry = dry_at_ && *dry_at_ <= now;
   for (auto& action : output_.deal(dry))
-    std::visit(overloaded{
-                 [&](task_output::send_block& x) {
-                   then(produce::send{routes_.at(x.to).over,
-                                      stream_block{x.first, std::move(x.rows)}});
-                 },
-                 [&](const task_output::send_recall& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
-                 },
-                 [&](const task_output::send_end& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_end{x.elements}});
-                 },
-               },
-               action);
+    std::visit(
+      overloaded{
+        [&](task_output::send_block& x) {
+          then(produce::send{routes_.at(x.to).over, stream_block{x.first, std::move(x.rows)}});
+        },
+        [&](const task_output::send_recall& x) {
+          then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
+        },
+        [&](const task_output::send_end& x) {
+          then(produce::send{routes_.at(x.to).over, stream_end{x.elements}});
+        },
+      },
+      action);
   if (dry || !output_.could_recall())
     dry_at_.reset();
   if (!dry_at_ && output_.could_recall())

@@ -34,7 +34,7 @@ public:
 
 private:
   struct task {
-    task_definition about;
+    task_order about;
     std::shared_ptr<task_memory> memory;
     task_handle actor;    ///< null between two lives
     task_numbers numbers; ///< as the task last said

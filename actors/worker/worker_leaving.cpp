@@ -26,7 +26,7 @@ void worker_state::leave(std::function<void()> then) {
     if (task.actor)
       port::tell(task.actor, make_local<task_event>(worker_leaves{}));
     else
-      task.memory->leaving = true;
+      task.memory->core.leaves_between_actors();
   port::remind(self_, options_.drain, atom::deadline_v, uint64_t{0});
   look_if_left();
 }

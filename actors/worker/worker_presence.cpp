@@ -120,7 +120,7 @@ void worker_state::beat() {
       one.setTaskId(id.value);
       one.setElements(task.numbers.elements);
       one.setBytes(task.numbers.bytes);
-      one.setIgnored(task.memory->ignored->load());
+      one.setIgnored(task.memory->core.ignored()->load());
       one.setStreams(task.numbers.streams);
       one.setRestarts(task.numbers.restarts);
       task.rate.add(now(), task.numbers.elements);

@@ -1,5 +1,6 @@
 #include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/job/large_graph.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
@@ -71,17 +72,16 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
   auto graph = graph_of(wanted);
   if (!graph)
     return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
-  task_definition about{id,
-                        incarnation{wanted.getIncarnation()},
-                        job_id{wanted.getJobId()},
-                        *std::move(graph),
-                        wanted.getSeed(),
-                        wanted.getRepetition(),
-                        *policy == sharding_policy::dynamic,
-                        wanted.getShared()};
+  auto order = read_task_order(wanted);
+  if (!order)
+    return make_failure(order.status(), request);
   auto& fresh = tasks_[id];
-  fresh.memory = std::make_shared<task_memory>(about.shared);
-  fresh.about = std::move(about);
+  fresh.about = *std::move(order);
+  fresh.memory = std::make_shared<task_memory>(
+    task_core{fresh.about,
+              *std::move(graph),
+              {.consumer_lease = options_.consumer_lease, .most_splits = options_.most_splits},
+              log_});
   fresh.rate.add(now(), 0);
   if (auto how = team_.add(
         {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.restarts},
@@ -96,8 +96,8 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
 
 result<caf::actor> worker_state::run(task_id id) {
   auto& task = tasks_.at(id);
-  task.actor = port::spawn<task_state>(self_->system(), task.about, task.memory, options_,
-                                       worker_handle{self_}, place_.below(child_of(id)), log_);
+  task.actor = port::spawn<task_state>(self_->system(), task.memory, options_, worker_handle{self_},
+                                       place_.below(child_of(id)), log_);
   router_->add(id, task.actor);
   return caf::actor_cast<caf::actor>(task.actor);
 }
@@ -125,7 +125,7 @@ void worker_state::task_down(task_id id, const status& why) {
     return look_if_left();
   }
   log_.error("task crashed", {{"task", id}, {"why", why}});
-  if (at->second.memory->torn)
+  if (at->second.memory->core.torn())
     give_up(id, why.with_context(fmt::format("task {:x} broke off in the midst of a change", //
                                              id.value)));
 }
@@ -137,13 +137,11 @@ void worker_state::give_up(task_id id, const status& why) {
   const auto task = std::move(at->second);
   tasks_.erase(at);
   team_.remove(child_of(id));
-  for (const auto& [who, route] : task.memory->routes)
-    if (route.over)
-      send_failure(*route.over, route.channel, why);
+  task.memory->give_up(why);
   on_report({.id = id,
              .life = task.about.life,
              .job = task.about.job,
-             .numbers = task.memory->told(),
+             .numbers = task.memory->core.numbers(),
              .ended = why});
 }
 
