@@ -11,7 +11,7 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
   : self_(self),
     about_(std::move(about)),
     log_(log.with({{"job", about_.id}})),
-    core_(about_.store->recover().value()),
+    record_(about_.store->recover().value()),
     readers_heard_(
       {.heartbeat = about_.options.timing.heartbeat, .lease = about_.options.timing.lease}) {
   for (auto& worker : present) workers_.emplace(worker.worker.id, std::move(worker));
@@ -54,15 +54,15 @@ caf::result<envelope> job_state::answer(const envelope& in) {
 }
 
 void job_state::take_over() {
-  if (core_.repetitions().empty())
+  if (record_.repetitions().empty())
     return;
   missing_at_ = now() + about_.options.timing.lease;
-  for (auto& [number, r] : core_.repetitions()) {
-    for (auto who : r.core.consumers()) readers_heard_.grant({number, who}, now());
+  for (auto& [number, r] : record_.repetitions()) {
+    for (auto who : r.state.consumers()) readers_heard_.grant({number, who}, now());
     connected_[number].idle_since = now();
-    if (r.core.finished())
+    if (r.state.finished())
       continue; // its tasks were told to stop
-    for (const auto& [id, task] : r.core.tasks())
+    for (const auto& [id, task] : r.state.tasks())
       // One that runs asks again for the splits that it waits for.
       if (auto at = workers_.find(task.worker.id);
           task.alive() && at != workers_.end() && at->second.worker.life == task.worker.life)
@@ -71,12 +71,12 @@ void job_state::take_over() {
   arm();
 }
 
-void job_state::commit(const std::vector<job_core::fact>& facts) {
+void job_state::commit(const std::vector<job_record::fact>& facts) {
   if (facts.empty())
     return;
   if (auto kept = about_.store->append(facts); !kept)
     throw error{kept.with_context("storing what was decided")};
-  for (const auto& x : facts) core_.apply(x);
+  for (const auto& x : facts) record_.apply(x);
 }
 
 // -- time and introspection -----------------------------------------------------------
@@ -84,8 +84,8 @@ void job_state::commit(const std::vector<job_core::fact>& facts) {
 void job_state::arm() {
   std::optional<time_point> next;
   const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [number, r] : core_.repetitions()) {
-    if (r.core.consumers().empty() && (!r.core.finished() || !is_read()))
+  for (const auto& [number, r] : record_.repetitions()) {
+    if (r.state.consumers().empty() && (!r.state.finished() || !is_read()))
       consider(connected_[number].idle_since + about_.options.idle_job);
   }
   if (const auto look = readers_heard_.next_deadline())
@@ -100,17 +100,17 @@ void job_state::on_deadline() {
   for (const auto& [reader, what] : readers_heard_.advance(now())) {
     const auto& [number, who] = reader;
     log_.warn("consumer lost", {{"consumer", who}});
-    remove(core_.repetitions().at(number), who);
+    remove(record_.repetitions().at(number), who);
   }
   if (missing_at_ && *missing_at_ <= now()) {
     missing_at_.reset();
-    for (auto& [number, r] : core_.repetitions()) {
+    for (auto& [number, r] : record_.repetitions()) {
       std::set<worker_id> missing;
-      for (const auto& [id, task] : r.core.tasks())
+      for (const auto& [id, task] : r.state.tasks())
         if (auto at = workers_.find(task.worker.id);
             task.alive() && (at == workers_.end() || at->second.worker.life != task.worker.life))
           missing.insert(task.worker.id);
-      for (auto who : missing) carry_out(r, r.core.worker_lost(who, rest_of(r)));
+      for (auto who : missing) carry_out(r, r.state.worker_lost(who, rest_of(r)));
     }
   }
   if (is_read())
@@ -127,10 +127,10 @@ envelope job_state::report(const envelope& in) const {
     out.setName(about_.name);
     out.setDatasetId(about_.dataset_id);
     out.setProcessingMode(std::string{to_string(about_.mode)});
-    const auto& all = core_.repetitions();
+    const auto& all = record_.repetitions();
     if (all.empty())
       return;
-    const auto& newest = all.rbegin()->second.core;
+    const auto& newest = all.rbegin()->second.state;
     if (!newest.failure().ok())
       out.setFailure(to_string(newest.failure()));
     out.setRepetition(newest.repetition());

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
-#include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/job/job_record.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/buffer.hpp"
@@ -25,7 +25,7 @@ struct job_description {
   std::string fingerprint;
   dispatcher_options options;
   /// Outlives the actor: the next one goes on where this one was.
-  std::shared_ptr<fact_store<job_core>> store;
+  std::shared_ptr<fact_store<job_record>> store;
 };
 
 /// Decides for one job: which worker has which task, who gets which splits, when a repetition is
@@ -42,7 +42,7 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  using repetition = job_core::repetition;
+  using repetition = job_record::repetition;
   enum class graph_is { sent, left_out };
   /// What is not stored of a repetition.
   struct connected {
@@ -70,12 +70,12 @@ private:
   /// Goes on where an earlier actor was.
   void take_over();
   /// Stores the facts, then holds them. Throws if they cannot be stored: this actor ends then.
-  void commit(const std::vector<job_core::fact>& facts);
+  void commit(const std::vector<job_record::fact>& facts);
   repetition& begin(uint64_t number);
   repetition* of_task(task_id id);
   /// `before`: facts that hold with the decision's, or not at all.
   void carry_out(repetition& r, const iteration::decision& decided,
-                 std::vector<job_core::fact> before = {});
+                 std::vector<job_record::fact> before = {});
   void start(repetition& r, const iteration::task& what);
   void start(repetition& r, const iteration::task& what, graph_is how);
   void announce(repetition& r);
@@ -102,7 +102,7 @@ private:
   job_description about_;
   logger log_;
   std::map<worker_id, worker_change> workers_;
-  job_core core_;
+  job_record record_;
   std::map<uint64_t, connected> connected_; ///< by repetition
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
   /// When an earlier actor was taken over from: whoever is not heard of for a lease is lost.

@@ -13,7 +13,7 @@ caf::result<envelope> job_state::lease(const envelope& in) {
   const auto wanted = in->getDispatcher().getLeaseSplits();
   const task_id id{wanted.getTaskId()};
   auto* r = of_task(id);
-  if (r == nullptr || about_.mode != sharding_policy::dynamic || !r->core.tasks().at(id).alive())
+  if (r == nullptr || about_.mode != sharding_policy::dynamic || !r->state.tasks().at(id).alive())
     return make_failure(
       failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
       in->getRequestId());
@@ -24,7 +24,7 @@ caf::result<envelope> job_state::lease(const envelope& in) {
     entry.what.total = wanted.getTotal().getSplits();
   if (wanted.getNumber() != 0)
     entry.what.number = wanted.getNumber();
-  auto& requests = connected_[r->core.repetition()].leases;
+  auto& requests = connected_[r->state.repetition()].leases;
   // Put again: whoever asked before hears nothing more.
   std::erase_if(requests, [&](auto& earlier) {
     if (earlier.what.task != id || earlier.what.source != entry.what.source)
@@ -41,14 +41,14 @@ caf::result<envelope> job_state::lease(const envelope& in) {
 void job_state::left(repetition& r, task_id id, incarnation life, iteration::output made,
                      capnp::List<schema::UnreadSplits>::Reader unread) {
   // With the end of the task, or not at all: what is given back must not be read there any more.
-  std::vector<job_core::fact> facts;
+  std::vector<job_record::fact> facts;
   for (auto one : unread)
     if (auto back = r.splits.give_back(id, {one.getSource(),
                                             one.getPass(),
                                             one.getAnswered(),
                                             {one.getRest().getFirst(), one.getRest().getCount()}}))
-      facts.push_back({r.core.repetition(), *std::move(back)});
-  const auto decided = r.core.task_left(id, life, made, rest_of(r, !facts.empty()));
+      facts.push_back({r.state.repetition(), *std::move(back)});
+  const auto decided = r.state.task_left(id, life, made, rest_of(r, !facts.empty()));
   if (!decided.facts.empty()) // not heard before
     carry_out(r, decided, std::move(facts));
 }
@@ -61,7 +61,7 @@ job_remainder job_state::rest_of(const repetition& r, bool given_back) const {
 }
 
 void job_state::settle(repetition& r) {
-  const auto number = r.core.repetition();
+  const auto number = r.state.repetition();
   auto& requests = connected_[number].leases;
   std::set<task_id> blocked;
   for (const auto& waiting : requests) blocked.insert(waiting.what.task);

@@ -16,30 +16,31 @@ void job_state::on_worker(const worker_change& change) {
   const auto id = change.worker.id;
   if (change.lost) {
     workers_.erase(id);
-    for (auto& [number, r] : core_.repetitions()) carry_out(r, r.core.worker_lost(id, rest_of(r)));
+    for (auto& [number, r] : record_.repetitions())
+      carry_out(r, r.state.worker_lost(id, rest_of(r)));
     return;
   }
   const bool known = workers_.contains(id) && workers_.at(id).worker.life == change.worker.life;
   workers_[id] = change;
   // One that is known lost its connection only: its tasks run.
   if (!known)
-    for (auto& [number, r] : core_.repetitions())
-      if (!r.core.consumers().empty())
-        carry_out(r, r.core.worker_joined(change.worker));
+    for (auto& [number, r] : record_.repetitions())
+      if (!r.state.consumers().empty())
+        carry_out(r, r.state.worker_joined(change.worker));
   // What stays given up, it runs in vain.
-  for (const auto& [number, r] : core_.repetitions())
-    for (const auto& [task, about] : r.core.tasks())
+  for (const auto& [number, r] : record_.repetitions())
+    for (const auto& [task, about] : r.state.tasks())
       if (about.state == iteration::task_state::lost && about.worker.id == id
           && about.worker.life == change.worker.life)
         port::tell(change.handle, make_stop_order(task, "it was given up"));
 }
 
 void job_state::carry_out(repetition& r, const iteration::decision& decided,
-                          std::vector<job_core::fact> before) {
+                          std::vector<job_record::fact> before) {
   const auto& todo = decided.todo;
-  std::ranges::move(core_.facts_of(r.core.repetition(), decided), std::back_inserter(before));
+  std::ranges::move(record_.facts_of(r.state.repetition(), decided), std::back_inserter(before));
   commit(before);
-  for (auto id : todo.forget) drop_requests(r.core.repetition(), id);
+  for (auto id : todo.forget) drop_requests(r.state.repetition(), id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
       port::tell(at->second.handle, make_stop_order(task.id, "its job needs it no more"));
@@ -64,7 +65,7 @@ void job_state::start(repetition& r, const iteration::task& what, graph_is how) 
     out.setTaskId(what.id.value);
     out.setIncarnation(what.life.value);
     out.setJobId(about_.id.value);
-    out.setRepetition(r.core.repetition());
+    out.setRepetition(r.state.repetition());
     out.setProcessingMode(to_schema(about_.mode));
     if (how == graph_is::sent)
       out.setGraph(data_of(about_.graph));
@@ -74,14 +75,14 @@ void job_state::start(repetition& r, const iteration::task& what, graph_is how) 
     out.setSeed(about_.mode == sharding_policy::off ? r.seed ^ what.id.value : r.seed);
     out.setShared(!about_.name.empty());
   });
-  const auto heard = [this, number = r.core.repetition(), what, how](const status& answer) {
-    const auto found = core_.repetitions().find(number);
-    if (found == core_.repetitions().end())
+  const auto heard = [this, number = r.state.repetition(), what, how](const status& answer) {
+    const auto found = record_.repetitions().find(number);
+    if (found == record_.repetitions().end())
       return;
     if (how == graph_is::left_out && answer.code() == status_code::not_found)
       return start(found->second, what, graph_is::sent);
     carry_out(found->second,
-              found->second.core.task_started(what.id, answer, rest_of(found->second)));
+              found->second.state.task_started(what.id, answer, rest_of(found->second)));
   };
   port::request(self_, at->second.handle, about_.options.start_timeout, order)
     .then([heard](const envelope& in) { heard(status_of(in)); },
@@ -89,8 +90,8 @@ void job_state::start(repetition& r, const iteration::task& what, graph_is how) 
 }
 
 job_state::repetition* job_state::of_task(task_id id) {
-  for (auto& [number, r] : core_.repetitions())
-    if (r.core.tasks().contains(id))
+  for (auto& [number, r] : record_.repetitions())
+    if (r.state.tasks().contains(id))
       return &r;
   return nullptr;
 }
@@ -105,9 +106,9 @@ envelope job_state::ended(const envelope& in) {
     if (how.isLeft())
       left(*r, id, life, made, how.getLeft());
     else
-      carry_out(*r, r->core.task_ended(id, life, made,
-                                       how.isFailed() ? read_failure(how.getFailed()) : status{},
-                                       rest_of(*r)));
+      carry_out(*r, r->state.task_ended(id, life, made,
+                                        how.isFailed() ? read_failure(how.getFailed()) : status{},
+                                        rest_of(*r)));
   }
   return make_ok(in->getRequestId());
 }

@@ -48,8 +48,8 @@ protected:
     job_description{.id = job_id{7},
                     .name = "train",
                     .options = {.timing = {1s, 5s}, .idle_job = 60s},
-                    .store = std::make_shared<memory_store<job_core>>(
-                      job_core{job_id{7}, sharding_policy::dynamic, split_plan{}})},
+                    .store = std::make_shared<memory_store<job_record>>(
+                      job_record{job_id{7}, sharding_policy::dynamic, split_plan{}})},
     std::vector<worker_change>{}, logger{});
 };
 
@@ -127,8 +127,8 @@ protected:
                       .name = "train",
                       .mode = sharding_policy::dynamic,
                       .options = {.timing = {1s, 5s}, .idle_job = 60s},
-                      .store = std::make_shared<memory_store<job_core>>(
-                        job_core{job_id{7}, sharding_policy::dynamic, plan})},
+                      .store = std::make_shared<memory_store<job_record>>(
+                        job_record{job_id{7}, sharding_policy::dynamic, plan})},
       present, logger{});
     node.dispatch();
   }

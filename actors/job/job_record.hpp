@@ -12,7 +12,7 @@ namespace headrace {
 
 /// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
 /// only by facts; the same facts make the same state.
-class job_core {
+class job_record {
 public:
   /// A repetition begins. Its seed is drawn once.
   struct begun {
@@ -30,13 +30,13 @@ public:
     friend bool operator==(const fact&, const fact&) = default;
   };
   struct repetition {
-    iteration core;
+    iteration state;
     split_assigner splits;
     uint64_t seed = 0;
     friend bool operator==(const repetition&, const repetition&) = default;
   };
 
-  job_core(job_id id, sharding_policy mode, split_plan plan)
+  job_record(job_id id, sharding_policy mode, split_plan plan)
     : id_(id), mode_(mode), plan_(std::move(plan)) {}
 
   void apply(const fact& what);
@@ -51,7 +51,7 @@ public:
   std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
   const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
 
-  friend bool operator==(const job_core& a, const job_core& b) {
+  friend bool operator==(const job_record& a, const job_record& b) {
     return a.repetitions_ == b.repetitions_ && a.over_ == b.over_ && a.over_below_ == b.over_below_;
   }
 

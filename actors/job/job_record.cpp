@@ -1,4 +1,4 @@
-#include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/job/job_record.hpp"
 
 #include "headrace/pipeline/iterator/random.hpp"
 
@@ -16,7 +16,7 @@ uint64_t first_task_id(job_id job, uint64_t repetition) {
 
 } // namespace
 
-void job_core::apply(const fact& what) {
+void job_record::apply(const fact& what) {
   if (const auto* first = std::get_if<begun>(&what.what)) {
     if (ended_as(what.repetition))
       return;
@@ -32,13 +32,13 @@ void job_core::apply(const fact& what) {
   if (std::holds_alternative<forgotten>(what.what))
     return forget(at);
   if (const auto* task = std::get_if<iteration::fact>(&what.what))
-    at->second.core.apply(*task);
+    at->second.state.apply(*task);
   else
     at->second.splits.apply(std::get<split_assigner::fact>(what.what));
 }
 
-void job_core::forget(std::map<uint64_t, repetition>::iterator at) {
-  over_[at->first] = at->second.core.failure();
+void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
+  over_[at->first] = at->second.state.failure();
   repetitions_.erase(at);
   for (auto next = over_.find(over_below_); next != over_.end(); next = over_.find(over_below_)) {
     if (next->second.ok())
@@ -47,24 +47,24 @@ void job_core::forget(std::map<uint64_t, repetition>::iterator at) {
   }
 }
 
-std::vector<job_core::fact> job_core::spent() const {
+std::vector<job_record::fact> job_record::spent() const {
   std::vector<fact> out;
   for (const auto& [number, r] : repetitions_)
-    if (number != repetitions_.rbegin()->first && r.core.finished() && r.core.consumers().empty())
+    if (number != repetitions_.rbegin()->first && r.state.finished() && r.state.consumers().empty())
       out.push_back({number, forgotten{}});
   return out;
 }
 
-std::optional<status> job_core::ended_as(uint64_t number) const {
+std::optional<status> job_record::ended_as(uint64_t number) const {
   if (auto at = over_.find(number); at != over_.end())
     return at->second;
   return number < over_below_ ? std::optional{status{}} : std::nullopt;
 }
 
-std::vector<job_core::fact> job_core::facts_of(uint64_t number,
-                                               const iteration::decision& decided) const {
+std::vector<job_record::fact> job_record::facts_of(uint64_t number,
+                                                   const iteration::decision& decided) const {
   std::vector<fact> out;
-  auto after = repetitions_.at(number).core;
+  auto after = repetitions_.at(number).state;
   for (const auto& x : decided.facts) {
     out.push_back({number, x});
     after.apply(x);
