@@ -1,8 +1,9 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/job/job_actor.hpp"
-#include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -120,11 +121,19 @@ result<caf::actor> dispatcher_state::run_job(const job& what) {
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
       present.push_back({info, handle->second, false});
-  auto actor = caf::actor_cast<caf::actor>(port::spawn<job_state>(
-    self_->system(),
-    job_description{what.id, what.name, what.dataset_id, what.mode, dataset->graph,
-                    dataset->fingerprint, options_, job_stores_.at(what.id)},
-    std::move(present), log_));
+  auto actor = caf::actor_cast<caf::actor>(
+    port::spawn<job_state>(self_->system(),
+                           job_description{what.id,
+                                           what.name,
+                                           what.dataset_id,
+                                           what.mode,
+                                           dataset->graph,
+                                           dataset->fingerprint,
+                                           {},
+                                           options_.timing,
+                                           options_.idle_job,
+                                           options_.start_timeout},
+                           job_stores_.at(what.id), std::move(present), log_));
   if (options_.on_job)
     options_.on_job(actor);
   return actor;
@@ -155,11 +164,9 @@ void dispatcher_state::forget_job(job_id id, const status& why) {
   // Nobody else would stop the tasks of a job that crashed.
   if (auto store = job_stores_.extract(id); !store.empty() && !why.ok())
     if (auto last = store.mapped()->recover())
-      for (const auto& [number, r] : last->repetitions())
-        for (const auto& [task, about] : r.state.tasks())
-          if (auto to = worker_handles_.find(about.worker.id);
-              about.alive() && to != worker_handles_.end())
-            port::tell(to->second, make_stop_order(task, "its job failed"));
+      for (const auto& task : last->running())
+        if (auto to = worker_handles_.find(task.worker); to != worker_handles_.end())
+          port::tell(to->second, make_stop_order(task.id, "its job failed"));
   commit(service_record::job_over{id});
   if (auto waiting = held_.extract(id); !waiting.empty())
     for (auto& one : waiting.mapped()) one.answer.deliver(without_job(one.what, id));

@@ -1,7 +1,8 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 
 #include <fmt/format.h>
 

@@ -61,6 +61,15 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
   return number < over_below_ ? std::optional{status{}} : std::nullopt;
 }
 
+std::vector<placed_task> job_record::running() const {
+  std::vector<placed_task> out;
+  for (const auto& [number, r] : repetitions_)
+    for (const auto& [id, task] : r.state.tasks())
+      if (task.alive())
+        out.push_back({id, task.worker.id});
+  return out;
+}
+
 std::vector<job_record::fact> job_record::facts_of(uint64_t number,
                                                    const iteration::decision& decided) const {
   std::vector<fact> out;

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/protocol/job_description.hpp"
 
 #include <map>
 #include <optional>
@@ -47,6 +48,9 @@ public:
   std::vector<fact> spent() const;
   /// How a forgotten repetition ended; nullopt: it is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
+
+  /// The tasks that workers run, or are about to.
+  std::vector<placed_task> running() const;
 
   std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
   const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
