@@ -1,8 +1,7 @@
 #include "headrace/client/service_client.hpp"
 
 #include "headrace/actors/consumer/link_pool.hpp"
-#include "headrace/actors/job/job_codec.hpp"
-#include "headrace/actors/job/large_graph.hpp"
+#include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"

@@ -26,11 +26,11 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
            .dropped = [this](const std::string& child,
                              const status& why) { forget_job(job_named(child), why); }},
           place_.board),
-    core_(options.store->recover().value()),
+    record_(options.store->recover().value()),
     workers_(options.timing),
     started_(now()) {
   // An earlier actor's jobs ended with it.
-  const auto jobs = core_.jobs();
+  const auto jobs = record_.jobs();
   for (const auto& [id, job] : jobs) forget_job(id, aborted("the dispatcher was started again"));
 }
 
@@ -89,18 +89,18 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
   if (record.fingerprint.empty())
     return make_failure(invalid_argument("a dataset is registered with its fingerprint"),
                         in->getRequestId());
-  const bool known = core_.datasets().with_fingerprint(record.fingerprint) != nullptr;
+  const bool known = record_.datasets().with_fingerprint(record.fingerprint) != nullptr;
   if (!known && record.graph.empty())
     return make_failure(not_found("no dataset of that fingerprint is registered"),
                         in->getRequestId());
   if (known) // Kept once.
     record.graph = record.spec = {};
   const std::string wanted_id{text_of(wanted.getDatasetId())};
-  auto id = core_.datasets().id_for(wanted_id, record);
+  auto id = record_.datasets().id_for(wanted_id, record);
   if (!id)
     return make_failure(id.status(), in->getRequestId());
-  commit(service_core::dataset_registered{*id, std::move(record),
-                                          wanted.getForIteration() && wanted_id.empty()});
+  commit(service_record::dataset_registered{*id, std::move(record),
+                                            wanted.getForIteration() && wanted_id.empty()});
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
     b.initDatasetDef().setDatasetId(*id);
   });
@@ -108,7 +108,7 @@ envelope dispatcher_state::register_dataset(const envelope& in) {
 
 envelope dispatcher_state::get_dataset(const envelope& in) {
   const std::string id{text_of(in->getDispatcher().getGetDataset())};
-  auto found = core_.datasets().find(id);
+  auto found = record_.datasets().find(id);
   if (!found)
     return make_failure(found.status(), in->getRequestId());
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
@@ -123,10 +123,10 @@ envelope dispatcher_state::get_dataset(const envelope& in) {
 
 time_point dispatcher_state::now() const { return self_->clock().now(); }
 
-void dispatcher_state::commit(const service_core::fact& what) {
+void dispatcher_state::commit(const service_record::fact& what) {
   if (auto kept = options_.store->append({what}); !kept)
     throw error{kept.with_context("storing what was decided")};
-  core_.apply(what);
+  record_.apply(what);
 }
 
 // -- introspection --------------------------------------------------------------
@@ -140,12 +140,12 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   };
   auto all = std::make_shared<gathering>();
   all->answer = self_->make_response_promise<envelope>();
-  for (const auto& [id, job] : core_.jobs()) all->missing += actor_of(id) ? 1 : 0;
+  for (const auto& [id, job] : record_.jobs()) all->missing += actor_of(id) ? 1 : 0;
   const auto complete = [this, all, request = in->getRequestId()] {
     all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
       auto out = b.initDispatcher().initStatus();
       out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
-      out.setDatasets(static_cast<uint32_t>(core_.registered()));
+      out.setDatasets(static_cast<uint32_t>(record_.registered()));
       // Most are caught at the node's door.
       const auto counted = options_.counters ? options_.counters() : node_counters{};
       out.setBadMessages(bad_messages_ + counted.bad_messages);
@@ -160,7 +160,7 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   auto promise = all->answer;
   if (all->missing == 0)
     complete();
-  for (const auto& [id, job] : core_.jobs()) {
+  for (const auto& [id, job] : record_.jobs()) {
     if (!actor_of(id))
       continue;
     const auto heard = [all, complete] {

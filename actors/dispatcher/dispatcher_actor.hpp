@@ -1,9 +1,9 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
-#include "headrace/actors/dispatcher/service_core.hpp"
+#include "headrace/actors/dispatcher/service_record.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
-#include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/job/job_record.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
@@ -32,7 +32,7 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  using job = service_core::job;
+  using job = service_record::job;
 
   caf::result<envelope> answer(const envelope& in);
   envelope register_worker(const envelope& in);
@@ -50,7 +50,7 @@ private:
   caf::result<envelope> get_status(const envelope& in);
 
   /// Stores the fact, then holds it. Throws if it cannot be stored: this actor ends then.
-  void commit(const service_core::fact& what);
+  void commit(const service_record::fact& what);
   result<job_id> find_or_start_job(schema::OpenIteration::Reader wanted);
   result<caf::actor> run_job(const job& what);
   static job_id job_named(const std::string& child);
@@ -72,12 +72,12 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  service_core core_;
+  service_record record_;
   worker_table workers_;
   std::map<worker_id, published_actor> worker_handles_;
   std::map<worker_id, port::watcher::token> worker_watches_; ///< of these
   incarnation last_refused_;
-  std::map<job_id, std::shared_ptr<memory_store<job_core>>> job_stores_;
+  std::map<job_id, std::shared_ptr<memory_store<job_record>>> job_stores_;
   struct held {
     envelope what;
     caf::typed_response_promise<envelope> answer;

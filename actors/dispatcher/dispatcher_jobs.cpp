@@ -1,8 +1,9 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/job/job_actor.hpp"
-#include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -46,7 +47,7 @@ caf::result<envelope> dispatcher_state::open_iteration(const envelope& in) {
 caf::result<envelope> dispatcher_state::to_job(const envelope& in, job_id id) {
   if (auto actor = actor_of(id))
     return port::delegate(self_, actor, in);
-  if (core_.jobs().contains(id)) {
+  if (record_.jobs().contains(id)) {
     auto& waiting = held_[id];
     waiting.push_back({in, self_->make_response_promise<envelope>()});
     return waiting.back().answer;
@@ -82,26 +83,26 @@ result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader
   const std::string dataset_id{text_of(wanted.getDatasetId())};
   const std::string name{text_of(wanted.getJobName())};
   HEADRACE_ASSIGN(const auto mode, from_schema(wanted.getProcessingMode()));
-  HEADRACE_ASSIGN(auto dataset, core_.datasets().find(dataset_id));
+  HEADRACE_ASSIGN(auto dataset, record_.datasets().find(dataset_id));
   // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
   // whose repeated request finds it again.
   const auto key = name.empty() ? fmt::format("consumer {}", wanted.getConsumerId())
                                 : fmt::format("named {} {}", name, dataset->fingerprint);
-  if (const auto* found = core_.job_of(key)) {
+  if (const auto* found = record_.job_of(key)) {
     if (found->mode != mode)
       return invalid_argument(
         fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}", name,
                     to_string(found->mode), to_string(mode)));
     const auto id = found->id;
-    if (core_.may_join(id, dataset_id))
-      commit(service_core::job_joined{id, dataset_id});
+    if (record_.may_join(id, dataset_id))
+      commit(service_record::job_joined{id, dataset_id});
     return id;
   }
   HEADRACE_ASSIGN(auto graph, decode_graph(dataset->graph));
   const job fresh{new_job_id(), name, dataset_id, mode, key};
-  commit(service_core::job_started{fresh});
+  commit(service_record::job_started{fresh});
   job_stores_[fresh.id] =
-    std::make_shared<memory_store<job_core>>(job_core{fresh.id, mode, plan_splits(graph)});
+    std::make_shared<memory_store<job_record>>(job_record{fresh.id, mode, plan_splits(graph)});
   if (auto how = team_.add({.id = child_of(fresh.id),
                             .restart = restart_policy::transient,
                             .own_budget = options_.restarts},
@@ -115,16 +116,24 @@ result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader
 }
 
 result<caf::actor> dispatcher_state::run_job(const job& what) {
-  HEADRACE_ASSIGN(const auto* dataset, core_.datasets().find(what.dataset_id));
+  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(what.dataset_id));
   std::vector<worker_change> present;
   for (const auto& info : workers_.alive())
     if (auto handle = worker_handles_.find(info.id); handle != worker_handles_.end())
       present.push_back({info, handle->second, false});
-  auto actor = caf::actor_cast<caf::actor>(port::spawn<job_state>(
-    self_->system(),
-    job_description{what.id, what.name, what.dataset_id, what.mode, dataset->graph,
-                    dataset->fingerprint, options_, job_stores_.at(what.id)},
-    std::move(present), log_));
+  auto actor = caf::actor_cast<caf::actor>(
+    port::spawn<job_state>(self_->system(),
+                           job_description{what.id,
+                                           what.name,
+                                           what.dataset_id,
+                                           what.mode,
+                                           dataset->graph,
+                                           dataset->fingerprint,
+                                           {},
+                                           options_.timing,
+                                           options_.idle_job,
+                                           options_.start_timeout},
+                           job_stores_.at(what.id), std::move(present), log_));
   if (options_.on_job)
     options_.on_job(actor);
   return actor;
@@ -155,12 +164,10 @@ void dispatcher_state::forget_job(job_id id, const status& why) {
   // Nobody else would stop the tasks of a job that crashed.
   if (auto store = job_stores_.extract(id); !store.empty() && !why.ok())
     if (auto last = store.mapped()->recover())
-      for (const auto& [number, r] : last->repetitions())
-        for (const auto& [task, about] : r.core.tasks())
-          if (auto to = worker_handles_.find(about.worker.id);
-              about.alive() && to != worker_handles_.end())
-            port::tell(to->second, make_stop_order(task, "its job failed"));
-  commit(service_core::job_over{id});
+      for (const auto& task : last->running())
+        if (auto to = worker_handles_.find(task.worker); to != worker_handles_.end())
+          port::tell(to->second, make_stop_order(task.id, "its job failed"));
+  commit(service_record::job_over{id});
   if (auto waiting = held_.extract(id); !waiting.empty())
     for (auto& one : waiting.mapped()) one.answer.deliver(without_job(one.what, id));
 }

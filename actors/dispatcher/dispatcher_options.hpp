@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/dispatcher/service_core.hpp"
+#include "headrace/actors/dispatcher/service_record.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/process_past.hpp"
@@ -23,8 +23,8 @@ struct dispatcher_options {
   /// How often a job's actor may crash before the job fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// Outlives the dispatcher's actor: the next one knows what this one knew.
-  std::shared_ptr<fact_store<service_core>> store =
-    std::make_shared<memory_store<service_core>>(service_core{});
+  std::shared_ptr<fact_store<service_record>> store =
+    std::make_shared<memory_store<service_record>>(service_record{});
   /// What the dispatcher's node has counted; may be empty.
   std::function<node_counters()> counters;
   /// Of its process: shown with the supervision tree.

@@ -1,7 +1,8 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ envelope dispatcher_state::register_worker(const envelope& in) {
               {{"worker", info.id}, {"data", info.data_address}, {"pid", info.pid}});
   // Tasks of jobs that are over: nobody else stops them.
   for (auto task : wanted.getTasks())
-    if (!core_.jobs().contains(job_id{task.getJobId()}))
+    if (!record_.jobs().contains(job_id{task.getJobId()}))
       port::tell(sender, make_stop_order(task_id{task.getTaskId()}, "its job is over"));
   tell_jobs({info, sender, false});
   arm();
@@ -112,7 +113,7 @@ void dispatcher_state::forget_worker(const worker_info& who) {
 }
 
 void dispatcher_state::tell_jobs(const worker_change& change) {
-  for (const auto& [id, job] : core_.jobs())
+  for (const auto& [id, job] : record_.jobs())
     if (auto actor = actor_of(id))
       port::tell(actor, make_local<worker_change>(change));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/protocol/worker_info.hpp"
+#include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/status.hpp"
 
@@ -27,12 +28,7 @@ public:
   /// `left`: its worker ended in order, and what it had not read is for others.
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
   /// What a task has produced.
-  struct output {
-    uint64_t elements = 0;
-    uint64_t bytes = 0;
-    uint64_t ignored = 0; ///< failed and left out
-    friend bool operator==(const output&, const output&) = default;
-  };
+  using output = task_output_counts;
   struct task {
     task_id id;
     incarnation life;

@@ -1,153 +1,198 @@
 #include "headrace/actors/job/job_actor.hpp"
 
+#include "headrace/actors/job/job_status.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/splits_codec.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 
 #include <algorithm>
 
 namespace headrace {
 
+namespace {
+
+std::vector<worker_info> infos_of(const std::vector<worker_change>& present) {
+  std::vector<worker_info> out;
+  for (const auto& one : present) out.push_back(one.worker);
+  return out;
+}
+
+} // namespace
+
 job_state::job_state(port::self_pointer<handle_type> self, job_description about,
-                     std::vector<worker_change> present, logger log)
+                     std::shared_ptr<fact_store<job_record>> store,
+                     const std::vector<worker_change>& present, logger log)
   : self_(self),
-    about_(std::move(about)),
-    log_(log.with({{"job", about_.id}})),
-    core_(about_.store->recover().value()),
-    readers_heard_(
-      {.heartbeat = about_.options.timing.heartbeat, .lease = about_.options.timing.lease}) {
-  for (auto& worker : present) workers_.emplace(worker.worker.id, std::move(worker));
+    store_(std::move(store)),
+    log_(log.with({{"job", about.id}})),
+    core_(std::move(about), store_->recover().value(), infos_of(present), random_id()) {
+  for (const auto& one : present) workers_.emplace(one.worker.id, one.handle);
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
-  take_over();
+  carry_out(core_.start(now()));
   return {
-    [this](const envelope& in) {
-      auto out = answer(in);
-      forget_spent();
-      return out;
-    },
+    [this](const envelope& in) { return receive(in); },
     [this](const local<worker_change>& change) {
-      on_worker(*change);
-      forget_spent();
+      const auto& who = change->worker;
+      if (change->lost) {
+        workers_.erase(who.id);
+        return carry_out(core_.worker_lost(who.id, now()));
+      }
+      workers_[who.id] = change->handle;
+      carry_out(core_.worker_came(who, now()));
     },
     [this](atom::deadline, uint64_t epoch) {
       if (epoch != armed_)
         return;
-      on_deadline();
-      forget_spent();
+      armed_for_.reset();
+      carry_out(core_.timer(now()));
     },
   };
 }
 
-caf::result<envelope> job_state::answer(const envelope& in) {
+// -- events -----------------------------------------------------------------------------
+
+template <class Event>
+caf::result<envelope> job_state::decide(const envelope& in, Event&& event) {
+  const request_token token{++last_token_};
+  auto promise = self_->make_response_promise<envelope>();
+  askers_.emplace(token, asker{in->getRequestId(), promise});
+  carry_out(event(token));
+  return promise;
+}
+
+caf::result<envelope> job_state::receive(const envelope& in) {
   using arm = schema::DispatcherMessage;
   const auto request = in->getDispatcher();
+  const auto id = in->getRequestId();
+  // A promise takes the sender out of the message.
+  const auto sender = caf::actor_cast<published_actor>(self_->current_sender());
   switch (request.which()) {
-  case arm::OPEN_ITERATION: return open(in);
-  case arm::CONSUMER_HEARTBEAT: return renew(in);
-  case arm::LEAVE_ITERATION: return leave(in);
-  case arm::LEASE_SPLITS: return lease(in);
-  case arm::TASK_ENDED: return ended(in);
+  case arm::OPEN_ITERATION: {
+    const auto wanted = read_open_iteration(request.getOpenIteration());
+    if (!wanted)
+      return make_failure(wanted.status(), id);
+    return decide(in, [&](request_token token) {
+      auto out = core_.open(token, *wanted, now());
+      if (core_.is_reader({wanted->consumer, core_.about().id, wanted->repetition}))
+        readers_[{wanted->repetition, wanted->consumer}] = sender;
+      return out;
+    });
+  }
+  case arm::CONSUMER_HEARTBEAT: {
+    const auto who = read_reader(request.getConsumerHeartbeat());
+    return decide(in, [&](request_token token) {
+      auto out = core_.heartbeat(token, who, now());
+      // It is not known after a restart.
+      if (core_.is_reader(who))
+        if (auto& reader = readers_[{who.repetition, who.consumer}]; !reader)
+          reader = sender;
+      return out;
+    });
+  }
+  case arm::LEAVE_ITERATION: {
+    const auto who = read_reader(request.getLeaveIteration());
+    return decide(in, [&](request_token token) { return core_.leave(token, who, now()); });
+  }
+  case arm::LEASE_SPLITS: {
+    const auto wanted = read_splits_request(request.getLeaseSplits());
+    if (!wanted)
+      return make_failure(wanted.status(), id);
+    return decide(in, [&](request_token token) { return core_.lease(token, *wanted, now()); });
+  }
+  case arm::TASK_ENDED: {
+    const auto what = read_task_end(request.getTaskEnded());
+    if (!what)
+      return make_failure(what.status(), id);
+    return decide(in, [&](request_token token) { return core_.task_ended(token, *what, now()); });
+  }
   case arm::GET_STATUS: return report(in);
-  default:
-    return make_unsupported(static_cast<uint16_t>(request.which()), "job", in->getRequestId());
+  default: return make_unsupported(static_cast<uint16_t>(request.which()), "job", id);
   }
-}
-
-void job_state::take_over() {
-  if (core_.repetitions().empty())
-    return;
-  missing_at_ = now() + about_.options.timing.lease;
-  for (auto& [number, r] : core_.repetitions()) {
-    for (auto who : r.core.consumers()) readers_heard_.grant({number, who}, now());
-    connected_[number].idle_since = now();
-    if (r.core.finished())
-      continue; // its tasks were told to stop
-    for (const auto& [id, task] : r.core.tasks())
-      // One that runs asks again for the splits that it waits for.
-      if (auto at = workers_.find(task.worker.id);
-          task.alive() && at != workers_.end() && at->second.worker.life == task.worker.life)
-        start(r, task);
-  }
-  arm();
-}
-
-void job_state::commit(const std::vector<job_core::fact>& facts) {
-  if (facts.empty())
-    return;
-  if (auto kept = about_.store->append(facts); !kept)
-    throw error{kept.with_context("storing what was decided")};
-  for (const auto& x : facts) core_.apply(x);
-}
-
-// -- time and introspection -----------------------------------------------------------
-
-void job_state::arm() {
-  std::optional<time_point> next;
-  const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [number, r] : core_.repetitions()) {
-    if (r.core.consumers().empty() && (!r.core.finished() || !is_read()))
-      consider(connected_[number].idle_since + about_.options.idle_job);
-  }
-  if (const auto look = readers_heard_.next_deadline())
-    consider(*look);
-  if (missing_at_)
-    consider(*missing_at_);
-  if (next)
-    port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
-}
-
-void job_state::on_deadline() {
-  for (const auto& [reader, what] : readers_heard_.advance(now())) {
-    const auto& [number, who] = reader;
-    log_.warn("consumer lost", {{"consumer", who}});
-    remove(core_.repetitions().at(number), who);
-  }
-  if (missing_at_ && *missing_at_ <= now()) {
-    missing_at_.reset();
-    for (auto& [number, r] : core_.repetitions()) {
-      std::set<worker_id> missing;
-      for (const auto& [id, task] : r.core.tasks())
-        if (auto at = workers_.find(task.worker.id);
-            task.alive() && (at == workers_.end() || at->second.worker.life != task.worker.life))
-          missing.insert(task.worker.id);
-      for (auto who : missing) carry_out(r, r.core.worker_lost(who, rest_of(r)));
-    }
-  }
-  if (is_read())
-    cancel_idle();
-  arm();
-  end_if_unused();
 }
 
 envelope job_state::report(const envelope& in) const {
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
-    auto jobs = b.initStatus().initJobs(1);
-    auto out = jobs[0];
-    out.setJobId(about_.id.value);
-    out.setName(about_.name);
-    out.setDatasetId(about_.dataset_id);
-    out.setProcessingMode(std::string{to_string(about_.mode)});
-    const auto& all = core_.repetitions();
-    if (all.empty())
-      return;
-    const auto& newest = all.rbegin()->second.core;
-    if (!newest.failure().ok())
-      out.setFailure(to_string(newest.failure()));
-    out.setRepetition(newest.repetition());
-    out.setConsumers(static_cast<uint32_t>(newest.consumers().size()));
-    out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");
-    auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
-    unsigned i = 0;
-    for (const auto& [id, task] : newest.tasks()) {
-      auto one = tasks[i++];
-      one.setTaskId(id.value);
-      one.setWorkerId(task.worker.id.value);
-      one.setElements(task.made.elements);
-      one.setBytes(task.made.bytes);
-      one.setIgnored(task.made.ignored);
-      one.setState(std::string{to_string(task.state)});
-    }
+    write_job_status(b.initStatus().initJobs(1)[0], core_.about(), core_.record());
   });
+}
+
+// -- commands -----------------------------------------------------------------------------
+
+void job_state::carry_out(const job_commands& commands) {
+  for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
+  arm();
+}
+
+void job_state::carry_out(const job_command::store& x) {
+  if (auto kept = store_->append(x.facts); !kept)
+    throw error{kept.with_context("storing what was decided")};
+}
+
+void job_state::carry_out(const job_command::answer& x) {
+  auto to = askers_.extract(x.to);
+  const auto request = to.mapped().request;
+  struct {
+    uint64_t request;
+    envelope operator()(const status& how) const {
+      return how.ok() ? make_ok(request) : make_failure(how, request);
+    }
+    envelope operator()(const iteration_view& view) const {
+      return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+        write_iteration(b.initIteration(), view);
+      });
+    }
+    envelope operator()(const splits_answer& splits) const {
+      return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+        write_splits_answer(b.initSplitsLeased(), splits);
+      });
+    }
+  } const as_message{request};
+  to.mapped().answer.deliver(std::visit(as_message, x.what));
+}
+
+void job_state::carry_out(const job_command::start_task& x) {
+  const auto order = make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_task_order(b.initWorker().initStartTask(), x.what,
+                     x.with_graph ? core_.about().graph : buffer{});
+  });
+  const auto heard = [this, x](const status& answer) {
+    carry_out(core_.start_answered(x, answer, now()));
+  };
+  port::request(self_, workers_.at(x.worker), core_.about().start_timeout, order)
+    .then([heard](const envelope& in) { heard(status_of(in)); },
+          [heard](const caf::error& why) { heard(to_status(why)); });
+}
+
+void job_state::carry_out(const job_command::stop_task& x) {
+  port::tell(workers_.at(x.worker), make_stop_order(x.task, x.reason));
+}
+
+void job_state::carry_out(const job_command::announce& x) {
+  const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_iteration(b.initConsumer().initIteration(), x.what);
+  });
+  for (auto who : x.to)
+    if (auto to = readers_.find({x.what.repetition, who}); to != readers_.end() && to->second)
+      port::tell(to->second, news);
+}
+
+void job_state::carry_out(const job_command::drop_reader& x) {
+  readers_.erase({x.who.repetition, x.who.consumer});
+}
+
+void job_state::carry_out(const job_command::log& x) { write(log_, x); }
+
+void job_state::carry_out(const job_command::ended&) { self_->quit(); }
+
+void job_state::arm() {
+  const auto next = core_.next_deadline();
+  if (!next || (armed_for_ && *armed_for_ <= *next))
+    return;
+  armed_for_ = next;
+  port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
 }
 
 } // namespace headrace

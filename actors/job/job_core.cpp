@@ -1,79 +1,107 @@
 #include "headrace/actors/job/job_core.hpp"
 
-#include "headrace/pipeline/iterator/random.hpp"
-
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace headrace {
 
-namespace {
-
-/// Tasks of one repetition are counted up from here. Practically unique, and of 53 bits, as job ids
-/// are.
-uint64_t first_task_id(job_id job, uint64_t repetition) {
-  return detail::mix(job.value, repetition) >> 27 << 16;
+job_core::job_core(job_description about, job_record record,
+                   const std::vector<worker_info>& present, uint64_t entropy)
+  : about_(std::move(about)),
+    record_(std::move(record)),
+    entropy_(entropy),
+    readers_heard_({.heartbeat = about_.timing.heartbeat, .lease = about_.timing.lease}) {
+  for (const auto& worker : present) workers_.emplace(worker.id, worker);
 }
 
-} // namespace
+job_commands job_core::start(time_point now) {
+  now_ = now;
+  if (record_.repetitions().empty())
+    return {};
+  missing_at_ = now + about_.timing.lease;
+  for (const auto& [number, r] : record_.repetitions()) {
+    for (auto who : r.state.consumers()) readers_heard_.grant({number, who}, now);
+    connected_[number].idle_since = now;
+    if (r.state.finished())
+      continue; // its tasks were told to stop
+    for (const auto& [id, task] : r.state.tasks())
+      // One that runs asks again for the splits that it waits for.
+      if (task.alive() && is_present(task.worker))
+        start(r, task);
+  }
+  return finish();
+}
 
-void job_core::apply(const fact& what) {
-  if (const auto* first = std::get_if<begun>(&what.what)) {
-    if (ended_as(what.repetition))
-      return;
-    repetitions_.try_emplace(
-      what.repetition,
-      repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
-                 split_assigner{plan_}, first->seed});
+// -- what every event does ------------------------------------------------------------
+
+job_commands job_core::finish() {
+  const auto spent = record_.spent();
+  commit(spent);
+  for (const auto& one : spent) connected_.erase(one.repetition);
+  if (over_)
+    todo_.push_back(job_command::ended{});
+  return std::exchange(todo_, {});
+}
+
+void job_core::say(log_level level, std::string text,
+                   std::vector<std::pair<std::string, log_line::value>> fields) {
+  todo_.push_back(job_command::log{level, std::move(text), std::move(fields)});
+}
+
+void job_core::commit(std::vector<job_record::fact> facts) {
+  if (facts.empty())
     return;
+  for (const auto& x : facts) record_.apply(x);
+  todo_.push_back(job_command::store{std::move(facts)});
+}
+
+void job_core::answer(request_token to, std::variant<status, iteration_view, splits_answer> what) {
+  todo_.push_back(job_command::answer{to, std::move(what)});
+}
+
+void job_core::carry_out(repetition& r, const iteration::decision& decided,
+                         std::vector<job_record::fact> before) {
+  const auto number = r.state.repetition();
+  const auto& what = decided.todo;
+  std::ranges::move(record_.facts_of(number, decided), std::back_inserter(before));
+  commit(std::move(before));
+  for (auto id : what.forget) drop_questions(number, id);
+  for (const auto& task : what.stop) stop(task, "its job needs it no more");
+  for (const auto& task : what.start) start(r, task);
+  if (what.announce)
+    announce(r);
+  settle(r);
+}
+
+// -- time -----------------------------------------------------------------------------
+
+std::optional<time_point> job_core::next_deadline() const {
+  std::optional<time_point> next;
+  const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
+  for (const auto& [number, r] : record_.repetitions())
+    if (r.state.consumers().empty() && (!r.state.finished() || !is_read()))
+      if (auto at = connected_.find(number); at != connected_.end())
+        consider(at->second.idle_since + about_.idle_job);
+  if (const auto look = readers_heard_.next_deadline())
+    consider(*look);
+  if (missing_at_)
+    consider(*missing_at_);
+  return next;
+}
+
+job_commands job_core::timer(time_point now) {
+  now_ = now;
+  for (const auto& [reader, what] : readers_heard_.advance(now)) {
+    const auto& [number, who] = reader;
+    say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}});
+    remove(record_.repetitions().at(number), who);
   }
-  auto at = repetitions_.find(what.repetition);
-  if (at == repetitions_.end())
-    return;
-  if (std::holds_alternative<forgotten>(what.what))
-    return forget(at);
-  if (const auto* task = std::get_if<iteration::fact>(&what.what))
-    at->second.core.apply(*task);
-  else
-    at->second.splits.apply(std::get<split_assigner::fact>(what.what));
-}
-
-void job_core::forget(std::map<uint64_t, repetition>::iterator at) {
-  over_[at->first] = at->second.core.failure();
-  repetitions_.erase(at);
-  for (auto next = over_.find(over_below_); next != over_.end(); next = over_.find(over_below_)) {
-    if (next->second.ok())
-      over_.erase(next);
-    ++over_below_;
-  }
-}
-
-std::vector<job_core::fact> job_core::spent() const {
-  std::vector<fact> out;
-  for (const auto& [number, r] : repetitions_)
-    if (number != repetitions_.rbegin()->first && r.core.finished() && r.core.consumers().empty())
-      out.push_back({number, forgotten{}});
-  return out;
-}
-
-std::optional<status> job_core::ended_as(uint64_t number) const {
-  if (auto at = over_.find(number); at != over_.end())
-    return at->second;
-  return number < over_below_ ? std::optional{status{}} : std::nullopt;
-}
-
-std::vector<job_core::fact> job_core::facts_of(uint64_t number,
-                                               const iteration::decision& decided) const {
-  std::vector<fact> out;
-  auto after = repetitions_.at(number).core;
-  for (const auto& x : decided.facts) {
-    out.push_back({number, x});
-    after.apply(x);
-  }
-  if (!decided.todo.start.empty() || !decided.todo.forget.empty())
-    out.push_back({number, split_assigner::shared_by{static_cast<uint64_t>(std::ranges::count_if(
-                             after.tasks(), [](const auto& x) { return x.second.alive(); }))}});
-  for (auto id : decided.todo.forget) out.push_back({number, split_assigner::task_gone{id}});
-  return out;
+  lose_missing();
+  if (is_read())
+    cancel_idle();
+  end_if_unused();
+  return finish();
 }
 
 } // namespace headrace

@@ -1,69 +1,138 @@
 #pragma once
 
-#include "headrace/actors/job/iteration.hpp"
-#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/job/job_command.hpp"
+#include "headrace/actors/protocol/job_description.hpp"
+#include "headrace/runtime/lease/lease_table.hpp"
 
 #include <map>
 #include <optional>
-#include <variant>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace headrace {
 
-/// The durable state of one job: its repetitions, with their tasks, readers and splits. Changes
-/// only by facts; the same facts make the same state.
+/// What a job decides: which worker has which task, who gets which splits, when a repetition is
+/// over, when the job is. Events and the time go in, commands come out. Knows no actor and no
+/// clock.
+///
+/// What must not be forgotten is in its record and changes by facts, which come out as `store`
+/// before what follows from them. The rest (who was heard of lately, who waits for splits) is told
+/// again by workers and consumers to a core that takes over.
 class job_core {
 public:
-  /// A repetition begins. Its seed is drawn once.
-  struct begun {
-    uint64_t seed = 0;
-    friend bool operator==(const begun&, const begun&) = default;
-  };
-  /// It is finished and nobody reads it: all that stays is how it ended.
-  struct forgotten {
-    friend bool operator==(const forgotten&, const forgotten&) = default;
-  };
-  /// Something that happened in one repetition.
-  struct fact {
-    uint64_t repetition = 0;
-    std::variant<begun, iteration::fact, split_assigner::fact, forgotten> what;
-    friend bool operator==(const fact&, const fact&) = default;
-  };
-  struct repetition {
-    iteration core;
-    split_assigner splits;
-    uint64_t seed = 0;
-    friend bool operator==(const repetition&, const repetition&) = default;
-  };
+  /// `record`: empty, or what an earlier core of this job stored. `present`: the workers that are
+  /// alive. `entropy`: a random number; all that is drawn follows from it.
+  job_core(job_description about, job_record record, const std::vector<worker_info>& present,
+           uint64_t entropy);
 
-  job_core(job_id id, sharding_policy mode, split_plan plan)
-    : id_(id), mode_(mode), plan_(std::move(plan)) {}
+  /// The actor begins. Goes on where the record ends. To be called once, before all else.
+  job_commands start(time_point now);
 
-  void apply(const fact& what);
-  /// All that a decision about a repetition's tasks means, for its splits, too.
-  std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
+  // -- from consumers -----------------------------------------------------------------
 
-  /// Facts that forget what is finished and not read, but for the newest repetition.
-  std::vector<fact> spent() const;
-  /// How a forgotten repetition ended; nullopt: it is not forgotten.
-  std::optional<status> ended_as(uint64_t number) const;
+  /// OpenIteration: a consumer asks to read a repetition; it may have asked before.
+  job_commands open(request_token request, const open_iteration& wanted, time_point now);
+  /// ConsumerHeartbeat: a reader is alive.
+  job_commands heartbeat(request_token request, const reader_of& who, time_point now);
+  /// LeaveIteration: a reader needs no more.
+  job_commands leave(request_token request, const reader_of& who, time_point now);
 
-  std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
-  const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
+  // -- from workers, for their tasks ----------------------------------------------------
 
-  friend bool operator==(const job_core& a, const job_core& b) {
-    return a.repetitions_ == b.repetitions_ && a.over_ == b.over_ && a.over_below_ == b.over_below_;
+  /// LeaseSplits: a task asks for splits. Answered when there are some, or none will come.
+  job_commands lease(request_token request, const splits_request& wanted, time_point now);
+  /// TaskEnded: a task is over, one way or another.
+  job_commands task_ended(request_token request, const task_end& what, time_point now);
+  /// The answer to StartTask, or why there is none.
+  job_commands start_answered(const job_command::start_task& asked, const status& answer,
+                              time_point now);
+
+  // -- from the dispatcher ----------------------------------------------------------------
+
+  /// A worker registered: a new one, another life of a known one, or one whose connection was lost.
+  job_commands worker_came(const worker_info& who, time_point now);
+  /// A worker's lease ended, or it left.
+  job_commands worker_lost(worker_id who, time_point now);
+
+  // -- time -------------------------------------------------------------------------------
+
+  /// `next_deadline` has come. Harmless when called earlier.
+  job_commands timer(time_point now);
+  /// When to call `timer`; nullopt: nothing is waited for.
+  std::optional<time_point> next_deadline() const;
+
+  // -- state ------------------------------------------------------------------------------
+
+  const job_description& about() const noexcept { return about_; }
+  const job_record& record() const noexcept { return record_; }
+  /// The lease of that reader is running.
+  bool is_reader(const reader_of& who) const {
+    return readers_heard_.contains({who.repetition, who.consumer});
   }
 
 private:
-  void forget(std::map<uint64_t, repetition>::iterator at);
+  using repetition = job_record::repetition;
+  /// A question for splits that waits until other tasks have read what they hold.
+  struct waiting {
+    lease_request what;
+    request_token request;
+  };
+  /// What is not stored of a repetition.
+  struct connected {
+    std::set<consumer_id> readers; ///< that can be reached, and know what was announced
+    std::vector<waiting> leases;
+    time_point idle_since{};
+  };
 
-  job_id id_;
-  sharding_policy mode_;
-  split_plan plan_;
-  std::map<uint64_t, repetition> repetitions_;
-  uint64_t over_below_ = 0;         ///< all before are forgotten
-  std::map<uint64_t, status> over_; ///< those behind, and those that failed
+  /// To be called at the end of each event: frees what is over, and gives the commands out.
+  job_commands finish();
+  void say(log_level level, std::string text, std::vector<std::pair<std::string, log_line::value>>);
+  /// Commands that the facts be stored, and applies them.
+  void commit(std::vector<job_record::fact> facts);
+  void answer(request_token to, std::variant<status, iteration_view, splits_answer> what);
+  /// `before`: facts that hold with the decision's, or not at all.
+  void carry_out(repetition& r, const iteration::decision& decided,
+                 std::vector<job_record::fact> before = {});
+
+  // readers
+  repetition& begin(uint64_t number);
+  void remove(repetition& r, consumer_id who);
+  iteration_view view_of(const iteration& state) const;
+  void announce(const repetition& r);
+  bool is_read() const;
+  /// Ends the job if nobody reads it, nor may come back to it.
+  void end_if_unused();
+  /// Gives up repetitions that nobody came back to.
+  void cancel_idle();
+
+  // tasks
+  repetition* of_task(task_id id);
+  void start(const repetition& r, const iteration::task& what);
+  void start(const repetition& r, const iteration::task& what, bool with_graph);
+  void stop(const iteration::task& what, std::string reason);
+  bool is_present(const worker_info& who) const;
+  void left(repetition& r, const task_end& what);
+  void lose_missing();
+  /// What may be left to do; `given_back`: by the task that is spoken of.
+  job_remainder rest_of(const repetition& r, bool given_back = false) const;
+
+  // splits
+  /// Answers the waiting questions that can be answered now.
+  void settle(repetition& r);
+  void drop_questions(uint64_t number, task_id of);
+
+  job_description about_;
+  job_record record_;
+  std::map<worker_id, worker_info> workers_; ///< that are alive
+  uint64_t entropy_;
+  std::map<uint64_t, connected> connected_; ///< by repetition
+  lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
+  /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
+  std::optional<time_point> missing_at_;
+  bool over_ = false;
+  time_point now_{};  ///< of the present event
+  job_commands todo_; ///< what it leads to
 };
 
 } // namespace headrace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/task/split_log.hpp"
+#include "headrace/actors/protocol/split_question.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"

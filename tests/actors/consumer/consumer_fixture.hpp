@@ -1,7 +1,8 @@
 #pragma once
 
 #include "headrace/actors/consumer/consumer_actor.hpp"
-#include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/job/job_record.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 
 #include <gtest/gtest.h>
@@ -28,17 +28,17 @@ class driven_job {
 public:
   driven_job(sharding_policy mode, uint64_t splits) : driven_job(mode, one_source(splits)) {}
   driven_job(sharding_policy mode, const split_plan& plan)
-    : core(job_id{1}, mode, plan), store(core, 100) {
-    commit({{0, job_core::begun{42}}});
+    : record(job_id{1}, mode, plan), store(record, 100) {
+    commit({{0, job_record::begun{42}}});
   }
-  job_core::repetition& r() { return core.repetitions().at(0); }
-  void commit(const std::vector<job_core::fact>& facts) {
+  job_record::repetition& r() { return record.repetitions().at(0); }
+  void commit(const std::vector<job_record::fact>& facts) {
     ASSERT_TRUE(store.append(facts).ok());
-    for (const auto& x : facts) core.apply(x);
+    for (const auto& x : facts) record.apply(x);
     all.insert(all.end(), facts.begin(), facts.end());
   }
   iteration::commands carry_out(const iteration::decision& decided) {
-    commit(core.facts_of(0, decided));
+    commit(record.facts_of(0, decided));
     return decided.todo;
   }
   std::optional<split_assigner::leased_to> ask(const lease_request& wanted,
@@ -58,14 +58,14 @@ public:
                                               const std::vector<worker_info>& alive,
                                               iteration::commands& todo) {
     std::vector<split_assigner::returned> out;
-    std::vector<job_core::fact> facts;
+    std::vector<job_record::fact> facts;
     for (const auto& one : unread)
       if (const auto back = r().splits.give_back(id, one)) {
         out.push_back(std::get<split_assigner::returned>(*back));
         facts.push_back({0, *back});
       }
     const auto decided =
-      r().core.task_left(id, r().core.tasks().at(id).life, {1}, rest(alive, !facts.empty()));
+      r().state.task_left(id, r().state.tasks().at(id).life, {1}, rest(alive, !facts.empty()));
     if (decided.facts.empty())
       return {};
     commit(facts);
@@ -76,9 +76,9 @@ public:
     return {given_back || r().splits.has_rest(), alive};
   }
 
-  job_core core;
-  memory_store<job_core> store;
-  std::vector<job_core::fact> all;
+  job_record record;
+  memory_store<job_record> store;
+  std::vector<job_record::fact> all;
   time_point now{}; ///< tasks are fast
 };
 

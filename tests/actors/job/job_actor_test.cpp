@@ -45,11 +45,9 @@ protected:
   actor_node node;
   job_handle job = port::spawn<job_state>(
     node.system,
-    job_description{.id = job_id{7},
-                    .name = "train",
-                    .options = {.timing = {1s, 5s}, .idle_job = 60s},
-                    .store = std::make_shared<memory_store<job_core>>(
-                      job_core{job_id{7}, sharding_policy::dynamic, split_plan{}})},
+    job_description{.id = job_id{7}, .name = "train", .timing = {1s, 5s}, .idle_job = 60s},
+    std::make_shared<memory_store<job_record>>(
+      job_record{job_id{7}, sharding_policy::dynamic, split_plan{}}),
     std::vector<worker_change>{}, logger{});
 };
 
@@ -121,15 +119,16 @@ protected:
       present.push_back(
         {{worker_id{i + 1}, incarnation{1}, "host:" + std::to_string(i), {}, {}, 0}, workers[i]});
     }
-    job = port::spawn<job_state>(
-      node.system,
-      job_description{.id = job_id{7},
-                      .name = "train",
-                      .mode = sharding_policy::dynamic,
-                      .options = {.timing = {1s, 5s}, .idle_job = 60s},
-                      .store = std::make_shared<memory_store<job_core>>(
-                        job_core{job_id{7}, sharding_policy::dynamic, plan})},
-      present, logger{});
+    job = port::spawn<job_state>(node.system,
+                                 job_description{.id = job_id{7},
+                                                 .name = "train",
+                                                 .policy = sharding_policy::dynamic,
+                                                 .plan = plan,
+                                                 .timing = {1s, 5s},
+                                                 .idle_job = 60s},
+                                 std::make_shared<memory_store<job_record>>(
+                                   job_record{job_id{7}, sharding_policy::dynamic, plan}),
+                                 present, logger{});
     node.dispatch();
   }
   ~JobOfTwoSources() override {

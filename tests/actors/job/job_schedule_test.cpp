@@ -22,14 +22,14 @@ public:
 
   size_t run() {
     size_t events = 0;
-    for (; events < 5'000 && !(opened_ && job_.r().core.finished()); ++events) {
+    for (; events < 5'000 && !(opened_ && job_.r().state.finished()); ++events) {
       step();
       if (random_() % 512 == 0)
         check();
     }
     events += drain();
     check();
-    const auto& core = job_.r().core;
+    const auto& core = job_.r().state;
     EXPECT_TRUE(core.finished()) << "it never ends";
     for (const auto& [who, ended] : readers_)
       EXPECT_TRUE(ended) << "consumer " << who.value << " did not hear of the end";
@@ -47,7 +47,7 @@ private:
     std::optional<lease_request> waits = {};               ///< at the job
   };
   void step() {
-    auto& core = job_.r().core;
+    auto& core = job_.r().state;
     const worker_id who{random_() % 4 + 1};
     switch (random_() % accidents_) {
     case 0:
@@ -78,7 +78,7 @@ private:
     }
   }
   void join(consumer_id who) {
-    auto& core = job_.r().core;
+    auto& core = job_.r().state;
     do_all(core.consumer_joined(who, alive()));
     opened_ = true;
     readers_[who] = core.finished();
@@ -87,7 +87,7 @@ private:
   void start_worker(worker_id who) {
     auto away = away_.extract(who);
     workers_.emplace(who, away && random_() % 2 == 0 ? away.mapped() : worker(who.value, ++life_));
-    do_all(job_.r().core.worker_joined(workers_.at(who)));
+    do_all(job_.r().state.worker_joined(workers_.at(who)));
   }
   void begin_to_leave(worker_id who) {
     leaving_.insert(who);
@@ -108,7 +108,7 @@ private:
       }
       at = leaving_.erase(at);
       workers_.erase(who);
-      do_all(job_.r().core.worker_lost(who, rest()));
+      do_all(job_.r().state.worker_lost(who, rest()));
       at = leaving_.begin();
     }
   }
@@ -118,7 +118,7 @@ private:
     auto at = tasks_.begin();
     std::advance(at, static_cast<long>(random_() % tasks_.size()));
     auto& [id, t] = *at;
-    auto& core = job_.r().core;
+    auto& core = job_.r().state;
     if (!t.started) {
       t.started = true;
       const bool answers = calm_ || random_() % 50 != 0;
@@ -164,7 +164,7 @@ private:
       start_worker(worker_id{1});
     join(consumer_id{1});
     size_t events = 0;
-    for (; events < 100'000 && !job_.r().core.finished(); ++events) {
+    for (; events < 100'000 && !job_.r().state.finished(); ++events) {
       // Where every task left or was lost, it is for a worker to come.
       if (tasks_.empty())
         start_worker(worker_id{100 + events});
@@ -202,7 +202,7 @@ private:
       if (auto gone = tasks_.extract(id))
         gone.mapped().reader.lose();
     for (const auto& x : todo.start) tasks_.emplace(x.id, running{x, {plan_, ledger_}});
-    const auto& core = job_.r().core;
+    const auto& core = job_.r().state;
     if (todo.announce && core.finished())
       for (auto& [who, ended] : readers_) ended = true;
     // Who is to work is who the job takes for alive.
@@ -220,12 +220,12 @@ private:
   job_remainder rest() { return job_.rest(alive()); }
   /// What was recorded makes the same state, from the start and from the store.
   void check() {
-    job_core fresh{job_id{1}, mode_, plan_.what};
+    job_record fresh{job_id{1}, mode_, plan_.what};
     for (const auto& x : job_.all) fresh.apply(x);
-    EXPECT_TRUE(fresh == job_.core) << "replaying the facts made another state";
+    EXPECT_TRUE(fresh == job_.record) << "replaying the facts made another state";
     auto recovered = job_.store.recover();
     ASSERT_TRUE(recovered);
-    EXPECT_TRUE(*recovered == job_.core) << "the store recovered another state";
+    EXPECT_TRUE(*recovered == job_.record) << "the store recovered another state";
   }
 
   std::mt19937_64 random_;

@@ -5,97 +5,98 @@ namespace {
 
 TEST(Iteration, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
   driven_job x{sharding_policy::off, 10};
-  const auto todo = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
+  const auto todo =
+    x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
   EXPECT_EQ(todo.start.size(), 2u);
   EXPECT_TRUE(
-    x.carry_out(x.r().core.consumer_joined(consumer_id{2}, {worker(1), worker(2)})).start.empty());
-  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(3))).start.size(), 1u);
+    x.carry_out(x.r().state.consumer_joined(consumer_id{2}, {worker(1), worker(2)})).start.empty());
+  EXPECT_EQ(x.carry_out(x.r().state.worker_joined(worker(3))).start.size(), 1u);
 }
 
 TEST(Iteration, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
   driven_job x{sharding_policy::dynamic, 10};
-  x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)}));
-  EXPECT_TRUE(x.carry_out(x.r().core.worker_joined(worker(1))).start.empty());
-  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u)
+  x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1)}));
+  EXPECT_TRUE(x.carry_out(x.r().state.worker_joined(worker(1))).start.empty());
+  EXPECT_EQ(x.carry_out(x.r().state.worker_joined(worker(1, 2))).start.size(), 1u)
     << "another life of it has no task";
 }
 
 TEST(Iteration, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
   driven_job x{sharding_policy::dynamic, 10};
   const auto tasks =
-    x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
+    x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   const auto todo = x.carry_out(
-    x.r().core.task_ended(tasks[0].id, tasks[0].life, {3}, internal_error("out of luck")));
+    x.r().state.task_ended(tasks[0].id, tasks[0].life, {3}, internal_error("out of luck")));
   ASSERT_EQ(todo.stop.size(), 1u);
   EXPECT_EQ(todo.stop[0].id, tasks[1].id);
   EXPECT_TRUE(todo.announce);
-  EXPECT_TRUE(x.r().core.finished());
-  EXPECT_EQ(x.r().core.failure().message(), "out of luck");
+  EXPECT_TRUE(x.r().state.finished());
+  EXPECT_EQ(x.r().state.failure().message(), "out of luck");
 }
 
 TEST(Iteration, IgnoresWhatAnEarlierLifeOfATaskSays) {
   driven_job x{sharding_policy::off, 10};
-  const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
-  EXPECT_TRUE(x.r().core.task_ended(tasks[0].id, incarnation{99}, {3}, {}).facts.empty());
+  const auto tasks = x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1)})).start;
+  EXPECT_TRUE(x.r().state.task_ended(tasks[0].id, incarnation{99}, {3}, {}).facts.empty());
 }
 
 TEST(Iteration, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
   driven_job x{sharding_policy::off, 10};
   const auto tasks =
-    x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
-  for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
-  x.carry_out(x.r().core.worker_lost(worker_id{1}));
-  EXPECT_EQ(x.r().core.tasks().at(tasks[0].id).state, iteration::task_state::lost);
-  const auto again = x.carry_out(x.r().core.worker_joined(worker(1))).start;
+    x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
+  for (const auto& t : tasks) x.carry_out(x.r().state.task_started(t.id, {}));
+  x.carry_out(x.r().state.worker_lost(worker_id{1}));
+  EXPECT_EQ(x.r().state.tasks().at(tasks[0].id).state, iteration::task_state::lost);
+  const auto again = x.carry_out(x.r().state.worker_joined(worker(1))).start;
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].id, tasks[0].id) << "another copy was begun";
-  EXPECT_TRUE(x.carry_out(x.r().core.task_started(tasks[0].id, {})).announce);
+  EXPECT_TRUE(x.carry_out(x.r().state.task_started(tasks[0].id, {})).announce);
 }
 
 TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
   driven_job x{sharding_policy::off, 10};
   const auto tasks =
-    x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
-  for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
-  x.carry_out(x.r().core.worker_lost(worker_id{1}));
-  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
-  EXPECT_TRUE(x.carry_out(x.r().core.worker_joined(worker(1))).start.empty())
+    x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
+  for (const auto& t : tasks) x.carry_out(x.r().state.task_started(t.id, {}));
+  x.carry_out(x.r().state.worker_lost(worker_id{1}));
+  x.carry_out(x.r().state.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
+  EXPECT_TRUE(x.carry_out(x.r().state.worker_joined(worker(1))).start.empty())
     << "its copy was given already";
-  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u);
+  EXPECT_EQ(x.carry_out(x.r().state.worker_joined(worker(1, 2))).start.size(), 1u);
 }
 
 TEST(Iteration, UnderOffIsOverOnlyWhenACopyIsWhole) {
   driven_job x{sharding_policy::off, 10};
-  auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
-  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
-  x.carry_out(x.r().core.worker_lost(worker_id{1}));
-  EXPECT_FALSE(x.r().core.finished());
-  tasks = x.carry_out(x.r().core.worker_joined(worker(2))).start;
+  auto tasks = x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1)})).start;
+  x.carry_out(x.r().state.task_started(tasks[0].id, {}));
+  x.carry_out(x.r().state.worker_lost(worker_id{1}));
+  EXPECT_FALSE(x.r().state.finished());
+  tasks = x.carry_out(x.r().state.worker_joined(worker(2))).start;
   ASSERT_EQ(tasks.size(), 1u);
-  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
-  x.carry_out(x.r().core.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
-  EXPECT_TRUE(x.r().core.finished());
+  x.carry_out(x.r().state.task_started(tasks[0].id, {}));
+  x.carry_out(x.r().state.task_ended(tasks[0].id, tasks[0].life, {10}, {}));
+  EXPECT_TRUE(x.r().state.finished());
 }
 
 TEST(Iteration, UnderDynamicGivesAWorkerThatWasAwayAnotherTask) {
   driven_job x{sharding_policy::dynamic, 10};
-  const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
-  x.carry_out(x.r().core.task_started(tasks[0].id, {}));
-  const auto gone = x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  const auto tasks = x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1)})).start;
+  x.carry_out(x.r().state.task_started(tasks[0].id, {}));
+  const auto gone = x.carry_out(x.r().state.worker_lost(worker_id{1}));
   EXPECT_EQ(gone.forget, std::vector{tasks[0].id});
-  const auto fresh = x.carry_out(x.r().core.worker_joined(worker(1))).start;
+  const auto fresh = x.carry_out(x.r().state.worker_joined(worker(1))).start;
   ASSERT_EQ(fresh.size(), 1u);
   EXPECT_NE(fresh[0].id, tasks[0].id);
 }
 
-TEST(JobCore, DecidingChangesNothing) {
+TEST(JobRecord, DecidingChangesNothing) {
   driven_job x{sharding_policy::dynamic, 10};
-  x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
-  const auto before = x.core;
-  static_cast<void>(x.r().core.worker_lost(worker_id{1}));
-  static_cast<void>(x.r().core.cancel());
+  x.carry_out(x.r().state.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
+  const auto before = x.record;
+  static_cast<void>(x.r().state.worker_lost(worker_id{1}));
+  static_cast<void>(x.r().state.cancel());
   static_cast<void>(x.r().splits.note({task_id{5}, 0, 0, 3}));
-  EXPECT_TRUE(x.core == before);
+  EXPECT_TRUE(x.record == before);
 }
 
 /// Two sources and two tasks. The first one waits for source 0 and has a rest of source 1 when the
@@ -103,18 +104,19 @@ TEST(JobCore, DecidingChangesNothing) {
 class CrossedJob : public testing::Test {
 protected:
   CrossedJob() : x(sharding_policy::dynamic, plan()) {
-    const auto todo = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, workers));
+    const auto todo = x.carry_out(x.r().state.consumer_joined(consumer_id{1}, workers));
     first = todo.start.at(0);
     second = todo.start.at(1);
-    for (const auto& t : {first, second}) x.carry_out(x.r().core.task_started(t.id, {}));
+    for (const auto& t : {first, second}) x.carry_out(x.r().state.task_started(t.id, {}));
     rest = *x.ask({first.id, 1, 0, {}, 1}, {})->splits;
     EXPECT_TRUE(x.ask({second.id, 0, 0, {}, 1}, {})->splits);
     EXPECT_FALSE(x.ask({first.id, 0, 0, {}, 1}, {})) << "the other one has it";
     uint64_t number = 1;
     while (x.ask({second.id, 1, 0, {}, number}, {first.id, second.id})->splits) ++number;
     EXPECT_FALSE(x.ask({second.id, 0, 0, {}, 2}, {first.id, second.id})->splits);
-    EXPECT_TRUE(x.carry_out(x.r().core.task_ended(second.id, second.life, {1}, {}, x.rest(workers)))
-                  .start.empty());
+    EXPECT_TRUE(
+      x.carry_out(x.r().state.task_ended(second.id, second.life, {1}, {}, x.rest(workers)))
+        .start.empty());
   }
   static split_plan plan() {
     split_plan out;
@@ -129,7 +131,7 @@ protected:
     return todo;
   }
   iteration::commands end(const iteration::task& what) {
-    return x.carry_out(x.r().core.task_ended(what.id, what.life, {1}, {}, x.rest(workers)));
+    return x.carry_out(x.r().state.task_ended(what.id, what.life, {1}, {}, x.rest(workers)));
   }
 
   std::vector<worker_info> workers{worker(1), worker(2)};
@@ -140,7 +142,7 @@ protected:
 
 TEST_F(CrossedJob, StartsATaskForWhatCameBackAfterTheOthersEnded) {
   const auto todo = leave(workers);
-  EXPECT_FALSE(x.r().core.finished());
+  EXPECT_FALSE(x.r().state.finished());
   ASSERT_EQ(todo.start.size(), 1u);
   EXPECT_EQ(todo.start[0].worker.id, second.worker.id) << "the other one leaves";
   uint64_t read = 0;
@@ -152,32 +154,32 @@ TEST_F(CrossedJob, StartsATaskForWhatCameBackAfterTheOthersEnded) {
   }
   EXPECT_EQ(read, rest.count);
   EXPECT_TRUE(end(todo.start[0]).start.empty());
-  EXPECT_TRUE(x.r().core.finished());
+  EXPECT_TRUE(x.r().state.finished());
 }
 
 TEST_F(CrossedJob, StartsNoFurtherTaskForWhatOneDidNotWant) {
   const auto todo = leave(workers);
   EXPECT_TRUE(end(todo.start.at(0)).start.empty());
-  EXPECT_TRUE(x.r().core.finished());
+  EXPECT_TRUE(x.r().state.finished());
 }
 
 TEST_F(CrossedJob, StartsAnotherTaskWhereTheOneForTheRestIsLost) {
   const auto todo = leave(workers);
   workers = {worker(3)};
-  const auto again = x.carry_out(x.r().core.worker_lost(second.worker.id, x.rest(workers))).start;
+  const auto again = x.carry_out(x.r().state.worker_lost(second.worker.id, x.rest(workers))).start;
   EXPECT_EQ(again.size(), 1u);
-  EXPECT_FALSE(x.r().core.finished());
+  EXPECT_FALSE(x.r().state.finished());
 }
 
 TEST_F(CrossedJob, WaitsForAWorkerWhereNoneIsLeftForTheRest) {
   EXPECT_TRUE(leave({worker(1)}).start.empty());
-  EXPECT_FALSE(x.r().core.finished());
-  EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(3))).start.size(), 1u);
+  EXPECT_FALSE(x.r().state.finished());
+  EXPECT_EQ(x.carry_out(x.r().state.worker_joined(worker(3))).start.size(), 1u);
 }
 
-TEST(JobCore, SharesOutAmongTheTasksThatLive) {
+TEST(JobRecord, SharesOutAmongTheTasksThatLive) {
   driven_job x{sharding_policy::dynamic, 10};
-  const auto tasks = x.carry_out(x.r().core.consumer_joined(
+  const auto tasks = x.carry_out(x.r().state.consumer_joined(
                                    consumer_id{1}, {worker(1), worker(2), worker(3), worker(4)}))
                        .start;
   const auto sharing = [&] {
@@ -189,38 +191,38 @@ TEST(JobCore, SharesOutAmongTheTasksThatLive) {
     return out;
   };
   EXPECT_EQ(sharing(), 4u);
-  x.carry_out(x.r().core.worker_lost(worker_id{1}));
+  x.carry_out(x.r().state.worker_lost(worker_id{1}));
   EXPECT_EQ(sharing(), 3u);
-  x.carry_out(x.r().core.task_ended(tasks[1].id, tasks[1].life, {1}, {}));
+  x.carry_out(x.r().state.task_ended(tasks[1].id, tasks[1].life, {1}, {}));
   EXPECT_EQ(sharing(), 2u);
-  x.carry_out(x.r().core.task_left(tasks[2].id, tasks[2].life, {1}));
+  x.carry_out(x.r().state.task_left(tasks[2].id, tasks[2].life, {1}));
   EXPECT_EQ(sharing(), 1u);
-  x.carry_out(x.r().core.worker_joined(worker(5)));
+  x.carry_out(x.r().state.worker_joined(worker(5)));
   EXPECT_EQ(sharing(), 2u);
 }
 
 /// The end of a repetition that one worker has read.
-void finish(job_core& job, uint64_t number, const status& how = {}) {
+void finish(job_record& job, uint64_t number, const status& how = {}) {
   const auto carry_out = [&](const iteration::decision& decided) {
     for (const auto& x : job.facts_of(number, decided)) job.apply(x);
     return decided.todo;
   };
-  job.apply({number, job_core::begun{42}});
-  const auto& core = job.repetitions().at(number).core;
+  job.apply({number, job_record::begun{42}});
+  const auto& core = job.repetitions().at(number).state;
   const auto task = carry_out(core.consumer_joined(consumer_id{1}, {worker(1)})).start.at(0);
   carry_out(core.task_ended(task.id, task.life, {10}, how));
   EXPECT_TRUE(core.finished());
 }
-void leave(job_core& job, uint64_t number) {
-  const auto decided = job.repetitions().at(number).core.consumer_left(consumer_id{1});
+void leave(job_record& job, uint64_t number) {
+  const auto decided = job.repetitions().at(number).state.consumer_left(consumer_id{1});
   for (const auto& x : job.facts_of(number, decided)) job.apply(x);
 }
-void forget_spent(job_core& job) {
+void forget_spent(job_record& job) {
   for (const auto& x : job.spent()) job.apply(x);
 }
 
-TEST(JobCore, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
-  job_core job{job_id{1}, sharding_policy::dynamic, one_source(10)};
+TEST(JobRecord, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
+  job_record job{job_id{1}, sharding_policy::dynamic, one_source(10)};
   for (uint64_t epoch = 0; epoch < 1'000; ++epoch) {
     finish(job, epoch);
     EXPECT_FALSE(job.ended_as(epoch)) << "it is read";
@@ -232,8 +234,8 @@ TEST(JobCore, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
   EXPECT_EQ(job.ended_as(999), std::nullopt);
 }
 
-TEST(JobCore, RemembersHowForgottenRepetitionsEndedInWhateverOrder) {
-  job_core job{job_id{1}, sharding_policy::dynamic, one_source(10)};
+TEST(JobRecord, RemembersHowForgottenRepetitionsEndedInWhateverOrder) {
+  job_record job{job_id{1}, sharding_policy::dynamic, one_source(10)};
   for (uint64_t number : {3, 1, 2, 0, 9})
     finish(job, number, number == 2 ? internal_error("out of luck") : status{});
   for (uint64_t number : {1, 2, 0}) {
@@ -245,7 +247,7 @@ TEST(JobCore, RemembersHowForgottenRepetitionsEndedInWhateverOrder) {
   EXPECT_EQ(job.ended_as(2), internal_error("out of luck"));
   EXPECT_EQ(job.ended_as(3), std::nullopt) << "it is read";
   EXPECT_EQ(job.ended_as(4), std::nullopt) << "it never began";
-  job.apply({2, job_core::begun{43}});
+  job.apply({2, job_record::begun{43}});
   EXPECT_FALSE(job.repetitions().contains(2)) << "it does not begin again";
 }
 

@@ -1,4 +1,4 @@
-#include "headrace/actors/dispatcher/service_core.hpp"
+#include "headrace/actors/dispatcher/service_record.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 
 #include <gtest/gtest.h>
@@ -6,16 +6,16 @@
 namespace headrace {
 namespace {
 
-using core = service_core;
+using record = service_record;
 constexpr size_t two_mib = size_t{2} << 20;
 
 /// Decides as the dispatcher does: what is known is not stored again.
-struct ServiceCore : testing::Test {
-  memory_store<core> store{core{}};
-  core now;
+struct ServiceRecord : testing::Test {
+  memory_store<record> store{record{}};
+  record now;
   uint64_t last_job = 0;
 
-  void commit(const core::fact& what) {
+  void commit(const record::fact& what) {
     ASSERT_TRUE(store.append({what}).ok());
     now.apply(what);
   }
@@ -24,18 +24,18 @@ struct ServiceCore : testing::Test {
     if (now.datasets().with_fingerprint(print) == nullptr)
       what.graph = mutable_buffer{bytes}.freeze();
     const auto id = now.datasets().id_for({}, what).value();
-    commit(core::dataset_registered{id, what, for_iteration});
+    commit(record::dataset_registered{id, what, for_iteration});
     return id;
   }
   job_id start(const std::string& dataset, const std::string& name = {}) {
     const job_id id{++last_job};
-    commit(core::job_started{{id, name, dataset, sharding_policy::off, to_string(id)}});
+    commit(record::job_started{{id, name, dataset, sharding_policy::off, to_string(id)}});
     return id;
   }
   void expect_stored() { EXPECT_EQ(store.recover().value(), now); }
 };
 
-TEST_F(ServiceCore, KeepsAGraphOnceAndItsFactsWithoutIt) {
+TEST_F(ServiceRecord, KeepsAGraphOnceAndItsFactsWithoutIt) {
   enroll("print", false);
   const auto held = store.bytes();
   for (int i = 0; i < 100; ++i) enroll("print", false);
@@ -45,10 +45,10 @@ TEST_F(ServiceCore, KeepsAGraphOnceAndItsFactsWithoutIt) {
   expect_stored();
 }
 
-TEST_F(ServiceCore, StaysAsLargeAfterManyIterationsOverOneGraph) {
+TEST_F(ServiceRecord, StaysAsLargeAfterManyIterationsOverOneGraph) {
   for (int i = 0; i < 5'000; ++i) {
-    commit(core::job_over{start(enroll("print", true))});
-    ASSERT_LE(now.datasets().size(), core::most_left_over);
+    commit(record::job_over{start(enroll("print", true))});
+    ASSERT_LE(now.datasets().size(), record::most_left_over);
     ASSERT_EQ(now.datasets().bytes(), two_mib);
     ASSERT_LE(store.bytes(), size_t{4} << 20);
   }
@@ -57,40 +57,40 @@ TEST_F(ServiceCore, StaysAsLargeAfterManyIterationsOverOneGraph) {
   expect_stored();
 }
 
-TEST_F(ServiceCore, StaysAsLargeAfterManyIterationsOverDifferentGraphs) {
+TEST_F(ServiceRecord, StaysAsLargeAfterManyIterationsOverDifferentGraphs) {
   for (int i = 0; i < 200; ++i) {
-    commit(core::job_over{start(enroll("print " + std::to_string(i), true))});
-    ASSERT_LE(now.datasets().bytes(), core::roomy);
+    commit(record::job_over{start(enroll("print " + std::to_string(i), true))});
+    ASSERT_LE(now.datasets().bytes(), record::roomy);
     ASSERT_LE(store.bytes(), size_t{4} << 20);
   }
   expect_stored();
 }
 
-TEST_F(ServiceCore, BoundsIdsThatNoJobIsEverAskedForWith) {
-  for (size_t i = 0; i < core::most_unused + 100; ++i) enroll("print", true, 8);
-  EXPECT_EQ(now.datasets().size(), core::most_unused);
+TEST_F(ServiceRecord, BoundsIdsThatNoJobIsEverAskedForWith) {
+  for (size_t i = 0; i < record::most_unused + 100; ++i) enroll("print", true, 8);
+  EXPECT_EQ(now.datasets().size(), record::most_unused);
 }
 
-TEST_F(ServiceCore, KeepsWhatSomebodyRegistered) {
+TEST_F(ServiceRecord, KeepsWhatSomebodyRegistered) {
   const auto id = enroll("print", false);
-  for (int i = 0; i < 2'000; ++i) commit(core::job_over{start(id)});
+  for (int i = 0; i < 2'000; ++i) commit(record::job_over{start(id)});
   EXPECT_TRUE(now.datasets().find(id));
 }
 
-TEST_F(ServiceCore, KeepsADatasetAsLongAsAJobUsesIt) {
+TEST_F(ServiceRecord, KeepsADatasetAsLongAsAJobUsesIt) {
   const auto first = enroll("print", true);
   const auto second = enroll("print", true);
   const auto job = start(first, "shared");
   EXPECT_TRUE(now.may_join(job, second));
-  commit(core::job_joined{job, second});
+  commit(record::job_joined{job, second});
   EXPECT_FALSE(now.may_join(job, second));
   const auto others = [&] {
-    for (int i = 0; i < 2'000; ++i) commit(core::job_over{start(enroll("other", true, 8))});
+    for (int i = 0; i < 2'000; ++i) commit(record::job_over{start(enroll("other", true, 8))});
   };
   others();
   EXPECT_TRUE(now.datasets().find(first));
   EXPECT_TRUE(now.datasets().find(second));
-  commit(core::job_over{job});
+  commit(record::job_over{job});
   others();
   EXPECT_FALSE(now.datasets().find(first));
   EXPECT_FALSE(now.datasets().find(second));
@@ -98,13 +98,13 @@ TEST_F(ServiceCore, KeepsADatasetAsLongAsAJobUsesIt) {
   expect_stored();
 }
 
-TEST_F(ServiceCore, GivesNoIdTwice) {
-  commit(core::dataset_registered{"1002", {{}, {}, "mine"}});
+TEST_F(ServiceRecord, GivesNoIdTwice) {
+  commit(record::dataset_registered{"1002", {{}, {}, "mine"}});
   std::set<std::string> given;
   for (int i = 0; i < 3'000; ++i) {
     const auto id = enroll("print", true, 8);
     EXPECT_TRUE(given.insert(id).second) << id;
-    commit(core::job_over{start(id)});
+    commit(record::job_over{start(id)});
   }
 }
 

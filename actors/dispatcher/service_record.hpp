@@ -12,11 +12,11 @@
 namespace headrace {
 
 /// The durable state of a dispatcher: which datasets are registered and which jobs there are.
-/// Changes only by facts; the same facts make the same state. What a job does is in its job_core.
+/// Changes only by facts; the same facts make the same state. What a job does is in its job_record.
 ///
 /// Ids that somebody registered stay. Those that the dispatcher chose for one iteration are of use
 /// until the iteration's job is over, and a little longer, for who asks twice.
-class service_core {
+class service_record {
 public:
   /// How many ids for iterations are kept: that no job was asked for yet, and whose jobs are over.
   static constexpr size_t most_unused = 10'000;
@@ -73,7 +73,7 @@ public:
   /// The id is for one iteration, and not known to be one of that job.
   bool may_join(job_id job, const std::string& dataset_id) const;
 
-  friend bool operator==(const service_core&, const service_core&) = default;
+  friend bool operator==(const service_record&, const service_record&) = default;
 
 private:
   void on(const dataset_registered& x);

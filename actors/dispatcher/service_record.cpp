@@ -1,20 +1,20 @@
-#include "headrace/actors/dispatcher/service_core.hpp"
+#include "headrace/actors/dispatcher/service_record.hpp"
 
 #include <algorithm>
 
 namespace headrace {
 
-size_t service_core::bytes_of(const fact& what) {
+size_t service_record::bytes_of(const fact& what) {
   const auto* dataset = std::get_if<dataset_registered>(&what);
   return sizeof(fact) + (dataset ? dataset->what.graph.size() + dataset->what.spec.size() : 0);
 }
 
-bool service_core::may_join(job_id job, const std::string& dataset_id) const {
+bool service_record::may_join(job_id job, const std::string& dataset_id) const {
   const auto at = passing_.find(dataset_id);
   return at != passing_.end() && !at->second.contains(job);
 }
 
-void service_core::on(const dataset_registered& x) {
+void service_record::on(const dataset_registered& x) {
   if (!datasets_.add(x.id, x.what) || !x.for_iteration)
     return;
   passing_.try_emplace(x.id);
@@ -23,13 +23,13 @@ void service_core::on(const dataset_registered& x) {
     drop_oldest(unused_);
 }
 
-void service_core::on(const job_started& x) {
+void service_record::on(const job_started& x) {
   jobs_.insert_or_assign(x.what.id, x.what);
   by_key_[x.what.key] = x.what.id;
   use(x.what.dataset_id, x.what.id);
 }
 
-void service_core::on(const job_over& x) {
+void service_record::on(const job_over& x) {
   const auto at = jobs_.find(x.id);
   if (at == jobs_.end())
     return;
@@ -43,7 +43,7 @@ void service_core::on(const job_over& x) {
     drop_oldest(left_over_);
 }
 
-void service_core::use(const std::string& dataset_id, job_id by) {
+void service_record::use(const std::string& dataset_id, job_id by) {
   const auto at = passing_.find(dataset_id);
   if (at == passing_.end())
     return;
@@ -55,7 +55,7 @@ void service_core::use(const std::string& dataset_id, job_id by) {
   used_by_[by].insert(dataset_id);
 }
 
-void service_core::drop_oldest(std::deque<std::string>& from) {
+void service_record::drop_oldest(std::deque<std::string>& from) {
   datasets_.remove(from.front());
   passing_.erase(from.front());
   from.pop_front();

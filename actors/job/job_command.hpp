@@ -1,0 +1,62 @@
+#pragma once
+
+#include "headrace/actors/job/job_record.hpp"
+#include "headrace/actors/log_line.hpp"
+#include "headrace/actors/protocol/reader_messages.hpp"
+#include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/actors/request_token.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headrace::job_command {
+
+/// Store these before anything that comes after; they hold already. If they cannot be stored, the
+/// actor ends without doing anything more.
+struct store {
+  std::vector<job_record::fact> facts;
+};
+/// Answer a request: with ok or a failure (a status), with what a reader has to know, or with
+/// splits.
+struct answer {
+  request_token to;
+  std::variant<status, iteration_view, splits_answer> what;
+};
+/// Ask a worker to run a task, and report what it says with `job_core::start_answered`.
+struct start_task {
+  worker_id worker;
+  task_order what;
+  /// False: the worker may have the graph from before; it says not_found if it has not.
+  bool with_graph = true;
+};
+/// Tell a worker that a task is not needed any more.
+struct stop_task {
+  worker_id worker;
+  task_id task;
+  std::string reason;
+};
+/// Send readers of a repetition its new state.
+struct announce {
+  std::vector<consumer_id> to;
+  iteration_view what;
+};
+/// The reader is gone: forget how to reach it.
+struct drop_reader {
+  reader_of who;
+};
+using log = log_line;
+/// The job is over: its actor ends, as it should.
+struct ended {};
+
+} // namespace headrace::job_command
+
+namespace headrace {
+
+/// What a job's core wants to have done, in this order.
+using job_commands =
+  std::vector<std::variant<job_command::store, job_command::answer, job_command::start_task,
+                           job_command::stop_task, job_command::announce, job_command::drop_reader,
+                           job_command::log, job_command::ended>>;
+
+} // namespace headrace

@@ -1,0 +1,131 @@
+#include "headrace/actors/job/job_core.hpp"
+#include "headrace/pipeline/iterator/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace headrace {
+
+// Consumers: who reads which repetition, what they are told, and when nobody reads any more.
+
+job_core::repetition& job_core::begin(uint64_t number) {
+  auto& all = record_.repetitions();
+  if (!all.contains(number))
+    commit({{number, job_record::begun{detail::mix(entropy_, number)}}});
+  return all.at(number);
+}
+
+job_commands job_core::open(request_token request, const open_iteration& wanted, time_point now) {
+  now_ = now;
+  if (const auto how = record_.ended_as(wanted.repetition)) {
+    iteration past{about_.policy, wanted.repetition, 0};
+    past.apply(iteration::finished_as{*how});
+    auto view = view_of(past);
+    view.version = std::numeric_limits<uint64_t>::max();
+    answer(request, std::move(view));
+    return finish();
+  }
+  auto& r = begin(wanted.repetition);
+  connected_[wanted.repetition].readers.insert(wanted.consumer);
+  std::vector<worker_info> alive;
+  for (const auto& [id, worker] : workers_) alive.push_back(worker);
+  carry_out(r, r.state.consumer_joined(wanted.consumer, alive));
+  readers_heard_.grant({wanted.repetition, wanted.consumer}, now);
+  answer(request, view_of(r.state));
+  return finish();
+}
+
+job_commands job_core::heartbeat(request_token request, const reader_of& who, time_point now) {
+  now_ = now;
+  if (!readers_heard_.renew({who.repetition, who.consumer}, now)) {
+    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
+                                          who.consumer.value, about_.id.value)));
+    return finish();
+  }
+  // After a restart it is not known how to reach it, nor what it has missed.
+  if (connected_[who.repetition].readers.insert(who.consumer).second)
+    announce(record_.repetitions().at(who.repetition));
+  answer(request, status{});
+  return finish();
+}
+
+job_commands job_core::leave(request_token request, const reader_of& who, time_point now) {
+  now_ = now;
+  auto& all = record_.repetitions();
+  if (auto at = all.find(who.repetition); at != all.end())
+    remove(at->second, who.consumer);
+  end_if_unused();
+  answer(request, status{});
+  return finish();
+}
+
+void job_core::remove(repetition& r, consumer_id who) {
+  const auto number = r.state.repetition();
+  auto& seen = connected_[number];
+  seen.readers.erase(who);
+  readers_heard_.release({number, who});
+  todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
+  carry_out(r, r.state.consumer_left(who));
+  if (r.state.consumers().empty())
+    seen.idle_since = now_;
+}
+
+bool job_core::is_read() const {
+  return std::ranges::any_of(record_.repetitions(), [](const auto& entry) {
+    return !entry.second.state.consumers().empty();
+  });
+}
+
+void job_core::cancel_idle() {
+  for (auto& [number, r] : record_.repetitions())
+    if (r.state.consumers().empty() && !r.state.finished()
+        && connected_[number].idle_since + about_.idle_job <= now_) {
+      say(log_level::info, "repetition given up", {{"repetition", number}});
+      carry_out(r, r.state.cancel(aborted(fmt::format(
+                     "repetition {} of job '{}' was given up: nobody read it for {:.0f} s", number,
+                     about_.name, std::chrono::duration<double>(about_.idle_job).count()))));
+    }
+}
+
+void job_core::end_if_unused() {
+  if (is_read())
+    return;
+  auto& all = record_.repetitions();
+  const bool kept = !about_.name.empty() && std::ranges::any_of(all, [&](const auto& entry) {
+    return connected_[entry.first].idle_since + about_.idle_job > now_;
+  });
+  if (kept)
+    return;
+  say(log_level::info, "job ended", {{"name", about_.name}});
+  for (auto& [number, r] : all) carry_out(r, r.state.cancel());
+  over_ = true;
+}
+
+iteration_view job_core::view_of(const iteration& state) const {
+  iteration_view out{
+    .job = about_.id,
+    .repetition = state.repetition(),
+    .version = state.version(),
+    .finished = state.finished(),
+    .shared = !about_.name.empty(),
+    .failure = state.failure(),
+    .timing = about_.timing,
+  };
+  for (const auto& [id, task] : state.tasks())
+    if (task.state == iteration::task_state::running)
+      out.tasks.push_back(
+        {id, task.life, task.worker.data_address, task.worker.boot_id, task.worker.id});
+    else if (task.state == iteration::task_state::lost)
+      out.lost.push_back(id);
+  return out;
+}
+
+void job_core::announce(const repetition& r) {
+  const auto& readers = connected_[r.state.repetition()].readers;
+  if (!readers.empty())
+    todo_.push_back(job_command::announce{{readers.begin(), readers.end()}, view_of(r.state)});
+}
+
+} // namespace headrace

@@ -1,0 +1,70 @@
+#include "headrace/actors/job/job_core.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace headrace {
+
+// Splits: leased on request, one answer after the other.
+
+job_commands job_core::lease(request_token request, const splits_request& wanted, time_point now) {
+  now_ = now;
+  const auto id = wanted.task;
+  auto* r = of_task(id);
+  if (r == nullptr || about_.policy != sharding_policy::dynamic
+      || !r->state.tasks().at(id).alive()) {
+    answer(request, failed_precondition(fmt::format("task {} has no splits to lease", id.value)));
+    return finish();
+  }
+  const auto& which = wanted.which;
+  auto& questions = connected_[r->state.repetition()].leases;
+  // Put again: whoever asked before hears nothing more.
+  std::erase_if(questions, [&](const auto& earlier) {
+    if (earlier.what.task != id || earlier.what.source != which.source)
+      return false;
+    answer(earlier.request, aborted("asked again"));
+    return true;
+  });
+  // The assigner counts from 1.
+  questions.push_back({{id, which.source, which.pass, wanted.total, which.number + 1}, request});
+  settle(*r);
+  return finish();
+}
+
+void job_core::settle(repetition& r) {
+  const auto number = r.state.repetition();
+  auto& questions = connected_[number].leases;
+  std::set<task_id> blocked;
+  for (const auto& waiting : questions) blocked.insert(waiting.what.task);
+  // One answer can make others possible, so again from the start until nothing changes.
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (auto at = questions.begin(); at != questions.end();) {
+      if (auto news = r.splits.note(at->what))
+        commit({{number, *std::move(news)}});
+      const auto given = r.splits.decide(at->what, blocked, now_);
+      if (!given) {
+        ++at;
+        continue;
+      }
+      commit({{number, split_assigner::fact{*given}}});
+      r.splits.keep_pace(*given, now_);
+      answer(at->request, given->splits);
+      blocked.erase(at->what.task);
+      at = questions.erase(at);
+      progress = true;
+    }
+  }
+}
+
+void job_core::drop_questions(uint64_t number, task_id of) {
+  std::erase_if(connected_[number].leases, [&](const auto& waiting) {
+    if (waiting.what.task != of)
+      return false;
+    answer(waiting.request, aborted(fmt::format("task {} is over", of.value)));
+    return true;
+  });
+}
+
+} // namespace headrace

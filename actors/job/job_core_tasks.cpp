@@ -1,0 +1,142 @@
+#include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/protocol/large_graph.hpp"
+
+#include <set>
+
+namespace headrace {
+
+// Workers and the tasks on them: who runs what, and what became of it.
+
+job_commands job_core::worker_came(const worker_info& who, time_point now) {
+  now_ = now;
+  const bool known = is_present(who);
+  workers_[who.id] = who;
+  // One that is known lost its connection only: its tasks run.
+  if (!known)
+    for (auto& [number, r] : record_.repetitions())
+      if (!r.state.consumers().empty())
+        carry_out(r, r.state.worker_joined(who));
+  // What stays given up, it runs in vain.
+  for (const auto& [number, r] : record_.repetitions())
+    for (const auto& [id, task] : r.state.tasks())
+      if (task.state == iteration::task_state::lost && task.worker.id == who.id
+          && task.worker.life == who.life)
+        stop(task, "it was given up");
+  return finish();
+}
+
+job_commands job_core::worker_lost(worker_id who, time_point now) {
+  now_ = now;
+  workers_.erase(who);
+  for (auto& [number, r] : record_.repetitions())
+    carry_out(r, r.state.worker_lost(who, rest_of(r)));
+  return finish();
+}
+
+bool job_core::is_present(const worker_info& who) const {
+  const auto at = workers_.find(who.id);
+  return at != workers_.end() && at->second.life == who.life;
+}
+
+void job_core::lose_missing() {
+  if (!missing_at_ || *missing_at_ > now_)
+    return;
+  missing_at_.reset();
+  for (auto& [number, r] : record_.repetitions()) {
+    std::set<worker_id> missing;
+    for (const auto& [id, task] : r.state.tasks())
+      if (task.alive() && !is_present(task.worker))
+        missing.insert(task.worker.id);
+    for (auto who : missing) carry_out(r, r.state.worker_lost(who, rest_of(r)));
+  }
+}
+
+void job_core::stop(const iteration::task& what, std::string reason) {
+  if (workers_.contains(what.worker.id))
+    todo_.push_back(job_command::stop_task{what.worker.id, what.id, std::move(reason)});
+}
+
+void job_core::start(const repetition& r, const iteration::task& what) {
+  // Large graphs (captured arrays) go once to each worker, which keeps some of them.
+  start(r, what, about_.graph.size() < large_graph);
+}
+
+void job_core::start(const repetition& r, const iteration::task& what, bool with_graph) {
+  if (!workers_.contains(what.worker.id))
+    return;
+  todo_.push_back(job_command::start_task{
+    what.worker.id,
+    {
+      .id = what.id,
+      .life = what.life,
+      .job = about_.id,
+      .repetition = r.state.repetition(),
+      .policy = about_.policy,
+      // Under OFF each copy of the graph draws its own; splits of DYNAMIC are one run in pieces.
+      .seed = about_.policy == sharding_policy::off ? r.seed ^ what.id.value : r.seed,
+      .shared = !about_.name.empty(),
+      .fingerprint = about_.fingerprint,
+    },
+    with_graph,
+  });
+}
+
+job_commands job_core::start_answered(const job_command::start_task& asked, const status& answer,
+                                      time_point now) {
+  now_ = now;
+  auto& all = record_.repetitions();
+  const auto found = all.find(asked.what.repetition);
+  if (found == all.end())
+    return finish();
+  auto& r = found->second;
+  if (!asked.with_graph && answer.code() == status_code::not_found) {
+    if (auto task = r.state.tasks().find(asked.what.id); task != r.state.tasks().end())
+      start(r, task->second, true);
+    return finish();
+  }
+  carry_out(r, r.state.task_started(asked.what.id, answer, rest_of(r)));
+  return finish();
+}
+
+job_core::repetition* job_core::of_task(task_id id) {
+  for (auto& [number, r] : record_.repetitions())
+    if (r.state.tasks().contains(id))
+      return &r;
+  return nullptr;
+}
+
+job_commands job_core::task_ended(request_token request, const task_end& what, time_point now) {
+  now_ = now;
+  if (auto* r = of_task(what.id)) {
+    switch (what.outcome) {
+    case task_outcome::exhausted:
+    case task_outcome::failed:
+      carry_out(*r, r->state.task_ended(what.id, what.life, what.made, what.failure, rest_of(*r)));
+      break;
+    case task_outcome::left: left(*r, what); break;
+    case task_outcome::stopped: break; // as it was told
+    }
+  }
+  answer(request, status{});
+  return finish();
+}
+
+void job_core::left(repetition& r, const task_end& what) {
+  // With the end of the task, or not at all: what is given back must not be read there any more.
+  std::vector<job_record::fact> facts;
+  for (const auto& one : what.unread)
+    if (auto back = r.splits.give_back(what.id, one))
+      facts.push_back({r.state.repetition(), *std::move(back)});
+  const auto decided = r.state.task_left(what.id, what.life, what.made, rest_of(r, !facts.empty()));
+  if (!decided.facts.empty()) // not heard before
+    carry_out(r, decided, std::move(facts));
+}
+
+job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
+  job_remainder out{.splits = given_back || r.splits.has_rest()};
+  if (out.splits)
+    for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
+  return out;
+}
+
+} // namespace headrace

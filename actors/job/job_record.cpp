@@ -1,0 +1,88 @@
+#include "headrace/actors/job/job_record.hpp"
+
+#include "headrace/pipeline/iterator/random.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+/// Tasks of one repetition are counted up from here. Practically unique, and of 53 bits, as job ids
+/// are.
+uint64_t first_task_id(job_id job, uint64_t repetition) {
+  return detail::mix(job.value, repetition) >> 27 << 16;
+}
+
+} // namespace
+
+void job_record::apply(const fact& what) {
+  if (const auto* first = std::get_if<begun>(&what.what)) {
+    if (ended_as(what.repetition))
+      return;
+    repetitions_.try_emplace(
+      what.repetition,
+      repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
+                 split_assigner{plan_}, first->seed});
+    return;
+  }
+  auto at = repetitions_.find(what.repetition);
+  if (at == repetitions_.end())
+    return;
+  if (std::holds_alternative<forgotten>(what.what))
+    return forget(at);
+  if (const auto* task = std::get_if<iteration::fact>(&what.what))
+    at->second.state.apply(*task);
+  else
+    at->second.splits.apply(std::get<split_assigner::fact>(what.what));
+}
+
+void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
+  over_[at->first] = at->second.state.failure();
+  repetitions_.erase(at);
+  for (auto next = over_.find(over_below_); next != over_.end(); next = over_.find(over_below_)) {
+    if (next->second.ok())
+      over_.erase(next);
+    ++over_below_;
+  }
+}
+
+std::vector<job_record::fact> job_record::spent() const {
+  std::vector<fact> out;
+  for (const auto& [number, r] : repetitions_)
+    if (number != repetitions_.rbegin()->first && r.state.finished() && r.state.consumers().empty())
+      out.push_back({number, forgotten{}});
+  return out;
+}
+
+std::optional<status> job_record::ended_as(uint64_t number) const {
+  if (auto at = over_.find(number); at != over_.end())
+    return at->second;
+  return number < over_below_ ? std::optional{status{}} : std::nullopt;
+}
+
+std::vector<placed_task> job_record::running() const {
+  std::vector<placed_task> out;
+  for (const auto& [number, r] : repetitions_)
+    for (const auto& [id, task] : r.state.tasks())
+      if (task.alive())
+        out.push_back({id, task.worker.id});
+  return out;
+}
+
+std::vector<job_record::fact> job_record::facts_of(uint64_t number,
+                                                   const iteration::decision& decided) const {
+  std::vector<fact> out;
+  auto after = repetitions_.at(number).state;
+  for (const auto& x : decided.facts) {
+    out.push_back({number, x});
+    after.apply(x);
+  }
+  if (!decided.todo.start.empty() || !decided.todo.forget.empty())
+    out.push_back({number, split_assigner::shared_by{static_cast<uint64_t>(std::ranges::count_if(
+                             after.tasks(), [](const auto& x) { return x.second.alive(); }))}});
+  for (auto id : decided.todo.forget) out.push_back({number, split_assigner::task_gone{id}});
+  return out;
+}
+
+} // namespace headrace

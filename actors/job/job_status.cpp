@@ -1,0 +1,35 @@
+#include "headrace/actors/job/job_status.hpp"
+
+#include <string>
+
+namespace headrace {
+
+void write_job_status(schema::JobStatus::Builder out, const job_description& about,
+                      const job_record& record) {
+  out.setJobId(about.id.value);
+  out.setName(about.name);
+  out.setDatasetId(about.dataset_id);
+  out.setProcessingMode(std::string{to_string(about.policy)});
+  const auto& all = record.repetitions();
+  if (all.empty())
+    return;
+  const auto& newest = all.rbegin()->second.state;
+  if (!newest.failure().ok())
+    out.setFailure(to_string(newest.failure()));
+  out.setRepetition(newest.repetition());
+  out.setConsumers(static_cast<uint32_t>(newest.consumers().size()));
+  out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");
+  auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
+  unsigned i = 0;
+  for (const auto& [id, task] : newest.tasks()) {
+    auto one = tasks[i++];
+    one.setTaskId(id.value);
+    one.setWorkerId(task.worker.id.value);
+    one.setElements(task.made.elements);
+    one.setBytes(task.made.bytes);
+    one.setIgnored(task.made.ignored);
+    one.setState(std::string{to_string(task.state)});
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "headrace/runtime/log/logger.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+/// What a core wants to have logged.
+struct log_line {
+  using value = std::variant<std::string, uint64_t>;
+  log_level level = log_level::info;
+  std::string text;
+  std::vector<std::pair<std::string, value>> fields{};
+  friend bool operator==(const log_line&, const log_line&) = default;
+};
+
+inline void write(const logger& to, const log_line& line) {
+  if (!to.enabled(line.level))
+    return;
+  auto out = to;
+  for (const auto& [key, what] : line.fields)
+    std::visit([&](const auto& x) { out = out.with({{key, x}}); }, what);
+  out.write(line.level, line.text);
+}
+
+} // namespace headrace
