@@ -1,7 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/dispatcher/status_report.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>

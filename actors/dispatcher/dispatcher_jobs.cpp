@@ -1,7 +1,8 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -158,7 +159,7 @@ void dispatcher_state::forget_job(job_id id, const status& why) {
         for (const auto& [task, about] : r.core.tasks())
           if (auto to = worker_handles_.find(about.worker.id);
               about.alive() && to != worker_handles_.end())
-            port::tell(to->second, stop_order(task, "its job failed"));
+            port::tell(to->second, make_stop_order(task, "its job failed"));
   commit(service_core::job_over{id});
   if (auto waiting = held_.extract(id); !waiting.empty())
     for (auto& one : waiting.mapped()) one.answer.deliver(without_job(one.what, id));

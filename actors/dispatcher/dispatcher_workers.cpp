@@ -1,6 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ envelope dispatcher_state::register_worker(const envelope& in) {
   // Tasks of jobs that are over: nobody else stops them.
   for (auto task : wanted.getTasks())
     if (!core_.jobs().contains(job_id{task.getJobId()}))
-      port::tell(sender, stop_order(task_id{task.getTaskId()}, "its job is over"));
+      port::tell(sender, make_stop_order(task_id{task.getTaskId()}, "its job is over"));
   tell_jobs({info, sender, false});
   arm();
   const auto alive = workers_.alive().size();

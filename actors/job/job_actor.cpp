@@ -1,6 +1,6 @@
 #include "headrace/actors/job/job_actor.hpp"
 
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
 
 #include <algorithm>
 

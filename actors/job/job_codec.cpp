@@ -2,55 +2,24 @@
 
 namespace headrace {
 
-void write_timing(schema::Timing::Builder out, const lease_timing& timing) {
-  out.setHeartbeatNs(static_cast<uint64_t>(timing.heartbeat.count()));
-  out.setLeaseNs(static_cast<uint64_t>(timing.lease.count()));
-}
-
-lease_timing read_timing(schema::Timing::Reader in) {
-  return {duration{static_cast<int64_t>(in.getHeartbeatNs())},
-          duration{static_cast<int64_t>(in.getLeaseNs())}};
-}
-
-void write_failure(schema::FailureText::Builder out, const status& why) {
-  out.setCode(static_cast<uint16_t>(why.code()));
-  out.setText(why.message());
-}
-
-status read_failure(schema::FailureText::Reader in) {
-  auto code = in.getCode();
-  if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
-    code = static_cast<uint16_t>(status_code::unknown);
-  return {static_cast<status_code>(code), std::string{in.getText()}};
-}
-
-void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job,
-                     bool shared, const lease_timing& timing) {
-  out.setJobId(job.value);
-  out.setRepetition(state.repetition());
-  out.setVersion(state.version());
-  out.setFinished(state.finished());
-  out.setShared(shared);
-  write_timing(out.initTiming(), timing);
-  if (!state.failure().ok())
-    write_failure(out.initFailure().initFailed(), state.failure());
-  std::vector<const iteration::task*> visible;
-  std::vector<task_id> lost;
+iteration_view view_of(const iteration& state, job_id job, bool shared,
+                       const lease_timing& timing) {
+  iteration_view out{
+    .job = job,
+    .repetition = state.repetition(),
+    .version = state.version(),
+    .finished = state.finished(),
+    .shared = shared,
+    .failure = state.failure(),
+    .timing = timing,
+  };
   for (const auto& [id, task] : state.tasks())
     if (task.state == iteration::task_state::running)
-      visible.push_back(&task);
+      out.tasks.push_back(
+        {id, task.life, task.worker.data_address, task.worker.boot_id, task.worker.id});
     else if (task.state == iteration::task_state::lost)
-      lost.push_back(id);
-  auto tasks = out.initTasks(static_cast<unsigned>(visible.size()));
-  for (unsigned i = 0; i < visible.size(); ++i) {
-    tasks[i].setTaskId(visible[i]->id.value);
-    tasks[i].setIncarnation(visible[i]->life.value);
-    tasks[i].setDataAddress(visible[i]->worker.data_address);
-    tasks[i].setBootId(visible[i]->worker.boot_id);
-    tasks[i].setWorkerId(visible[i]->worker.id.value);
-  }
-  auto gone = out.initLost(static_cast<unsigned>(lost.size()));
-  for (unsigned i = 0; i < lost.size(); ++i) gone.set(i, lost[i].value);
+      out.lost.push_back(id);
+  return out;
 }
 
 } // namespace headrace

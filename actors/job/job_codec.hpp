@@ -1,22 +1,13 @@
 #pragma once
 
-/// Between a job's plain structs and the messages of dispatcher.capnp.
-
-#include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/job/iteration.hpp"
-#include "headrace/schemas/dispatcher.capnp.h"
-#include "headrace/schemas/worker.capnp.h"
+#include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
 
 namespace headrace {
 
 /// What a consumer needs to know of the repetition it reads.
-void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job,
-                     bool shared, const lease_timing& timing);
-void write_timing(schema::Timing::Builder out, const lease_timing& timing);
-lease_timing read_timing(schema::Timing::Reader in);
-
-void write_failure(schema::FailureText::Builder out, const status& why);
-/// A code that this build does not know reads as `unknown`.
-status read_failure(schema::FailureText::Reader in);
+iteration_view view_of(const iteration& state, job_id job, bool shared, const lease_timing& timing);
 
 } // namespace headrace

@@ -1,6 +1,6 @@
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ envelope job_state::open(const envelope& in) {
     past.apply(iteration::finished_as{*how});
     return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
       auto out = b.initIteration();
-      write_iteration(out, past, about_.id, !about_.name.empty(), about_.options.timing);
+      write_iteration(out, view_of(past, about_.id, !about_.name.empty(), about_.options.timing));
       out.setVersion(std::numeric_limits<uint64_t>::max());
     });
   }
@@ -114,15 +114,15 @@ void job_state::end_if_unused() {
 
 envelope job_state::iteration_answer(const repetition& r, uint64_t request) const {
   return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
-    write_iteration(b.initIteration(), r.core, about_.id, !about_.name.empty(),
-                    about_.options.timing);
+    write_iteration(b.initIteration(),
+                    view_of(r.core, about_.id, !about_.name.empty(), about_.options.timing));
   });
 }
 
 void job_state::announce(repetition& r) {
   const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
-    write_iteration(b.initConsumer().initIteration(), r.core, about_.id, !about_.name.empty(),
-                    about_.options.timing);
+    write_iteration(b.initConsumer().initIteration(),
+                    view_of(r.core, about_.id, !about_.name.empty(), about_.options.timing));
   });
   for (const auto& [id, reader] : connected_[r.core.repetition()].readers)
     if (reader)

@@ -1,5 +1,5 @@
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/job/job_actor.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,8 @@
-#include "headrace/actors/dispatcher/dispatcher_message.hpp"
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
-#include "headrace/actors/job/large_graph.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/large_graph.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void job_state::on_worker(const worker_change& change) {
     for (const auto& [task, about] : r.core.tasks())
       if (about.state == iteration::task_state::lost && about.worker.id == id
           && about.worker.life == change.worker.life)
-        port::tell(change.handle, stop_order(task, "it was given up"));
+        port::tell(change.handle, make_stop_order(task, "it was given up"));
 }
 
 void job_state::carry_out(repetition& r, const iteration::decision& decided,
@@ -41,7 +42,7 @@ void job_state::carry_out(repetition& r, const iteration::decision& decided,
   for (auto id : todo.forget) drop_requests(r.core.repetition(), id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
-      port::tell(at->second.handle, stop_order(task.id, "its job needs it no more"));
+      port::tell(at->second.handle, make_stop_order(task.id, "its job needs it no more"));
   for (const auto& task : todo.start) start(r, task);
   if (todo.announce)
     announce(r);

@@ -51,7 +51,7 @@ struct task_address {
 struct iteration_view {
   job_id job;
   uint64_t repetition = 0;
-  uint64_t version = 0;             ///< counts the changes; an older one that comes late is dropped
+  uint64_t version = 0;            ///< counts the changes; an older one that comes late is dropped
   std::vector<task_address> tasks; ///< those that run
   /// Tasks that are lost with their worker: nothing more is accepted from them. One whose worker is
   /// back may be among `tasks` again later, and goes on where it was.

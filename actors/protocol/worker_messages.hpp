@@ -52,7 +52,7 @@ struct task_end {
   job_id job;
   task_output_counts made;
   task_outcome outcome = task_outcome::exhausted;
-  status failure;                   ///< ok unless `outcome` is failed
+  status failure;                    ///< ok unless `outcome` is failed
   std::vector<unread_splits> unread; ///< of a task that left
 };
 

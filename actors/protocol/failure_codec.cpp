@@ -1,0 +1,19 @@
+#include "headrace/actors/protocol/failure_codec.hpp"
+
+#include <string>
+
+namespace headrace {
+
+void write_failure(schema::FailureText::Builder out, const status& why) {
+  out.setCode(static_cast<uint16_t>(why.code()));
+  out.setText(why.message());
+}
+
+status read_failure(schema::FailureText::Reader in) {
+  auto code = in.getCode();
+  if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
+    code = static_cast<uint16_t>(status_code::unknown);
+  return {static_cast<status_code>(code), std::string{in.getText()}};
+}
+
+} // namespace headrace

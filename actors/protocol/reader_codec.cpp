@@ -1,0 +1,107 @@
+#include "headrace/actors/protocol/reader_codec.hpp"
+
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/timing_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what) {
+  out.setConsumerId(what.consumer.value);
+  out.setDatasetId(what.dataset_id);
+  out.setJobName(what.job_name);
+  out.setRepetition(what.repetition);
+  out.setProcessingMode(to_schema(what.policy));
+  out.setJobId(what.job.value);
+}
+
+result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
+  HEADRACE_ASSIGN(const auto policy, from_schema(in.getProcessingMode()));
+  return open_iteration{
+    .consumer = consumer_id{in.getConsumerId()},
+    .dataset_id = std::string{text_of(in.getDatasetId())},
+    .job_name = std::string{text_of(in.getJobName())},
+    .repetition = in.getRepetition(),
+    .policy = policy,
+    .job = job_id{in.getJobId()},
+  };
+}
+
+namespace {
+
+template <class Builder>
+void write_reader_to(Builder out, const reader_of& who) {
+  out.setConsumerId(who.consumer.value);
+  out.setJobId(who.job.value);
+  out.setRepetition(who.repetition);
+}
+
+template <class Reader>
+reader_of read_reader_from(Reader in) {
+  return {consumer_id{in.getConsumerId()}, job_id{in.getJobId()}, in.getRepetition()};
+}
+
+} // namespace
+
+void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who) {
+  write_reader_to(out, who);
+}
+void write_reader(schema::LeaveIteration::Builder out, const reader_of& who) {
+  write_reader_to(out, who);
+}
+reader_of read_reader(schema::ConsumerHeartbeat::Reader in) { return read_reader_from(in); }
+reader_of read_reader(schema::LeaveIteration::Reader in) { return read_reader_from(in); }
+
+void write_iteration(schema::Iteration::Builder out, const iteration_view& what) {
+  out.setJobId(what.job.value);
+  out.setRepetition(what.repetition);
+  out.setVersion(what.version);
+  out.setFinished(what.finished);
+  out.setShared(what.shared);
+  write_timing(out.initTiming(), what.timing);
+  if (!what.failure.ok())
+    write_failure(out.initFailure().initFailed(), what.failure);
+  auto tasks = out.initTasks(static_cast<unsigned>(what.tasks.size()));
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    const auto& [id, life, data_address, boot_id, worker] = what.tasks[i];
+    tasks[i].setTaskId(id.value);
+    tasks[i].setIncarnation(life.value);
+    tasks[i].setDataAddress(data_address);
+    tasks[i].setBootId(boot_id);
+    tasks[i].setWorkerId(worker.value);
+  }
+  auto lost = out.initLost(static_cast<unsigned>(what.lost.size()));
+  for (unsigned i = 0; i < lost.size(); ++i) lost.set(i, what.lost[i].value);
+}
+
+result<iteration_view> read_iteration(schema::Iteration::Reader in) {
+  iteration_view out{
+    .job = job_id{in.getJobId()},
+    .repetition = in.getRepetition(),
+    .version = in.getVersion(),
+    .finished = in.getFinished(),
+    .shared = in.getShared(),
+    .timing = read_timing(in.getTiming()),
+  };
+  const auto failure = in.getFailure();
+  switch (failure.which()) {
+  case schema::Iteration::Failure::NONE: break;
+  case schema::Iteration::Failure::FAILED: out.failure = read_failure(failure.getFailed()); break;
+  default:
+    return unimplemented(
+      fmt::format("failure number {} of an iteration is not known to this build; its sender is "
+                  "newer",
+                  static_cast<uint16_t>(failure.which())));
+  }
+  for (auto task : in.getTasks())
+    out.tasks.push_back({task_id{task.getTaskId()}, incarnation{task.getIncarnation()},
+                         std::string{text_of(task.getDataAddress())},
+                         std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()}});
+  for (auto id : in.getLost()) out.lost.emplace_back(id);
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,23 @@
+#pragma once
+
+/// Between what consumers and the dispatcher or a job say to each other and dispatcher.capnp. A
+/// value that this build does not know is `unimplemented`, named by its number.
+
+#include "headrace/actors/protocol/reader_messages.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/dispatcher.capnp.h"
+
+namespace headrace {
+
+void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what);
+result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in);
+
+void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who);
+void write_reader(schema::LeaveIteration::Builder out, const reader_of& who);
+reader_of read_reader(schema::ConsumerHeartbeat::Reader in);
+reader_of read_reader(schema::LeaveIteration::Reader in);
+
+void write_iteration(schema::Iteration::Builder out, const iteration_view& what);
+result<iteration_view> read_iteration(schema::Iteration::Reader in);
+
+} // namespace headrace

@@ -1,0 +1,16 @@
+#pragma once
+
+/// Between a worker's registration, and the answer, and dispatcher.capnp.
+
+#include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/schemas/dispatcher.capnp.h"
+
+namespace headrace {
+
+void write_registration(schema::RegisterWorker::Builder out, const worker_registration& who);
+worker_registration read_registration(schema::RegisterWorker::Reader in);
+
+void write_registered(schema::WorkerRegistered::Builder out, const worker_registered& what);
+worker_registered read_registered(schema::WorkerRegistered::Reader in);
+
+} // namespace headrace

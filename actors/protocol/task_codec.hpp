@@ -1,0 +1,24 @@
+#pragma once
+
+/// Between what a job says to the workers of its tasks, and they to it, and worker.capnp and
+/// dispatcher.capnp. A value that this build does not know is `unimplemented`, named by its number.
+
+#include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/runtime/message/envelope.hpp"
+
+namespace headrace {
+
+/// `graph`: a Graph message; empty: the worker may have it from before, and answers not_found if it
+/// has not.
+void write_task_order(schema::StartTask::Builder out, const task_order& what, const buffer& graph);
+/// All of the order but its graph, which is in `in.getGraph()`.
+result<task_order> read_task_order(schema::StartTask::Reader in);
+
+/// The message to a worker that a task is not needed any more.
+envelope make_stop_order(task_id which, const std::string& why);
+
+/// @pre `what.outcome` is not `stopped`: such a task says nothing.
+void write_task_end(schema::TaskEnded::Builder out, const task_end& what);
+result<task_end> read_task_end(schema::TaskEnded::Reader in);
+
+} // namespace headrace

@@ -1,0 +1,174 @@
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/splits_codec.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
+
+#include <capnp/message.h>
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A message of one struct.
+template <class Schema>
+struct carrier {
+  capnp::MallocMessageBuilder all;
+  typename Schema::Builder out = all.initRoot<Schema>();
+  typename Schema::Reader in() { return out.asReader(); }
+};
+
+TEST(ProtocolCodec, KeepsAnOpenIteration) {
+  carrier<schema::OpenIteration> x;
+  write_open_iteration(x.out, {.consumer = consumer_id{1},
+                               .dataset_id = "d",
+                               .job_name = "train",
+                               .repetition = 3,
+                               .policy = sharding_policy::dynamic,
+                               .job = job_id{4}});
+  const auto back = read_open_iteration(x.in()).value();
+  EXPECT_EQ(back.consumer, consumer_id{1});
+  EXPECT_EQ(back.dataset_id, "d");
+  EXPECT_EQ(back.job_name, "train");
+  EXPECT_EQ(back.repetition, 3u);
+  EXPECT_EQ(back.policy, sharding_policy::dynamic);
+  EXPECT_EQ(back.job, job_id{4});
+}
+
+TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
+  carrier<schema::OpenIteration> x;
+  x.out.setProcessingMode(static_cast<schema::ShardingPolicy>(99));
+  EXPECT_THAT(read_open_iteration(x.in()).status().message(),
+              testing::HasSubstr("sharding policy number 99"));
+  carrier<schema::StartTask> y;
+  y.out.setProcessingMode(static_cast<schema::ShardingPolicy>(99));
+  EXPECT_THAT(read_task_order(y.in()).status().message(),
+              testing::HasSubstr("sharding policy number 99"));
+}
+
+TEST(ProtocolCodec, KeepsWhoReads) {
+  const reader_of who{consumer_id{1}, job_id{2}, 3};
+  carrier<schema::ConsumerHeartbeat> beat;
+  write_reader(beat.out, who);
+  EXPECT_EQ(read_reader(beat.in()), who);
+  carrier<schema::LeaveIteration> bye;
+  write_reader(bye.out, who);
+  EXPECT_EQ(read_reader(bye.in()), who);
+}
+
+TEST(ProtocolCodec, KeepsAnIteration) {
+  const iteration_view view{
+    .job = job_id{1},
+    .repetition = 2,
+    .version = 3,
+    .tasks = {{task_id{4}, incarnation{5}, "host:6", "boot", worker_id{7}}},
+    .lost = {task_id{8}, task_id{9}},
+    .finished = true,
+    .shared = true,
+    .failure = internal_error("out of luck"),
+    .timing = {2s, 7s},
+  };
+  carrier<schema::Iteration> x;
+  write_iteration(x.out, view);
+  const auto back = read_iteration(x.in()).value();
+  EXPECT_EQ(back.job, view.job);
+  EXPECT_EQ(back.repetition, view.repetition);
+  EXPECT_EQ(back.version, view.version);
+  EXPECT_EQ(back.tasks, view.tasks);
+  EXPECT_EQ(back.lost, view.lost);
+  EXPECT_TRUE(back.finished);
+  EXPECT_TRUE(back.shared);
+  EXPECT_EQ(back.failure, view.failure);
+  EXPECT_EQ(back.timing, view.timing);
+}
+
+TEST(ProtocolCodec, KeepsATaskOrder) {
+  const task_order order{.id = task_id{1},
+                         .life = incarnation{2},
+                         .job = job_id{3},
+                         .repetition = 4,
+                         .policy = sharding_policy::dynamic,
+                         .seed = 5,
+                         .shared = true,
+                         .fingerprint = std::string("a\0b", 3)};
+  carrier<schema::StartTask> x;
+  write_task_order(x.out, order, {});
+  EXPECT_EQ(read_task_order(x.in()).value(), order);
+  EXPECT_EQ(x.in().getGraph().size(), 0u);
+  write_task_order(x.out, order, buffer::copy_of("graph", 5));
+  EXPECT_EQ(x.in().getGraph().size(), 5u);
+}
+
+TEST(ProtocolCodec, KeepsHowATaskEnded) {
+  task_end end{.id = task_id{1}, .life = incarnation{2}, .job = job_id{3}, .made = {4, 5, 6}};
+  const auto there_and_back = [](const task_end& what) {
+    carrier<schema::TaskEnded> x;
+    write_task_end(x.out, what);
+    return read_task_end(x.in()).value();
+  };
+  auto back = there_and_back(end);
+  EXPECT_EQ(back.id, end.id);
+  EXPECT_EQ(back.life, end.life);
+  EXPECT_EQ(back.job, end.job);
+  EXPECT_EQ(back.made, end.made);
+  EXPECT_EQ(back.outcome, task_outcome::exhausted);
+  end.outcome = task_outcome::failed;
+  end.failure = data_loss("torn");
+  back = there_and_back(end);
+  EXPECT_EQ(back.outcome, task_outcome::failed);
+  EXPECT_EQ(back.failure, end.failure);
+  end.outcome = task_outcome::left;
+  back = there_and_back(end);
+  EXPECT_EQ(back.outcome, task_outcome::left);
+  EXPECT_TRUE(back.failure.ok());
+  EXPECT_TRUE(back.unread.empty());
+  end.unread = {{1, 2, 3, {4, 5}}, {6, 7, 8, {}}};
+  EXPECT_EQ(there_and_back(end).unread, end.unread);
+}
+
+TEST(ProtocolCodec, KeepsAQuestionForSplitsAndItsAnswer) {
+  splits_request asked{
+    .task = task_id{1}, .life = incarnation{2}, .job = job_id{3}, .which = {4, 5, 0}};
+  for (const auto total : {std::optional<uint64_t>{}, std::optional<uint64_t>{7}}) {
+    asked.total = total;
+    carrier<schema::LeaseSplits> x;
+    write_splits_request(x.out, asked);
+    const auto back = read_splits_request(x.in()).value();
+    EXPECT_EQ(back.task, asked.task);
+    EXPECT_EQ(back.life, asked.life);
+    EXPECT_EQ(back.job, asked.job);
+    EXPECT_EQ(back.which, asked.which);
+    EXPECT_EQ(back.total, asked.total);
+  }
+  for (const auto& answer : {splits_answer{}, splits_answer{split_range{8, 9}}}) {
+    carrier<schema::SplitsLeased> x;
+    write_splits_answer(x.out, answer);
+    EXPECT_EQ(read_splits_answer(x.in()).value(), answer);
+  }
+}
+
+TEST(ProtocolCodec, RefusesAQuestionForSplitsWithoutANumber) {
+  carrier<schema::LeaseSplits> x;
+  x.out.setTaskId(7);
+  EXPECT_EQ(read_splits_request(x.in()).status().code(), status_code::invalid_argument);
+}
+
+TEST(ProtocolCodec, KeepsARegistration) {
+  const worker_registration who{
+    {worker_id{1}, incarnation{2}, "host:3", "boot", {"gpu", "big"}, 4},
+    {{task_id{5}, job_id{6}}},
+  };
+  carrier<schema::RegisterWorker> x;
+  write_registration(x.out, who);
+  const auto back = read_registration(x.in());
+  EXPECT_EQ(back.info, who.info);
+  EXPECT_EQ(back.tasks, who.tasks);
+  carrier<schema::WorkerRegistered> y;
+  write_registered(y.out, {worker_id{1}, {2s, 7s}});
+  EXPECT_EQ(read_registered(y.in()).id, worker_id{1});
+  EXPECT_EQ(read_registered(y.in()).timing, (lease_timing{2s, 7s}));
+}
+
+} // namespace
+} // namespace headrace::test
