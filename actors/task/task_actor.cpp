@@ -21,7 +21,7 @@ constexpr auto patience = std::chrono::milliseconds{5};
 } // namespace
 
 task_state::task_state(port::self_pointer<handle_type> self, task_definition about,
-                       std::shared_ptr<task_memory> memory, worker_options options,
+                       std::shared_ptr<task_memory> memory, task_surroundings options,
                        worker_handle parent, tree_place place, logger log)
   : self_(self),
     about_(std::move(about)),

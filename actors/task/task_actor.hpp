@@ -3,7 +3,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/task/runner.hpp"
 #include "headrace/actors/task/task_memory.hpp"
-#include "headrace/actors/worker/worker_options.hpp"
+#include "headrace/actors/task_surroundings.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
 #include "headrace/schemas/stream.capnp.h"
@@ -35,7 +35,7 @@ public:
   static inline const char* name = "headrace.task";
 
   task_state(port::self_pointer<handle_type> self, task_definition about,
-             std::shared_ptr<task_memory> memory, worker_options options, worker_handle parent,
+             std::shared_ptr<task_memory> memory, task_surroundings options, worker_handle parent,
              tree_place place, logger log);
   port::behavior<handle_type> make_behavior();
 
@@ -68,7 +68,7 @@ private:
 
   port::self_pointer<handle_type> self_;
   task_definition about_;
-  worker_options options_;
+  task_surroundings options_;
   worker_handle parent_;
   logger log_;
   std::shared_ptr<task_memory> memory_;
