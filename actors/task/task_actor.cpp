@@ -33,7 +33,7 @@ void task_memory::give_up(const status& why) {
 }
 
 task_state::task_state(port::self_pointer<handle_type> self, std::shared_ptr<task_memory> memory,
-                       worker_options options, worker_handle parent, tree_place place, logger)
+                       task_surroundings options, worker_handle parent, tree_place place, logger)
   : self_(self),
     options_(std::move(options)),
     parent_(std::move(parent)),

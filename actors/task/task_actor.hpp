@@ -3,7 +3,7 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/task/runner.hpp"
 #include "headrace/actors/task/task_memory.hpp"
-#include "headrace/actors/worker/worker_options.hpp"
+#include "headrace/actors/task_surroundings.hpp"
 #include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
@@ -21,7 +21,7 @@ public:
   static inline const char* name = "headrace.task";
 
   task_state(port::self_pointer<handle_type> self, std::shared_ptr<task_memory> memory,
-             worker_options options, worker_handle parent, tree_place place, logger log);
+             task_surroundings options, worker_handle parent, tree_place place, logger log);
   port::behavior<handle_type> make_behavior();
 
 private:
@@ -48,7 +48,7 @@ private:
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
-  worker_options options_;
+  task_surroundings options_;
   worker_handle parent_;
   std::shared_ptr<task_memory> memory_;
   port::watcher watcher_;

@@ -82,7 +82,7 @@ void worker_state::register_here(const connection& to) {
 }
 
 size_t worker_state::look_for_stuck() {
-  const auto stuck = options_.threads->stuck(now(), timing_.lease);
+  const auto stuck = options_.tasks.threads->stuck(now(), timing_.lease);
   if (options_.most_stuck != 0 && stuck >= options_.most_stuck && !told_stuck_) {
     told_stuck_ = true;
     const status why = resource_exhausted(fmt::format(
