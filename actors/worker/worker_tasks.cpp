@@ -77,15 +77,16 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
     return make_failure(order.status(), request);
   auto& fresh = tasks_[id];
   fresh.about = *std::move(order);
-  fresh.memory = std::make_shared<task_memory>(
-    task_core{fresh.about,
-              *std::move(graph),
-              {.consumer_lease = options_.tasks.consumer_lease, .most_splits = options_.tasks.most_splits},
-              log_});
+  fresh.memory = std::make_shared<task_memory>(task_core{
+    fresh.about,
+    *std::move(graph),
+    {.consumer_lease = options_.tasks.consumer_lease, .most_splits = options_.tasks.most_splits},
+    log_});
   fresh.rate.add(now(), 0);
-  if (auto how = team_.add(
-        {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.tasks.restarts},
-        [this, id](uint64_t) { return run(id); });
+  if (auto how = team_.add({.id = child_of(id),
+                            .restart = restart_policy::transient,
+                            .own_budget = options_.tasks.restarts},
+                           [this, id](uint64_t) { return run(id); });
       !how) {
     tasks_.erase(id);
     return make_failure(how, request);
@@ -96,8 +97,8 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
 
 result<caf::actor> worker_state::run(task_id id) {
   auto& task = tasks_.at(id);
-  task.actor = port::spawn<task_state>(self_->system(), task.memory, options_.tasks, worker_handle{self_},
-                                       place_.below(child_of(id)), log_);
+  task.actor = port::spawn<task_state>(self_->system(), task.memory, options_.tasks,
+                                       worker_handle{self_}, place_.below(child_of(id)), log_);
   router_->add(id, task.actor);
   return caf::actor_cast<caf::actor>(task.actor);
 }

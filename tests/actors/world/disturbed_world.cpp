@@ -260,6 +260,21 @@ void disturbed_world::befall() {
     what[t.below(what.size())]();
 }
 
+void disturbed_world::look_at_credit() {
+  for (const auto& x : world_->trainers) {
+    const auto share = x.fair_window();
+    const auto smallest = x.smallest_window();
+    if (!x.over() && share && smallest && *smallest < *share) {
+      if (++starved_[&x] == 3)
+        starving_.push_back(fmt::format("{} grants a task {} elements; {} is its share", x.name(),
+                                        *smallest, *share));
+    } else {
+      starved_.erase(&x);
+    }
+  }
+  world_->time.after(500ms, [this] { look_at_credit(); });
+}
+
 void disturbed_world::run() {
   build();
   auto& t = world_->time;
@@ -276,7 +291,7 @@ void disturbed_world::run() {
   while (t.now() < bound && !all_over()) t.run_until(t.now() + 1s);
   // Named jobs are kept for a while when nobody reads them.
   t.run_until(t.now() + 20s);
-  judge_ = std::make_unique<judge>(*world_, excuses_);
+  judge_ = std::make_unique<judge>(*world_, excuses_, starving_);
 }
 
 } // namespace headrace::test

@@ -3,6 +3,7 @@
 #include "tests/actors/world/judge.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ public:
 private:
   void build();
   void befall();
+  /// Now and then: whether a stream is granted less than its share for long.
+  void look_at_credit();
   void cut_something();
   void stop_something();
   void heal();
@@ -57,6 +60,8 @@ private:
   std::unique_ptr<judge> judge_;
   disturbances excuses_;
   std::vector<std::string> story_;
+  std::map<const trainer_process*, int> starved_; ///< how often in turn
+  std::vector<std::string> starving_;
   duration worker_timeout_{};
   time_point began_{};
 };

@@ -152,6 +152,10 @@ void judge::nothing_left_behind() {
       find("orphan", fmt::format("{} runs {} tasks that nobody needs", w.name(), w.tasks()));
 }
 
+void judge::credit_is_shared() {
+  for (const auto& what : starving_) find("credit", what);
+}
+
 const std::vector<violation>& judge::all() {
   every_wait_ended();
   nothing_repeated();
@@ -159,6 +163,7 @@ const std::vector<violation>& judge::all() {
   little_lost();
   every_error_is_excused();
   nothing_left_behind();
+  credit_is_shared();
   return found_;
 }
 

@@ -47,6 +47,8 @@ public:
   void every_error_is_excused();
   /// Nothing runs that nobody needs.
   void nothing_left_behind();
+  /// Credit is shared by the streams that there are.
+  void credit_is_shared();
   /// All of the above.
   const std::vector<violation>& all();
 
@@ -65,6 +67,7 @@ private:
 
   const world& world_;
   disturbances excuses_;
+  std::vector<std::string> starving_;
   std::vector<violation> found_;
 };
 

@@ -21,7 +21,7 @@ void trainer_process::on_started() {
       .up = [this] { carry_out(core_->dispatcher_up(now())); },
       .down = [this](const status& why) { carry_out(core_->dispatcher_down(why)); },
       .failed = [this](const status& why) { carry_out(core_->dispatcher_unreached(why)); }});
-  carry_out({});
+  carry_out(consume::commands{});
   after(duration{1}, [this] { take(); });
 }
 
@@ -200,6 +200,13 @@ void trainer_process::carry_out(const consume::close_stream& what) {
   windows_.erase(what.task);
   by_channel_.erase({at->second.over.over.get(), at->second.channel});
   routes_.erase(at);
+}
+
+std::optional<uint64_t> trainer_process::fair_window() const {
+  const auto most = options_.reads.max_outstanding;
+  if (most == 0 || !options_.reads.job_name.empty() || routes_.empty())
+    return {};
+  return std::max<uint64_t>(static_cast<uint64_t>(most) / routes_.size(), 1);
 }
 
 std::optional<uint64_t> trainer_process::smallest_window() const {

@@ -45,7 +45,10 @@ public:
   void told(const iteration_view& news);
   void arrived(const connection_ptr& over, uint32_t channel, const from_task& what);
 
-  /// Room for one element more than is held, somewhere: the smallest window that it granted.
+  /// What a stream may be granted at least, where the trainer bounds the elements under way and
+  /// reads alone; at most, a job's streams begin with less.
+  std::optional<uint64_t> fair_window() const;
+  /// The smallest window that it granted.
   std::optional<uint64_t> smallest_window() const;
 
 private:

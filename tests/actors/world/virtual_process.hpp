@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,29 +80,34 @@ private:
   std::deque<std::function<void()>> inbox_;
 };
 
-/// The one timer of a process's core, as port::alarm.
+/// The one timer of a core in a process, as port::alarm.
 class virtual_alarm {
 public:
   explicit virtual_alarm(virtual_process& of) : of_(of) {}
   void set(std::optional<time_point> at, std::function<void()> rings) {
-    if (!at || (armed_ && *armed_ <= *at && life_ == of_.life()))
+    auto& armed = state_->armed;
+    if (!at || (armed && *armed <= *at && state_->life == of_.life()))
       return;
-    armed_ = at;
-    life_ = of_.life();
+    armed = at;
+    state_->life = of_.life();
     of_.after(std::max(*at - of_.now(), duration{0}),
-              [this, epoch = ++epoch_, rings = std::move(rings)] {
-                if (epoch != epoch_)
+              [weak = std::weak_ptr{state_}, epoch = ++state_->epoch, rings = std::move(rings)] {
+                const auto mine = weak.lock();
+                if (!mine || epoch != mine->epoch)
                   return;
-                armed_.reset();
+                mine->armed.reset();
                 rings();
               });
   }
 
 private:
+  struct state {
+    std::optional<time_point> armed;
+    uint64_t life = 0;
+    uint64_t epoch = 0;
+  };
   virtual_process& of_;
-  std::optional<time_point> armed_;
-  uint64_t life_ = 0;
-  uint64_t epoch_ = 0;
+  std::shared_ptr<state> state_ = std::make_shared<state>();
 };
 
 } // namespace headrace::test

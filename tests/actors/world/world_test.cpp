@@ -34,7 +34,7 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
     x.run();
     events += x.events();
     for (const auto& [rule, what] : x.judged()) {
-      if (broken[rule].empty())
+      if (broken[rule].size() < 2)
         ADD_FAILURE() << rule << ": " << what << "\n"
                       << story_of(x) << "again: HEADRACE_WORLD_SEED=" << seed
                       << " actors_test --gtest_filter=World.*";
@@ -45,7 +45,7 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
               static_cast<unsigned long long>(worlds));
   for (const auto& [rule, seeds] : broken) {
     std::printf("%s: %zu:", rule.c_str(), seeds.size());
-    for (size_t i = 0; i < std::min<size_t>(seeds.size(), 12); ++i)
+    for (size_t i = 0; i < std::min<size_t>(seeds.size(), 40); ++i)
       std::printf(" %llu", static_cast<unsigned long long>(seeds[i]));
     std::printf("\n");
   }
