@@ -31,8 +31,9 @@ struct violation {
 /// hold. Knows for each guarantee what may be lost or repeated.
 class judge {
 public:
-  explicit judge(const world& of, disturbances excuses)
-    : world_(of), excuses_(std::move(excuses)) {}
+  /// `starving`: streams that were seen with less credit than their share.
+  judge(const world& of, disturbances excuses, std::vector<std::string> starving = {})
+    : world_(of), excuses_(std::move(excuses)), starving_(std::move(starving)) {}
 
   /// Of trainers that are there: every wait ended.
   void every_wait_ended();
