@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headrace/actors/log_line.hpp"
-#include "headrace/actors/request_token.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/actors/request_token.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <cstddef>
