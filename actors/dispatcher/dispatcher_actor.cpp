@@ -1,181 +1,182 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 
-#include "headrace/actors/dispatcher/status_report.hpp"
+#include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
-#include "headrace/runtime/supervision/codec.hpp"
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/registration_codec.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
+#include <cstdlib>
+#include <utility>
 
 namespace headrace {
 
+// From messages to events. What follows from them is in dispatcher_carry_out.cpp.
+
+namespace {
+
+std::string child_of(job_id id) { return fmt::format("job {:x}", id.value); }
+
+} // namespace
+
 dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatcher_options options,
-                                   tree_place place, logger log)
+                                   job_factory jobs, tree_place place, logger log)
   : self_(self),
-    options_(options),
+    options_(std::move(options)),
+    jobs_(std::move(jobs)),
     log_(std::move(log)),
     watcher_(self),
     place_(std::move(place)),
     team_(self, watcher_, {.path = place_.path},
           {.started = [this](const std::string& child,
-                             const caf::actor&) { job_started(job_named(child)); },
-           .ended = [this](const std::string& child,
-                           const status& why) { job_ended(job_named(child), why); },
+                             const caf::actor&) { carry_out(core_.job_started(job_named(child))); },
+           .ended =
+             [this](const std::string& child, const status& why) {
+               const auto id = job_named(child);
+               carry_out(why.ok() ? core_.job_ended(id) : core_.job_crashed(id, why));
+             },
            .gave_up = {},
-           .dropped = [this](const std::string& child,
-                             const status& why) { forget_job(job_named(child), why); }},
+           .dropped =
+             [this](const std::string& child, const status& why) {
+               const auto id = job_named(child);
+               carry_out(core_.job_failed(id, why, running_of(id)));
+             }},
           place_.board),
-    record_(options.store->recover().value()),
-    workers_(options.timing),
-    started_(now()) {
-  // An earlier actor's jobs ended with it.
-  const auto jobs = record_.jobs();
-  for (const auto& [id, job] : jobs) forget_job(id, aborted("the dispatcher was started again"));
-}
+    core_({options_.timing, options_.idle_job, options_.start_timeout},
+          options_.store->recover().value(), random_id()),
+    started_(now()) {}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
   team_.stop_before_owner();
+  carry_out(core_.start());
   return {
     [this](const envelope& in) -> caf::result<envelope> {
       if (!in.valid())
         return make_bad_message(++bad_messages_, in.status().message());
-      return answer(in);
+      return receive(in);
     },
     [this](atom::deadline, uint64_t epoch) {
       if (epoch != armed_)
         return;
-      for (const auto& who : workers_.expire(now())) lose(who);
-      arm();
+      armed_for_.reset();
+      carry_out(core_.timer(now()));
     },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
 
-caf::result<envelope> dispatcher_state::answer(const envelope& in) {
+template <class Event>
+caf::result<envelope> dispatcher_state::decide(const envelope& in, Event&& event) {
+  const request_token token{++last_token_};
+  // A promise takes the sender out of the message.
+  auto sender = caf::actor_cast<published_actor>(self_->current_sender());
+  auto promise = self_->make_response_promise<envelope>();
+  askers_.emplace(token, asker{in, std::move(sender), promise});
+  carry_out(event(token));
+  return promise;
+}
+
+caf::result<envelope> dispatcher_state::receive(const envelope& in) {
   using arm = schema::DispatcherMessage;
   const auto id = in->getRequestId();
-  switch (in->which()) {
-  case schema::Envelope::DISPATCHER: break;
-  default: return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
-  }
+  if (in->which() != schema::Envelope::DISPATCHER)
+    return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
   const auto request = in->getDispatcher();
+  const auto for_job = [&](uint64_t job) {
+    return decide(in, [&](request_token token) { return core_.for_job(token, job_id{job}); });
+  };
   switch (request.which()) {
-  case arm::REGISTER_WORKER: return register_worker(in);
-  case arm::WORKER_HEARTBEAT: return worker_heartbeat(in);
-  case arm::REGISTER_DATASET: return register_dataset(in);
-  case arm::GET_DATASET: return get_dataset(in);
-  case arm::OPEN_ITERATION: return open_iteration(in);
-  case arm::CONSUMER_HEARTBEAT:
-    return to_job(in, job_id{request.getConsumerHeartbeat().getJobId()});
-  case arm::LEAVE_ITERATION: return to_job(in, job_id{request.getLeaveIteration().getJobId()});
-  case arm::LEASE_SPLITS: return to_job(in, job_id{request.getLeaseSplits().getJobId()});
-  case arm::TASK_ENDED: return to_job(in, job_id{request.getTaskEnded().getJobId()});
-  case arm::LEAVE_SERVICE: return worker_leaves(in);
+  case arm::REGISTER_WORKER: {
+    if (!self_->current_sender())
+      return make_failure(
+        invalid_argument("a worker registers with a request, not with a plain message"), id);
+    const auto who = read_registration(request.getRegisterWorker());
+    return decide(in,
+                  [&](request_token token) { return core_.register_worker(token, who, now()); });
+  }
+  case arm::WORKER_HEARTBEAT: {
+    const auto beat = request.getWorkerHeartbeat();
+    return decide(in, [&](request_token token) {
+      return core_.worker_heartbeat(token, worker_id{beat.getWorkerId()},
+                                    incarnation{beat.getIncarnation()}, now());
+    });
+  }
+  case arm::LEAVE_SERVICE: {
+    const auto bye = request.getLeaveService();
+    return decide(in, [&](request_token token) {
+      return core_.worker_leaves(token, worker_id{bye.getWorkerId()},
+                                 incarnation{bye.getIncarnation()});
+    });
+  }
+  case arm::REGISTER_DATASET:
+    return decide(in, [&](request_token token) {
+      return core_.register_dataset(token, read_dataset_registration(request.getRegisterDataset()));
+    });
+  case arm::GET_DATASET:
+    return decide(in, [&](request_token token) {
+      return core_.get_dataset(token, std::string{text_of(request.getGetDataset())});
+    });
+  case arm::OPEN_ITERATION: {
+    const auto wanted = read_open_iteration(request.getOpenIteration());
+    if (!wanted)
+      return make_failure(wanted.status(), id);
+    return decide(in, [&](request_token token) { return core_.open_iteration(token, *wanted); });
+  }
+  case arm::CONSUMER_HEARTBEAT: return for_job(request.getConsumerHeartbeat().getJobId());
+  case arm::LEAVE_ITERATION: return for_job(request.getLeaveIteration().getJobId());
+  case arm::LEASE_SPLITS: return for_job(request.getLeaseSplits().getJobId());
+  case arm::TASK_ENDED: return for_job(request.getTaskEnded().getJobId());
+  case arm::AWAIT_WORKERS:
+    if (!self_->current_sender())
+      return make_ok(id); // nobody listens
+    return decide(in, [&](request_token token) {
+      return core_.await_workers(token, request.getAwaitWorkers());
+    });
   case arm::GET_STATUS: return get_status(in);
-  case arm::AWAIT_WORKERS: return await_workers(in);
   default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
   }
 }
 
-// -- datasets -----------------------------------------------------------------
+// -- the jobs' actors -------------------------------------------------------------------
 
-envelope dispatcher_state::register_dataset(const envelope& in) {
-  auto wanted = in->getDispatcher().getRegisterDataset();
-  auto fingerprint = wanted.getFingerprint();
-  dataset_record record{bytes_of(wanted.getGraph()),
-                        bytes_of(wanted.getElementSpec()),
-                        {reinterpret_cast<const char*>(fingerprint.begin()), fingerprint.size()}};
-  if (record.fingerprint.empty())
-    return make_failure(invalid_argument("a dataset is registered with its fingerprint"),
-                        in->getRequestId());
-  const bool known = record_.datasets().with_fingerprint(record.fingerprint) != nullptr;
-  if (!known && record.graph.empty())
-    return make_failure(not_found("no dataset of that fingerprint is registered"),
-                        in->getRequestId());
-  if (known) // Kept once.
-    record.graph = record.spec = {};
-  const std::string wanted_id{text_of(wanted.getDatasetId())};
-  auto id = record_.datasets().id_for(wanted_id, record);
-  if (!id)
-    return make_failure(id.status(), in->getRequestId());
-  commit(service_record::dataset_registered{*id, std::move(record),
-                                            wanted.getForIteration() && wanted_id.empty()});
-  return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
-    b.initDatasetDef().setDatasetId(*id);
-  });
+job_id dispatcher_state::job_named(const std::string& child) {
+  return job_id{std::strtoull(child.c_str() + child.find(' '), nullptr, 16)};
 }
 
-envelope dispatcher_state::get_dataset(const envelope& in) {
-  const std::string id{text_of(in->getDispatcher().getGetDataset())};
-  auto found = record_.datasets().find(id);
-  if (!found)
-    return make_failure(found.status(), in->getRequestId());
-  return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
-    auto out = b.initDatasetDef();
-    out.setDatasetId(id);
-    out.setGraph(data_of((*found)->graph));
-    out.setElementSpec(data_of((*found)->spec));
-    out.setFingerprint({reinterpret_cast<const kj::byte*>((*found)->fingerprint.data()),
-                        (*found)->fingerprint.size()});
-  });
+job_handle dispatcher_state::actor_of(job_id id) const {
+  return team_.find<job_handle>(child_of(id));
 }
 
-time_point dispatcher_state::now() const { return self_->clock().now(); }
-
-void dispatcher_state::commit(const service_record::fact& what) {
-  if (auto kept = options_.store->append({what}); !kept)
-    throw error{kept.with_context("storing what was decided")};
-  record_.apply(what);
+void dispatcher_state::carry_out(const dispatcher_command::run_job& x) {
+  const auto id = x.what.id;
+  keepers_.insert_or_assign(id, jobs_(x.what));
+  if (auto how = team_.add(
+        {.id = child_of(id), .restart = restart_policy::transient, .own_budget = options_.restarts},
+        [this, id](uint64_t) { return start_job(id); });
+      !how)
+    carry_out(core_.job_not_started(id, how));
 }
 
-// -- introspection --------------------------------------------------------------
+void dispatcher_state::carry_out(const dispatcher_command::drop_job& x) {
+  team_.remove(child_of(x.id));
+  keepers_.erase(x.id);
+}
 
-caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
-  // Each job tells its own; the last to answer completes the report.
-  struct gathering {
-    std::vector<envelope> jobs;
-    size_t missing = 0;
-    caf::typed_response_promise<envelope> answer;
-  };
-  auto all = std::make_shared<gathering>();
-  all->answer = self_->make_response_promise<envelope>();
-  for (const auto& [id, job] : record_.jobs()) all->missing += actor_of(id) ? 1 : 0;
-  const auto complete = [this, all, request = in->getRequestId()] {
-    all->answer.deliver(make_envelope(request, [&](schema::Envelope::Builder b) {
-      auto out = b.initDispatcher().initStatus();
-      out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
-      out.setDatasets(static_cast<uint32_t>(record_.registered()));
-      // Most are caught at the node's door.
-      const auto counted = options_.counters ? options_.counters() : node_counters{};
-      out.setBadMessages(bad_messages_ + counted.bad_messages);
-      out.setRefusedPeers(counted.refused_hellos);
-      write_status(out, workers_, {last_heartbeats_, trees_}, all->jobs, now());
-      if (place_.board)
-        out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()),
-                                    options_.past, place_.board->roots()})
-                              .bytes()));
-    }));
-  };
-  auto promise = all->answer;
-  if (all->missing == 0)
-    complete();
-  for (const auto& [id, job] : record_.jobs()) {
-    if (!actor_of(id))
-      continue;
-    const auto heard = [all, complete] {
-      if (--all->missing == 0)
-        complete();
-    };
-    port::request(self_, actor_of(id), std::chrono::seconds{1}, in)
-      .then(
-        [all, heard](const envelope& answer) {
-          all->jobs.push_back(answer);
-          heard();
-        },
-        [heard](const caf::error&) { heard(); });
-  }
-  return promise;
+result<caf::actor> dispatcher_state::start_job(job_id id) {
+  std::vector<worker_change> present;
+  for (const auto& info : core_.workers().alive())
+    if (auto known = workers_.find(info.id); known != workers_.end())
+      present.push_back({info, known->second.handle, false});
+  auto actor = caf::actor_cast<caf::actor>(keepers_.at(id).start(present));
+  if (options_.on_job)
+    options_.on_job(actor);
+  return actor;
+}
+
+std::vector<placed_task> dispatcher_state::running_of(job_id id) const {
+  const auto keeper = keepers_.find(id);
+  return keeper != keepers_.end() ? keeper->second.running() : std::vector<placed_task>{};
 }
 
 } // namespace headrace

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dataset_table.hpp"
-#include "headrace/actors/job/iteration.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/runtime/base/ids.hpp"
 
 #include <deque>
 #include <map>
@@ -12,7 +13,8 @@
 namespace headrace {
 
 /// The durable state of a dispatcher: which datasets are registered and which jobs there are.
-/// Changes only by facts; the same facts make the same state. What a job does is in its job_record.
+/// Changes only by facts; the same facts make the same state. What a job does is in that job's own
+/// record.
 ///
 /// Ids that somebody registered stay. Those that the dispatcher chose for one iteration are of use
 /// until the iteration's job is over, and a little longer, for who asks twice.

@@ -11,8 +11,8 @@ namespace headrace {
 
 /// What workers last told of themselves.
 struct worker_reports {
-  const std::map<worker_id, envelope>& heartbeats;
-  const std::map<worker_id, buffer>& trees; ///< SupervisionTree messages
+  std::map<worker_id, envelope> heartbeats;
+  std::map<worker_id, buffer> trees; ///< SupervisionTree messages
 };
 
 /// Puts together what `headrace status` shows: the workers, and the jobs as they answered for

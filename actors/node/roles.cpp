@@ -1,6 +1,7 @@
 #include "headrace/actors/node/roles.hpp"
 
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/node/node_supervisor.hpp"
 #include "headrace/actors/node/task_hosting.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
@@ -20,6 +21,18 @@ published_actor told(const std::function<void(const caf::actor&)>& listener, con
   return caf::actor_cast<published_actor>(fresh);
 }
 
+/// Keeps what a job's actors store in memory, for as long as the job lives.
+job_keeper keep_job(caf::actor_system& system, const job_description& about, const logger& log) {
+  const auto store =
+    std::make_shared<memory_store<job_record>>(job_record{about.id, about.policy, about.plan});
+  return {
+    .start = [&system, about, log, store](const std::vector<worker_change>& present) -> job_handle {
+      return port::spawn<job_state>(system, about, store, present, log);
+    },
+    .running = [store] { return store->recover().value().running(); },
+  };
+}
+
 } // namespace
 
 published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
@@ -31,8 +44,11 @@ published_actor start_dispatcher(node& where, const dispatcher_options& options,
               .child = "dispatcher",
               .start =
                 [&system, options, log](const tree_place& place) {
-                  return told(options.on_start,
-                              port::spawn<dispatcher_state>(system, options, place, log));
+                  const auto jobs = [&system, log](const job_description& about) {
+                    return keep_job(system, about, log);
+                  };
+                  return told(options.on_start, port::spawn<dispatcher_state>(
+                                                  system, options, job_factory{jobs}, place, log));
                 },
               .gave_up = std::move(failed),
               .log = log,

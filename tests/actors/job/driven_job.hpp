@@ -1,12 +1,12 @@
 #pragma once
 
-#include "headrace/actors/job/job_record.hpp"
+#include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,63 +23,147 @@ inline split_plan one_source(uint64_t splits) {
   return out;
 }
 
-/// One repetition of a job, with what a job actor does around its core.
+/// What a job's core wants to have done after an event, by kind.
+struct job_outcome {
+  std::vector<job_record::fact> stored;
+  std::map<request_token, decltype(job_command::answer::what)> answers;
+  std::vector<job_command::start_task> starts;
+  std::vector<job_command::stop_task> stops;
+  std::vector<job_command::announce> news;
+  std::vector<log_line> lines;
+  bool ended = false;
+
+  /// The only answer.
+  const auto& answer() const { return answers.begin()->second; }
+  const iteration_view& view() const { return std::get<iteration_view>(answer()); }
+  const status& how() const { return std::get<status>(answer()); }
+};
+
+/// A job's core with a store: gives it events and sorts what comes out.
 class driven_job {
 public:
-  driven_job(sharding_policy mode, uint64_t splits) : driven_job(mode, one_source(splits)) {}
-  driven_job(sharding_policy mode, const split_plan& plan)
-    : record(job_id{1}, mode, plan), store(record, 100) {
-    commit({{0, job_record::begun{42}}});
+  driven_job(sharding_policy policy, uint64_t splits, std::vector<worker_info> present = {})
+    : driven_job(policy, one_source(splits), std::move(present)) {}
+  driven_job(sharding_policy policy, const split_plan& plan, std::vector<worker_info> present = {})
+    : driven_job({.id = job_id{1},
+                  .name = "train",
+                  .policy = policy,
+                  .plan = plan,
+                  .timing = {std::chrono::seconds{1}, std::chrono::seconds{5}}},
+                 std::move(present)) {}
+  driven_job(const job_description& about, std::vector<worker_info> present)
+    : store(empty(about), 100), core(about, empty(about), present, 42) {
+    take(core.start(now));
   }
-  job_record::repetition& r() { return record.repetitions().at(0); }
-  void commit(const std::vector<job_record::fact>& facts) {
-    ASSERT_TRUE(store.append(facts).ok());
-    for (const auto& x : facts) record.apply(x);
-    all.insert(all.end(), facts.begin(), facts.end());
+  static job_record empty(const job_description& about) {
+    return {about.id, about.policy, about.plan};
   }
-  iteration::commands carry_out(const iteration::decision& decided) {
-    commit(record.facts_of(0, decided));
-    return decided.todo;
-  }
-  std::optional<split_assigner::leased_to> ask(const lease_request& wanted,
-                                               const std::set<task_id>& blocked) {
-    if (auto news = r().splits.note(wanted))
-      commit({{0, *news}});
-    now += std::chrono::microseconds{10};
-    auto given = r().splits.decide(wanted, blocked, now);
-    if (!given)
-      return {};
-    commit({{0, split_assigner::fact{*given}}});
-    r().splits.keep_pace(*given, now);
-    return given;
-  }
-  /// A task leaves with these unread. Says what the job took back.
-  std::vector<split_assigner::returned> leave(task_id id, const std::vector<unread_splits>& unread,
-                                              const std::vector<worker_info>& alive,
-                                              iteration::commands& todo) {
-    std::vector<split_assigner::returned> out;
-    std::vector<job_record::fact> facts;
-    for (const auto& one : unread)
-      if (const auto back = r().splits.give_back(id, one)) {
-        out.push_back(std::get<split_assigner::returned>(*back));
-        facts.push_back({0, *back});
-      }
-    const auto decided =
-      r().state.task_left(id, r().state.tasks().at(id).life, {1}, rest(alive, !facts.empty()));
-    if (decided.facts.empty())
-      return {};
-    commit(facts);
-    todo = carry_out(decided);
-    return out;
-  }
-  job_remainder rest(const std::vector<worker_info>& alive, bool given_back = false) {
-    return {given_back || r().splits.has_rest(), alive};
+  /// Another core goes on where this one was.
+  job_outcome restart(const std::vector<worker_info>& present) {
+    core = job_core{core.about(), store.recover().value(), present, 43};
+    return take(core.start(now));
   }
 
-  job_record record;
+  job_outcome open(uint64_t consumer, uint64_t repetition = 0) {
+    return take(
+      core.open(next(), {.consumer = consumer_id{consumer}, .repetition = repetition}, now));
+  }
+  job_outcome beat(uint64_t consumer, uint64_t repetition = 0) {
+    return take(core.heartbeat(next(), {consumer_id{consumer}, job_id{1}, repetition}, now));
+  }
+  job_outcome leave(uint64_t consumer, uint64_t repetition = 0) {
+    return take(core.leave(next(), {consumer_id{consumer}, job_id{1}, repetition}, now));
+  }
+  job_outcome came(const worker_info& who) { return take(core.worker_came(who, now)); }
+  job_outcome lost(worker_id who) { return take(core.worker_lost(who, now)); }
+  job_outcome started(const job_command::start_task& what, const status& how = {}) {
+    return take(core.start_answered(what, how, now));
+  }
+  job_outcome ended(const task_order& what, const status& how = {}) {
+    return take(
+      core.task_ended(next(),
+                      {.id = what.id,
+                       .life = what.life,
+                       .made = {1},
+                       .outcome = how.ok() ? task_outcome::exhausted : task_outcome::failed,
+                       .failure = how},
+                      now));
+  }
+  job_outcome left(const task_order& what, std::vector<unread_splits> unread = {}) {
+    return take(core.task_ended(next(),
+                                {.id = what.id,
+                                 .life = what.life,
+                                 .made = {1},
+                                 .outcome = task_outcome::left,
+                                 .unread = std::move(unread)},
+                                now));
+  }
+  /// A task asks; `last_token` names the question.
+  job_outcome ask(const splits_request& what) {
+    now += std::chrono::microseconds{10}; // tasks are fast
+    return take(core.lease(next(), what, now));
+  }
+  /// The answer, if there is one at once.
+  std::optional<splits_answer> ask(const task_order& task, const split_question& which) {
+    const auto out = ask({.task = task.id, .life = task.life, .which = which});
+    const auto at = out.answers.find(last_token);
+    if (at == out.answers.end())
+      return {};
+    return std::make_optional<splits_answer>(std::get<splits_answer>(at->second));
+  }
+  /// Time passes, and the timer comes whenever it is due.
+  job_outcome pass(duration by) {
+    job_outcome out;
+    const auto end = now + by;
+    for (auto next = core.next_deadline(); next && *next <= end; next = core.next_deadline()) {
+      now = std::max(now, *next);
+      take(core.timer(now), out);
+      if (out.ended)
+        break;
+    }
+    now = end;
+    return out;
+  }
+
+  const iteration& state(uint64_t repetition = 0) const {
+    return core.record().repetitions().at(repetition).state;
+  }
+  bool begun(uint64_t repetition = 0) const {
+    return core.record().repetitions().contains(repetition);
+  }
+
+  time_point now{};
+  request_token last_token{};
   memory_store<job_record> store;
-  std::vector<job_record::fact> all;
-  time_point now{}; ///< tasks are fast
+  std::vector<job_record::fact> all; ///< that were stored
+  job_core core;
+
+private:
+  request_token next() { return last_token = request_token{last_token.value + 1}; }
+  job_outcome take(const job_commands& commands) {
+    job_outcome out;
+    take(commands, out);
+    return out;
+  }
+  void take(const job_commands& commands, job_outcome& out) {
+    struct {
+      driven_job& job;
+      job_outcome& out;
+      void operator()(const job_command::store& x) {
+        ASSERT_TRUE(job.store.append(x.facts).ok());
+        job.all.insert(job.all.end(), x.facts.begin(), x.facts.end());
+        out.stored.insert(out.stored.end(), x.facts.begin(), x.facts.end());
+      }
+      void operator()(const job_command::answer& x) { out.answers.insert({x.to, x.what}); }
+      void operator()(const job_command::start_task& x) { out.starts.push_back(x); }
+      void operator()(const job_command::stop_task& x) { out.stops.push_back(x); }
+      void operator()(const job_command::announce& x) { out.news.push_back(x); }
+      void operator()(const job_command::drop_reader&) {}
+      void operator()(const job_command::log& x) { out.lines.push_back(x); }
+      void operator()(const job_command::ended&) { out.ended = true; }
+    } sort{*this, out};
+    for (const auto& x : commands) std::visit(sort, x);
+  }
 };
 
 } // namespace headrace::test

@@ -2,60 +2,68 @@
 #include "tests/actors/job/reading_task.hpp"
 
 #include <iostream>
+#include <map>
+#include <random>
+#include <set>
 
 namespace headrace::test {
 namespace {
 
 /// Readers and workers come and go, tasks start, lease, leave, end and fail, in random order, over
-/// random sources; then what is left is worked off.
+/// random sources; then what is left is worked off. Stands for the network and the workers, and
+/// judges; all that is decided is the core's.
 class job_schedule {
 public:
-  job_schedule(uint64_t seed, sharding_policy mode)
+  job_schedule(uint64_t seed, sharding_policy policy)
     : random_(seed),
-      mode_(mode),
+      policy_(policy),
       plan_(random_, 300),
       ledger_(plan_),
-      job_(mode, plan_.what),
+      job_(policy, plan_.what),
       accidents_(random_() % 300 + 20) {
     for (auto n = random_() % 4; n != 0; --n) start_worker(worker_id{n});
   }
 
   size_t run() {
     size_t events = 0;
-    for (; events < 5'000 && !(opened_ && job_.r().state.finished()); ++events) {
+    for (; events < 5'000 && !finished(); ++events) {
       step();
       if (random_() % 512 == 0)
         check();
     }
     events += drain();
     check();
-    const auto& core = job_.r().state;
-    EXPECT_TRUE(core.finished()) << "it never ends";
+    EXPECT_TRUE(finished()) << "it never ends";
     for (const auto& [who, ended] : readers_)
-      EXPECT_TRUE(ended) << "consumer " << who.value << " did not hear of the end";
-    if (mode_ == sharding_policy::dynamic && core.failure().ok())
+      EXPECT_TRUE(ended) << "consumer " << who << " did not hear of the end";
+    if (policy_ == sharding_policy::dynamic && job_.state().failure().ok())
       ledger_.check(left_);
     return events;
   }
 
 private:
   struct running {
-    iteration::task what;
+    job_command::start_task order;
     reading_task reader;
     bool started = false;
     std::optional<std::vector<unread_splits>> unread = {}; ///< it leaves
-    std::optional<lease_request> waits = {};               ///< at the job
+    bool waits = false;                                    ///< for an answer of the job
   };
+  struct question {
+    task_id task;
+    split_question which;
+  };
+
+  bool finished() const { return job_.begun() && job_.state().finished(); }
   void step() {
-    auto& core = job_.r().state;
     const worker_id who{random_() % 4 + 1};
     switch (random_() % accidents_) {
     case 0:
-    case 1: join(consumer_id{random_() % 3 + 1}); break;
+    case 1: join(random_() % 3 + 1); break;
     case 2: {
-      const consumer_id reader{random_() % 3 + 1};
-      readers_.erase(reader);
-      do_all(core.consumer_left(reader));
+      const auto reader = random_() % 3 + 1;
+      if (readers_.erase(reader) != 0)
+        follow(job_.leave(reader));
       break;
     }
     case 3:
@@ -67,7 +75,7 @@ private:
       if (auto gone = workers_.extract(who)) {
         away_[who] = gone.mapped();
         leaving_.erase(who);
-        do_all(core.worker_lost(who, rest()));
+        follow(job_.lost(who));
       }
       break;
     case 6:
@@ -77,24 +85,24 @@ private:
     default: act();
     }
   }
-  void join(consumer_id who) {
-    auto& core = job_.r().state;
-    do_all(core.consumer_joined(who, alive()));
-    opened_ = true;
-    readers_[who] = core.finished();
+  void join(uint64_t who) {
+    const auto out = job_.open(who);
+    readers_[who] = std::get<iteration_view>(out.answers.at(job_.last_token)).finished;
+    follow(out);
   }
   /// A new life of it, or the one that was away.
   void start_worker(worker_id who) {
     auto away = away_.extract(who);
     workers_.emplace(who, away && random_() % 2 == 0 ? away.mapped() : worker(who.value, ++life_));
-    do_all(job_.r().state.worker_joined(workers_.at(who)));
+    follow(job_.came(workers_.at(who)));
   }
   void begin_to_leave(worker_id who) {
     leaving_.insert(who);
     left_ = true;
     for (auto& [id, t] : tasks_)
-      if (t.what.worker.id == who && t.started && !t.unread)
-        t.unread = mode_ == sharding_policy::off ? std::vector<unread_splits>{} : t.reader.leave();
+      if (t.order.worker == who && t.started && !t.unread)
+        t.unread =
+          policy_ == sharding_policy::off ? std::vector<unread_splits>{} : t.reader.leave();
     say_goodbye();
   }
   /// A worker that leaves is gone with its last task.
@@ -102,13 +110,13 @@ private:
     for (auto at = leaving_.begin(); at != leaving_.end();) {
       const auto who = *at;
       if (std::ranges::any_of(tasks_,
-                              [&](const auto& x) { return x.second.what.worker.id == who; })) {
+                              [&](const auto& x) { return x.second.order.worker == who; })) {
         ++at;
         continue;
       }
       at = leaving_.erase(at);
       workers_.erase(who);
-      do_all(job_.r().state.worker_lost(who, rest()));
+      follow(job_.lost(who));
       at = leaving_.begin();
     }
   }
@@ -118,53 +126,62 @@ private:
     auto at = tasks_.begin();
     std::advance(at, static_cast<long>(random_() % tasks_.size()));
     auto& [id, t] = *at;
-    auto& core = job_.r().state;
     if (!t.started) {
       t.started = true;
       const bool answers = calm_ || random_() % 50 != 0;
-      const bool leaves = leaving_.contains(t.what.worker.id);
-      do_all(core.task_started(id,
-                               leaves    ? unavailable("it is about to end")
-                               : answers ? status{}
-                                         : deadline_exceeded("no answer"),
-                               rest()));
+      const bool leaves = leaving_.contains(t.order.worker);
+      follow(job_.started(t.order, leaves    ? unavailable("it is about to end")
+                                   : answers ? status{}
+                                             : deadline_exceeded("no answer")));
       return say_goodbye();
     }
-    if (mode_ == sharding_policy::dynamic && !t.reader.ended()) {
+    if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
       t.reader.step(random_);
       if (!t.unread && !t.waits)
-        t.waits = t.reader.asks(id);
-      return settle();
+        ask(id, t);
+      return;
     }
     if (t.unread) {
       end_of_leaving(id);
       return say_goodbye();
     }
-    if (mode_ == sharding_policy::dynamic)
+    if (policy_ == sharding_policy::dynamic)
       t.reader.finish();
     const bool well = calm_ || random_() % 200 != 0;
-    do_all(core.task_ended(id, t.what.life, {1}, well ? status{} : internal_error("out of luck"),
-                           rest()));
+    follow(job_.ended(t.order.what, well ? status{} : internal_error("out of luck")));
     say_goodbye();
   }
+  void ask(task_id id, running& t) {
+    const auto wanted = t.reader.asks(id);
+    if (!wanted)
+      return;
+    t.waits = true;
+    const split_question which{wanted->source, wanted->pass, *wanted->number - 1};
+    const auto out =
+      job_.ask({.task = id, .life = t.order.what.life, .which = which, .total = wanted->total});
+    questions_[job_.last_token] = {id, which};
+    follow(out);
+  }
   void end_of_leaving(task_id id) {
-    iteration::commands todo;
-    const auto unread = *tasks_.at(id).unread;
+    auto gone = tasks_.extract(id);
+    auto& t = gone.mapped();
+    const auto out = job_.left(t.order.what, *t.unread);
     // All that is not given back was read.
-    auto reader = tasks_.at(id).reader;
-    for (const auto& back : job_.leave(id, unread, alive(), todo)) reader.gave_back(back);
-    reader.finish();
-    tasks_.erase(id);
-    do_all(todo);
+    for (const auto& fact : out.stored)
+      if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
+        if (const auto* back = std::get_if<split_assigner::returned>(of))
+          t.reader.gave_back(*back);
+    t.reader.finish();
+    follow(out);
   }
   /// No more accidents, until all is done.
   size_t drain() {
     calm_ = true;
     if (workers_.empty())
       start_worker(worker_id{1});
-    join(consumer_id{1});
+    join(1);
     size_t events = 0;
-    for (; events < 100'000 && !job_.r().state.finished(); ++events) {
+    for (; events < 100'000 && !finished(); ++events) {
       // Where every task left or was lost, it is for a worker to come.
       if (tasks_.empty())
         start_worker(worker_id{100 + events});
@@ -172,64 +189,58 @@ private:
     }
     return events;
   }
-  void settle() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      std::set<task_id> blocked;
-      for (const auto& [id, t] : tasks_)
-        if (t.waits)
-          blocked.insert(id);
-      for (auto& [id, t] : tasks_) {
-        if (!t.waits)
-          continue;
-        const auto given = job_.ask(*t.waits, blocked);
-        if (!given)
-          continue;
-        moved = true;
-        t.waits.reset();
-        blocked.erase(id);
-        if (!t.unread)
-          t.reader.answered(given->splits);
-        else if (given->splits)
-          t.reader.leased_in_vain(*given);
+  /// What the job wants to have done reaches tasks and readers.
+  void follow(const job_outcome& what) {
+    EXPECT_FALSE(what.ended) << "it is kept longer than this";
+    for (const auto& x : what.stops) tasks_.erase(x.task);
+    for (auto at = tasks_.begin(); at != tasks_.end();) {
+      if (job_.state().tasks().at(at->first).alive()) {
+        ++at;
+        continue;
       }
+      at->second.reader.lose();
+      at = tasks_.erase(at);
     }
-  }
-  void do_all(const iteration::decision& decided) { do_all(job_.carry_out(decided)); }
-  void do_all(const iteration::commands& todo) {
-    for (const auto& x : todo.stop) tasks_.erase(x.id);
-    for (auto id : todo.forget)
-      if (auto gone = tasks_.extract(id))
-        gone.mapped().reader.lose();
-    for (const auto& x : todo.start) tasks_.emplace(x.id, running{x, {plan_, ledger_}});
-    const auto& core = job_.r().state;
-    if (todo.announce && core.finished())
-      for (auto& [who, ended] : readers_) ended = true;
+    for (const auto& x : what.starts) tasks_.emplace(x.what.id, running{x, {plan_, ledger_}});
+    for (const auto& x : what.news)
+      if (x.what.finished)
+        for (auto who : x.to)
+          if (auto at = readers_.find(who.value); at != readers_.end())
+            at->second = true;
     // Who is to work is who the job takes for alive.
-    if (!core.finished()) {
-      EXPECT_EQ(std::ranges::count_if(core.tasks(), [](const auto& x) { return x.second.alive(); }),
-                static_cast<ptrdiff_t>(tasks_.size()));
+    if (job_.begun() && !finished()) {
+      EXPECT_EQ(
+        std::ranges::count_if(job_.state().tasks(), [](const auto& x) { return x.second.alive(); }),
+        static_cast<ptrdiff_t>(tasks_.size()));
     }
-    settle();
+    for (const auto& [token, answer] : what.answers)
+      if (auto asked = questions_.extract(token))
+        if (const auto* splits = std::get_if<splits_answer>(&answer))
+          hear(asked.mapped(), *splits);
   }
-  std::vector<worker_info> alive() const {
-    std::vector<worker_info> out;
-    for (const auto& [id, w] : workers_) out.push_back(w);
-    return out;
+  void hear(const question& asked, const splits_answer& given) {
+    const auto at = tasks_.find(asked.task);
+    if (at == tasks_.end())
+      return;
+    auto& t = at->second;
+    t.waits = false;
+    if (!t.unread)
+      t.reader.answered(given);
+    else if (given)
+      t.reader.leased_in_vain({asked.task, asked.which.source, asked.which.pass, {}, given});
   }
-  job_remainder rest() { return job_.rest(alive()); }
   /// What was recorded makes the same state, from the start and from the store.
   void check() {
-    job_record fresh{job_id{1}, mode_, plan_.what};
+    auto fresh = driven_job::empty(job_.core.about());
     for (const auto& x : job_.all) fresh.apply(x);
-    EXPECT_TRUE(fresh == job_.record) << "replaying the facts made another state";
+    EXPECT_TRUE(fresh == job_.core.record()) << "replaying the facts made another state";
     auto recovered = job_.store.recover();
     ASSERT_TRUE(recovered);
-    EXPECT_TRUE(*recovered == job_.record) << "the store recovered another state";
+    EXPECT_TRUE(*recovered == job_.core.record()) << "the store recovered another state";
   }
 
   std::mt19937_64 random_;
-  sharding_policy mode_;
+  sharding_policy policy_;
   random_plan plan_;
   split_ledger ledger_;
   driven_job job_;
@@ -238,9 +249,9 @@ private:
   std::map<worker_id, worker_info> away_; ///< taken for lost, and may come back
   std::set<worker_id> leaving_;
   std::map<task_id, running> tasks_;
-  std::map<consumer_id, bool> readers_; ///< and whether they heard of the end
-  bool opened_ = false;
-  bool left_ = false; ///< a worker, in order
+  std::map<request_token, question> questions_; ///< that the job has not answered
+  std::map<uint64_t, bool> readers_;            ///< and whether they heard of the end
+  bool left_ = false;                           ///< a worker, in order
   bool calm_ = false;
   uint64_t life_ = 0;
 };

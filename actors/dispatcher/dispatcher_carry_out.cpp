@@ -1,0 +1,126 @@
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+// From commands to messages. The actors of jobs are in dispatcher_actor.cpp.
+
+namespace {
+
+/// An answer of the dispatcher as a message.
+struct answer_message {
+  uint64_t request;
+
+  envelope operator()(const status& how) const {
+    return how.ok() ? make_ok(request) : make_failure(how, request);
+  }
+  envelope operator()(const worker_registered& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_registered(b.initWorkerRegistered(), what);
+    });
+  }
+  envelope operator()(const dataset_def& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_dataset_def(b.initDatasetDef(), what);
+    });
+  }
+  envelope operator()(const iteration_view& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_iteration(b.initIteration(), what);
+    });
+  }
+};
+
+} // namespace
+
+void dispatcher_state::carry_out(const dispatcher_commands& commands) {
+  for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
+  arm();
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::store& x) {
+  if (auto kept = options_.store->append(x.facts); !kept)
+    throw error{kept.with_context("storing what was decided")};
+}
+
+// -- requests -----------------------------------------------------------------------------
+
+void dispatcher_state::carry_out(const dispatcher_command::answer& x) {
+  auto who = askers_.extract(x.to);
+  auto& [what, sender, promise, watch] = who.mapped();
+  watcher_.forget(watch);
+  promise.deliver(std::visit(answer_message{what->getRequestId()}, x.what));
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::to_job& x) {
+  auto who = askers_.extract(x.request);
+  who.mapped().answer.delegate(actor_of(x.job), who.mapped().what);
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::watch_asker& x) {
+  auto& who = askers_.at(x.of);
+  // Who waits no longer ends, without a word.
+  who.watch = watcher_.watch(who.sender, [this, token = x.of](const caf::error&) {
+    askers_.erase(token);
+    core_.asker_gone(token);
+  });
+}
+
+// -- workers ------------------------------------------------------------------------------
+
+void dispatcher_state::carry_out(const dispatcher_command::keep_worker& x) {
+  auto& who = workers_[x.id];
+  watcher_.forget(who.watch);
+  who.handle = askers_.at(x.from).sender;
+  who.watch = watcher_.watch(who.handle, [this, id = x.id, life = x.life](const caf::error&) {
+    core_.worker_disconnected(id, life);
+  });
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::drop_worker& x) {
+  if (const auto gone = workers_.extract(x.id))
+    watcher_.forget(gone.mapped().watch);
+  reports_.heartbeats.erase(x.id);
+  reports_.trees.erase(x.id);
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::keep_report& x) {
+  const auto& beat = askers_.at(x.from).what;
+  reports_.heartbeats[x.id] = beat;
+  if (auto tree = beat->getDispatcher().getWorkerHeartbeat().getTree(); tree.size() != 0)
+    reports_.trees[x.id] = bytes_of(tree);
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::stop_task& x) {
+  if (auto to = workers_.find(x.worker); to != workers_.end())
+    port::tell(to->second.handle, make_stop_order(x.task, x.reason));
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::worker_changed& x) {
+  published_actor handle;
+  if (auto known = workers_.find(x.worker.id); !x.lost && known != workers_.end())
+    handle = known->second.handle;
+  if (auto actor = actor_of(x.job))
+    port::tell(actor, make_local<worker_change>(x.worker, handle, x.lost));
+}
+
+// -- the rest -----------------------------------------------------------------------------
+
+void dispatcher_state::carry_out(const dispatcher_command::log& x) { write(log_, x); }
+
+void dispatcher_state::arm() {
+  const auto next = core_.next_deadline();
+  if (!next || (armed_for_ && *armed_for_ <= *next))
+    return;
+  armed_for_ = next;
+  port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
+}
+
+} // namespace headrace

@@ -1,0 +1,72 @@
+#include "headrace/actors/dispatcher/dispatcher_core.hpp"
+
+namespace headrace {
+
+dispatcher_core::dispatcher_core(const service_terms& terms, service_record record,
+                                 uint64_t entropy)
+  : terms_(terms), record_(std::move(record)), workers_(terms.timing), entropy_(entropy) {}
+
+dispatcher_commands dispatcher_core::start() {
+  const auto jobs = record_.jobs();
+  for (const auto& [id, job] : jobs)
+    forget_job(id, aborted("the dispatcher was started again"), {});
+  return finish();
+}
+
+// -- what events have in common -----------------------------------------------------------
+
+void dispatcher_core::commit(service_record::fact what) {
+  record_.apply(what);
+  dispatcher_command::store out;
+  out.facts.push_back(std::move(what));
+  todo_.push_back(std::move(out));
+}
+
+void dispatcher_core::say(log_level level, std::string text,
+                          std::vector<std::pair<std::string, log_line::value>> fields) {
+  todo_.push_back(dispatcher_command::log{level, std::move(text), std::move(fields)});
+}
+
+void dispatcher_core::answer(request_token to, answer_value what) {
+  todo_.push_back(dispatcher_command::answer{to, std::move(what)});
+}
+
+// -- datasets -----------------------------------------------------------------------------
+
+dispatcher_commands dispatcher_core::register_dataset(request_token request,
+                                                      dataset_registration wanted) {
+  if (wanted.fingerprint.empty()) {
+    answer(request, invalid_argument("a dataset is registered with its fingerprint"));
+    return finish();
+  }
+  const bool known = record_.datasets().with_fingerprint(wanted.fingerprint) != nullptr;
+  if (!known && wanted.graph.empty()) {
+    answer(request, not_found("no dataset of that fingerprint is registered"));
+    return finish();
+  }
+  dataset_record kept{{}, {}, std::move(wanted.fingerprint)};
+  if (!known) { // Kept once.
+    kept.graph = std::move(wanted.graph);
+    kept.spec = std::move(wanted.spec);
+  }
+  const auto id = record_.datasets().id_for(wanted.id, kept);
+  if (!id) {
+    answer(request, id.status());
+    return finish();
+  }
+  commit(service_record::dataset_registered{*id, std::move(kept),
+                                            wanted.for_iteration && wanted.id.empty()});
+  answer(request, dataset_def{.id = *id});
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::get_dataset(request_token request, const std::string& id) {
+  const auto found = record_.datasets().find(id);
+  if (found)
+    answer(request, dataset_def{id, (*found)->graph, (*found)->spec, (*found)->fingerprint});
+  else
+    answer(request, found.status());
+  return finish();
+}
+
+} // namespace headrace

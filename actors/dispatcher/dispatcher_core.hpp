@@ -1,0 +1,145 @@
+#pragma once
+
+#include "headrace/actors/dispatcher/dispatcher_command.hpp"
+#include "headrace/actors/dispatcher/worker_table.hpp"
+
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+/// What a dispatcher gives the jobs and workers of its service.
+struct service_terms {
+  lease_timing timing;
+  /// How long a named job that nobody reads is kept.
+  duration idle_job = std::chrono::minutes{5};
+  /// How long a worker may take to answer that it has a task.
+  duration start_timeout = std::chrono::seconds{5};
+};
+
+/// What a dispatcher decides: which workers are alive, what datasets are called, which job a
+/// consumer means, who waits for a job that is started again. Events and the time go in, commands
+/// come out. Knows no actor and no clock.
+///
+/// Datasets and jobs are in its record, which changes by facts; they come out as `store` before
+/// what follows from them.
+class dispatcher_core {
+public:
+  /// `record`: empty, or what an earlier core stored. `entropy`: a random number; the jobs' ids
+  /// follow from it.
+  dispatcher_core(const service_terms& terms, service_record record, uint64_t entropy);
+
+  /// The actor begins. The jobs of an earlier one ended with it. To be called once, before all
+  /// else.
+  dispatcher_commands start();
+
+  // -- from workers ---------------------------------------------------------------------
+
+  /// RegisterWorker: a worker says who it is, first or after its connection was lost.
+  dispatcher_commands register_worker(request_token request, const worker_registration& who,
+                                      time_point now);
+  /// WorkerHeartbeat: a worker is alive.
+  dispatcher_commands worker_heartbeat(request_token request, worker_id who, incarnation life,
+                                       time_point now);
+  /// LeaveService: a worker ends in order.
+  dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life);
+  /// The connection to a worker was lost.
+  void worker_disconnected(worker_id who, incarnation life);
+
+  // -- from clients -----------------------------------------------------------------------
+
+  /// RegisterDataset.
+  dispatcher_commands register_dataset(request_token request, dataset_registration wanted);
+  /// GetDataset.
+  dispatcher_commands get_dataset(request_token request, const std::string& id);
+  /// AwaitWorkers: answered when so many workers are alive.
+  dispatcher_commands await_workers(request_token request, uint32_t workers);
+  /// Nobody waits for the answer any more.
+  void asker_gone(request_token request);
+
+  // -- for jobs -----------------------------------------------------------------------------
+
+  /// OpenIteration: for the job that is meant, which is begun if there is none.
+  dispatcher_commands open_iteration(request_token request, const headrace::open_iteration& wanted);
+  /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded: for a job that is named.
+  dispatcher_commands for_job(request_token request, job_id job);
+
+  // -- from the jobs' supervision -----------------------------------------------------------
+
+  /// An actor of the job runs: the first, or the next after a crash.
+  dispatcher_commands job_started(job_id id);
+  /// No actor can be started for the job.
+  dispatcher_commands job_not_started(job_id id, const status& why);
+  /// Its actor died; it is started again, or `job_failed` follows.
+  dispatcher_commands job_crashed(job_id id, const status& why);
+  /// The job is over, as it should.
+  dispatcher_commands job_ended(job_id id);
+  /// Its actor died too often. `running`: the tasks that it leaves to workers.
+  dispatcher_commands job_failed(job_id id, const status& why,
+                                 const std::vector<placed_task>& running);
+
+  // -- time -----------------------------------------------------------------------------------
+
+  /// `next_deadline` has come. Harmless when called earlier.
+  dispatcher_commands timer(time_point now);
+  /// When to call `timer`; nullopt: nothing is waited for.
+  std::optional<time_point> next_deadline() const { return workers_.next_deadline(); }
+
+  // -- state ----------------------------------------------------------------------------------
+
+  const service_record& record() const noexcept { return record_; }
+  const worker_table& workers() const noexcept { return workers_; }
+
+private:
+  using answer_value = decltype(dispatcher_command::answer::what);
+  /// A request that waits for its job's actor.
+  struct held {
+    request_token request;
+    std::optional<uint64_t> opens; ///< the repetition, if it opens one
+  };
+  struct awaiting {
+    request_token request;
+    uint32_t workers = 0;
+  };
+
+  dispatcher_commands finish() { return std::exchange(todo_, {}); }
+  /// Commands that the fact be stored, and applies it.
+  void commit(service_record::fact what);
+  void say(log_level level, std::string text, std::vector<std::pair<std::string, log_line::value>>);
+  void answer(request_token to, answer_value what);
+
+  // workers
+  status refusal(const worker_info& who, const worker_info& other);
+  /// Its lease ended, or another process is in its place.
+  void lose(const worker_info& who);
+  void forget_worker(const worker_info& who);
+  void tell_jobs(const worker_info& who, bool lost);
+  bool is_alive(worker_id who) const;
+
+  // jobs
+  result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
+  void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
+  /// The answer to a request about a job that is over, has failed or never was.
+  answer_value without_job(job_id id, std::optional<uint64_t> opens) const;
+  /// The job is over, for good.
+  void forget_job(job_id id, const status& why, const std::vector<placed_task>& running);
+
+  service_terms terms_;
+  service_record record_;
+  worker_table workers_;
+  uint64_t entropy_;
+  uint64_t drawn_ = 0;
+  incarnation last_refused_;
+  std::set<job_id> running_;                          ///< those that have an actor
+  std::map<job_id, std::vector<held>> held_;          ///< those whose actor is started again
+  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
+  std::list<awaiting> awaiting_;
+  dispatcher_commands todo_; ///< what the present event leads to
+};
+
+} // namespace headrace

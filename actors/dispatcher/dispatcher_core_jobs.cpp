@@ -1,0 +1,157 @@
+#include "headrace/actors/dispatcher/dispatcher_core.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/iterator/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace headrace {
+
+// Which job a consumer means; the jobs' beginnings and ends.
+
+namespace {
+
+/// How many jobs' last reasons are remembered for consumers that ask for them.
+constexpr size_t most_failed_jobs = 100;
+
+} // namespace
+
+dispatcher_commands dispatcher_core::open_iteration(request_token request,
+                                                    const headrace::open_iteration& wanted) {
+  auto job = wanted.job ? result<job_id>{wanted.job} : find_or_begin_job(wanted);
+  if (job)
+    pass_on(request, *job, wanted.repetition);
+  else
+    answer(request, job.status());
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::for_job(request_token request, job_id job) {
+  pass_on(request, job, {});
+  return finish();
+}
+
+void dispatcher_core::pass_on(request_token request, job_id job, std::optional<uint64_t> opens) {
+  if (running_.contains(job))
+    todo_.push_back(dispatcher_command::to_job{job, request});
+  else if (record_.jobs().contains(job))
+    held_[job].push_back({request, opens});
+  else
+    answer(request, without_job(job, opens));
+}
+
+dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
+                                                           std::optional<uint64_t> opens) const {
+  const auto failed = std::ranges::find(failed_jobs_, id, &std::pair<job_id, status>::first);
+  if (failed == failed_jobs_.end())
+    return not_found(fmt::format("there is no job {:x} (any more)", id.value));
+  auto why = failed->second.with_context(fmt::format("job {:x} failed", id.value));
+  if (!opens)
+    return why;
+  // Not a failure of the request, which may be put again where that helps: the job's own.
+  return iteration_view{
+    .job = id,
+    .repetition = *opens,
+    .version = std::numeric_limits<uint64_t>::max(),
+    .finished = true,
+    .failure = std::move(why),
+    .timing = terms_.timing,
+  };
+}
+
+result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
+  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(wanted.dataset_id));
+  // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
+  // whose repeated request finds it again.
+  const auto key = wanted.job_name.empty()
+                     ? fmt::format("consumer {}", wanted.consumer.value)
+                     : fmt::format("named {} {}", wanted.job_name, dataset->fingerprint);
+  if (const auto* found = record_.job_of(key)) {
+    if (found->mode != wanted.policy)
+      return invalid_argument(
+        fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}",
+                    wanted.job_name, to_string(found->mode), to_string(wanted.policy)));
+    const auto id = found->id;
+    if (record_.may_join(id, wanted.dataset_id))
+      commit(service_record::job_joined{id, wanted.dataset_id});
+    return id;
+  }
+  HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
+  // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
+  // 53 bits, so that it is whole where JSON is read as floating point.
+  const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
+  job_description about{
+    .id = id,
+    .name = wanted.job_name,
+    .dataset_id = wanted.dataset_id,
+    .policy = wanted.policy,
+    .graph = dataset->graph,
+    .fingerprint = dataset->fingerprint,
+    .plan = plan_splits(graph),
+    .timing = terms_.timing,
+    .idle_job = terms_.idle_job,
+    .start_timeout = terms_.start_timeout,
+  };
+  commit(service_record::job_started{{id, wanted.job_name, wanted.dataset_id, wanted.policy, key}});
+  say(log_level::info, "job started",
+      {{"job", to_string(id)}, {"name", wanted.job_name}, {"dataset", wanted.dataset_id}});
+  todo_.push_back(dispatcher_command::run_job{std::move(about)});
+  return id;
+}
+
+// -- their supervision --------------------------------------------------------------------
+
+dispatcher_commands dispatcher_core::job_started(job_id id) {
+  running_.insert(id);
+  if (const auto waiting = held_.extract(id))
+    for (const auto& one : waiting.mapped())
+      todo_.push_back(dispatcher_command::to_job{id, one.request});
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::job_not_started(job_id id, const status& why) {
+  if (const auto waiting = held_.extract(id))
+    for (const auto& one : waiting.mapped()) answer(one.request, why);
+  forget_job(id, why, {});
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::job_crashed(job_id id, const status& why) {
+  running_.erase(id);
+  say(log_level::error, "job crashed", {{"job", to_string(id)}, {"why", to_string(why)}});
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::job_ended(job_id id) {
+  forget_job(id, {}, {});
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::job_failed(job_id id, const status& why,
+                                                const std::vector<placed_task>& running) {
+  forget_job(id, why, running);
+  return finish();
+}
+
+void dispatcher_core::forget_job(job_id id, const status& why,
+                                 const std::vector<placed_task>& running) {
+  running_.erase(id);
+  todo_.push_back(dispatcher_command::drop_job{id});
+  if (!why.ok()) {
+    say(log_level::error, "job failed", {{"job", to_string(id)}, {"why", to_string(why)}});
+    failed_jobs_.emplace_back(id, why);
+    if (failed_jobs_.size() > most_failed_jobs)
+      failed_jobs_.pop_front();
+  }
+  // Nobody else would stop the tasks of a job that crashed.
+  for (const auto& task : running)
+    if (is_alive(task.worker))
+      todo_.push_back(dispatcher_command::stop_task{task.worker, task.id, "its job failed"});
+  commit(service_record::job_over{id});
+  if (const auto waiting = held_.extract(id))
+    for (const auto& one : waiting.mapped()) answer(one.request, without_job(id, one.opens));
+}
+
+} // namespace headrace

@@ -1,0 +1,121 @@
+#include "headrace/actors/dispatcher/dispatcher_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+// Registration, leases and the end of workers.
+
+dispatcher_commands dispatcher_core::register_worker(request_token request,
+                                                     const worker_registration& who,
+                                                     time_point now) {
+  auto info = who.info;
+  if (const auto* other = workers_.rival(info)) {
+    answer(request, refusal(info, *other));
+    return finish();
+  }
+  const auto outcome = workers_.add(info, now);
+  info.id = outcome.id;
+  if (outcome.replaced)
+    lose(*outcome.replaced);
+  todo_.push_back(dispatcher_command::keep_worker{request, info.id, info.life});
+  if (outcome.joined)
+    say(log_level::info, "worker joined",
+        {{"worker", to_string(info.id)}, {"data", info.data_address}, {"pid", info.pid}});
+  // Tasks of jobs that are over: nobody else stops them.
+  for (const auto& task : who.tasks)
+    if (!record_.jobs().contains(task.job))
+      todo_.push_back(dispatcher_command::stop_task{info.id, task.id, "its job is over"});
+  tell_jobs(info, false);
+  const auto alive = workers_.alive().size();
+  std::erase_if(awaiting_, [&](const awaiting& one) {
+    if (one.workers > alive)
+      return false;
+    answer(one.request, status{});
+    return true;
+  });
+  answer(request, worker_registered{info.id, terms_.timing});
+  return finish();
+}
+
+status dispatcher_core::refusal(const worker_info& who, const worker_info& other) {
+  auto why = already_exists(
+    fmt::format("another worker ({}, process {}) is alive at {}, the data address that this one "
+                "(process {}) tells as well: give each an address of its own, with --data-port "
+                "and --advertise, or with --advertise-data",
+                to_string(other.id), other.pid, other.data_address, who.pid));
+  // It will ask again and again.
+  if (std::exchange(last_refused_, who.life) != who.life)
+    say(log_level::warn, "worker refused", {{"why", to_string(why)}});
+  return why;
+}
+
+dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, worker_id who,
+                                                      incarnation life, time_point now) {
+  if (workers_.renew(who, life, now)) {
+    todo_.push_back(dispatcher_command::keep_report{request, who});
+    answer(request, status{});
+  } else {
+    answer(request,
+           not_found(fmt::format("worker {} is not registered (any more)", to_string(who))));
+  }
+  return finish();
+}
+
+dispatcher_commands dispatcher_core::worker_leaves(request_token request, worker_id who,
+                                                   incarnation life) {
+  if (const auto gone = workers_.leave(who, life)) {
+    say(log_level::info, "worker left",
+        {{"worker", to_string(gone->id)}, {"data", gone->data_address}});
+    forget_worker(*gone);
+  }
+  answer(request, status{});
+  return finish();
+}
+
+void dispatcher_core::worker_disconnected(worker_id who, incarnation life) {
+  workers_.disconnected(who, life);
+}
+
+dispatcher_commands dispatcher_core::timer(time_point now) {
+  for (const auto& who : workers_.expire(now)) lose(who);
+  return finish();
+}
+
+void dispatcher_core::lose(const worker_info& who) {
+  say(log_level::warn, "worker lost", {{"worker", to_string(who.id)}, {"data", who.data_address}});
+  forget_worker(who);
+}
+
+void dispatcher_core::forget_worker(const worker_info& who) {
+  todo_.push_back(dispatcher_command::drop_worker{who.id});
+  tell_jobs(who, true);
+}
+
+void dispatcher_core::tell_jobs(const worker_info& who, bool lost) {
+  for (auto job : running_) todo_.push_back(dispatcher_command::worker_changed{job, who, lost});
+}
+
+bool dispatcher_core::is_alive(worker_id who) const {
+  const auto at = workers_.all().find(who);
+  return at != workers_.all().end() && at->second.alive;
+}
+
+dispatcher_commands dispatcher_core::await_workers(request_token request, uint32_t workers) {
+  if (workers_.alive().size() >= workers) {
+    answer(request, status{});
+    return finish();
+  }
+  awaiting_.push_back({request, workers});
+  todo_.push_back(dispatcher_command::watch_asker{request});
+  return finish();
+}
+
+void dispatcher_core::asker_gone(request_token request) {
+  std::erase_if(awaiting_, [&](const awaiting& one) { return one.request == request; });
+}
+
+} // namespace headrace

@@ -1,0 +1,65 @@
+#include "headrace/actors/dispatcher/dispatcher_actor.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/runtime/supervision/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+namespace headrace {
+
+// What `headrace status` shows: nothing depends on it.
+
+caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
+  // Each job tells its own; the last to answer completes the report.
+  struct gathering {
+    std::vector<envelope> jobs;
+    size_t missing = 0;
+    caf::typed_response_promise<envelope> answer;
+  };
+  std::vector<job_handle> asked;
+  for (const auto& [id, job] : core_.record().jobs())
+    if (auto actor = actor_of(id))
+      asked.push_back(std::move(actor));
+  auto all = std::make_shared<gathering>();
+  all->missing = asked.size();
+  all->answer = self_->make_response_promise<envelope>();
+  const auto complete = [this, all, request = in->getRequestId()] {
+    all->answer.deliver(status_with(request, all->jobs));
+  };
+  auto promise = all->answer;
+  if (asked.empty())
+    complete();
+  const auto heard = [all, complete] {
+    if (--all->missing == 0)
+      complete();
+  };
+  for (const auto& job : asked)
+    port::request(self_, job, std::chrono::seconds{1}, in)
+      .then(
+        [all, heard](const envelope& answer) {
+          all->jobs.push_back(answer);
+          heard();
+        },
+        [heard](const caf::error&) { heard(); });
+  return promise;
+}
+
+envelope dispatcher_state::status_with(uint64_t request, const std::vector<envelope>& jobs) const {
+  return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+    auto out = b.initStatus();
+    out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
+    out.setDatasets(static_cast<uint32_t>(core_.record().registered()));
+    // Most are caught at the node's door.
+    const auto counted = options_.counters ? options_.counters() : node_counters{};
+    out.setBadMessages(bad_messages_ + counted.bad_messages);
+    out.setRefusedPeers(counted.refused_hellos);
+    write_status(out, core_.workers(), reports_, jobs, now());
+    if (place_.board)
+      out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), options_.past,
+                                  place_.board->roots()})
+                            .bytes()));
+  });
+}
+
+} // namespace headrace

@@ -1,0 +1,27 @@
+#include "headrace/actors/protocol/dataset_codec.hpp"
+
+#include "headrace/actors/protocol/envelope_parts.hpp"
+
+namespace headrace {
+
+dataset_registration read_dataset_registration(schema::RegisterDataset::Reader in) {
+  return {
+    .id = std::string{text_of(in.getDatasetId())},
+    .graph = bytes_of(in.getGraph()),
+    .spec = bytes_of(in.getElementSpec()),
+    .fingerprint = std::string{chars_of(in.getFingerprint())},
+    .for_iteration = in.getForIteration(),
+  };
+}
+
+void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what) {
+  out.setDatasetId(what.id);
+  if (!what.graph.empty())
+    out.setGraph(data_of(what.graph));
+  if (!what.spec.empty())
+    out.setElementSpec(data_of(what.spec));
+  if (!what.fingerprint.empty())
+    out.setFingerprint(data_of(what.fingerprint));
+}
+
+} // namespace headrace

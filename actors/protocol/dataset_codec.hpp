@@ -1,0 +1,14 @@
+#pragma once
+
+/// Between what is said of datasets and dispatcher.capnp.
+
+#include "headrace/actors/protocol/dataset_messages.hpp"
+#include "headrace/schemas/dispatcher.capnp.h"
+
+namespace headrace {
+
+/// Copies graph and spec out of the message.
+dataset_registration read_dataset_registration(schema::RegisterDataset::Reader in);
+void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what);
+
+} // namespace headrace

@@ -1,0 +1,162 @@
+#include "tests/actors/dispatcher/driven_dispatcher.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace dispatcher_command;
+using namespace std::chrono_literals;
+
+/// The job that was begun.
+job_description begun(const dispatcher_commands& from) {
+  const auto all = all_of<run_job>(from);
+  EXPECT_EQ(all.size(), 1u);
+  return all.empty() ? job_description{} : all[0].what;
+}
+
+TEST(DispatcherCore, BeginsAJobAndLetsItAnswer) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto out = x.open(1, "ten", "train", sharding_policy::dynamic);
+  const auto job = begun(out);
+  EXPECT_EQ(job.name, "train");
+  EXPECT_EQ(job.dataset_id, "ten");
+  EXPECT_EQ(job.policy, sharding_policy::dynamic);
+  ASSERT_EQ(job.plan.sources.size(), 1u);
+  EXPECT_EQ(job.plan.sources[0].splits, 10u);
+  const auto passed = all_of<to_job>(out);
+  ASSERT_EQ(passed.size(), 1u);
+  EXPECT_EQ(passed[0].job, job.id);
+  EXPECT_EQ(passed[0].request, x.last);
+}
+
+TEST(DispatcherCore, StoresAJobBeforeItRuns) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto out = x.open(1, "ten");
+  const auto at = [&](auto kind) {
+    return std::ranges::find_if(
+      out, [](const auto& c) { return std::holds_alternative<decltype(kind)>(c); });
+  };
+  EXPECT_LT(at(store{}), at(run_job{}));
+}
+
+TEST(DispatcherCore, FindsANamedJobAgainAndGivesEachAnonymousConsumerItsOwn) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  x.enroll("other", 20);
+  const auto named = begun(x.open(1, "ten", "train")).id;
+  EXPECT_TRUE(all_of<run_job>(x.open(2, "ten", "train")).empty());
+  EXPECT_EQ(all_of<to_job>(x.open(2, "ten", "train")).at(0).job, named);
+  EXPECT_NE(begun(x.open(2, "other", "train")).id, named);
+  const auto own = begun(x.open(3, "ten")).id;
+  EXPECT_EQ(all_of<to_job>(x.open(3, "ten")).at(0).job, own) << "it was put again";
+  EXPECT_NE(begun(x.open(4, "ten")).id, own);
+}
+
+TEST(DispatcherCore, RefusesToJoinAJobUnderAnotherPolicy) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  x.open(1, "ten", "train", sharding_policy::dynamic);
+  const auto how = answer_to<status>(x.last, x.open(2, "ten", "train", sharding_policy::off));
+  EXPECT_EQ(how.code(), status_code::invalid_argument);
+  EXPECT_THAT(how.message(), testing::HasSubstr("'train' runs with processing mode dynamic"));
+}
+
+TEST(DispatcherCore, HoldsRequestsWhileTheirJobIsStartedAgain) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto job = begun(x.open(1, "ten", "train")).id;
+  x.take(x.core.job_crashed(job, internal_error("killed")));
+  EXPECT_TRUE(x.for_job(job).empty());
+  const auto waits = x.last;
+  const auto out = x.started(job);
+  ASSERT_EQ(all_of<to_job>(out).size(), 1u);
+  EXPECT_EQ(all_of<to_job>(out)[0].request, waits);
+}
+
+TEST(DispatcherCore, StopsTheTasksOfAJobThatFailedAndRemembersWhy) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  x.add_worker("host:1");
+  const auto job = begun(x.open(1, "ten", "train")).id;
+  x.take(x.core.job_crashed(job, internal_error("killed")));
+  x.open(1, "ten", "train", sharding_policy::off, job);
+  const auto waits = x.last;
+  const auto out = x.take(
+    x.core.job_failed(job, aborted("too often"), {{task_id{7}, worker_id{1}}, {task_id{8}, {}}}));
+  ASSERT_EQ(all_of<stop_task>(out).size(), 1u) << "of the worker that is there";
+  EXPECT_EQ(all_of<stop_task>(out)[0].task, task_id{7});
+  EXPECT_EQ(all_of<drop_job>(out).at(0).id, job);
+  const auto view = answer_to<iteration_view>(waits, out);
+  EXPECT_TRUE(view.finished);
+  EXPECT_THAT(view.failure.message(), testing::HasSubstr("failed: too often"));
+  EXPECT_EQ(answer_to<status>(x.last, x.for_job(job)).code(), status_code::aborted);
+  const auto again = begun(x.open(2, "ten", "train")).id;
+  EXPECT_NE(again, job) << "who names no job gets another";
+}
+
+TEST(DispatcherCore, KnowsDatasetsAndNoJobsWhenItTakesOver) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto job = begun(x.open(1, "ten", "train")).id;
+  x.restart();
+  EXPECT_TRUE(x.core.record().jobs().empty());
+  EXPECT_EQ(answer_to<status>(x.last, x.for_job(job)).code(), status_code::aborted);
+  EXPECT_NE(begun(x.open(1, "ten", "train")).id, job);
+}
+
+TEST(DispatcherCore, TellsJobsOfWorkersThatComeAndAreLost) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto job = begun(x.open(1, "ten")).id;
+  auto told = all_of<worker_changed>(x.add_worker("host:1"));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].job, job);
+  EXPECT_FALSE(told[0].lost);
+  told.clear();
+  for (int i = 0; i < 100 && told.empty(); ++i) {
+    x.now = x.core.next_deadline().value();
+    told = all_of<worker_changed>(x.take(x.core.timer(x.now)));
+  }
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_TRUE(told[0].lost);
+  EXPECT_GE(x.now.time_since_epoch(), 5s);
+}
+
+TEST(DispatcherCore, StopsTasksOfJobsThatAreOver) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto job = begun(x.open(1, "ten")).id;
+  const auto out = x.add_worker("host:1", 1, {}, {{task_id{1}, job}, {task_id{2}, job_id{99}}});
+  ASSERT_EQ(all_of<stop_task>(out).size(), 1u);
+  EXPECT_EQ(all_of<stop_task>(out)[0].task, task_id{2});
+}
+
+TEST(DispatcherCore, RefusesASecondWorkerAtADataAddress) {
+  driven_dispatcher x;
+  x.add_worker("host:1", 1);
+  const auto out = x.add_worker("host:1", 2);
+  EXPECT_EQ(answer_to<status>(x.last, out).code(), status_code::already_exists);
+  EXPECT_EQ(all_of<dispatcher_command::log>(out).size(), 1u);
+  EXPECT_TRUE(all_of<dispatcher_command::log>(x.add_worker("host:1", 2)).empty()) << "said twice";
+  x.core.worker_disconnected(worker_id{1}, incarnation{1});
+  EXPECT_EQ(answer_to<worker_registered>(x.last, x.add_worker("host:1", 2)).id, worker_id{1});
+}
+
+TEST(DispatcherCore, AnswersWhoAwaitsWorkersWhenTheyAreThere) {
+  driven_dispatcher x;
+  const request_token first{100};
+  const request_token second{101};
+  const auto out = x.take(x.core.await_workers(first, 1));
+  EXPECT_EQ(all_of<watch_asker>(out).size(), 1u);
+  x.take(x.core.await_workers(second, 1));
+  x.core.asker_gone(second);
+  const auto came = x.add_worker("host:1");
+  EXPECT_TRUE(answer_to<status>(first, came).ok());
+  EXPECT_EQ(all_of<answer>(came).size(), 2u) << "that one, and the worker";
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "headrace/actors/dispatcher/dispatcher_core.hpp"
+#include "headrace/actors/store/fact_store.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+
+/// A dispatcher's core with a store: gives it events and keeps what comes out. Jobs run as soon as
+/// they are to, unless they are held up.
+class driven_dispatcher {
+public:
+  using commands = dispatcher_commands;
+
+  driven_dispatcher() : core({}, service_record{}, 42) { take(core.start()); }
+  /// Another core goes on where this one was.
+  commands restart() {
+    core = dispatcher_core{{}, store.recover().value(), 43};
+    return take(core.start());
+  }
+
+  commands enroll(const std::string& id, int64_t n = 10, bool for_iteration = false) {
+    const auto graph = encode_graph(make_range(0, n, 1).value()).value();
+    return take(core.register_dataset(next(), {.id = id,
+                                               .graph = graph,
+                                               .fingerprint = fingerprint(graph),
+                                               .for_iteration = for_iteration}));
+  }
+  commands open(uint64_t consumer, const std::string& dataset, const std::string& name = {},
+                sharding_policy policy = sharding_policy::off, job_id job = {}) {
+    return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
+                                             .dataset_id = dataset,
+                                             .job_name = name,
+                                             .policy = policy,
+                                             .job = job}));
+  }
+  commands for_job(job_id job) { return take(core.for_job(next(), job)); }
+  commands add_worker(const std::string& address, uint64_t life = 1, worker_id known = {},
+                      std::vector<running_task> tasks = {}) {
+    return take(core.register_worker(
+      next(), {{known, incarnation{life}, address, {}, {}, 0}, std::move(tasks)}, now));
+  }
+  commands started(job_id id) { return take(core.job_started(id)); }
+  commands take(commands out) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (const auto* x = std::get_if<dispatcher_command::store>(&out[i])) {
+        EXPECT_TRUE(store.append(x->facts).ok());
+      }
+      if (const auto* x = std::get_if<dispatcher_command::run_job>(&out[i]); x && jobs_run) {
+        auto more = take(core.job_started(x->what.id));
+        out.insert(out.end(), more.begin(), more.end());
+      }
+    }
+    EXPECT_TRUE(store.recover().value() == core.record()) << "the store recovers another state";
+    return out;
+  }
+
+  time_point now{};
+  bool jobs_run = true;
+  request_token last{}; ///< the token of the last request
+  memory_store<service_record> store{service_record{}};
+  dispatcher_core core;
+
+private:
+  request_token next() { return last = request_token{last.value + 1}; }
+};
+
+/// The commands of one kind.
+template <class T>
+std::vector<T> all_of(const dispatcher_commands& from) {
+  std::vector<T> out;
+  for (const auto& x : from)
+    if (const auto* one = std::get_if<T>(&x))
+      out.push_back(*one);
+  return out;
+}
+/// The answer to a request; a failure if there is none.
+template <class T>
+T answer_to(request_token request, const dispatcher_commands& from) {
+  for (const auto& x : all_of<dispatcher_command::answer>(from))
+    if (x.to == request)
+      if (const auto* what = std::get_if<T>(&x.what))
+        return *what;
+  ADD_FAILURE() << "no such answer";
+  return {};
+}
+
+} // namespace headrace::test

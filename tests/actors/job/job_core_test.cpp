@@ -1,0 +1,368 @@
+#include "headrace/actors/protocol/large_graph.hpp"
+#include "tests/actors/job/driven_job.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<worker_info> two_workers{worker(1), worker(2)};
+
+// -- tasks ----------------------------------------------------------------------------
+
+TEST(JobCore, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
+  driven_job x{sharding_policy::off, 10, two_workers};
+  EXPECT_EQ(x.open(1).starts.size(), 2u);
+  EXPECT_TRUE(x.open(2).starts.empty());
+  EXPECT_EQ(x.came(worker(3)).starts.size(), 1u);
+}
+
+TEST(JobCore, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  x.open(1);
+  EXPECT_TRUE(x.came(worker(1)).starts.empty());
+  EXPECT_EQ(x.came(worker(1, 2)).starts.size(), 1u) << "another life of it has no task";
+}
+
+TEST(JobCore, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
+  driven_job x{sharding_policy::dynamic, 10, two_workers};
+  const auto tasks = x.open(1).starts;
+  const auto out = x.ended(tasks[0].what, internal_error("out of luck"));
+  ASSERT_EQ(out.stops.size(), 1u);
+  EXPECT_EQ(out.stops[0].task, tasks[1].what.id);
+  ASSERT_EQ(out.news.size(), 1u);
+  EXPECT_EQ(out.news[0].what.failure.message(), "out of luck");
+  EXPECT_TRUE(x.state().finished());
+  EXPECT_EQ(x.state().failure().message(), "out of luck");
+}
+
+TEST(JobCore, IgnoresWhatAnEarlierLifeOfATaskSays) {
+  driven_job x{sharding_policy::off, 10, {worker(1)}};
+  auto task = x.open(1).starts[0].what;
+  task.life = incarnation{99};
+  const auto out = x.ended(task);
+  EXPECT_TRUE(out.stored.empty());
+  EXPECT_TRUE(out.how().ok()) << "it is acknowledged nevertheless";
+}
+
+TEST(JobCore, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
+  driven_job x{sharding_policy::off, 10, two_workers};
+  const auto tasks = x.open(1).starts;
+  for (const auto& t : tasks) x.started(t);
+  x.lost(worker_id{1});
+  EXPECT_EQ(x.state().tasks().at(tasks[0].what.id).state, iteration::task_state::lost);
+  const auto again = x.came(worker(1)).starts;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].what.id, tasks[0].what.id) << "another copy was begun";
+  EXPECT_FALSE(x.started(again[0]).news.empty());
+}
+
+TEST(JobCore, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
+  driven_job x{sharding_policy::off, 10, two_workers};
+  const auto tasks = x.open(1).starts;
+  for (const auto& t : tasks) x.started(t);
+  x.lost(worker_id{1});
+  x.ended(tasks[0].what);
+  EXPECT_TRUE(x.came(worker(1)).starts.empty()) << "its copy was given already";
+  EXPECT_EQ(x.came(worker(1, 2)).starts.size(), 1u);
+}
+
+TEST(JobCore, UnderOffIsOverOnlyWhenACopyIsWhole) {
+  driven_job x{sharding_policy::off, 10, {worker(1)}};
+  auto tasks = x.open(1).starts;
+  x.started(tasks[0]);
+  x.lost(worker_id{1});
+  EXPECT_FALSE(x.state().finished());
+  tasks = x.came(worker(2)).starts;
+  ASSERT_EQ(tasks.size(), 1u);
+  x.started(tasks[0]);
+  x.ended(tasks[0].what);
+  EXPECT_TRUE(x.state().finished());
+}
+
+TEST(JobCore, UnderDynamicGivesAWorkerThatWasAwayAnotherTaskAndStopsTheOldOne) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto tasks = x.open(1).starts;
+  x.started(tasks[0]);
+  const auto gone = x.lost(worker_id{1});
+  EXPECT_THAT(gone.stored,
+              testing::Contains(job_record::fact{
+                0, split_assigner::fact{split_assigner::task_gone{tasks[0].what.id}}}));
+  const auto back = x.came(worker(1));
+  ASSERT_EQ(back.starts.size(), 1u);
+  EXPECT_NE(back.starts[0].what.id, tasks[0].what.id);
+  ASSERT_EQ(back.stops.size(), 1u);
+  EXPECT_EQ(back.stops[0].task, tasks[0].what.id);
+}
+
+TEST(JobCore, LeavesTheJudgementOfAWorkerThatDoesNotAnswerToItsLease) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task, deadline_exceeded("no answer"));
+  EXPECT_FALSE(x.state().finished());
+  EXPECT_EQ(x.state().tasks().at(task.what.id).state, iteration::task_state::lost);
+}
+
+TEST(JobCore, SendsALargeGraphOnlyToAWorkerThatDoesNotHaveIt) {
+  job_description about{.id = job_id{1}, .name = "train", .policy = sharding_policy::off};
+  about.graph = mutable_buffer{large_graph}.freeze();
+  driven_job x{about, two_workers};
+  const auto tasks = x.open(1).starts;
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_FALSE(tasks[0].with_graph);
+  EXPECT_TRUE(x.started(tasks[0]).starts.empty());
+  const auto again = x.started(tasks[1], not_found("this worker does not have the graph")).starts;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_TRUE(again[0].with_graph);
+  EXPECT_EQ(again[0].what, tasks[1].what);
+  EXPECT_FALSE(x.state().finished());
+}
+
+TEST(JobCore, SharesOutAmongTheTasksThatLive) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1), worker(2), worker(3), worker(4)}};
+  const auto tasks = x.open(1).starts;
+  const auto sharing = [&] {
+    uint64_t out = 0;
+    for (const auto& fact : x.all)
+      if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
+        if (const auto* by = std::get_if<split_assigner::shared_by>(of))
+          out = by->tasks;
+    return out;
+  };
+  EXPECT_EQ(sharing(), 4u);
+  x.lost(worker_id{1});
+  EXPECT_EQ(sharing(), 3u);
+  x.ended(tasks[1].what);
+  EXPECT_EQ(sharing(), 2u);
+  x.left(tasks[2].what);
+  EXPECT_EQ(sharing(), 1u);
+  x.came(worker(5));
+  EXPECT_EQ(sharing(), 2u);
+}
+
+TEST(Iteration, ChangesNothingByDeciding) {
+  driven_job x{sharding_policy::dynamic, 10, two_workers};
+  x.open(1);
+  const auto& r = x.core.record().repetitions().at(0);
+  const auto before = r;
+  static_cast<void>(r.state.worker_lost(worker_id{1}));
+  static_cast<void>(r.state.cancel());
+  static_cast<void>(r.splits.note({task_id{5}, 0, 0, 3}));
+  EXPECT_TRUE(r == before);
+}
+
+// -- splits ---------------------------------------------------------------------------
+
+/// Two sources and two tasks. The first one waits for source 0 and has a rest of source 1 when the
+/// second one is told the end of both, and ends.
+class CrossedJob : public testing::Test {
+protected:
+  CrossedJob() : x(sharding_policy::dynamic, plan(), two_workers) {
+    const auto tasks = x.open(1).starts;
+    for (const auto& t : tasks) x.started(t);
+    first = tasks.at(0).what;
+    second = tasks.at(1).what;
+    rest = *x.ask(first, {1, 0, 0}).value();
+    EXPECT_TRUE(x.ask(second, {0, 0, 0}).value());
+    uint64_t number = 0;
+    for (auto left = 40 - rest.count; left != 0; ++number)
+      left -= x.ask(second, {1, 0, number}).value()->count;
+    EXPECT_FALSE(x.ask(second, {1, 0, number})) << "the other one has a rest";
+    const auto waits = x.last_token;
+    const auto crossed = x.ask({.task = first.id, .life = first.life, .which = {0, 0, 0}});
+    EXPECT_EQ(crossed.answers.size(), 1u);
+    EXPECT_FALSE(std::get<splits_answer>(crossed.answers.at(waits))) << "that one waits, too";
+    EXPECT_FALSE(x.ask(second, {0, 0, 1}).value());
+    EXPECT_TRUE(x.ended(second).starts.empty());
+  }
+  static split_plan plan() {
+    split_plan out;
+    out.sources = {{.splits = 1, .group = 0}, {.splits = 40, .group = 1}};
+    out.groups = 2;
+    return out;
+  }
+  /// The first task leaves, and its worker.
+  std::vector<job_command::start_task> leave() {
+    const auto out = x.left(first, {{1, 0, 1, rest}});
+    EXPECT_THAT(out.stored, testing::Contains(job_record::fact{
+                              0, split_assigner::fact{split_assigner::returned{1, 0, rest}}}));
+    return out.starts;
+  }
+
+  driven_job x;
+  task_order first, second;
+  split_range rest;
+};
+
+TEST_F(CrossedJob, StartsATaskForWhatCameBackAfterTheOthersEnded) {
+  const auto tasks = leave();
+  EXPECT_FALSE(x.state().finished());
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].worker, worker_id{2}) << "the other one leaves";
+  uint64_t read = 0;
+  for (uint64_t number = 0;; ++number) {
+    const auto given = x.ask(tasks[0].what, {1, 0, number}).value();
+    if (!given)
+      break;
+    read += given->count;
+  }
+  EXPECT_EQ(read, rest.count);
+  EXPECT_TRUE(x.ended(tasks[0].what).starts.empty());
+  EXPECT_TRUE(x.state().finished());
+}
+
+TEST_F(CrossedJob, StartsNoFurtherTaskForWhatOneDidNotWant) {
+  const auto tasks = leave();
+  EXPECT_TRUE(x.ended(tasks.at(0).what).starts.empty());
+  EXPECT_TRUE(x.state().finished());
+}
+
+TEST_F(CrossedJob, StartsAnotherTaskWhereTheOneForTheRestIsLost) {
+  leave();
+  // A worker that comes while nobody reads is given no task at once.
+  x.leave(1);
+  EXPECT_TRUE(x.came(worker(3)).starts.empty());
+  x.open(2);
+  const auto again = x.lost(worker_id{2}).starts;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].worker, worker_id{3});
+  EXPECT_FALSE(x.state().finished());
+}
+
+TEST_F(CrossedJob, WaitsForAWorkerWhereNoneIsLeftForTheRest) {
+  x.lost(worker_id{2});
+  EXPECT_TRUE(leave().empty());
+  EXPECT_FALSE(x.state().finished());
+  EXPECT_EQ(x.came(worker(3)).starts.size(), 1u);
+}
+
+TEST(JobCore, AnswersAQuestionThatIsPutAgainOnlyOnce) {
+  driven_job y{sharding_policy::dynamic, 1, two_workers};
+  const auto tasks = y.open(1).starts;
+  EXPECT_TRUE(y.ask(tasks[0].what, {0, 0, 0}).value());
+  EXPECT_FALSE(y.ask(tasks[1].what, {0, 0, 0}));
+  const auto earlier = y.last_token;
+  const auto out =
+    y.ask({.task = tasks[1].what.id, .life = tasks[1].what.life, .which = {0, 0, 0}});
+  ASSERT_EQ(out.answers.size(), 1u);
+  EXPECT_EQ(std::get<status>(out.answers.at(earlier)).code(), status_code::aborted);
+  const auto end =
+    y.ask({.task = tasks[0].what.id, .life = tasks[0].what.life, .which = {0, 0, 1}});
+  EXPECT_EQ(end.answers.size(), 2u) << "both are told that nothing is left";
+}
+
+TEST(JobCore, LeasesNothingToATaskThatIsOver) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0).what;
+  x.lost(worker_id{1});
+  const auto out = x.ask({.task = task.id, .life = task.life, .which = {0, 0, 0}});
+  EXPECT_EQ(out.how().code(), status_code::failed_precondition);
+}
+
+// -- readers --------------------------------------------------------------------------
+
+TEST(JobCore, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  for (uint64_t epoch = 0; epoch < 1'000; ++epoch) {
+    x.ended(x.open(1, epoch).starts.at(0).what);
+    EXPECT_FALSE(x.core.record().ended_as(epoch)) << "it is read";
+    x.leave(1, epoch);
+    ASSERT_EQ(x.core.record().repetitions().size(), 1u);
+  }
+  EXPECT_EQ(x.core.record().ended_as(998), status{});
+  EXPECT_EQ(x.core.record().ended_as(999), std::nullopt);
+}
+
+TEST(JobCore, RemembersHowForgottenRepetitionsEndedInWhateverOrder) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  for (uint64_t number : {3, 1, 2, 0, 9})
+    x.ended(x.open(1, number).starts.at(0).what,
+            number == 2 ? internal_error("out of luck") : status{});
+  for (uint64_t number : {1, 2, 0}) x.leave(1, number);
+  const auto& record = x.core.record();
+  EXPECT_EQ(record.ended_as(0), status{});
+  EXPECT_EQ(record.ended_as(1), status{});
+  EXPECT_EQ(record.ended_as(2), internal_error("out of luck"));
+  EXPECT_EQ(record.ended_as(3), std::nullopt) << "it is read";
+  EXPECT_EQ(record.ended_as(4), std::nullopt) << "it never began";
+  const auto late = x.open(2, 2);
+  EXPECT_TRUE(late.view().finished);
+  EXPECT_EQ(late.view().failure, internal_error("out of luck"));
+  EXPECT_FALSE(x.begun(2)) << "it does not begin again";
+}
+
+TEST(JobCore, LosesAReaderThatIsSilentForALease) {
+  driven_job x{sharding_policy::dynamic, 10};
+  x.open(1);
+  x.open(2);
+  x.pass(4s);
+  EXPECT_TRUE(x.beat(2).how().ok());
+  const auto out = x.pass(2s);
+  ASSERT_EQ(out.lines.size(), 1u);
+  EXPECT_EQ(out.lines[0].text, "consumer lost");
+  EXPECT_EQ(x.beat(1).how().code(), status_code::not_found);
+  EXPECT_TRUE(x.beat(2).how().ok());
+}
+
+TEST(JobCore, EndsWhenNobodyReadsIt) {
+  driven_job x{{.id = job_id{1}, .policy = sharding_policy::off}, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  const auto out = x.leave(1);
+  EXPECT_TRUE(out.ended);
+  ASSERT_EQ(out.stops.size(), 1u);
+  EXPECT_EQ(out.stops[0].task, task.what.id);
+}
+
+TEST(JobCore, KeepsANamedJobForAWhile) {
+  driven_job x{{.id = job_id{1}, .name = "train", .idle_job = 60s}, {worker(1)}};
+  x.open(1);
+  EXPECT_FALSE(x.leave(1).ended);
+  EXPECT_FALSE(x.pass(59s).ended);
+  EXPECT_TRUE(x.pass(2s).ended);
+}
+
+// -- another core in its place ----------------------------------------------------------
+
+TEST(JobCore, AsksWorkersForItsTasksWhenItTakesOver) {
+  driven_job x{sharding_policy::dynamic, 10, two_workers};
+  const auto tasks = x.open(1).starts;
+  x.started(tasks[0]);
+  const auto again = x.restart({worker(1), worker(2, 9)}).starts;
+  ASSERT_EQ(again.size(), 1u) << "the other worker is another process";
+  EXPECT_EQ(again[0].what, tasks[0].what);
+}
+
+TEST(JobCore, TellsAReaderWhatItMayHaveMissedWhenItTakesOver) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  x.open(1);
+  EXPECT_TRUE(x.beat(1).news.empty());
+  x.restart({worker(1)});
+  const auto out = x.beat(1);
+  ASSERT_EQ(out.news.size(), 1u);
+  EXPECT_EQ(out.news[0].to, std::vector{consumer_id{1}});
+  EXPECT_TRUE(x.beat(1).news.empty()) << "once is enough";
+}
+
+TEST(JobCore, LosesWorkersThatAreNotHeardOfForALeaseAfterItTookOver) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.restart({});
+  x.pass(4s);
+  x.beat(1);
+  EXPECT_TRUE(x.state().tasks().at(task.what.id).alive());
+  x.pass(2s);
+  EXPECT_FALSE(x.state().tasks().at(task.what.id).alive());
+}
+
+TEST(JobRecord, KnowsWhichTasksWorkersRun) {
+  driven_job x{sharding_policy::off, 10, two_workers};
+  const auto tasks = x.open(1).starts;
+  x.ended(tasks[0].what);
+  EXPECT_EQ(x.store.recover().value().running(),
+            (std::vector{placed_task{tasks[1].what.id, tasks[1].worker}}));
+}
+
+} // namespace
+} // namespace headrace::test
