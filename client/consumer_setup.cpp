@@ -7,7 +7,7 @@ consumer_options consumer_options_of(const dataset_node& distribute) {
   consumer_options out;
   out.dataset_id = about.dataset_id;
   out.job_name = about.job_name;
-  out.mode = about.processing_mode == "dynamic" ? processing_mode::dynamic : processing_mode::off;
+  out.mode = about.processing_mode == "dynamic" ? sharding_policy::dynamic : sharding_policy::off;
   out.repetition = about.iterations ? about.iterations->fetch_add(1) : 0;
   out.spec = distribute.spec;
   out.packing = about.compression == "snappy" ? compression::snappy

@@ -1,5 +1,6 @@
 #include "headrace/actors/consumer/consumer_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 

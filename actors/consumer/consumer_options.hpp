@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/actors/job/iteration.hpp"
-#include "headrace/actors/stream/compression.hpp"
+#include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -13,7 +13,7 @@ namespace headrace {
 struct consumer_options {
   std::string dataset_id;
   std::string job_name; ///< empty: anonymous
-  processing_mode mode = processing_mode::off;
+  sharding_policy mode = sharding_policy::off;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects
   compression packing = compression::automatic;

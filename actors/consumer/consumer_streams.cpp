@@ -1,6 +1,7 @@
 #include "headrace/actors/consumer/consumer_actor.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -14,15 +15,6 @@ namespace {
 
 constexpr duration first_redial_pause = std::chrono::milliseconds{10};
 constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
-
-schema::Compression to_schema(compression x) {
-  switch (x) {
-  case compression::automatic: return schema::Compression::AUTO;
-  case compression::snappy: return schema::Compression::SNAPPY;
-  case compression::none: break;
-  }
-  return schema::Compression::NONE;
-}
 
 stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
   return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};

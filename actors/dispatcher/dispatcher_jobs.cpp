@@ -3,6 +3,7 @@
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ job_handle dispatcher_state::actor_of(job_id id) const {
 result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader wanted) {
   const std::string dataset_id{text_of(wanted.getDatasetId())};
   const std::string name{text_of(wanted.getJobName())};
-  const auto mode = from_schema(wanted.getProcessingMode());
+  HEADRACE_ASSIGN(const auto mode, from_schema(wanted.getProcessingMode()));
   HEADRACE_ASSIGN(auto dataset, core_.datasets().find(dataset_id));
   // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
   // whose repeated request finds it again.
@@ -89,8 +90,7 @@ result<job_id> dispatcher_state::find_or_start_job(schema::OpenIteration::Reader
     if (found->mode != mode)
       return invalid_argument(
         fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}", name,
-                    found->mode == processing_mode::off ? "off" : "dynamic",
-                    mode == processing_mode::off ? "off" : "dynamic"));
+                    to_string(found->mode), to_string(mode)));
     const auto id = found->id;
     if (core_.may_join(id, dataset_id))
       commit(service_core::job_joined{id, dataset_id});

@@ -28,7 +28,7 @@ public:
     job_id id;
     std::string name; ///< empty: anonymous
     std::string dataset_id;
-    processing_mode mode = processing_mode::off;
+    sharding_policy mode = sharding_policy::off;
     std::string key; ///< who asks with this key means this job
     friend bool operator==(const job&, const job&) = default;
   };

@@ -123,9 +123,9 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
       return {};
     // Each life of a worker gives one copy, which may be half read. Under DYNAMIC the splits are
     // lost.
-    if (mode_ == processing_mode::off && t.state != task_state::lost)
+    if (mode_ == sharding_policy::off && t.state != task_state::lost)
       return {};
-    if (mode_ == processing_mode::off)
+    if (mode_ == sharding_policy::off)
       next.resume(t, who);
   }
   if (next.out.facts.empty())
@@ -164,7 +164,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
   // Its worker was away and is back, and says this before it says who it is.
-  const bool away = at->second.state == task_state::lost && mode_ == processing_mode::off;
+  const bool away = at->second.state == task_state::lost && mode_ == sharding_policy::off;
   if (!at->second.alive() && !away)
     return {};
   draft next{*this};

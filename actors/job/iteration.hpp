@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/worker_info.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/status.hpp"
 
 #include <map>
@@ -10,8 +11,6 @@
 #include <vector>
 
 namespace headrace {
-
-enum class processing_mode : uint8_t { off, dynamic };
 
 /// What may be left to do when no task of a repetition is busy any more, and who could do it.
 struct job_remainder {
@@ -84,7 +83,7 @@ public:
   };
 
   /// `first_task`: task ids are counted up from here, in a range that no other iteration uses.
-  iteration(processing_mode mode, uint64_t repetition, uint64_t first_task)
+  iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task)
     : mode_(mode), repetition_(repetition), last_task_(first_task) {}
 
   // -- decisions ----------------------------------------------------------------
@@ -121,7 +120,7 @@ public:
 private:
   class draft;
 
-  processing_mode mode_;
+  sharding_policy mode_;
   uint64_t repetition_;
   uint64_t last_task_;
   uint64_t version_ = 1;

@@ -126,7 +126,7 @@ envelope job_state::report(const envelope& in) const {
     out.setJobId(about_.id.value);
     out.setName(about_.name);
     out.setDatasetId(about_.dataset_id);
-    out.setProcessingMode(about_.mode == processing_mode::off ? "off" : "dynamic");
+    out.setProcessingMode(std::string{to_string(about_.mode)});
     const auto& all = core_.repetitions();
     if (all.empty())
       return;

@@ -20,7 +20,7 @@ struct job_description {
   job_id id;
   std::string name; ///< empty: anonymous, ends with its consumer
   std::string dataset_id;
-  processing_mode mode = processing_mode::off;
+  sharding_policy mode = sharding_policy::off;
   buffer graph; ///< a Graph message
   std::string fingerprint;
   dispatcher_options options;

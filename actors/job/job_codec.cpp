@@ -2,15 +2,6 @@
 
 namespace headrace {
 
-schema::ProcessingMode to_schema(processing_mode mode) {
-  return mode == processing_mode::off ? schema::ProcessingMode::OFF
-                                      : schema::ProcessingMode::DYNAMIC;
-}
-
-processing_mode from_schema(schema::ProcessingMode mode) {
-  return mode == schema::ProcessingMode::OFF ? processing_mode::off : processing_mode::dynamic;
-}
-
 void write_timing(schema::Timing::Builder out, const lease_timing& timing) {
   out.setHeartbeatNs(static_cast<uint64_t>(timing.heartbeat.count()));
   out.setLeaseNs(static_cast<uint64_t>(timing.lease.count()));

@@ -9,9 +9,6 @@
 
 namespace headrace {
 
-schema::ProcessingMode to_schema(processing_mode mode);
-processing_mode from_schema(schema::ProcessingMode mode);
-
 /// What a consumer needs to know of the repetition it reads.
 void write_iteration(schema::Iteration::Builder out, const iteration& state, job_id job,
                      bool shared, const lease_timing& timing);

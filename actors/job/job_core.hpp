@@ -36,7 +36,7 @@ public:
     friend bool operator==(const repetition&, const repetition&) = default;
   };
 
-  job_core(job_id id, processing_mode mode, split_plan plan)
+  job_core(job_id id, sharding_policy mode, split_plan plan)
     : id_(id), mode_(mode), plan_(std::move(plan)) {}
 
   void apply(const fact& what);
@@ -59,7 +59,7 @@ private:
   void forget(std::map<uint64_t, repetition>::iterator at);
 
   job_id id_;
-  processing_mode mode_;
+  sharding_policy mode_;
   split_plan plan_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0;         ///< all before are forgotten

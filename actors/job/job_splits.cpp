@@ -13,7 +13,7 @@ caf::result<envelope> job_state::lease(const envelope& in) {
   const auto wanted = in->getDispatcher().getLeaseSplits();
   const task_id id{wanted.getTaskId()};
   auto* r = of_task(id);
-  if (r == nullptr || about_.mode != processing_mode::dynamic || !r->core.tasks().at(id).alive())
+  if (r == nullptr || about_.mode != sharding_policy::dynamic || !r->core.tasks().at(id).alive())
     return make_failure(
       failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
       in->getRequestId());

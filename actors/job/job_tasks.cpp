@@ -2,6 +2,7 @@
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/job/large_graph.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -69,7 +70,7 @@ void job_state::start(repetition& r, const iteration::task& what, graph_is how) 
     out.setFingerprint(
       {reinterpret_cast<const kj::byte*>(about_.fingerprint.data()), about_.fingerprint.size()});
     // Under OFF each copy of the graph draws its own; splits of DYNAMIC are one run in pieces.
-    out.setSeed(about_.mode == processing_mode::off ? r.seed ^ what.id.value : r.seed);
+    out.setSeed(about_.mode == sharding_policy::off ? r.seed ^ what.id.value : r.seed);
     out.setShared(!about_.name.empty());
   });
   const auto heard = [this, number = r.core.repetition(), what, how](const status& answer) {

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "headrace/pipeline/types/compression.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace headrace {
-
-/// What a consumer asks for.
-enum class compression : uint8_t { automatic, none, snappy };
 
 /// Decides for one stream which of its blocks are compressed. When that is left to us: none if both
 /// ends are on one host, else as samples say, which are taken now and then. Pure.

@@ -2,6 +2,7 @@
 #include "headrace/actors/task/task_actor.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/runtime/node/boot_id.hpp"
 
@@ -14,17 +15,11 @@ namespace headrace {
 namespace {
 
 /// What a consumer wants; one that leaves it to the workers gets what the dataset says.
-compression asked_compression(schema::Compression x, const dataset_node& graph) {
-  switch (x) {
-  case schema::Compression::AUTO: {
-    const auto said = options_of(graph).compression;
-    return !said               ? compression::automatic
-           : *said == "snappy" ? compression::snappy
-                               : compression::none;
-  }
-  case schema::Compression::SNAPPY: return compression::snappy;
-  default: return compression::none; // what we do not know, we do not use
-  }
+compression or_of_dataset(compression asked, const dataset_node& graph) {
+  const auto said = options_of(graph).compression;
+  if (asked != compression::automatic || !said)
+    return asked;
+  return *said == "snappy" ? compression::snappy : compression::none;
 }
 
 } // namespace
@@ -70,6 +65,9 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
     return void(send_failure(
       *from.from, from.what.channel,
       aborted(fmt::format("task {} is now in its life {}", about_.id.value, about_.life.value))));
+  const auto asked = from_schema(wanted.getCompression());
+  if (!asked)
+    return void(send_failure(*from.from, from.what.channel, asked.status()));
   auto& routes = memory_->routes;
   const bool again = routes.contains(who);
   if (!again && wanted.getReceived() != 0)
@@ -79,7 +77,7 @@ void task_state::open(const stream_arrived& from, schema::Open::Reader wanted) {
     by_channel_.erase({routes[who].over.get(), routes[who].channel});
   routes[who] = {from.from,
                  from.what.channel,
-                 compression_choice{asked_compression(wanted.getCompression(), *about_.graph),
+                 compression_choice{or_of_dataset(*asked, *about_.graph),
                                     from.from->peer_boot_id() == boot_id()},
                  {}};
   by_channel_[{from.from.get(), from.what.channel}] = who;

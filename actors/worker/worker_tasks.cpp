@@ -3,6 +3,7 @@
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,9 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
   }
   if (leaving_)
     return make_failure(unavailable("this worker is about to end"), request);
+  const auto policy = from_schema(wanted.getProcessingMode());
+  if (!policy)
+    return make_failure(policy.status().with_context(fmt::format("task {}", id.value)), request);
   auto graph = graph_of(wanted);
   if (!graph)
     return make_failure(graph.status().with_context(fmt::format("task {}", id.value)), request);
@@ -73,7 +77,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
                         *std::move(graph),
                         wanted.getSeed(),
                         wanted.getRepetition(),
-                        from_schema(wanted.getProcessingMode()) == processing_mode::dynamic,
+                        *policy == sharding_policy::dynamic,
                         wanted.getShared()};
   auto& fresh = tasks_[id];
   fresh.memory = std::make_shared<task_memory>(about.shared);

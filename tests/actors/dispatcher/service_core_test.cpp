@@ -29,7 +29,7 @@ struct ServiceCore : testing::Test {
   }
   job_id start(const std::string& dataset, const std::string& name = {}) {
     const job_id id{++last_job};
-    commit(core::job_started{{id, name, dataset, processing_mode::off, to_string(id)}});
+    commit(core::job_started{{id, name, dataset, sharding_policy::off, to_string(id)}});
     return id;
   }
   void expect_stored() { EXPECT_EQ(store.recover().value(), now); }

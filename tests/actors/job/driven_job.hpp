@@ -26,8 +26,8 @@ inline split_plan one_source(uint64_t splits) {
 /// One repetition of a job, with what a job actor does around its core.
 class driven_job {
 public:
-  driven_job(processing_mode mode, uint64_t splits) : driven_job(mode, one_source(splits)) {}
-  driven_job(processing_mode mode, const split_plan& plan)
+  driven_job(sharding_policy mode, uint64_t splits) : driven_job(mode, one_source(splits)) {}
+  driven_job(sharding_policy mode, const split_plan& plan)
     : core(job_id{1}, mode, plan), store(core, 100) {
     commit({{0, job_core::begun{42}}});
   }

@@ -49,7 +49,7 @@ protected:
                     .name = "train",
                     .options = {.timing = {1s, 5s}, .idle_job = 60s},
                     .store = std::make_shared<memory_store<job_core>>(
-                      job_core{job_id{7}, processing_mode::dynamic, split_plan{}})},
+                      job_core{job_id{7}, sharding_policy::dynamic, split_plan{}})},
     std::vector<worker_change>{}, logger{});
 };
 
@@ -125,10 +125,10 @@ protected:
       node.system,
       job_description{.id = job_id{7},
                       .name = "train",
-                      .mode = processing_mode::dynamic,
+                      .mode = sharding_policy::dynamic,
                       .options = {.timing = {1s, 5s}, .idle_job = 60s},
                       .store = std::make_shared<memory_store<job_core>>(
-                        job_core{job_id{7}, processing_mode::dynamic, plan})},
+                        job_core{job_id{7}, sharding_policy::dynamic, plan})},
       present, logger{});
     node.dispatch();
   }

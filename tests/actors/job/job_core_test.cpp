@@ -4,7 +4,7 @@ namespace headrace::test {
 namespace {
 
 TEST(Iteration, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
-  driven_job x{processing_mode::off, 10};
+  driven_job x{sharding_policy::off, 10};
   const auto todo = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
   EXPECT_EQ(todo.start.size(), 2u);
   EXPECT_TRUE(
@@ -13,7 +13,7 @@ TEST(Iteration, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
 }
 
 TEST(Iteration, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
-  driven_job x{processing_mode::dynamic, 10};
+  driven_job x{sharding_policy::dynamic, 10};
   x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)}));
   EXPECT_TRUE(x.carry_out(x.r().core.worker_joined(worker(1))).start.empty());
   EXPECT_EQ(x.carry_out(x.r().core.worker_joined(worker(1, 2))).start.size(), 1u)
@@ -21,7 +21,7 @@ TEST(Iteration, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
 }
 
 TEST(Iteration, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
-  driven_job x{processing_mode::dynamic, 10};
+  driven_job x{sharding_policy::dynamic, 10};
   const auto tasks =
     x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   const auto todo = x.carry_out(
@@ -34,13 +34,13 @@ TEST(Iteration, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
 }
 
 TEST(Iteration, IgnoresWhatAnEarlierLifeOfATaskSays) {
-  driven_job x{processing_mode::off, 10};
+  driven_job x{sharding_policy::off, 10};
   const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
   EXPECT_TRUE(x.r().core.task_ended(tasks[0].id, incarnation{99}, {3}, {}).facts.empty());
 }
 
 TEST(Iteration, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
-  driven_job x{processing_mode::off, 10};
+  driven_job x{sharding_policy::off, 10};
   const auto tasks =
     x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
@@ -53,7 +53,7 @@ TEST(Iteration, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
 }
 
 TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
-  driven_job x{processing_mode::off, 10};
+  driven_job x{sharding_policy::off, 10};
   const auto tasks =
     x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)})).start;
   for (const auto& t : tasks) x.carry_out(x.r().core.task_started(t.id, {}));
@@ -65,7 +65,7 @@ TEST(Iteration, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
 }
 
 TEST(Iteration, UnderOffIsOverOnlyWhenACopyIsWhole) {
-  driven_job x{processing_mode::off, 10};
+  driven_job x{sharding_policy::off, 10};
   auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
   x.carry_out(x.r().core.task_started(tasks[0].id, {}));
   x.carry_out(x.r().core.worker_lost(worker_id{1}));
@@ -78,7 +78,7 @@ TEST(Iteration, UnderOffIsOverOnlyWhenACopyIsWhole) {
 }
 
 TEST(Iteration, UnderDynamicGivesAWorkerThatWasAwayAnotherTask) {
-  driven_job x{processing_mode::dynamic, 10};
+  driven_job x{sharding_policy::dynamic, 10};
   const auto tasks = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1)})).start;
   x.carry_out(x.r().core.task_started(tasks[0].id, {}));
   const auto gone = x.carry_out(x.r().core.worker_lost(worker_id{1}));
@@ -89,7 +89,7 @@ TEST(Iteration, UnderDynamicGivesAWorkerThatWasAwayAnotherTask) {
 }
 
 TEST(JobCore, DecidingChangesNothing) {
-  driven_job x{processing_mode::dynamic, 10};
+  driven_job x{sharding_policy::dynamic, 10};
   x.carry_out(x.r().core.consumer_joined(consumer_id{1}, {worker(1), worker(2)}));
   const auto before = x.core;
   static_cast<void>(x.r().core.worker_lost(worker_id{1}));
@@ -102,7 +102,7 @@ TEST(JobCore, DecidingChangesNothing) {
 /// second one is told the end of both, and ends.
 class CrossedJob : public testing::Test {
 protected:
-  CrossedJob() : x(processing_mode::dynamic, plan()) {
+  CrossedJob() : x(sharding_policy::dynamic, plan()) {
     const auto todo = x.carry_out(x.r().core.consumer_joined(consumer_id{1}, workers));
     first = todo.start.at(0);
     second = todo.start.at(1);
@@ -176,7 +176,7 @@ TEST_F(CrossedJob, WaitsForAWorkerWhereNoneIsLeftForTheRest) {
 }
 
 TEST(JobCore, SharesOutAmongTheTasksThatLive) {
-  driven_job x{processing_mode::dynamic, 10};
+  driven_job x{sharding_policy::dynamic, 10};
   const auto tasks = x.carry_out(x.r().core.consumer_joined(
                                    consumer_id{1}, {worker(1), worker(2), worker(3), worker(4)}))
                        .start;
@@ -220,7 +220,7 @@ void forget_spent(job_core& job) {
 }
 
 TEST(JobCore, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
-  job_core job{job_id{1}, processing_mode::dynamic, one_source(10)};
+  job_core job{job_id{1}, sharding_policy::dynamic, one_source(10)};
   for (uint64_t epoch = 0; epoch < 1'000; ++epoch) {
     finish(job, epoch);
     EXPECT_FALSE(job.ended_as(epoch)) << "it is read";
@@ -233,7 +233,7 @@ TEST(JobCore, ForgetsRepetitionsThatAreFinishedAndUnreadButTheNewest) {
 }
 
 TEST(JobCore, RemembersHowForgottenRepetitionsEndedInWhateverOrder) {
-  job_core job{job_id{1}, processing_mode::dynamic, one_source(10)};
+  job_core job{job_id{1}, sharding_policy::dynamic, one_source(10)};
   for (uint64_t number : {3, 1, 2, 0, 9})
     finish(job, number, number == 2 ? internal_error("out of luck") : status{});
   for (uint64_t number : {1, 2, 0}) {

@@ -10,7 +10,7 @@ namespace {
 /// random sources; then what is left is worked off.
 class job_schedule {
 public:
-  job_schedule(uint64_t seed, processing_mode mode)
+  job_schedule(uint64_t seed, sharding_policy mode)
     : random_(seed),
       mode_(mode),
       plan_(random_, 300),
@@ -33,7 +33,7 @@ public:
     EXPECT_TRUE(core.finished()) << "it never ends";
     for (const auto& [who, ended] : readers_)
       EXPECT_TRUE(ended) << "consumer " << who.value << " did not hear of the end";
-    if (mode_ == processing_mode::dynamic && core.failure().ok())
+    if (mode_ == sharding_policy::dynamic && core.failure().ok())
       ledger_.check(left_);
     return events;
   }
@@ -94,7 +94,7 @@ private:
     left_ = true;
     for (auto& [id, t] : tasks_)
       if (t.what.worker.id == who && t.started && !t.unread)
-        t.unread = mode_ == processing_mode::off ? std::vector<unread_splits>{} : t.reader.leave();
+        t.unread = mode_ == sharding_policy::off ? std::vector<unread_splits>{} : t.reader.leave();
     say_goodbye();
   }
   /// A worker that leaves is gone with its last task.
@@ -130,7 +130,7 @@ private:
                                rest()));
       return say_goodbye();
     }
-    if (mode_ == processing_mode::dynamic && !t.reader.ended()) {
+    if (mode_ == sharding_policy::dynamic && !t.reader.ended()) {
       t.reader.step(random_);
       if (!t.unread && !t.waits)
         t.waits = t.reader.asks(id);
@@ -140,7 +140,7 @@ private:
       end_of_leaving(id);
       return say_goodbye();
     }
-    if (mode_ == processing_mode::dynamic)
+    if (mode_ == sharding_policy::dynamic)
       t.reader.finish();
     const bool well = calm_ || random_() % 200 != 0;
     do_all(core.task_ended(id, t.what.life, {1}, well ? status{} : internal_error("out of luck"),
@@ -229,7 +229,7 @@ private:
   }
 
   std::mt19937_64 random_;
-  processing_mode mode_;
+  sharding_policy mode_;
   random_plan plan_;
   split_ledger ledger_;
   driven_job job_;
@@ -252,7 +252,7 @@ TEST(JobSchedule, GivesEachSplitOnceEndsAndIsMadeAnewByItsFactsUnderRandomSchedu
   for (uint64_t i = 0; events < 1'000'000 && !::testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(::testing::Message() << "seed " << base + i);
     events +=
-      job_schedule{base + i, i % 8 == 0 ? processing_mode::off : processing_mode::dynamic}.run();
+      job_schedule{base + i, i % 8 == 0 ? sharding_policy::off : sharding_policy::dynamic}.run();
   }
 }
 
