@@ -12,12 +12,12 @@ lease_timing read_timing(schema::Timing::Reader in) {
           duration{static_cast<int64_t>(in.getLeaseNs())}};
 }
 
-void write_failure(schema::FailureText::Builder out, const status& why) {
+void write_failure(schema::Failure::Builder out, const status& why) {
   out.setCode(static_cast<uint16_t>(why.code()));
   out.setText(why.message());
 }
 
-status read_failure(schema::FailureText::Reader in) {
+status read_failure(schema::Failure::Reader in) {
   auto code = in.getCode();
   if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
     code = static_cast<uint16_t>(status_code::unknown);

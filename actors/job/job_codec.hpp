@@ -5,6 +5,7 @@
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
+#include "headrace/schemas/failure.capnp.h"
 #include "headrace/schemas/worker.capnp.h"
 
 namespace headrace {
@@ -15,8 +16,8 @@ void write_iteration(schema::Iteration::Builder out, const iteration& state, job
 void write_timing(schema::Timing::Builder out, const lease_timing& timing);
 lease_timing read_timing(schema::Timing::Reader in);
 
-void write_failure(schema::FailureText::Builder out, const status& why);
+void write_failure(schema::Failure::Builder out, const status& why);
 /// A code that this build does not know reads as `unknown`.
-status read_failure(schema::FailureText::Reader in);
+status read_failure(schema::Failure::Reader in);
 
 } // namespace headrace
