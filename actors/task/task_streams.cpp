@@ -19,7 +19,7 @@ compression or_of_dataset(compression asked, const dataset_node& graph) {
   const auto said = options_of(graph).compression;
   if (asked != compression::automatic || !said)
     return asked;
-  return *said == "snappy" ? compression::snappy : compression::none;
+  return *said;
 }
 
 } // namespace
