@@ -7,12 +7,10 @@ consumer_options consumer_options_of(const dataset_node& distribute) {
   consumer_options out;
   out.dataset_id = about.dataset_id;
   out.job_name = about.job_name;
-  out.mode = about.processing_mode == "dynamic" ? sharding_policy::dynamic : sharding_policy::off;
+  out.mode = about.processing_mode;
   out.repetition = about.iterations ? about.iterations->fetch_add(1) : 0;
   out.spec = distribute.spec;
-  out.packing = about.compression == "snappy" ? compression::snappy
-                : about.compression == "none" ? compression::none
-                                              : compression::automatic;
+  out.packing = about.compression;
   out.max_outstanding = about.max_outstanding_requests;
   out.worker_timeout = duration{about.worker_timeout_ns};
   return out;

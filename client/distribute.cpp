@@ -22,13 +22,10 @@ service_options to_service_options(const distribute_options& from) {
       fmt::format("distribute: max_outstanding_requests is {}; it must be 0 (by bytes "
                   "alone) or more",
                   from.max_outstanding_requests))};
-  if (from.compression != "auto" && from.compression != "none" && from.compression != "snappy")
-    throw error{invalid_argument(fmt::format(
-      "distribute: compression is '{}'; it must be auto, none or snappy", from.compression))};
   if (from.worker_timeout <= duration::zero())
     throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
   out.address = host_and_port(where->host, where->port);
-  out.processing_mode = from.processing_mode == sharding_policy::dynamic ? "dynamic" : "off";
+  out.processing_mode = from.processing_mode;
   out.job_name = from.job_name;
   out.max_outstanding_requests = from.max_outstanding_requests;
   out.compression = from.compression;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
+#include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -18,8 +19,8 @@ struct distribute_options {
   /// Elements asked of all workers in advance, in equal parts and at least one of each: a number
   /// below that of the workers counts as theirs. 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
-  /// `snappy`, `none`, or `auto`: between two hosts, blocks that shrink to three quarters or less.
-  std::string compression = "auto";
+  /// `automatic`: between two hosts, blocks that shrink to three quarters or less.
+  headrace::compression compression = headrace::compression::automatic;
   /// How long to wait while there is no worker at all, before that is an error; and for the first
   /// answer of the dispatcher, where 10 s are not less.
   duration worker_timeout = std::chrono::seconds{60};

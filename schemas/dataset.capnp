@@ -6,8 +6,11 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
+using Compression = import "compression.capnp";
+using Sharding = import "sharding.capnp";
 using import "expression.capnp".Expression;
 using import "expression.capnp".Function;
+using import "saved.capnp".SavedDataset;
 using import "tensor.capnp".ElementSpec;
 using import "tensor.capnp".Structure;
 using import "tensor.capnp".Tensor;
@@ -31,9 +34,16 @@ struct Seed {
 }
 
 struct Files {
+  enum Compression {
+    # Of whole files. A value that the receiver does not know is refused, never read as another.
+
+    none @0;
+    gzip @1;
+    zlib @2;
+  }
   names @0 :UInt32;
   # Expression.
-  compression @1 :Text;
+  compression @1 :Compression;
 }
 
 struct Field {
@@ -50,11 +60,12 @@ struct Field {
 
 struct ServiceOptions {
   address @0 :Text;
-  processingMode @1 :Text;
+  processingMode @1 :Sharding.ShardingPolicy;
   jobName @2 :Text;
   datasetId @3 :Text;
   maxOutstandingRequests @4 :Int64;
-  compression @5 :Text;
+  compression @5 :Compression.Compression;
+  # Of the blocks that this reader gets.
   dataTransferProtocol @6 :Text;
   workerTimeoutNs @7 :Int64;
 }
@@ -73,8 +84,13 @@ struct Options {
   # 0: unset.
   memory @3 :Int64;
   # Bytes; 0: unset.
-  compression @4 :Text;
-  # Empty: unset.
+  compression :union {
+    # Of the blocks for readers that leave it to the workers.
+
+    unset @4 :Void;
+    # As options further down say, else the workers choose.
+    value @5 :Compression.Compression;
+  }
 }
 
 struct Dataset {
@@ -334,7 +350,7 @@ struct Dataset {
     snapshot :group {
       input @136 :UInt32;
       folder @137 :Text;
-      compression @138 :Text;
+      compression @138 :SavedDataset.Compression;
       shard @139 :UInt32;
       # Function plus one; 0: one shard.
     }

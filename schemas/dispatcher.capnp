@@ -5,6 +5,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
+using import "failure.capnp".Failure;
 using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
 
@@ -133,19 +134,13 @@ struct Iteration {
   # The job has a name, so other consumers may join: ask in small amounts first.
   failure :union {
     none @6 :Void;
-    failed @7 :FailureText;
+    failed @7 :Failure;
     # The job cannot go on.
   }
   timing @8 :Timing;
   lost @9 :List(UInt64);
   # Tasks that count as gone with their worker: what they still say is not to be heard. One whose worker is back may be
   # among `tasks` again later, and then goes on where it was.
-}
-
-struct FailureText {
-  code @0 :UInt16;
-  # A headrace::status_code.
-  text @1 :Text;
 }
 
 struct LeaveService {
@@ -219,7 +214,7 @@ struct TaskEnded {
   elements @3 :UInt64;
   failure :union {
     none @4 :Void;
-    failed @5 :FailureText;
+    failed @5 :Failure;
     # The task could not go on.
     left @6 :List(UnreadSplits);
     # Its worker ends; the sources are not exhausted. These splits are for others.

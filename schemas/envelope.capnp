@@ -6,6 +6,7 @@ $Cxx.namespace("headrace::schema");
 
 using Consumer = import "consumer.capnp";
 using Dispatcher = import "dispatcher.capnp";
+using import "failure.capnp".Failure;
 using Worker = import "worker.capnp";
 
 struct Version {
@@ -37,14 +38,6 @@ struct Hello {
   # Equal on two nodes if and only if they run on the same host since its last start.
   name @4 :Text;
   # For people: the program and its process id.
-}
-
-struct Failure {
-  # Why a request could not be done.
-
-  code @0 :UInt16;
-  # A headrace::status_code; a number unknown to the receiver reads as `unknown`.
-  text @1 :Text;
 }
 
 struct BadMessage {
@@ -86,6 +79,7 @@ struct Envelope {
     ok @5 :Void;
     # Done, and there is nothing more to say.
     failure @6 :Failure;
+    # Why the request could not be done.
     badMessage @7 :BadMessage;
     unsupported @8 :Unsupported;
 

@@ -7,6 +7,7 @@ $Cxx.namespace("headrace::schema");
 
 using Block = import "block.capnp";
 using Compression = import "compression.capnp";
+using import "failure.capnp".Failure;
 
 struct Open {
   # First on the channel, from the consumer; again after the link was lost.
@@ -57,11 +58,6 @@ struct StreamBlock {
   block @1 :Block.Block;
 }
 
-struct StreamFailure {
-  code @0 :UInt16;
-  text @1 :Text;
-}
-
 struct StreamMessage {
   union {
     none @0 :Void;
@@ -77,7 +73,7 @@ struct StreamMessage {
     recall @6 :Recall;
     end @7 :UInt64;
     # Nothing comes after this many elements of this stream.
-    failed @8 :StreamFailure;
+    failed @8 :Failure;
     # The stream is refused or cannot go on.
     leaving @9 :Void;
     # Its worker ends: what the task has comes as fast as it is granted, and nothing after it.

@@ -4,12 +4,12 @@
 
 namespace headrace {
 
-void write_failure(schema::FailureText::Builder out, const status& why) {
+void write_failure(schema::Failure::Builder out, const status& why) {
   out.setCode(static_cast<uint16_t>(why.code()));
   out.setText(why.message());
 }
 
-status read_failure(schema::FailureText::Reader in) {
+status read_failure(schema::Failure::Reader in) {
   auto code = in.getCode();
   if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
     code = static_cast<uint16_t>(status_code::unknown);

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "headrace/runtime/base/status.hpp"
-#include "headrace/schemas/dispatcher.capnp.h"
+#include "headrace/schemas/failure.capnp.h"
 
 namespace headrace {
 
 /// @pre `!why.ok()`
-void write_failure(schema::FailureText::Builder out, const status& why);
+void write_failure(schema::Failure::Builder out, const status& why);
 /// A code that this build does not know reads as `unknown`.
-status read_failure(schema::FailureText::Reader in);
+status read_failure(schema::Failure::Reader in);
 
 } // namespace headrace

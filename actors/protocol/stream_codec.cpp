@@ -1,5 +1,6 @@
 #include "headrace/actors/protocol/stream_codec.hpp"
 
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
@@ -17,13 +18,6 @@ status unknown_arm(const char* from, StreamMessage::Which arm) {
     fmt::format("stream message number {} from a {} is not known to this build; its sender is "
                 "newer, or no {}",
                 static_cast<uint16_t>(arm), from, from));
-}
-
-status failure_of(schema::StreamFailure::Reader in) {
-  auto code = in.getCode();
-  if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
-    code = static_cast<uint16_t>(status_code::unknown);
-  return {static_cast<status_code>(code), std::string{in.getText()}};
 }
 
 template <class... F>
@@ -84,7 +78,7 @@ result<from_task> read_from_task(const link_message& in,
   case StreamMessage::RECALL:
     return from_task{stream_recall{what->getRecall().getId(), what->getRecall().getKeep()}};
   case StreamMessage::END: return from_task{stream_end{what->getEnd()}};
-  case StreamMessage::FAILED: return from_task{stream_failed{failure_of(what->getFailed())}};
+  case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what->getFailed())}};
   case StreamMessage::LEAVING: return from_task{stream_leaving{}};
   default: return unknown_arm("task", what->which());
   }
@@ -147,9 +141,7 @@ link_message write_message(uint32_t channel, const from_task& what) {
                  },
                  [&](const stream_end& x) { b.setEnd(x.elements); },
                  [&](const stream_failed& x) {
-                   auto out = b.initFailed();
-                   out.setCode(static_cast<uint16_t>(x.why.code()));
-                   out.setText(x.why.message());
+                   write_failure(b.initFailed(), x.why);
                  },
                  [&](const stream_leaving&) { b.setLeaving(); },
                },

@@ -17,10 +17,9 @@ namespace {
 
 /// What a consumer asked for; one that leaves it to the workers gets what the dataset says.
 compression packing_of(const stream_open& what, const dataset_node& graph) {
-  const auto said = options_of(graph).compression;
-  if (what.packing != compression::automatic || !said)
-    return what.packing;
-  return *said == "snappy" ? compression::snappy : compression::none;
+  return what.packing == compression::automatic
+           ? options_of(graph).compression.value_or(compression::automatic)
+           : what.packing;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/origin_record.hpp"
+#include "headrace/runtime/base/status_code.hpp"
 
 #include <algorithm>
 #include <capnp/message.h>
@@ -225,12 +226,9 @@ result<std::vector<row_error>> read_errors(const buffer& bytes, size_t rows) {
   for (auto e : list) {
     if (e.getRow() >= rows || (!out.empty() && e.getRow() <= out.back().row))
       return data_loss(fmt::format("errors do not ascend at row {} of {}", e.getRow(), rows));
-    auto code = e.getCode();
-    if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
-      code = static_cast<uint16_t>(status_code::unknown);
     auto text = e.getText();
     out.push_back(
-      {e.getRow(), {static_cast<status_code>(code), std::string{text.begin(), text.size()}}});
+      {e.getRow(), {status_code_of(e.getCode()), std::string{text.begin(), text.size()}}});
   }
   return out;
 }

@@ -1,6 +1,23 @@
 #include "headrace/pipeline/codec/field_codec.hpp"
 
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
+
 namespace headrace::detail {
+
+schema::Files::Compression file_compression_of(std::string_view word) {
+  if (word == "GZIP")
+    return schema::Files::Compression::GZIP;
+  return word == "ZLIB" ? schema::Files::Compression::ZLIB : schema::Files::Compression::NONE;
+}
+
+result<std::string> word_of(schema::Files::Compression x) {
+  switch (x) {
+  case schema::Files::Compression::NONE: return std::string{};
+  case schema::Files::Compression::GZIP: return std::string{"GZIP"};
+  case schema::Files::Compression::ZLIB: return std::string{"ZLIB"};
+  }
+  return unknown_value("compression of files", static_cast<uint16_t>(x));
+}
 
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in) {
   std::vector<field_format> out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,12 @@
 namespace headrace::detail {
 
 inline std::string text_of(::capnp::Text::Reader x) { return {x.begin(), x.size()}; }
+
+/// What was read for `op`: an error names the operator.
+template <class T>
+result<T> in_operator(dataset_op op, result<T> x) {
+  return x ? std::move(x) : result<T>{x.status().with_context(to_string(op))};
+}
 
 inline std::optional<uint64_t> seed_of(schema::Seed::Reader x) {
   return x.isValue() ? std::optional{x.getValue()} : std::nullopt;
@@ -21,6 +28,11 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
   else
     out.setUnset();
 }
+
+/// Between the word of a source's files ("", GZIP or ZLIB) and the schema. A number that this build
+/// does not know is `unimplemented`.
+schema::Files::Compression file_compression_of(std::string_view word);
+result<std::string> word_of(schema::Files::Compression x);
 
 /// Fields that sources read, or components to pad: never datasets.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);

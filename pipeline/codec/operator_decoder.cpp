@@ -1,11 +1,14 @@
 #include "headrace/pipeline/codec/field_codec.hpp"
 #include "headrace/pipeline/codec/graph_decoder.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
 
 namespace headrace {
 
 namespace {
 
+using detail::in_operator;
 using detail::seed_of;
 using detail::text_of;
 
@@ -26,20 +29,34 @@ result<graph_options> options_of(schema::Options::Reader in) {
     out.threads = in.getThreads();
   if (in.getMemory() != 0)
     out.memory = in.getMemory();
-  if (in.getCompression().size() != 0)
-    out.compression = text_of(in.getCompression());
-  return out;
+  const auto packing = in.getCompression();
+  switch (packing.which()) {
+  case schema::Options::Compression::UNSET: return out;
+  case schema::Options::Compression::VALUE: {
+    HEADRACE_ASSIGN(out.compression, from_schema(packing.getValue()));
+    return out;
+  }
+  }
+  return unknown_value("choice of a compression", static_cast<uint16_t>(packing.which()));
 }
 
-service_options service_of(schema::ServiceOptions::Reader in) {
-  return {.address = text_of(in.getAddress()),
-          .processing_mode = text_of(in.getProcessingMode()),
-          .job_name = text_of(in.getJobName()),
-          .dataset_id = text_of(in.getDatasetId()),
-          .max_outstanding_requests = in.getMaxOutstandingRequests(),
-          .compression = text_of(in.getCompression()),
-          .data_transfer_protocol = text_of(in.getDataTransferProtocol()),
-          .worker_timeout_ns = in.getWorkerTimeoutNs()};
+result<service_options> service_of(schema::ServiceOptions::Reader in) {
+  HEADRACE_ASSIGN(const auto policy, from_schema(in.getProcessingMode()));
+  HEADRACE_ASSIGN(const auto packing, from_schema(in.getCompression()));
+  return service_options{.address = text_of(in.getAddress()),
+                         .processing_mode = policy,
+                         .job_name = text_of(in.getJobName()),
+                         .dataset_id = text_of(in.getDatasetId()),
+                         .max_outstanding_requests = in.getMaxOutstandingRequests(),
+                         .compression = packing,
+                         .data_transfer_protocol = text_of(in.getDataTransferProtocol()),
+                         .worker_timeout_ns = in.getWorkerTimeoutNs()};
+}
+
+result<saved_compression> saved_of(schema::SavedDataset::Compression x) {
+  if (x > schema::SavedDataset::Compression::GZIP)
+    return unknown_value("compression of saved elements", static_cast<uint16_t>(x));
+  return static_cast<saved_compression>(x);
 }
 
 } // namespace
@@ -111,12 +128,14 @@ result<dataset_ptr> graph_decoder::decode_operator(schema::Dataset::Reader in,
   }
   case schema::Dataset::OPTIONS: {
     HEADRACE_ASSIGN(auto rows, input(in.getOptions().getInput(), use));
-    HEADRACE_ASSIGN(auto options, options_of(in.getOptions().getOptions()));
+    HEADRACE_ASSIGN(auto options,
+                    in_operator(dataset_op::options, options_of(in.getOptions().getOptions())));
     return make_options(rows, options);
   }
   case schema::Dataset::DISTRIBUTE: {
     auto from = in.getDistribute();
-    auto service = service_of(from.getService());
+    HEADRACE_ASSIGN(auto service,
+                    in_operator(dataset_op::distribute, service_of(from.getService())));
     if (service.dataset_id.empty()) {
       HEADRACE_ASSIGN(auto rows, input(from.getInput(), use));
       return make_distribute(rows, std::move(service));
@@ -222,8 +241,9 @@ result<dataset_ptr> graph_decoder::decode_operator(schema::Dataset::Reader in,
     if (from.getShard() != 0) {
       HEADRACE_ASSIGN(shard, body(from.getShard() - 1, use));
     }
-    return make_snapshot(rows, text_of(from.getFolder()), text_of(from.getCompression()),
-                         std::move(shard));
+    HEADRACE_ASSIGN(const auto how,
+                    in_operator(dataset_op::snapshot, saved_of(from.getCompression())));
+    return make_snapshot(rows, text_of(from.getFolder()), to_string(how), std::move(shard));
   }
   default:
     return unimplemented(

@@ -1,7 +1,7 @@
 #include "headrace/pipeline/codec/field_codec.hpp"
 #include "headrace/pipeline/codec/graph_encoder.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/storage/saved_manifest.hpp"
 
 namespace headrace {
 
@@ -19,16 +19,18 @@ void write(const graph_options& x, schema::Options::Builder out) {
   out.setThreads(x.threads.value_or(0));
   out.setMemory(x.memory.value_or(0));
   if (x.compression)
-    out.setCompression(*x.compression);
+    out.getCompression().setValue(to_schema(*x.compression));
+  else
+    out.getCompression().setUnset();
 }
 
 void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setAddress(x.address);
-  out.setProcessingMode(x.processing_mode);
+  out.setProcessingMode(to_schema(x.processing_mode));
   out.setJobName(x.job_name);
   out.setDatasetId(x.dataset_id);
   out.setMaxOutstandingRequests(x.max_outstanding_requests);
-  out.setCompression(x.compression);
+  out.setCompression(to_schema(x.compression));
   out.setDataTransferProtocol(x.data_transfer_protocol);
   out.setWorkerTimeoutNs(x.worker_timeout_ns);
 }
@@ -195,7 +197,7 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
     auto to = out.initSnapshot();
     to.setInput(input());
     to.setFolder(x.text);
-    to.setCompression(std::string{to_string(static_cast<saved_compression>(x.count))});
+    to.setCompression(static_cast<schema::SavedDataset::Compression>(x.count));
     to.setShard(x.body ? number(x.body) + 1 : 0);
     return;
   }

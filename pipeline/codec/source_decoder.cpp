@@ -7,6 +7,15 @@ namespace headrace {
 using detail::seed_of;
 using detail::text_of;
 
+namespace {
+
+/// The word of how an operator's files are compressed.
+result<std::string> packing_of(dataset_op op, schema::Files::Reader files) {
+  return detail::in_operator(op, detail::word_of(files.getCompression()));
+}
+
+} // namespace
+
 result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
                                                  decoded<dataset_ptr>& use) const {
   switch (in.which()) {
@@ -34,11 +43,13 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
   }
   case schema::Dataset::TEXT_LINES: {
     HEADRACE_ASSIGN(auto names, tensor(in.getTextLines().getNames(), use));
-    return make_text_lines(names, text_of(in.getTextLines().getCompression()));
+    HEADRACE_ASSIGN(auto packing, packing_of(dataset_op::text_lines, in.getTextLines()));
+    return make_text_lines(names, std::move(packing));
   }
   case schema::Dataset::TFRECORD: {
     HEADRACE_ASSIGN(auto names, tensor(in.getTfrecord().getNames(), use));
-    return make_tfrecord(names, text_of(in.getTfrecord().getCompression()));
+    HEADRACE_ASSIGN(auto packing, packing_of(dataset_op::tfrecord, in.getTfrecord()));
+    return make_tfrecord(names, std::move(packing));
   }
   case schema::Dataset::LIST_FILES: {
     auto from = in.getListFiles();
@@ -48,9 +59,10 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
   case schema::Dataset::FIXED_LENGTH: {
     auto from = in.getFixedLength();
     HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
+    HEADRACE_ASSIGN(auto packing, packing_of(dataset_op::fixed_length, from.getFiles()));
     return make_fixed_length(names,
                              {from.getRecordBytes(), from.getHeaderBytes(), from.getFooterBytes()},
-                             text_of(from.getFiles().getCompression()));
+                             std::move(packing));
   }
   case schema::Dataset::CSV: {
     auto from = in.getCsv();
@@ -59,14 +71,15 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
     csv_format format{from.getHeader(), static_cast<char>(from.getDelimiter()), from.getQuotes(),
                       text_of(from.getNaValue())};
     for (auto column : from.getSelect()) format.select.push_back(column);
-    return make_csv(names, std::move(columns), std::move(format),
-                    text_of(from.getFiles().getCompression()));
+    HEADRACE_ASSIGN(auto packing, packing_of(dataset_op::csv, from.getFiles()));
+    return make_csv(names, std::move(columns), std::move(format), std::move(packing));
   }
   case schema::Dataset::JSON_LINES: {
     auto from = in.getJsonLines();
     HEADRACE_ASSIGN(auto names, tensor(from.getFiles().getNames(), use));
     HEADRACE_ASSIGN(auto fields, detail::decode(from.getFields()));
-    return make_json_lines(names, std::move(fields), text_of(from.getFiles().getCompression()));
+    HEADRACE_ASSIGN(auto packing, packing_of(dataset_op::json_lines, from.getFiles()));
+    return make_json_lines(names, std::move(fields), std::move(packing));
   }
   case schema::Dataset::SQL: {
     auto from = in.getSql();

@@ -12,7 +12,7 @@ bool graph_encoder::write_source(const dataset_node& x, schema::Dataset::Builder
   };
   const auto files = [&](schema::Files::Builder to) {
     to.setNames(tensor(0));
-    to.setCompression(x.text);
+    to.setCompression(detail::file_compression_of(x.text));
   };
   const auto size = static_cast<unsigned>(x.fields.size());
   switch (x.op) {

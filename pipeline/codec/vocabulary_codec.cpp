@@ -4,14 +4,10 @@
 
 namespace headrace {
 
-namespace {
-
-status unknown_value(const char* what, uint16_t number) {
+status unknown_value(std::string_view what, uint16_t number) {
   return unimplemented(
     fmt::format("{} number {} is not known to this build; its sender is newer", what, number));
 }
-
-} // namespace
 
 schema::ShardingPolicy to_schema(sharding_policy x) {
   switch (x) {

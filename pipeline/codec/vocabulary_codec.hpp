@@ -9,7 +9,13 @@
 #include "headrace/schemas/compression.capnp.h"
 #include "headrace/schemas/sharding.capnp.h"
 
+#include <cstdint>
+#include <string_view>
+
 namespace headrace {
+
+/// What a value from a peer is refused with: `what` names its kind.
+status unknown_value(std::string_view what, uint16_t number);
 
 schema::ShardingPolicy to_schema(sharding_policy x);
 result<sharding_policy> from_schema(schema::ShardingPolicy x);

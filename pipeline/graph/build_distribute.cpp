@@ -13,13 +13,6 @@ using detail::refused;
 
 status check_distribute(const service_options& service) {
   constexpr auto op = dataset_op::distribute;
-  if (service.processing_mode != "off" && service.processing_mode != "dynamic")
-    return refused(op, fmt::format("processing_mode is '{}'; it must be 'off' or 'dynamic'",
-                                   service.processing_mode));
-  if (service.compression != "auto" && service.compression != "none"
-      && service.compression != "snappy")
-    return refused(op, fmt::format("compression is '{}'; it must be 'auto', 'none' or 'snappy'",
-                                   service.compression));
   if (service.max_outstanding_requests < 0)
     return refused(op, fmt::format("max_outstanding_requests is {}; it must be 1 or more, or 0 "
                                    "for a bound in bytes alone",

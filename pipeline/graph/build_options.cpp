@@ -66,9 +66,6 @@ result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
     HEADRACE_TRY(check_count(op, "threads", *options.threads));
   if (options.memory)
     HEADRACE_TRY(check_count(op, "memory", *options.memory));
-  if (options.compression && *options.compression != "none" && *options.compression != "snappy")
-    return refused(
-      op, fmt::format("compression is '{}'; it must be 'none' or 'snappy'", *options.compression));
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;

@@ -2,6 +2,8 @@
 
 #include "headrace/pipeline/graph/expr_node.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
+#include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
 
 #include <atomic>
 #include <memory>
@@ -101,12 +103,12 @@ std::string_view to_string(dataset_op op) noexcept;
 
 /// What `distribute` needs to know to read from a service.
 struct service_options {
-  std::string address;                        ///< dispatcher as `host:port`
-  std::string processing_mode;                ///< "off" or "dynamic"
-  std::string job_name;                       ///< empty: anonymous
-  std::string dataset_id;                     ///< of a registered dataset, instead of an input
-  int64_t max_outstanding_requests = 0;       ///< elements over all tasks; 0: by bytes alone
-  std::string compression = "auto";           ///< auto, none, snappy
+  std::string address; ///< dispatcher as `host:port`
+  sharding_policy processing_mode = sharding_policy::off;
+  std::string job_name;                 ///< empty: anonymous
+  std::string dataset_id;               ///< of a registered dataset, instead of an input
+  int64_t max_outstanding_requests = 0; ///< elements over all tasks; 0: by bytes alone
+  headrace::compression compression = headrace::compression::automatic;
   std::string data_transfer_protocol;         ///< empty: chosen
   int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
   /// How often the node was iterated over; copies of a dataset share it. Not part of the graph.
@@ -126,9 +128,8 @@ struct graph_options {
   std::optional<int64_t> threads;
   /// Bytes that such operators may hold, >= 1. Default: 256 MiB.
   std::optional<int64_t> memory;
-  /// How workers pack what they send to consumers that leave it to them: none or snappy. Default:
-  /// they find out what is faster.
-  std::optional<std::string> compression;
+  /// How workers pack what they send to consumers that leave it to them. Default: `automatic`.
+  std::optional<headrace::compression> compression;
   friend bool operator==(const graph_options&, const graph_options&) = default;
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/runtime/base/result.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -12,6 +14,10 @@ enum class compression : uint8_t {
   snappy,
 };
 
+/// All that this build knows.
+inline constexpr compression compressions[]{compression::automatic, compression::none,
+                                            compression::snappy};
+
 /// As users write it: `auto`, `none` or `snappy`.
 constexpr std::string_view to_string(compression x) noexcept {
   switch (x) {
@@ -21,5 +27,8 @@ constexpr std::string_view to_string(compression x) noexcept {
   }
   return "unknown";
 }
+
+/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+result<compression> compression_of(std::string_view word);
 
 } // namespace headrace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/runtime/base/result.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -11,6 +13,10 @@ enum class sharding_policy : uint8_t {
   dynamic, ///< each element is given once: workers take splits of the sources as they go
 };
 
+/// All that this build knows.
+inline constexpr sharding_policy sharding_policies[]{sharding_policy::off,
+                                                     sharding_policy::dynamic};
+
 /// As users write it: `off` or `dynamic`.
 constexpr std::string_view to_string(sharding_policy x) noexcept {
   switch (x) {
@@ -19,5 +25,8 @@ constexpr std::string_view to_string(sharding_policy x) noexcept {
   }
   return "unknown";
 }
+
+/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+result<sharding_policy> sharding_policy_of(std::string_view word);
 
 } // namespace headrace

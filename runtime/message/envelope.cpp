@@ -1,5 +1,7 @@
 #include "headrace/runtime/message/envelope.hpp"
 
+#include "headrace/runtime/base/status_code.hpp"
+
 #include <algorithm>
 
 namespace headrace {
@@ -87,10 +89,7 @@ status status_of(const envelope& answer) {
   case schema::Envelope::NONE: return data_loss("empty envelope");
   case schema::Envelope::FAILURE: {
     auto in = answer->getFailure();
-    auto known =
-      in.getCode() > 0 && in.getCode() <= static_cast<uint16_t>(status_code::unauthenticated);
-    return {known ? static_cast<status_code>(in.getCode()) : status_code::unknown,
-            string(in.getText())};
+    return {status_code_of(in.getCode()), string(in.getText())};
   }
   case schema::Envelope::BAD_MESSAGE: {
     auto in = answer->getBadMessage();

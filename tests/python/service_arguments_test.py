@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import _core
 from relay import Relay
 
 service = hr.experimental.service
@@ -41,6 +42,16 @@ def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
     with pytest.raises(error, match=text):
         hr.Dataset.range(3).apply(service.distribute(
             **{"processing_mode": "off", "service": "localhost:1", **arguments}))
+
+
+@pytest.mark.parametrize("words, text", [
+    ({"mode": "file"}, "sharding policy is 'file'; it must be 'off' or 'dynamic'"),
+    ({"packing": "lz4"}, "compression is 'lz4'; it must be 'auto', 'none' or 'snappy'"),
+])
+def test_TheEngineRefusesAWordThatItDoesNotKnow(words, text):
+    said = {"mode": "off", "packing": "auto", **words}
+    with pytest.raises(hr.errors.InvalidArgumentError, match=text):
+        _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0)
 
 
 def test_TheHintOfTaskRefreshIsAccepted():

@@ -329,12 +329,15 @@ void bind_datasets(nb::module_& m) {
     "options",
     [](graph in, std::optional<bool> deterministic, std::optional<bool> autotune,
        std::optional<int64_t> threads, std::optional<int64_t> memory,
-       std::optional<std::string> compression) {
+       const std::optional<std::string>& packing) {
+      std::optional<compression> how;
+      if (packing)
+        how = compression_of(*packing).value();
       return checked(make_options(in.node(), {.deterministic = deterministic,
                                               .autotune = autotune,
                                               .threads = threads,
                                               .memory = memory,
-                                              .compression = std::move(compression)}));
+                                              .compression = how}));
     },
     nb::arg("input"), nb::arg("deterministic").none(), nb::arg("autotune").none(),
     nb::arg("threads").none(), nb::arg("memory").none(), nb::arg("compression").none());

@@ -28,11 +28,11 @@ distribute_options options_of(const std::string& mode, const std::string& servic
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout) {
   distribute_options out;
-  out.processing_mode = mode == "dynamic" ? sharding_policy::dynamic : sharding_policy::off;
+  out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
   out.job_name = job_name;
   out.max_outstanding_requests = max_outstanding_requests;
-  out.compression = compression;
+  out.compression = compression_of(compression).value();
   out.worker_timeout =
     std::chrono::duration_cast<duration>(std::chrono::duration<double>{worker_timeout});
   return out;

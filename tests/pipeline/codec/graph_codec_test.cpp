@@ -50,7 +50,7 @@ std::vector<dataset_ptr> sample_graphs() {
                                                                .autotune = false,
                                                                .threads = 2,
                                                                .memory = 1 << 20,
-                                                               .compression = "snappy"})
+                                                               .compression = compression::snappy})
                   .value());
   out.push_back(make_global_shuffle(in, 7, false).value());
   auto files =
@@ -155,10 +155,10 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
   f->deterministic = true;
   f->declared = element_spec::tuple({in->spec, tensor_spec{dtype::float32, {2, shape::unknown}}});
   service_options service{.address = "here:1",
-                          .processing_mode = "dynamic",
+                          .processing_mode = sharding_policy::dynamic,
                           .job_name = "j",
                           .max_outstanding_requests = 5,
-                          .compression = "snappy",
+                          .compression = compression::snappy,
                           .data_transfer_protocol = "link",
                           .worker_timeout_ns = 7};
   auto graph = make_distribute(make_map(in, f).value(), service).value();

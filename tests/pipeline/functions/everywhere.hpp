@@ -9,9 +9,9 @@ namespace headrace::test {
 
 /// The function after a way through the bytes of a graph.
 inline function through_a_graph(const function& f) {
-  auto in = make_distribute(f.argument, unknown_cardinality,
-                            {.address = "host:1", .processing_mode = "off", .dataset_id = "x"})
-              .value();
+  auto in =
+    make_distribute(f.argument, unknown_cardinality, {.address = "host:1", .dataset_id = "x"})
+      .value();
   auto graph = make_map(in, std::make_shared<const function>(f)).value();
   const auto bytes = encode_graph(graph).value();
   const auto back = decode_graph(bytes).value();

@@ -85,10 +85,9 @@ TEST(Build, InfersSpecsAndCardinality) {
 
 TEST(Build, RefusesAServiceThatMakesNoSense) {
   service_options service;
-  service.processing_mode = "both";
+  service.worker_timeout_ns = -1;
   EXPECT_EQ(why(make_distribute(range(0, 1), service)),
-            "invalid_argument: distribute: processing_mode is 'both'; it must be 'off' or "
-            "'dynamic'");
+            "invalid_argument: distribute: worker_timeout is negative");
 }
 
 } // namespace

@@ -23,8 +23,9 @@ dataset_ptr with(graph_options options, const dataset_ptr& input) {
   return make_options(input, std::move(options)).value();
 }
 dataset_ptr served(const dataset_ptr& input, const std::string& job = {}) {
-  return make_distribute(input,
-                         {.address = "host:1", .processing_mode = "dynamic", .job_name = job})
+  return make_distribute(
+           input,
+           {.address = "host:1", .processing_mode = sharding_policy::dynamic, .job_name = job})
     .value();
 }
 /// Each element of three numbers, through a dataset that `make` makes.

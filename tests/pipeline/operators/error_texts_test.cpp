@@ -119,8 +119,10 @@ std::vector<error_case> cases() {
      [=] { return made(make_concatenate(in, make_enumerate(in).value())); },
      "invalid_argument: concatenate: the second dataset gives (int64[], int64[]); it must give "
      "int64[] as the first does"},
-    {dataset_op::distribute, [=] { return made(make_distribute(in, {.processing_mode = "some"})); },
-     "invalid_argument: distribute: processing_mode is 'some'; it must be 'off' or 'dynamic'"},
+    {dataset_op::distribute,
+     [=] { return made(make_distribute(in, {.max_outstanding_requests = -1})); },
+     "invalid_argument: distribute: max_outstanding_requests is -1; it must be 1 or more, or 0 for "
+     "a bound in bytes alone"},
     {dataset_op::take_while,
      [=] { return made(make_take_while(in, traced(in, [](expr x) { return x + 1; }))); },
      "invalid_argument: take_while: the function gives int64[]; it must give one bool scalar"},
@@ -202,9 +204,8 @@ TEST(ErrorTexts, OfOtherOperatorsPassThoseThatHaveNone) {
             "invalid_argument: map: divide: integer division by zero");
   EXPECT_EQ(read(make_ignore_errors(failing)), all_is_well);
   // Not an error of an element: what comes after it is not known.
-  EXPECT_EQ(read(make_ignore_errors(
-              make_distribute(in, {.address = "a:1", .processing_mode = "off"}).value())),
-            read(make_distribute(in, {.address = "a:1", .processing_mode = "off"})));
+  EXPECT_EQ(read(make_ignore_errors(make_distribute(in, {.address = "a:1"}).value())),
+            read(make_distribute(in, {.address = "a:1"})));
 }
 
 TEST(ErrorTexts, AFunctionThatFailsNamesTheOperatorThatCalledIt) {

@@ -187,7 +187,7 @@ TEST(Window, DoesNotLeaveItsGraph) {
   iterator_context context;
   EXPECT_EQ(make_iterator(w, context).status(), invalid_argument(text));
   EXPECT_EQ(encode_graph(w).status(), invalid_argument(text));
-  EXPECT_EQ(why(make_distribute(w, {.address = "a:1", .processing_mode = "off"})),
+  EXPECT_EQ(why(make_distribute(w, {.address = "a:1"})),
             "distribute: the input gives dataset(int64[]); it must give tensors: take the datasets "
             "apart before, with flat_map or interleave");
 }

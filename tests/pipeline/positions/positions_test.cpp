@@ -206,10 +206,7 @@ TEST(Positions, OfAServiceCannotBeSaved) {
   context.distribute = [](const dataset_node&) -> result<std::unique_ptr<element_source>> {
     return std::unique_ptr<element_source>{std::make_unique<nothing>()};
   };
-  auto graph =
-    make_batch(make_distribute(range(0, 9), {.address = "a:1", .processing_mode = "off"}).value(),
-               2)
-      .value();
+  auto graph = make_batch(make_distribute(range(0, 9), {.address = "a:1"}).value(), 2).value();
   auto it = make_iterator(graph, context).value();
   const auto record = encode_iteration({.graph = "", .point = {it->save(), 0}});
   EXPECT_EQ(record.status().code(), status_code::unimplemented);

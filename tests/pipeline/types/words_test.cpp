@@ -1,0 +1,25 @@
+#include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+TEST(Words, OfEachValueAreReadBack) {
+  for (const auto x : sharding_policies) EXPECT_EQ(sharding_policy_of(to_string(x)).value(), x);
+  for (const auto x : compressions) EXPECT_EQ(compression_of(to_string(x)).value(), x);
+}
+
+TEST(Words, OthersAreRefusedWithThoseThatAreKnown) {
+  EXPECT_EQ(to_string(sharding_policy_of("file").status()),
+            "invalid_argument: sharding policy is 'file'; it must be 'off' or 'dynamic'");
+  EXPECT_EQ(to_string(sharding_policy_of("").status()),
+            "invalid_argument: sharding policy is ''; it must be 'off' or 'dynamic'");
+  EXPECT_EQ(to_string(compression_of("AUTO").status()),
+            "invalid_argument: compression is 'AUTO'; it must be 'auto', 'none' or 'snappy'");
+}
+
+} // namespace
+} // namespace headrace::test
