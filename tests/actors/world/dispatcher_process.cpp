@@ -1,5 +1,6 @@
 #include "tests/actors/world/dispatcher_process.hpp"
 
+#include "headrace/pipeline/codec/graph_codec.hpp"
 #include "tests/actors/world/world.hpp"
 
 #include <algorithm>
@@ -10,20 +11,37 @@ dispatcher_process::dispatcher_process(world& in)
   : virtual_process(in.time, "the dispatcher"), world_(in) {}
 
 void dispatcher_process::on_started() {
-  workers_ = std::make_unique<worker_table>(world_.about.timing);
+  store_ = std::make_unique<memory_store<service_record>>(service_record{});
+  begin(service_record{});
+  // As a client does before it reads.
+  carry_out(core_->register_dataset(
+    keep({.reply = answered<status>{[](const status&) {}}}),
+    {.id = "d", .graph = encode_graph(world_.graph).value(), .fingerprint = "the graph"}));
+}
+
+void dispatcher_process::begin(service_record record) {
+  core_ = std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing},
+                                            std::move(record), time_.below(UINT64_MAX));
+  carry_out(core_->start());
 }
 
 void dispatcher_process::on_killed() {
-  workers_.reset();
+  core_.reset();
   worker_ends_.clear();
   jobs_.clear();
-  by_key_.clear();
   waiting_.clear();
 }
 
 dispatcher_process::job* dispatcher_process::find(job_id id) {
   const auto at = jobs_.find(id);
-  return at != jobs_.end() && !at->second.ended ? &at->second : nullptr;
+  return at != jobs_.end() ? at->second.get() : nullptr;
+}
+
+worker_process* dispatcher_process::worker(worker_id id) const {
+  const auto at = worker_ends_.find(id);
+  return at != worker_ends_.end() && at->second
+           ? static_cast<worker_process*>(at->second.over->ends[0].who)
+           : nullptr;
 }
 
 request_token dispatcher_process::keep(waiting what) {
@@ -33,161 +51,203 @@ request_token dispatcher_process::keep(waiting what) {
 }
 
 void dispatcher_process::crash_a_job() {
-  for (auto& [id, j] : jobs_) {
-    if (j.ended)
-      continue;
-    // Who waits for an answer sees that nobody will give one.
-    for (auto& [token, what] : std::exchange(waiting_, {}))
-      std::visit([](auto& reply) { reply(unavailable("the job is being started again")); }, what);
-    j.readers.clear();
-    j.leases.clear();
-    start_job(j);
+  if (jobs_.empty())
     return;
-  }
+  const auto id = jobs_.begin()->first;
+  // Requests that the actor had not answered get none, and who waits sees that it ended.
+  for (auto& [token, what] : std::exchange(waiting_, {}))
+    std::visit([](auto& reply) { reply(unavailable("the actor has ended")); }, what.reply);
+  const auto about = find(id)->core->about();
+  find(id)->core.reset();
+  carry_out(core_->job_crashed(id, aborted("crashed")));
+  after(std::chrono::milliseconds{20}, [this, id, about] {
+    if (find(id) != nullptr)
+      start_job(id, about);
+  });
 }
 
-// -- jobs -----------------------------------------------------------------------------------
-
-void dispatcher_process::start_job(job& what) {
-  const auto about = what.core ? what.core->about() : job_description{};
-  what.core = std::make_unique<job_core>(about, what.store->recover().value(), workers_->alive(),
-                                         time_.below(UINT64_MAX));
-  carry_out(about.id, what.core->start(now()));
+void dispatcher_process::crash() {
+  for (auto& [token, what] : std::exchange(waiting_, {}))
+    std::visit([](auto& reply) { reply(unavailable("the actor has ended")); }, what.reply);
+  jobs_.clear();
+  worker_ends_.clear();
+  begin(store_->recover().value());
 }
+
+// -- from consumers ---------------------------------------------------------------------------
 
 void dispatcher_process::open(const open_iteration& what, const connection_end& from,
                               answered<result<iteration_view>> reply) {
-  auto id = what.job;
-  if (!id) {
-    const auto key =
-      what.job_name.empty() ? "consumer " + to_string(what.consumer) : "named " + what.job_name;
-    auto& known = by_key_[key];
-    if (find(known) == nullptr) {
-      known = job_id{time_.below(UINT64_MAX) + 1};
-      job_description about{.id = known,
-                            .name = what.job_name,
-                            .dataset_id = what.dataset_id,
-                            .policy = what.policy,
-                            .plan = world_.plan,
-                            .timing = world_.about.timing};
-      auto& fresh = jobs_[known];
-      fresh.store =
-        std::make_shared<memory_store<job_record>>(job_record{known, what.policy, world_.plan});
-      fresh.alarm = std::make_unique<virtual_alarm>(*this);
-      fresh.core = std::make_unique<job_core>(about, fresh.store->recover().value(),
-                                              workers_->alive(), time_.below(UINT64_MAX));
-      carry_out(known, fresh.core->start(now()));
-    }
-    id = known;
-  }
-  auto* j = find(id);
-  if (j == nullptr)
-    return reply(not_found("there is no such job (any more)"));
-  j->readers[what.consumer] = from;
-  carry_out(id, j->core->open(keep(std::move(reply)), what, now()));
+  carry_out(core_->open_iteration(keep({.reply = std::move(reply),
+                                        .from = from,
+                                        .to_job =
+                                          [this, what, from](job& to, request_token token) {
+                                            to.readers[what.consumer] = from;
+                                            return to.core->open(token, what, now());
+                                          }}),
+                                  what));
 }
 
 void dispatcher_process::heartbeat(const reader_of& who, const connection_end& from,
                                    answered<status> reply) {
-  auto* j = find(who.job);
-  if (j == nullptr)
-    return reply(not_found("there is no such job (any more)"));
-  j->readers[who.consumer] = from;
-  carry_out(who.job, j->core->heartbeat(keep(std::move(reply)), who, now()));
+  carry_out(core_->for_job(keep({.reply = std::move(reply),
+                                 .from = from,
+                                 .to_job =
+                                   [this, who, from](job& to, request_token token) {
+                                     to.readers[who.consumer] = from;
+                                     return to.core->heartbeat(token, who, now());
+                                   }}),
+                           who.job));
 }
 
 void dispatcher_process::leave(const reader_of& who) {
-  if (auto* j = find(who.job))
-    carry_out(who.job, j->core->leave(keep(answered<status>{[](const status&) {}}), who, now()));
+  carry_out(core_->for_job(
+    keep({.reply = answered<status>{[](const status&) {}},
+          .to_job = [this, who](
+                      job& to, request_token token) { return to.core->leave(token, who, now()); }}),
+    who.job));
 }
 
+// -- from workers -------------------------------------------------------------------------------
+
 void dispatcher_process::lease(const splits_request& what, answered<result<splits_answer>> reply) {
-  auto* j = find(what.job);
-  if (j == nullptr)
-    return reply(not_found("there is no such job (any more)"));
-  const auto token = keep(std::move(reply));
-  j->leases[token] = what;
-  carry_out(what.job, j->core->lease(token, what, now()));
+  carry_out(core_->for_job(keep({.reply = std::move(reply),
+                                 .to_job =
+                                   [this, what](job& to, request_token token) {
+                                     return to.core->lease(token, what, now());
+                                   }}),
+                           what.job));
 }
 
 void dispatcher_process::task_ended(const task_end& what, answered<status> reply) {
-  auto* j = find(what.job);
-  if (j == nullptr)
-    return reply(not_found("there is no such job (any more)"));
-  carry_out(what.job, j->core->task_ended(keep(std::move(reply)), what, now()));
+  carry_out(core_->for_job(keep({.reply = std::move(reply),
+                                 .to_job =
+                                   [this, what](job& to, request_token token) {
+                                     return to.core->task_ended(token, what, now());
+                                   }}),
+                           what.job));
 }
-
-// -- workers --------------------------------------------------------------------------------
 
 void dispatcher_process::accepted(const connection_end& at) {
   at.over->ends[at.side].on_closed = [this, over = at.over.get()](const status&) {
     for (const auto& [id, end] : worker_ends_)
       if (end.over.get() == over)
-        if (const auto known = workers_->all().find(id); known != workers_->all().end())
-          workers_->disconnected(id, known->second.info.life);
+        if (const auto known = core_->workers().all().find(id);
+            known != core_->workers().all().end())
+          core_->worker_disconnected(id, known->second.info.life);
   };
 }
 
 void dispatcher_process::register_worker(const worker_registration& who, const connection_end& from,
                                          answered<result<worker_registered>> reply) {
-  if (workers_->rival(who.info) != nullptr)
-    return reply(already_exists("another worker is alive at this address"));
-  auto info = who.info;
-  const auto outcome = workers_->add(info, now());
-  info.id = outcome.id;
-  if (outcome.replaced)
-    worker_changed(*outcome.replaced, true);
-  worker_ends_[info.id] = from;
-  auto* worker = static_cast<worker_process*>(from.over->ends[0].who);
-  for (const auto& task : who.tasks)
-    if (find(task.job) == nullptr)
-      world_.net.send(from, [worker, id = task.id] { worker->stop_task(id, "its job is over"); });
-  worker_changed(info, false);
-  look_at_leases();
-  reply(worker_registered{info.id, world_.about.timing});
+  carry_out(core_->register_worker(keep({.reply = std::move(reply), .from = from}), who, now()));
 }
 
 void dispatcher_process::worker_heartbeat(const headrace::worker::heartbeat& what,
                                           answered<status> reply) {
-  reply(workers_->renew(what.id, what.life, now()) ? status{}
-                                                   : not_found("the worker is not registered"));
+  carry_out(core_->worker_heartbeat(keep({.reply = std::move(reply)}), what.id, what.life, now()));
 }
 
 void dispatcher_process::worker_leaves(worker_id id, incarnation life) {
-  if (const auto who = workers_->leave(id, life)) {
-    worker_ends_.erase(id);
-    worker_changed(*who, true);
-  }
+  carry_out(
+    core_->worker_leaves(keep({.reply = answered<status>{[](const status&) {}}}), id, life));
 }
 
-void dispatcher_process::worker_changed(const worker_info& who, bool lost) {
-  for (auto& [id, j] : jobs_)
-    if (!j.ended)
-      carry_out(id, lost ? j.core->worker_lost(who.id, now()) : j.core->worker_came(who, now()));
+// -- what the dispatcher decides ------------------------------------------------------------------
+
+void dispatcher_process::carry_out(const dispatcher_commands& what) {
+  for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);
+  alarm_.set(core_->next_deadline(), [this] { carry_out(core_->timer(now())); });
 }
 
-void dispatcher_process::look_at_leases() {
-  alarm_.set(workers_->next_deadline(), [this] {
-    for (const auto& who : workers_->expire(now())) {
-      worker_ends_.erase(who.id);
-      worker_changed(who, true);
-    }
-    look_at_leases();
+void dispatcher_process::carry_out(const dispatcher_command::store& what) {
+  static_cast<void>(store_->append(what.facts));
+}
+
+template <class F>
+void dispatcher_process::answer(request_token to, F&& with) {
+  if (auto node = waiting_.extract(to))
+    std::visit(std::forward<F>(with), node.mapped().reply);
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
+  answer(what.to, [&](auto& reply) {
+    if (const auto* how = std::get_if<status>(&what.what))
+      return reply(*how);
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
+      reply(std::get<iteration_view>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
+                                 answered<result<worker_registered>>>)
+      reply(std::get<worker_registered>(what.what));
   });
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::to_job& what) {
+  const auto at = waiting_.find(what.request);
+  auto* j = find(what.job);
+  if (at == waiting_.end() || j == nullptr || !j->core)
+    return;
+  carry_out(what.job, at->second.to_job(*j, what.request));
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::run_job& what) {
+  auto about = what.what;
+  about.plan = world_.plan;
+  auto& fresh = jobs_[about.id];
+  fresh = std::make_shared<job>();
+  fresh->store =
+    std::make_shared<memory_store<job_record>>(job_record{about.id, about.policy, world_.plan});
+  fresh->alarm = std::make_unique<virtual_alarm>(*this);
+  start_job(about.id, about);
+}
+
+void dispatcher_process::start_job(job_id id, const job_description& about) {
+  auto& j = *find(id);
+  j.readers.clear();
+  j.core = std::make_unique<job_core>(about, j.store->recover().value(), core_->workers().alive(),
+                                      time_.below(UINT64_MAX));
+  carry_out(id, j.core->start(now()));
+  carry_out(core_->job_started(id));
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::drop_job& what) {
+  jobs_.erase(what.id);
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::worker_changed& what) {
+  if (auto* j = find(what.job); j != nullptr && j->core)
+    carry_out(what.job, what.lost ? j->core->worker_lost(what.worker.id, now())
+                                  : j->core->worker_came(what.worker, now()));
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::keep_worker& what) {
+  if (const auto at = waiting_.find(what.from); at != waiting_.end())
+    worker_ends_[what.id] = at->second.from;
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::drop_worker& what) {
+  worker_ends_.erase(what.id);
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {
+  if (auto* to = worker(what.worker))
+    world_.net.send(worker_ends_.at(what.worker),
+                    [to, what] { to->stop_task(what.task, what.reason); });
 }
 
 // -- what a job decides ------------------------------------------------------------------------
 
 void dispatcher_process::carry_out(job_id id, const job_commands& what) {
   const auto at = jobs_.find(id);
-  for (const auto& one : what) std::visit([&](const auto& x) { carry_out(at->second, x); }, one);
-  auto& j = at->second;
-  if (j.ended)
+  if (at == jobs_.end())
     return;
-  j.alarm->set(j.core->next_deadline(), [this, id] {
-    if (auto* still = find(id))
-      carry_out(id, still->core->timer(now()));
-  });
+  const auto j = at->second; // a command may end it
+  for (const auto& one : what) std::visit([&](const auto& x) { carry_out(*j, x); }, one);
+  if (j->core)
+    j->alarm->set(j->core->next_deadline(), [this, id] {
+      if (auto* still = find(id); still != nullptr && still->core)
+        carry_out(id, still->core->timer(now()));
+    });
 }
 
 void dispatcher_process::carry_out(job& of, const job_command::store& what) {
@@ -204,52 +264,37 @@ void dispatcher_process::carry_out(job& of, const job_command::store& what) {
   }
 }
 
-void dispatcher_process::carry_out(job& of, const job_command::answer& what) {
-  of.leases.erase(what.to);
-  auto node = waiting_.extract(what.to);
-  if (!node)
-    return;
-  struct {
-    waiting& to;
-    void operator()(const status& x) const {
-      std::visit([&](auto& reply) { reply(x); }, to);
-    }
-    void operator()(const iteration_view& x) const {
-      std::get<answered<result<iteration_view>>>(to)(x);
-    }
-    void operator()(const splits_answer& x) const {
-      std::get<answered<result<splits_answer>>>(to)(x);
-    }
-  } deliver{node.mapped()};
-  std::visit(deliver, what.what);
+void dispatcher_process::carry_out(job&, const job_command::answer& what) {
+  answer(what.to, [&](auto& reply) {
+    if (const auto* how = std::get_if<status>(&what.what))
+      return reply(*how);
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
+      reply(std::get<iteration_view>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<splits_answer>>>)
+      reply(std::get<splits_answer>(what.what));
+  });
 }
 
 void dispatcher_process::carry_out(job& of, const job_command::start_task& what) {
-  const auto to = worker_ends_.find(what.worker);
-  if (to == worker_ends_.end() || !to->second)
+  auto* to = worker(what.worker);
+  if (to == nullptr)
     return;
-  auto* worker = static_cast<worker_process*>(to->second.over->ends[0].who);
   const auto id = of.core->about().id;
-  const auto answered = [this, id, what](const status& how) {
-    if (auto* j = find(id))
+  const auto heard = [this, id, what](const status& how) {
+    if (auto* j = find(id); j != nullptr && j->core)
       carry_out(id, j->core->start_answered(what, how, now()));
   };
   request(
-    to->second, of.core->about().start_timeout,
-    [worker, what, answered](replier reply) {
-      worker->start_task(what.what, [reply, answered](const status& how) {
-        reply([answered, how] { answered(how); });
-      });
+    worker_ends_.at(what.worker), of.core->about().start_timeout,
+    [to, what, heard](replier reply) {
+      to->start_task(what.what,
+                     [reply, heard](const status& how) { reply([heard, how] { heard(how); }); });
     },
-    [answered] { answered(deadline_exceeded("no answer")); });
+    [heard] { heard(deadline_exceeded("no answer")); });
 }
 
 void dispatcher_process::carry_out(job&, const job_command::stop_task& what) {
-  const auto to = worker_ends_.find(what.worker);
-  if (to == worker_ends_.end())
-    return;
-  auto* worker = static_cast<worker_process*>(to->second.over->ends[0].who);
-  world_.net.send(to->second, [worker, what] { worker->stop_task(what.task, what.reason); });
+  carry_out(dispatcher_command::stop_task{what.worker, what.task, what.reason});
 }
 
 void dispatcher_process::carry_out(job& of, const job_command::announce& what) {
@@ -264,6 +309,9 @@ void dispatcher_process::carry_out(job& of, const job_command::drop_reader& what
   of.readers.erase(what.who.consumer);
 }
 
-void dispatcher_process::carry_out(job& of, const job_command::ended&) { of.ended = true; }
+void dispatcher_process::carry_out(job& of, const job_command::ended&) {
+  const auto id = of.core->about().id;
+  carry_out(core_->job_ended(id));
+}
 
 } // namespace headrace::test

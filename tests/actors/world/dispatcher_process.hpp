@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/dispatcher/dispatcher_core.hpp"
 #include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "tests/actors/world/control.hpp"
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 
 namespace headrace::worker {
 struct heartbeat;
@@ -17,6 +18,7 @@ struct heartbeat;
 namespace headrace::test {
 
 class world;
+class worker_process;
 
 /// The dispatcher's process: its core, a job_core for each job, and around them what
 /// dispatcher_state and job_state do.
@@ -26,6 +28,8 @@ public:
 
   /// A job's actor dies; the next one has what was stored.
   void crash_a_job();
+  /// The dispatcher's actor dies; the next one has what was stored.
+  void crash();
   size_t jobs() const noexcept { return jobs_.size(); }
 
   // -- called at this process by others -----------------------------------------------------
@@ -50,18 +54,39 @@ private:
     std::shared_ptr<memory_store<job_record>> store;
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
-    std::map<request_token, splits_request> leases; ///< that are asked
-    bool ended = false;
   };
-  using waiting = std::variant<answered<result<iteration_view>>, answered<status>,
-                               answered<result<splits_answer>>>;
+  /// A request that is not answered, and what it is to the job that it is for.
+  struct waiting {
+    std::variant<answered<result<iteration_view>>, answered<status>,
+                 answered<result<splits_answer>>, answered<result<worker_registered>>>
+      reply;
+    connection_end from;
+    std::function<job_commands(job&, request_token)> to_job;
+    worker_id worker; ///< of a registration
+  };
   void on_started() override;
   void on_killed() override;
+  void begin(service_record record);
   job* find(job_id id);
-  void start_job(job& what);
+  void start_job(job_id id, const job_description& about);
   request_token keep(waiting what);
-  void worker_changed(const worker_info& who, bool lost);
-  void look_at_leases();
+  worker_process* worker(worker_id id) const;
+  template <class F>
+  void answer(request_token to, F&& with);
+
+  void carry_out(const dispatcher_commands& what);
+  void carry_out(const dispatcher_command::store& what);
+  void carry_out(const dispatcher_command::answer& what);
+  void carry_out(const dispatcher_command::to_job& what);
+  void carry_out(const dispatcher_command::run_job& what);
+  void carry_out(const dispatcher_command::drop_job& what);
+  void carry_out(const dispatcher_command::worker_changed& what);
+  void carry_out(const dispatcher_command::keep_worker& what);
+  void carry_out(const dispatcher_command::drop_worker& what);
+  void carry_out(const dispatcher_command::keep_report&) {}
+  void carry_out(const dispatcher_command::stop_task& what);
+  void carry_out(const dispatcher_command::watch_asker&) {}
+  void carry_out(const log_line&) {}
 
   void carry_out(job_id id, const job_commands& what);
   void carry_out(job& of, const job_command::store& what);
@@ -74,10 +99,10 @@ private:
   void carry_out(job& of, const job_command::ended& what);
 
   world& world_;
-  std::unique_ptr<worker_table> workers_;
+  std::unique_ptr<dispatcher_core> core_;
+  std::unique_ptr<memory_store<service_record>> store_;
   std::map<worker_id, connection_end> worker_ends_;
-  std::map<job_id, job> jobs_;
-  std::map<std::string, job_id> by_key_;
+  std::map<job_id, std::shared_ptr<job>> jobs_;
   std::map<request_token, waiting> waiting_;
   uint64_t last_token_ = 0;
   virtual_alarm alarm_{*this};

@@ -252,6 +252,11 @@ void disturbed_world::befall() {
       default:
         if (!w.dispatcher.alive() || w.dispatcher.stopped())
           return;
+        if (t.one_in(4)) {
+          say("the dispatcher's actor crashes");
+          excuses_.dispatcher_lost_state = true;
+          return w.dispatcher.crash();
+        }
         say("a job's actor crashes");
         w.dispatcher.crash_a_job();
       }
