@@ -32,6 +32,8 @@ public:
   virtual task_numbers made() const = 0;
   /// The next actor finishes what was begun, and gives back the rest.
   virtual void leave() = 0;
+  /// The next actor serves these.
+  virtual void name_readers(const task_readers& who) = 0;
   /// Says to the consumers that have streams open that the task failed.
   virtual void fail_streams(const status& why) = 0;
 };

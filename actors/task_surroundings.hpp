@@ -18,9 +18,6 @@ using open_service =
 
 /// What a task has of the worker that it runs on. The same for all tasks of a worker.
 struct task_surroundings {
-  /// How long a consumer that lost its connection may take to come back before its rows go to
-  /// others.
-  duration consumer_lease = std::chrono::seconds{5};
   /// How often a task's runner may crash, and its actor, before the task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// How many answers with splits (24 bytes each) a task keeps for a runner that replays them; with

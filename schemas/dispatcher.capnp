@@ -8,6 +8,7 @@ $Cxx.namespace("headrace::schema");
 using import "failure.capnp".Failure;
 using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
+using TaskOutcome = import "task_outcome.capnp";
 
 struct Timing {
   # Chosen by the dispatcher, so that one place decides for the whole service.
@@ -56,6 +57,7 @@ struct TaskProgress {
   # Of the task's runner.
   ignored @6 :UInt64;
   # Elements that failed and were left out, as the pipeline wanted.
+  jobId @7 :UInt64;
 }
 
 struct WorkerHeartbeat {
@@ -70,6 +72,13 @@ struct WorkerHeartbeat {
   # What the worker's node has counted at its data port; causes that occurred.
   badMessages @6 :UInt64;
   # Damaged ones that reached the worker; each was answered.
+}
+
+struct HeartbeatHeard {
+  # The answer to a worker's heartbeat.
+
+  unwanted @0 :List(UInt64);
+  # Tasks among those it named that no job needs: they are to stop.
 }
 
 struct RegisterDataset {
@@ -141,6 +150,8 @@ struct Iteration {
   lost @9 :List(UInt64);
   # Tasks that count as gone with their worker: what they still say is not to be heard. One whose worker is back may be
   # among `tasks` again later, and then goes on where it was.
+  starting @10 :UInt32;
+  # Tasks that were ordered and are not among `tasks` yet.
 }
 
 struct LeaveService {
@@ -212,13 +223,11 @@ struct TaskEnded {
   incarnation @1 :UInt64;
   jobId @2 :UInt64;
   elements @3 :UInt64;
-  failure :union {
-    none @4 :Void;
-    failed @5 :Failure;
-    # The task could not go on.
-    left @6 :List(UnreadSplits);
-    # Its worker ends; the sources are not exhausted. These splits are for others.
-  }
+  outcome @4 :TaskOutcome.TaskOutcome;
+  failure @5 :Failure;
+  # Of a task that failed.
+  left @6 :List(UnreadSplits);
+  # Of a task that left: these splits are for others.
   bytes @7 :UInt64;
   # That its elements took.
   ignored @8 :UInt64;
@@ -233,7 +242,7 @@ struct DispatcherMessage {
     registerWorker @1 :RegisterWorker;
     # workerRegistered
     workerHeartbeat @2 :WorkerHeartbeat;
-    # ok; a failure (not_found) asks the worker to register again
+    # heartbeatHeard; a failure (not_found) asks the worker to register again
     registerDataset @3 :RegisterDataset;
     # datasetDef, without the graph
     getDataset @4 :Text;
@@ -262,5 +271,7 @@ struct DispatcherMessage {
     # A request: ok as soon as so many workers are alive.
     leaveService @17 :LeaveService;
     # ok
+    heartbeatHeard @18 :HeartbeatHeard;
+    # The answer to workerHeartbeat.
   }
 }

@@ -7,6 +7,7 @@ $Cxx.namespace("headrace::schema");
 
 using Block = import "block.capnp";
 using Compression = import "compression.capnp";
+using TaskOutcome = import "task_outcome.capnp";
 using import "failure.capnp".Failure;
 
 struct Open {
@@ -58,6 +59,13 @@ struct StreamBlock {
   block @1 :Block.Block;
 }
 
+struct StreamEnd {
+  elements @0 :UInt64;
+  # Nothing comes after this many elements of this stream.
+  outcome @1 :TaskOutcome.TaskOutcome;
+  # Why nothing comes. Only after `exhausted` of all tasks are the sources known to be read to their end.
+}
+
 struct StreamMessage {
   union {
     none @0 :Void;
@@ -71,8 +79,7 @@ struct StreamMessage {
     # From the task.
     block @5 :StreamBlock;
     recall @6 :Recall;
-    end @7 :UInt64;
-    # Nothing comes after this many elements of this stream.
+    end @7 :StreamEnd;
     failed @8 :Failure;
     # The stream is refused or cannot go on.
     leaving @9 :Void;

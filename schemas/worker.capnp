@@ -22,6 +22,20 @@ struct StartTask {
   # Several consumers may read.
   fingerprint @8 :Data;
   # SHA-256 of the graph.
+  readers @9 :TaskReaders;
+  # Who may read at first.
+  leaseNs @10 :UInt64;
+  # Of the service: how long a link may be silent before both of its ends have noticed.
+}
+
+struct TaskReaders {
+  # Who reads a task: the job alone decides that. A consumer that is not named any more is gone, and what it was sent
+  # and has not handed out is for the others.
+
+  taskId @0 :UInt64;
+  version @1 :UInt64;
+  # An older one that comes late is dropped.
+  consumers @2 :List(UInt64);
 }
 
 struct StopTask {
@@ -36,5 +50,7 @@ struct WorkerMessage {
     # ok
     stopTask @2 :StopTask;
     # ok, also if there is no such task
+    readers @3 :TaskReaders;
+    # ok, or a failure (not_found): there is no such task
   }
 }

@@ -129,7 +129,8 @@ void consumer_state::carry_out(const consume::beat& what) {
     write_reader(b.initDispatcher().initConsumerHeartbeat(), what.who);
   });
   port::request(self_, *dispatcher_.get(), core_.timing().lease, say)
-    .then([this](const envelope& in) { carry_out(core_.heartbeat_answered(status_of(in), now())); },
+    .then([this, at = what.at](
+            const envelope& in) { carry_out(core_.heartbeat_answered(status_of(in), at, now())); },
           [this](const caf::error& why) { carry_out(core_.heartbeat_unanswered(to_status(why))); });
 }
 

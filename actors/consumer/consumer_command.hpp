@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/actors/protocol/stream_messages.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <string>
 #include <variant>
@@ -16,10 +17,11 @@ struct ask {
   uint64_t number = 0;
   open_iteration what;
 };
-/// Say to the job that this reader lives. The outcome goes to `heartbeat_answered` or
-/// `heartbeat_unanswered`.
+/// Say to the job that this reader lives. The outcome goes to `heartbeat_answered`, with the time
+/// of the command, or to `heartbeat_unanswered`.
 struct beat {
   reader_of who;
+  time_point at; ///< now
 };
 /// Say to the job that this reader leaves.
 struct say_goodbye {

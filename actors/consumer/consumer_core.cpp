@@ -27,7 +27,10 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     out_(std::move(out)),
     log_(std::move(log)),
     beat_at_(now + timing_.heartbeat),
-    without_worker_since_(now) {}
+    lease_until_(now),
+    without_worker_since_(now),
+    dispatcher_heard_at_(now),
+    rows_came_at_(now) {}
 
 // -- the dispatcher -------------------------------------------------------------------
 
@@ -41,6 +44,7 @@ consume::commands consumer_core::dispatcher_up(time_point now) {
 consume::commands consumer_core::dispatcher_down(const status& why) {
   connected_ = false;
   unreachable_ = why;
+  conclude();
   return done();
 }
 
@@ -56,13 +60,14 @@ consume::commands consumer_core::dispatcher_unreached(const status& why) {
 void consumer_core::ask_anew(time_point now) {
   asking_since_ = now;
   ask_pause_ = first_ask_pause;
-  ask();
+  ask(now);
 }
 
-void consumer_core::ask() {
+void consumer_core::ask(time_point now) {
   ask_at_.reset();
   if (!connected_ || left_)
     return; // asked when it is back
+  asked_at_ = now;
   then(consume::ask{++asks_,
                     {.consumer = id_,
                      .dataset_id = options_.dataset_id,
@@ -76,9 +81,11 @@ consume::commands consumer_core::answered(uint64_t number, const result<iteratio
                                           time_point now) {
   if (number != asks_)
     return {};
-  if (what)
+  dispatcher_heard_at_ = now;
+  if (what) {
+    lease_until_ = std::max(lease_until_, asked_at_ + what->timing.lease);
     apply(*what, now);
-  else
+  } else
     not_told(what.status(), what.status().code() == status_code::unavailable, now);
   return done();
 }
@@ -94,6 +101,8 @@ void consumer_core::not_told(const status& why, bool passes, time_point now) {
   // What is left of a finished iteration is with the tasks.
   if (left_ || finished_)
     return;
+  if (all_exhausted())
+    return end();
   if (passes && now - asking_since_ < options_.worker_timeout) {
     ask_at_ = now + ask_pause_;
     ask_pause_ = std::min(ask_pause_ * 2, longest_ask_pause);
@@ -138,34 +147,49 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     if (!fresh && !std::exchange(s.lost, false))
       continue;
     s.ended = false;
+    s.outcome.reset();
     s.life = task.life;
     s.address = task.data_address;
     then(consume::make_link{s.address});
   }
-  if (options_.max_outstanding > 0)
-    for (auto& [id, s] : streams_)
-      s.credit.bound(static_cast<uint64_t>(options_.max_outstanding) / streams_.size());
   // What is not named any more has ended or is lost; what it sent stays.
-  for (auto& [id, s] : streams_)
-    if (!present.contains(id))
-      s.ended = true;
+  for (auto& [id, s] : streams_) {
+    s.named = present.contains(id);
+    s.ended |= !s.named;
+  }
   for (auto id : state.lost)
     if (auto at = streams_.find(id); at != streams_.end())
       drop(id, at->second);
+  share_credit();
+  told_everything_ = state.starting == 0;
   if (!present.empty())
     without_worker_since_ = now;
   finished_ = state.finished;
+  fence(now);
   conclude();
 }
 
-consume::commands consumer_core::heartbeat_answered(const status& how, time_point now) {
-  if (how || left_ || finished_)
+consume::commands consumer_core::heartbeat_answered(const status& how, time_point at,
+                                                    time_point now) {
+  if (left_)
     return {};
-  // Whether the job is restarted, or has failed, is said to who asks for it.
-  if (how.code() == status_code::unavailable)
-    ask_anew(now);
-  else
-    fail(how);
+  dispatcher_heard_at_ = now;
+  if (how) {
+    lease_until_ = std::max(lease_until_, at + timing_.lease);
+    fence(now);
+  } else if (how.code() == status_code::unavailable) {
+    // Whether the job is restarted, or has failed, is said to who asks for it.
+    if (!finished_)
+      ask_anew(now);
+  } else if (all_exhausted()) {
+    end(); // the job ended as its tasks did
+  } else if (!finished_) {
+    give_up_all(how.code() == status_code::not_found ? aborted(fmt::format(
+                  "this consumer was not heard of at the dispatcher for its lease of {:.1f} s, or "
+                  "the dispatcher lost its state: its job does not know it any more ({})",
+                  std::chrono::duration<double>(timing_.lease).count(), how.message()))
+                                                     : how);
+  }
   return done();
 }
 
@@ -203,17 +227,28 @@ consume::commands consumer_core::close_streams() {
   return done();
 }
 
-void consumer_core::conclude() {
-  if (left_)
-    return;
-  const bool all = !streams_.empty()
-                   && std::all_of(streams_.begin(), streams_.end(),
-                                  [](const auto& entry) { return entry.second.ended; });
-  // Without its dispatcher a consumer believes its tasks.
-  if (finished_ || (all && !connected_ && known_)) {
-    ended_ = true;
-    out_->finish({});
+bool consumer_core::all_exhausted() const {
+  // Only a task that read its sources to their end knows that they are; what one that left gave
+  // back, or one that starts has for us, only the job knows.
+  bool exhausted = forgot_exhausted_;
+  for (const auto& [id, x] : streams_) {
+    exhausted |= x.outcome == task_outcome::exhausted;
+    if (!x.lost && x.outcome != task_outcome::exhausted)
+      return false;
   }
+  return known_ && told_everything_ && exhausted && !forgot_other_;
+}
+
+void consumer_core::conclude() {
+  if (finished_ || (!connected_ && all_exhausted()))
+    end();
+}
+
+void consumer_core::end() {
+  if (left_ || failed_)
+    return;
+  ended_ = true;
+  out_->finish({});
 }
 
 void consumer_core::fail(const status& why) {
@@ -231,9 +266,12 @@ std::optional<time_point> consumer_core::next_deadline() const {
   auto next = beat_at_;
   if (ask_at_)
     next = std::min(next, *ask_at_);
-  for (const auto& [id, s] : streams_)
+  for (const auto& [id, s] : streams_) {
     if (s.retry_at)
       next = std::min(next, *s.retry_at);
+    if (shared_ && !s.open && !s.ended && !s.held)
+      next = std::min(next, lease_until_ - timing_.lease + trust());
+  }
   return next;
 }
 
@@ -241,13 +279,14 @@ consume::commands consumer_core::timer(time_point now) {
   if (left_)
     return {};
   if (ask_at_ && *ask_at_ <= now)
-    ask();
+    ask(now);
   for (auto& [id, s] : streams_)
     if (s.retry_at && *s.retry_at <= now) {
       s.retry_at.reset();
       if (!s.open)
         then(consume::make_link{s.address});
     }
+  fence(now);
   if (beat_at_ <= now)
     beat(now);
   return done();
@@ -255,15 +294,49 @@ consume::commands consumer_core::timer(time_point now) {
 
 void consumer_core::beat(time_point now) {
   beat_at_ = now + timing_.heartbeat;
+  forget_ended();
   const bool served = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
     return entry.second.open && !entry.second.ended;
   });
   if (served)
     without_worker_since_ = now;
-  else if (now - without_worker_since_ >= options_.worker_timeout)
-    return fail(not_served());
+  if (!out_->waiting())
+    waiting_since_.reset();
+  else if (!waiting_since_)
+    waiting_since_ = now;
+  if (auto how = overdue(now); !how)
+    return fail(how);
   if (connected_ && known_)
-    then(consume::beat{{id_, job_, options_.repetition}});
+    then(consume::beat{{id_, job_, options_.repetition}, now});
+}
+
+status consumer_core::overdue(time_point now) const {
+  if (over())
+    return {};
+  const auto limit = options_.worker_timeout;
+  if (now - without_worker_since_ >= limit)
+    return not_served();
+  if (!waiting_since_)
+    return {};
+  const auto idle = now - std::max(rows_came_at_, *waiting_since_);
+  const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
+  if (const auto silent = now - dispatcher_heard_at_; silent >= limit && idle >= limit)
+    return unavailable(fmt::format(
+      "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
+      "meanwhile; start it again, or give `worker_timeout` more",
+      service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
+  if (idle >= options_.stall_timeout) {
+    std::string where;
+    for (const auto& [id, s] : streams_)
+      if (s.open && !s.ended)
+        where += fmt::format("{}task {} on the worker at {}", where.empty() ? "" : ", ",
+                             to_string(id), s.address);
+    return deadline_exceeded(fmt::format(
+      "no element came for {:.0f} s though workers run the job ({}); if one element may "
+      "take so long, give `stall_timeout` more",
+      seconds(idle), where));
+  }
+  return {};
 }
 
 status consumer_core::not_served() const {

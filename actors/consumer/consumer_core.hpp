@@ -46,8 +46,8 @@ public:
   commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
   /// The job says what has changed.
   commands told(const iteration_view& what, time_point now);
-  /// The answer to `consume::beat`.
-  commands heartbeat_answered(const status& how, time_point now);
+  /// The answer to the `consume::beat` of the time `at`.
+  commands heartbeat_answered(const status& how, time_point at, time_point now);
   /// There was no answer to it.
   commands heartbeat_unanswered(const status& why);
 
@@ -88,8 +88,12 @@ private:
     std::string address;
     bool open = false;   ///< there is a link under it
     bool opened = false; ///< at least once
-    bool ended = false;
+    bool ended = false;  ///< nothing more comes
+    /// Why nothing comes, as the task said itself.
+    std::optional<task_outcome> outcome;
     bool lost = false;    ///< its job gave it up
+    bool named = false;   ///< the job names it among the tasks that run
+    bool held = false;    ///< its rows may belong to others: they are not handed out
     bool leaving = false; ///< it gives what it has as fast as it may
     stream_credit credit;
     duration pause{}; ///< before the next attempt to connect
@@ -98,7 +102,7 @@ private:
   };
 
   void ask_anew(time_point now);
-  void ask();
+  void ask(time_point now);
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
@@ -119,6 +123,23 @@ private:
   /// How many bytes the trainer may take before that is worth a look.
   uint64_t quiet_bytes() const;
   void conclude();
+  /// Nothing is left, and nothing will come, as all tasks say. Stands in for the job's word where
+  /// the dispatcher cannot be asked.
+  bool all_exhausted() const;
+  void end();
+  /// How long after the last sign of it this consumer may still count on its lease at the job.
+  duration trust() const { return timing_.lease - timing_.lease / 5; }
+  /// The rows of the stream are this consumer's own.
+  bool owns(const stream& s, time_point now) const;
+  /// Lets the handout give what is this consumer's own, and nothing else.
+  void fence(time_point now);
+  /// The job dropped this reader: what it was sent and did not hand out belongs to others.
+  void give_up_all(const status& why);
+  /// Shares the credit among the streams that there are.
+  void share_credit();
+  void forget_ended();
+  /// The bound on waiting that has passed; ok: none.
+  status overdue(time_point now) const;
   void fail(const status& why);
   status not_served() const;
   template <class Command>
@@ -150,7 +171,15 @@ private:
   time_point beat_at_;
   lease_timing timing_;
   std::map<task_id, stream> streams_;
+  time_point asked_at_;
+  time_point lease_until_; ///< of this reader at its job, as far as is known
   time_point without_worker_since_;
+  time_point dispatcher_heard_at_; ///< it answered
+  time_point rows_came_at_;
+  std::optional<time_point> waiting_since_; ///< the trainer, for an element
+  bool told_everything_ = false; ///< no task was starting when the job last said how it is
+  /// Of streams that are forgotten: one was exhausted; one was not.
+  bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;
 };
 

@@ -25,11 +25,13 @@ struct overloaded : F... {
 
 } // namespace
 
-consume::commands consumer_core::linked(const std::string& address, time_point) {
-  if (!left_)
-    for (auto& [id, s] : streams_)
-      if (s.address == address && !s.open && !s.ended)
-        open(id, s);
+consume::commands consumer_core::linked(const std::string& address, time_point now) {
+  if (left_)
+    return {};
+  for (auto& [id, s] : streams_)
+    if (s.address == address && !s.open && !s.ended)
+      open(id, s);
+  fence(now);
   return done();
 }
 
@@ -57,6 +59,7 @@ consume::commands consumer_core::stream_cut(task_id task, const status& why, tim
     s.unreached = why;
     reconnect(s, now);
   }
+  fence(now);
   return done();
 }
 
@@ -71,13 +74,10 @@ void consumer_core::reconnect(stream& s, time_point now) {
 void consumer_core::open(task_id id, stream& s) {
   s.open = true;
   s.retry_at.reset();
-  if (!s.opened)
-    s.credit = stream_credit{
-      shared_,
-      options_.max_outstanding == 0
-        ? 0
-        : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / streams_.size(), 1),
-      std::min(options_.stream_bytes, options_.consumer_bytes / streams_.size())};
+  if (!s.opened) {
+    s.credit = stream_credit{shared_, 0, options_.stream_bytes};
+    share_credit();
+  }
   s.opened = true;
   const auto marks = out_->of(id);
   const auto waiting = out_->waiting();
@@ -111,17 +111,24 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
   if (left_ || at == streams_.end() || !at->second.open)
     return {};
   auto& s = at->second;
-  s.pause = {};
+  // A refusal is no sign that the next attempt would be worth more.
+  if (what && !std::holds_alternative<stream_failed>(*what))
+    s.pause = {};
   if (!what) {
     reject(task, s, what.status());
     return done();
   }
   std::visit(overloaded{
-               [&](stream_block& x) { accept(task, s, std::move(x)); },
+               [&](stream_block& x) {
+                 rows_came_at_ = now;
+                 accept(task, s, std::move(x));
+               },
                [&](const stream_recall& x) { answer_recall(task, s, x); },
-               [&](const stream_end&) {
+               [&](const stream_end& x) {
                  s.ended = true;
+                 s.outcome = x.outcome;
                  refill(false);
+                 share_credit();
                  conclude();
                },
                [&](const stream_failed& x) { on_failed(task, s, x.why, now); },
@@ -144,16 +151,13 @@ void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& wh
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
   if (s.ended)
     return;
+  if (why.code() == status_code::aborted)
+    return give_up_all(why.with_context("worker " + s.address));
   // Gone since its job's last word; the next word will say so, or the lease will.
-  if (why.code() == status_code::not_found || why.code() == status_code::aborted) {
+  if (why.code() == status_code::not_found) {
     log_.debug("stream refused", {{"task", id}, {"why", why}});
     then(consume::close_stream{id});
     s.open = false;
-    // What is held of a stream that was given up belongs to others by now.
-    if (why.code() == status_code::aborted) {
-      out_->forget(id);
-      s.opened = false;
-    }
     return reconnect(s, now);
   }
   fail(why.with_context("worker " + s.address));
@@ -176,8 +180,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     rows = rows.slice(known, rows.rows - known);
   }
   for (auto& e : rows.errors) e.why = e.why.with_context("worker " + s.address);
-  s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1),
-                     options_.consumer_bytes / streams_.size());
+  s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1), options_.consumer_bytes);
   s.credit.task_forgot();
   out_->add(id, std::move(rows));
   if (s.leaving)
@@ -204,6 +207,73 @@ void consumer_core::drop(task_id id, stream& s) {
   if (!std::exchange(s.open, false))
     return;
   then(consume::close_stream{id});
+}
+
+// -- whose rows ---------------------------------------------------------------------------
+
+bool consumer_core::owns(const stream& s, time_point now) const {
+  // A task recalls over a link that lives, and gives nothing away while the lease at the job does.
+  // What one that is over sent is nobody else's.
+  return !shared_ || s.open || s.ended || now < lease_until_ - timing_.lease + trust();
+}
+
+void consumer_core::fence(time_point now) {
+  for (auto& [id, s] : streams_) {
+    const bool hold = !owns(s, now);
+    if (hold == s.held)
+      continue;
+    s.held = hold;
+    hold ? out_->hold(id) : out_->release(id);
+  }
+}
+
+void consumer_core::give_up_all(const status& why) {
+  for (auto& [id, s] : streams_) {
+    if (shared_ && !s.ended) {
+      const auto mark = out_->recall_all(id);
+      if (s.open)
+        then(consume::send{id, stream_grant{.handed_out = mark, .received = mark}});
+    }
+    if (!s.open)
+      continue;
+    then(consume::send{id, stream_close{}});
+    then(consume::close_stream{id});
+    s.open = false;
+    s.ended = true;
+  }
+  fail(why);
+}
+
+// -- credit -------------------------------------------------------------------------------
+
+void consumer_core::share_credit() {
+  const auto live = static_cast<uint64_t>(std::max<ptrdiff_t>(
+    std::ranges::count_if(streams_, [](const auto& entry) { return !entry.second.ended; }), 1));
+  const auto elements =
+    options_.max_outstanding == 0
+      ? stream_credit::unbounded
+      : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / live, 1);
+  const auto bytes = std::min(options_.stream_bytes, options_.consumer_bytes / live);
+  for (auto& [id, s] : streams_)
+    if (!s.ended && s.opened && s.credit.bound(elements, bytes) && s.open)
+      grant(id, s, out_->of(id), out_->waiting());
+}
+
+void consumer_core::forget_ended() {
+  std::erase_if(streams_, [&](const auto& entry) {
+    const auto& [id, s] = entry;
+    // One that is lost may come back and go on where it was.
+    if (!s.ended || s.named || s.lost || (s.open && !s.outcome))
+      return false;
+    const auto marks = out_->of(id);
+    if (marks.handed_out != marks.received)
+      return false;
+    (s.outcome == task_outcome::exhausted ? forgot_exhausted_ : forgot_other_) = true;
+    if (s.open)
+      then(consume::close_stream{id});
+    out_->erase(id);
+    return true;
+  });
 }
 
 uint64_t consumer_core::quiet_bytes() const {

@@ -20,6 +20,8 @@ struct consumer_options {
   int64_t max_outstanding = 0; ///< elements over all tasks; 0: by bytes alone
   /// How long there may be no worker, or no dispatcher, before that is an error.
   duration worker_timeout = std::chrono::seconds{60};
+  /// How long the trainer waits for an element while workers run the job, before that is an error.
+  duration stall_timeout = std::chrono::hours{1};
   size_t stream_bytes = 4 << 20;    ///< credit of one stream
   size_t consumer_bytes = 64 << 20; ///< of all together
 };

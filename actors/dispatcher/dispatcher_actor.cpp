@@ -97,9 +97,12 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
   }
   case arm::WORKER_HEARTBEAT: {
     const auto beat = request.getWorkerHeartbeat();
+    std::vector<running_task> tasks;
+    for (auto task : beat.getTasks())
+      tasks.push_back({task_id{task.getTaskId()}, job_id{task.getJobId()}});
     return decide(in, [&](request_token token) {
       return core_.worker_heartbeat(token, worker_id{beat.getWorkerId()},
-                                    incarnation{beat.getIncarnation()}, now());
+                                    incarnation{beat.getIncarnation()}, tasks, now());
     });
   }
   case arm::LEAVE_SERVICE: {

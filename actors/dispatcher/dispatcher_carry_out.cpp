@@ -26,6 +26,12 @@ struct answer_message {
       write_registered(b.initWorkerRegistered(), what);
     });
   }
+  envelope operator()(const heartbeat_heard& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      auto all = b.initHeartbeatHeard().initUnwanted(static_cast<unsigned>(what.unwanted.size()));
+      for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.unwanted[i].value);
+    });
+  }
   envelope operator()(const dataset_def& what) const {
     return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
       write_dataset_def(b.initDatasetDef(), what);

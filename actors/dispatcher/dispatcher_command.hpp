@@ -22,7 +22,7 @@ struct store {
 /// Answer a request: with ok or a failure (a status), or with what it asked for.
 struct answer {
   request_token to;
-  std::variant<status, worker_registered, dataset_def, iteration_view> what;
+  std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view> what;
 };
 /// Let the actor of a job, which runs, answer a request.
 struct to_job {

@@ -43,9 +43,9 @@ public:
   /// RegisterWorker: a worker says who it is, first or after its connection was lost.
   dispatcher_commands register_worker(request_token request, const worker_registration& who,
                                       time_point now);
-  /// WorkerHeartbeat: a worker is alive.
+  /// WorkerHeartbeat: a worker is alive, and runs these tasks.
   dispatcher_commands worker_heartbeat(request_token request, worker_id who, incarnation life,
-                                       time_point now);
+                                       const std::vector<running_task>& tasks, time_point now);
   /// LeaveService: a worker ends in order.
   dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life);
   /// The connection to a worker was lost.

@@ -54,10 +54,16 @@ status dispatcher_core::refusal(const worker_info& who, const worker_info& other
 }
 
 dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, worker_id who,
-                                                      incarnation life, time_point now) {
+                                                      incarnation life,
+                                                      const std::vector<running_task>& tasks,
+                                                      time_point now) {
   if (workers_.renew(who, life, now)) {
     todo_.push_back(dispatcher_command::keep_report{request, who});
-    answer(request, status{});
+    heartbeat_heard heard;
+    for (const auto& task : tasks)
+      if (!record_.jobs().contains(task.job))
+        heard.unwanted.push_back(task.id);
+    answer(request, std::move(heard));
   } else {
     answer(request,
            not_found(fmt::format("worker {} is not registered (any more)", to_string(who))));

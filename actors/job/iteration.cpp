@@ -148,10 +148,10 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return {};
-  if (!how.ok() && how.code() != status_code::unavailable
-      && how.code() != status_code::deadline_exceeded)
+  // A worker that is about to end takes nothing new. One that does not answer is asked again, until
+  // its lease ends.
+  if (!how.ok() && how.code() != status_code::unavailable)
     return task_ended(id, at->second.life, {}, how, rest);
-  // A worker that does not answer is for its lease to judge.
   draft next{*this};
   next.move(at->second, how.ok() ? task_state::running : task_state::lost);
   next.conclude(rest);
@@ -210,8 +210,12 @@ void iteration::apply(const fact& what) {
     void operator()(const reader_joined& x) {
       to.consumers_.insert(x.who);
       to.opened_ = true;
+      ++to.version_;
     }
-    void operator()(const reader_left& x) { to.consumers_.erase(x.who); }
+    void operator()(const reader_left& x) {
+      to.consumers_.erase(x.who);
+      ++to.version_;
+    }
     void operator()(const task_is& x) {
       to.tasks_.insert_or_assign(x.now.id, x.now);
       to.last_task_ = std::max(to.last_task_, x.now.id.value);

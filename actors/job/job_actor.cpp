@@ -158,16 +158,26 @@ void job_state::carry_out(const job_command::start_task& x) {
     write_task_order(b.initWorker().initStartTask(), x.what,
                      x.with_graph ? core_.about().graph : buffer{});
   });
-  const auto heard = [this, x](const status& answer) {
-    carry_out(core_.start_answered(x, answer, now()));
-  };
   port::request(self_, workers_.at(x.worker), core_.about().start_timeout, order)
-    .then([heard](const envelope& in) { heard(status_of(in)); },
-          [heard](const caf::error& why) { heard(to_status(why)); });
+    .then(
+      [this, x](const envelope& in) { carry_out(core_.start_answered(x, status_of(in), now())); },
+      [this, x](const caf::error&) { carry_out(core_.start_unanswered(x, now())); });
 }
 
 void job_state::carry_out(const job_command::stop_task& x) {
-  port::tell(workers_.at(x.worker), make_stop_order(x.task, x.reason));
+  port::request(self_, workers_.at(x.worker), core_.about().start_timeout,
+                make_stop_order(x.task, x.reason))
+    .then([this, x](const envelope&) { carry_out(core_.stop_answered(x, true, now())); },
+          [this, x](const caf::error&) { carry_out(core_.stop_answered(x, false, now())); });
+}
+
+void job_state::carry_out(const job_command::name_readers& x) {
+  const auto order = make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_task_readers(b.initWorker().initReaders(), x.who);
+  });
+  port::request(self_, workers_.at(x.worker), core_.about().start_timeout, order)
+    .then([this, x](const envelope&) { carry_out(core_.readers_answered(x, true, now())); },
+          [this, x](const caf::error&) { carry_out(core_.readers_answered(x, false, now())); });
 }
 
 void job_state::carry_out(const job_command::announce& x) {

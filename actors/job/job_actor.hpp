@@ -45,6 +45,7 @@ private:
   void carry_out(const job_command::answer& x);
   void carry_out(const job_command::start_task& x);
   void carry_out(const job_command::stop_task& x);
+  void carry_out(const job_command::name_readers& x);
   void carry_out(const job_command::announce& x);
   void carry_out(const job_command::drop_reader& x);
   void carry_out(const job_command::log& x);

@@ -23,18 +23,25 @@ struct answer {
   request_token to;
   std::variant<status, iteration_view, splits_answer> what;
 };
-/// Ask a worker to run a task, and report what it says with `job_core::start_answered`.
+/// Ask a worker to run a task. What it says is `job_core::start_answered`; that it says nothing
+/// is `job_core::start_unanswered`.
 struct start_task {
   worker_id worker;
   task_order what;
   /// False: the worker may have the graph from before; it says not_found if it has not.
   bool with_graph = true;
 };
-/// Tell a worker that a task is not needed any more.
+/// Tell a worker that a task is not needed any more. Whether it answered is
+/// `job_core::stop_answered`.
 struct stop_task {
   worker_id worker;
   task_id task;
   std::string reason;
+};
+/// Tell a worker who reads a task. Whether it answered is `job_core::readers_answered`.
+struct name_readers {
+  worker_id worker;
+  task_readers who;
 };
 /// Send readers of a repetition its new state.
 struct announce {
@@ -56,7 +63,7 @@ namespace headrace {
 /// What a job's core wants to have done, in this order.
 using job_commands =
   std::vector<std::variant<job_command::store, job_command::answer, job_command::start_task,
-                           job_command::stop_task, job_command::announce, job_command::drop_reader,
-                           job_command::log, job_command::ended>>;
+                           job_command::stop_task, job_command::name_readers, job_command::announce,
+                           job_command::drop_reader, job_command::log, job_command::ended>>;
 
 } // namespace headrace

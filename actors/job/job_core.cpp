@@ -66,9 +66,22 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
   const auto& what = decided.todo;
   std::ranges::move(record_.facts_of(number, decided), std::back_inserter(before));
   commit(std::move(before));
-  for (auto id : what.forget) drop_questions(number, id);
+  for (auto id : what.forget) {
+    drop_questions(number, id);
+    readers_known_.erase(id);
+    unanswered_starts_.erase(id);
+  }
   for (const auto& task : what.stop) stop(task, "its job needs it no more");
   for (const auto& task : what.start) start(r, task);
+  const bool others_read = std::ranges::any_of(decided.facts, [](const auto& x) {
+    return std::holds_alternative<iteration::reader_joined>(x)
+           || std::holds_alternative<iteration::reader_left>(x);
+  });
+  if (others_read)
+    for (const auto& [id, task] : r.state.tasks())
+      if (task.alive()
+          && std::ranges::none_of(what.start, [&](const auto& x) { return x.id == id; }))
+        name_readers(r, task);
   if (what.announce)
     announce(r);
   settle(r);
@@ -87,6 +100,8 @@ std::optional<time_point> job_core::next_deadline() const {
     consider(*look);
   if (missing_at_)
     consider(*missing_at_);
+  if (repeat_at_)
+    consider(*repeat_at_);
   return next;
 }
 
@@ -98,6 +113,10 @@ job_commands job_core::timer(time_point now) {
     remove(record_.repetitions().at(number), who);
   }
   lose_missing();
+  if (repeat_at_ && *repeat_at_ <= now) {
+    repeat_at_.reset();
+    repeat_orders({});
+  }
   if (is_read())
     cancel_idle();
   end_if_unused();

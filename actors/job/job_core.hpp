@@ -44,9 +44,16 @@ public:
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, one way or another.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
-  /// The answer to StartTask, or why there is none.
+  /// The answer to StartTask.
   job_commands start_answered(const job_command::start_task& asked, const status& answer,
                               time_point now);
+  /// There was none. The worker is asked again until it answers or its lease ends.
+  job_commands start_unanswered(const job_command::start_task& asked, time_point now);
+  /// Whether there was an answer to StopTask. Without one the worker is told again.
+  job_commands stop_answered(const job_command::stop_task& what, bool answered, time_point now);
+  /// Whether there was an answer to TaskReaders. Without one the worker is told again.
+  job_commands readers_answered(const job_command::name_readers& what, bool answered,
+                                time_point now);
 
   // -- from the dispatcher ----------------------------------------------------------------
 
@@ -111,6 +118,13 @@ private:
   void start(const repetition& r, const iteration::task& what);
   void start(const repetition& r, const iteration::task& what, bool with_graph);
   void stop(const iteration::task& what, std::string reason);
+
+  // orders that are repeated until they are acknowledged
+  task_readers readers_of(const repetition& r, task_id task) const;
+  void name_readers(const repetition& r, const iteration::task& what);
+  /// Gives out again what is not acknowledged; `to` zero: to all workers.
+  void repeat_orders(worker_id to);
+  void repeat_later();
   bool is_present(const worker_info& who) const;
   void left(repetition& r, const task_end& what);
   void lose_missing();
@@ -128,6 +142,10 @@ private:
   uint64_t entropy_;
   std::map<uint64_t, connected> connected_; ///< by repetition
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
+  std::set<task_id> unanswered_starts_;
+  std::map<task_id, job_command::stop_task> stops_; ///< that are not acknowledged
+  std::map<task_id, uint64_t> readers_known_;       ///< by task: the version that is acknowledged
+  std::optional<time_point> repeat_at_;             ///< orders that are not acknowledged
   /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
   std::optional<time_point> missing_at_;
   bool over_ = false;

@@ -114,7 +114,9 @@ iteration_view job_core::view_of(const iteration& state) const {
     .timing = about_.timing,
   };
   for (const auto& [id, task] : state.tasks())
-    if (task.state == iteration::task_state::running)
+    if (task.state == iteration::task_state::starting)
+      ++out.starting;
+    else if (task.state == iteration::task_state::running)
       out.tasks.push_back(
         {id, task.life, task.worker.data_address, task.worker.boot_id, task.worker.id});
     else if (task.state == iteration::task_state::lost)

@@ -22,6 +22,8 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
       if (task.state == iteration::task_state::lost && task.worker.id == who.id
           && task.worker.life == who.life)
         stop(task, "it was given up");
+  // What was said over the earlier connection may not have arrived.
+  repeat_orders(who.id);
   return finish();
 }
 
@@ -52,8 +54,11 @@ void job_core::lose_missing() {
 }
 
 void job_core::stop(const iteration::task& what, std::string reason) {
-  if (workers_.contains(what.worker.id))
-    todo_.push_back(job_command::stop_task{what.worker.id, what.id, std::move(reason)});
+  if (!workers_.contains(what.worker.id))
+    return;
+  job_command::stop_task order{what.worker.id, what.id, std::move(reason)};
+  stops_[what.id] = order;
+  todo_.push_back(std::move(order));
 }
 
 void job_core::start(const repetition& r, const iteration::task& what) {
@@ -76,6 +81,8 @@ void job_core::start(const repetition& r, const iteration::task& what, bool with
       .seed = about_.policy == sharding_policy::off ? r.seed ^ what.id.value : r.seed,
       .shared = !about_.name.empty(),
       .fingerprint = about_.fingerprint,
+      .readers = readers_of(r, what.id),
+      .lease = about_.timing.lease,
     },
     with_graph,
   });
@@ -84,11 +91,15 @@ void job_core::start(const repetition& r, const iteration::task& what, bool with
 job_commands job_core::start_answered(const job_command::start_task& asked, const status& answer,
                                       time_point now) {
   now_ = now;
+  unanswered_starts_.erase(asked.what.id);
   auto& all = record_.repetitions();
   const auto found = all.find(asked.what.repetition);
   if (found == all.end())
     return finish();
   auto& r = found->second;
+  if (answer.ok())
+    readers_known_[asked.what.id] =
+      std::max(readers_known_[asked.what.id], asked.what.readers.version);
   if (!asked.with_graph && answer.code() == status_code::not_found) {
     if (auto task = r.state.tasks().find(asked.what.id); task != r.state.tasks().end())
       start(r, task->second, true);

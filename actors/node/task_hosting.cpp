@@ -13,11 +13,8 @@ public:
   pipeline_task(const task_order& order, dataset_ptr graph, task_surroundings surroundings,
                 const logger& log)
     : surroundings_(std::move(surroundings)),
-      memory_(std::make_shared<task_memory>(task_core{
-        order,
-        std::move(graph),
-        {.consumer_lease = surroundings_.consumer_lease, .most_splits = surroundings_.most_splits},
-        log})) {}
+      memory_(std::make_shared<task_memory>(
+        task_core{order, std::move(graph), {.most_splits = surroundings_.most_splits}, log})) {}
 
   task_handle run(caf::actor_system& system, const worker_handle& parent, const tree_place& place,
                   const logger& log) override {
@@ -27,6 +24,9 @@ public:
   bool torn() const override { return memory_->core.torn(); }
   task_numbers made() const override { return memory_->core.numbers(); }
   void leave() override { memory_->core.leaves_between_actors(); }
+  void name_readers(const task_readers& who) override {
+    memory_->core.readers_named_between_actors(who);
+  }
   void fail_streams(const status& why) override { memory_->give_up(why); }
 
 private:

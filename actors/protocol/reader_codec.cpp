@@ -61,6 +61,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   out.setVersion(what.version);
   out.setFinished(what.finished);
   out.setShared(what.shared);
+  out.setStarting(static_cast<uint32_t>(what.starting));
   write_timing(out.initTiming(), what.timing);
   if (!what.failure.ok())
     write_failure(out.initFailure().initFailed(), what.failure);
@@ -82,6 +83,7 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
     .job = job_id{in.getJobId()},
     .repetition = in.getRepetition(),
     .version = in.getVersion(),
+    .starting = in.getStarting(),
     .finished = in.getFinished(),
     .shared = in.getShared(),
     .timing = read_timing(in.getTiming()),

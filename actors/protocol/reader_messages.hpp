@@ -56,6 +56,7 @@ struct iteration_view {
   /// Tasks that are lost with their worker: nothing more is accepted from them. One whose worker is
   /// back may be among `tasks` again later, and goes on where it was.
   std::vector<task_id> lost;
+  uint64_t starting = 0; ///< tasks that were ordered and are not among `tasks` yet
   bool finished = false; ///< nothing is left, and nothing will come
   bool shared = false;   ///< other consumers may join: ask for small amounts first
   status failure;        ///< not ok: the job cannot go on

@@ -1,6 +1,7 @@
 #include "headrace/actors/protocol/stream_codec.hpp"
 
 #include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
@@ -77,7 +78,10 @@ result<from_task> read_from_task(const link_message& in,
   }
   case StreamMessage::RECALL:
     return from_task{stream_recall{what->getRecall().getId(), what->getRecall().getKeep()}};
-  case StreamMessage::END: return from_task{stream_end{what->getEnd()}};
+  case StreamMessage::END: {
+    HEADRACE_ASSIGN(auto outcome, from_schema(what->getEnd().getOutcome()));
+    return from_task{stream_end{what->getEnd().getElements(), outcome}};
+  }
   case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what->getFailed())}};
   case StreamMessage::LEAVING: return from_task{stream_leaving{}};
   default: return unknown_arm("task", what->which());
@@ -139,10 +143,12 @@ link_message write_message(uint32_t channel, const from_task& what) {
                    out.setId(x.id);
                    out.setKeep(x.keep);
                  },
-                 [&](const stream_end& x) { b.setEnd(x.elements); },
-                 [&](const stream_failed& x) {
-                   write_failure(b.initFailed(), x.why);
+                 [&](const stream_end& x) {
+                   auto out = b.initEnd();
+                   out.setElements(x.elements);
+                   out.setOutcome(to_schema(x.outcome));
                  },
+                 [&](const stream_failed& x) { write_failure(b.initFailed(), x.why); },
                  [&](const stream_leaving&) { b.setLeaving(); },
                },
                what);

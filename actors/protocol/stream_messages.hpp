@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/task_outcome.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -59,9 +60,11 @@ struct stream_recall {
   uint64_t keep = 0;
 };
 
-/// Nothing comes after this many elements of this stream.
+/// Nothing comes after this many elements of this stream. Only `exhausted` of all tasks says that
+/// the sources were read to their end.
 struct stream_end {
   uint64_t elements = 0;
+  task_outcome outcome = task_outcome::exhausted;
 };
 
 /// The stream is refused or cannot go on.

@@ -19,6 +19,8 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
   out.setFingerprint(data_of(what.fingerprint));
   out.setSeed(what.seed);
   out.setShared(what.shared);
+  write_task_readers(out.initReaders(), what.readers);
+  out.setLeaseNs(static_cast<uint64_t>(what.lease.count()));
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
@@ -32,6 +34,8 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
     .seed = in.getSeed(),
     .shared = in.getShared(),
     .fingerprint = std::string{chars_of(in.getFingerprint())},
+    .readers = read_task_readers(in.getReaders()),
+    .lease = duration{static_cast<int64_t>(in.getLeaseNs())},
   };
 }
 
@@ -43,6 +47,41 @@ envelope make_stop_order(task_id which, const std::string& why) {
   });
 }
 
+void write_task_readers(schema::TaskReaders::Builder out, const task_readers& what) {
+  out.setTaskId(what.task.value);
+  out.setVersion(what.version);
+  auto all = out.initConsumers(static_cast<unsigned>(what.consumers.size()));
+  for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.consumers[i].value);
+}
+
+task_readers read_task_readers(schema::TaskReaders::Reader in) {
+  task_readers out{task_id{in.getTaskId()}, in.getVersion(), {}};
+  for (auto id : in.getConsumers()) out.consumers.emplace_back(id);
+  return out;
+}
+
+schema::TaskOutcome to_schema(task_outcome x) {
+  switch (x) {
+  case task_outcome::exhausted: return schema::TaskOutcome::EXHAUSTED;
+  case task_outcome::left: return schema::TaskOutcome::LEFT;
+  case task_outcome::failed: return schema::TaskOutcome::FAILED;
+  case task_outcome::stopped: return schema::TaskOutcome::STOPPED;
+  }
+  return static_cast<schema::TaskOutcome>(UINT16_MAX);
+}
+
+result<task_outcome> from_schema(schema::TaskOutcome x) {
+  switch (x) {
+  case schema::TaskOutcome::EXHAUSTED: return task_outcome::exhausted;
+  case schema::TaskOutcome::LEFT: return task_outcome::left;
+  case schema::TaskOutcome::FAILED: return task_outcome::failed;
+  case schema::TaskOutcome::STOPPED: return task_outcome::stopped;
+  }
+  return unimplemented(
+    fmt::format("task outcome number {} is not known to this build; its sender is newer",
+                static_cast<uint16_t>(x)));
+}
+
 void write_task_end(schema::TaskEnded::Builder out, const task_end& what) {
   out.setTaskId(what.id.value);
   out.setIncarnation(what.life.value);
@@ -50,11 +89,10 @@ void write_task_end(schema::TaskEnded::Builder out, const task_end& what) {
   out.setElements(what.made.elements);
   out.setBytes(what.made.bytes);
   out.setIgnored(what.made.ignored);
+  out.setOutcome(to_schema(what.outcome));
   if (what.outcome == task_outcome::failed)
-    write_failure(out.initFailure().initFailed(), what.failure);
-  if (what.outcome != task_outcome::left)
-    return;
-  auto all = out.initFailure().initLeft(static_cast<unsigned>(what.unread.size()));
+    write_failure(out.initFailure(), what.failure);
+  auto all = out.initLeft(static_cast<unsigned>(what.unread.size()));
   for (unsigned i = 0; i < all.size(); ++i) {
     const auto& [source, pass, answered, rest] = what.unread[i];
     all[i].setSource(source);
@@ -67,34 +105,21 @@ void write_task_end(schema::TaskEnded::Builder out, const task_end& what) {
 }
 
 result<task_end> read_task_end(schema::TaskEnded::Reader in) {
-  using arm = schema::TaskEnded::Failure;
+  HEADRACE_ASSIGN(const auto outcome, from_schema(in.getOutcome()));
   task_end out{
     .id = task_id{in.getTaskId()},
     .life = incarnation{in.getIncarnation()},
     .job = job_id{in.getJobId()},
     .made = {in.getElements(), in.getBytes(), in.getIgnored()},
+    .outcome = outcome,
   };
-  const auto how = in.getFailure();
-  switch (how.which()) {
-  case arm::NONE: break;
-  case arm::FAILED:
-    out.outcome = task_outcome::failed;
-    out.failure = read_failure(how.getFailed());
-    break;
-  case arm::LEFT:
-    out.outcome = task_outcome::left;
-    for (auto one : how.getLeft())
-      out.unread.push_back({one.getSource(),
-                            one.getPass(),
-                            one.getAnswered(),
-                            {one.getRest().getFirst(), one.getRest().getCount()}});
-    break;
-  default:
-    return unimplemented(
-      fmt::format("task {} ended in a way, number {}, that is not known to this build; its sender "
-                  "is newer",
-                  to_string(out.id), static_cast<uint16_t>(how.which())));
-  }
+  if (outcome == task_outcome::failed)
+    out.failure = read_failure(in.getFailure());
+  for (auto one : in.getLeft())
+    out.unread.push_back({one.getSource(),
+                          one.getPass(),
+                          one.getAnswered(),
+                          {one.getRest().getFirst(), one.getRest().getCount()}});
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/runtime/message/envelope.hpp"
+#include "headrace/schemas/task_outcome.capnp.h"
 
 namespace headrace {
 
@@ -17,7 +18,12 @@ result<task_order> read_task_order(schema::StartTask::Reader in);
 /// The message to a worker that a task is not needed any more.
 envelope make_stop_order(task_id which, const std::string& why);
 
-/// @pre `what.outcome` is not `stopped`: such a task says nothing.
+void write_task_readers(schema::TaskReaders::Builder out, const task_readers& what);
+task_readers read_task_readers(schema::TaskReaders::Reader in);
+
+schema::TaskOutcome to_schema(task_outcome x);
+result<task_outcome> from_schema(schema::TaskOutcome x);
+
 void write_task_end(schema::TaskEnded::Builder out, const task_end& what);
 result<task_end> read_task_end(schema::TaskEnded::Reader in);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/protocol/split_question.hpp"
+#include "headrace/actors/protocol/task_outcome.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
@@ -16,6 +17,14 @@ namespace headrace {
 
 /// What workers and the dispatcher or its jobs say to each other, as plain structs.
 
+/// Who reads a task, as its job says. A consumer that is not named any more is gone.
+struct task_readers {
+  task_id task;
+  uint64_t version = 0; ///< an older one that comes late does not count
+  std::vector<consumer_id> consumers;
+  friend bool operator==(const task_readers&, const task_readers&) = default;
+};
+
 /// A task as its job orders it.
 struct task_order {
   task_id id;
@@ -26,6 +35,9 @@ struct task_order {
   uint64_t seed = 0;       ///< for operators that were given none
   bool shared = false;     ///< several consumers may read
   std::string fingerprint; ///< SHA-256 of the graph
+  task_readers readers;    ///< who may read at first
+  /// Of the service: how long a link may be silent before both of its ends have noticed.
+  duration lease = std::chrono::seconds{5};
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 
@@ -35,14 +47,6 @@ struct task_output_counts {
   uint64_t bytes = 0;
   uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
   friend bool operator==(const task_output_counts&, const task_output_counts&) = default;
-};
-
-/// How a task ended.
-enum class task_outcome : uint8_t {
-  exhausted, ///< it gave everything that its sources had for it
-  left,      ///< its worker ends; the sources are not exhausted, and `unread` is for others
-  failed,    ///< it could not go on; `failure` says why
-  stopped,   ///< its job did not need it any more
 };
 
 /// The last word of a task to its job. Repeated until it is acknowledged.
@@ -72,6 +76,11 @@ struct worker_registration {
 struct worker_registered {
   worker_id id;
   lease_timing timing;
+};
+
+/// The answer to a worker's heartbeat.
+struct heartbeat_heard {
+  std::vector<task_id> unwanted; ///< tasks of it that no job needs: they are to stop
 };
 
 /// A task asks for splits of one pass over one source. All that it was given of that pass and

@@ -39,13 +39,12 @@ uint64_t handout::recall(task_id from, uint64_t keep) {
   if (waiting_)
     keep = std::max<uint64_t>(keep, 1);
   auto& q = queues_[from];
-  return cut_back(from, q, keep) - q.begin;
+  return cut_back(from, q, keep);
 }
 
-void handout::forget(task_id from) {
+uint64_t handout::recall_all(task_id from) {
   std::lock_guard lock{mutex_};
-  auto& q = queues_[from];
-  q.begin = cut_back(from, q, 0);
+  return cut_back(from, queues_[from], 0);
 }
 
 uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
@@ -73,6 +72,41 @@ uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
   return q.received;
 }
 
+void handout::hold(task_id from) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  if (std::exchange(q.held, true) || current_from_ != from)
+    return;
+  // What is left of the current block goes back to the others.
+  auto seen = cut_.load();
+  while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), position_of(seen)))) {
+  }
+  const auto taken = position_of(seen), limit = limit_of(seen);
+  if (taken == limit)
+    return;
+  auto rest = current_->slice(taken, limit - taken);
+  q.waiting_bytes += rest.bytes();
+  q.blocks.push_front(std::move(rest));
+}
+
+void handout::release(task_id from) {
+  std::unique_lock lock{mutex_};
+  auto& q = queues_[from];
+  if (!std::exchange(q.held, false) || q.blocks.empty())
+    return;
+  changed_.notify_one();
+  const bool waited = waiting_;
+  lock.unlock();
+  tell_of_arrival(waited);
+}
+
+void handout::erase(task_id from) {
+  std::lock_guard lock{mutex_};
+  if (current_from_ == from)
+    settle_current();
+  queues_.erase(from);
+}
+
 void handout::finish(status how) {
   std::unique_lock lock{mutex_};
   if (!end_)
@@ -87,15 +121,15 @@ handout::marks handout::of(task_id from) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
   const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
-  return {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes,
-          q.taken_bytes};
+  return {q.received, q.before_current + current, q.waiting_bytes, q.taken_bytes};
 }
 
-bool handout::starves() const {
-  return waiting_ && std::none_of(queues_.begin(), queues_.end(), [](const auto& entry) {
-           return !entry.second.blocks.empty();
-         });
+bool handout::something_ready() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const auto& entry) { return entry.second.ready(); });
 }
+
+bool handout::starves() const { return waiting_ && !something_ready(); }
 
 bool handout::waiting() {
   std::lock_guard lock{mutex_};
@@ -113,8 +147,7 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
   for (const auto& [id, q] : queues_) {
     const auto current = current_from_ == id ? position_of(cut) : 0;
     const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
-    out[id] = {q.received - q.begin, q.before_current + current - q.begin, q.waiting_bytes + left,
-               q.taken_bytes};
+    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left, q.taken_bytes};
   }
   return out;
 }
@@ -129,6 +162,7 @@ void handout::settle_current() {
   q.taken_bytes += current_bytes_;
   unseen_bytes_ += current_bytes_;
   current_from_ = {};
+  current_.reset();
 }
 
 void handout::tell() {
@@ -144,13 +178,14 @@ std::shared_ptr<const block> handout::take_turn() {
     if (at == queues_.end())
       at = queues_.begin();
     auto& [from, q] = *at;
-    if (q.blocks.empty())
+    if (!q.ready())
       continue;
     auto rows = std::make_shared<const block>(std::move(q.blocks.front()));
     q.blocks.pop_front();
     current_bytes_ = rows->bytes();
     q.waiting_bytes -= std::min(current_bytes_, q.waiting_bytes);
     current_from_ = from;
+    current_ = rows;
     cut_.store(packed(0, rows->rows));
     return rows;
   }
@@ -183,11 +218,7 @@ std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
   std::shared_ptr<const block> rows;
   while (try_next(rows, how) == outcome::nothing_yet) {
     std::unique_lock lock{mutex_};
-    changed_.wait(lock, stop, [&] {
-      return end_ || std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
-               return !entry.second.blocks.empty();
-             });
-    });
+    changed_.wait(lock, stop, [&] { return end_ || something_ready(); });
     if (stop.stop_requested()) {
       waiting_ = false;
       how = cancelled("the iteration was stopped");

@@ -39,8 +39,14 @@ public:
   /// Takes back what of that task is not handed out, but for the next `keep` elements; a waiting
   /// trainer keeps one in any case. Returns the mark: elements of the stream up to it stay here.
   uint64_t recall(task_id from, uint64_t keep);
-  /// Drops what of that task is not handed out, and counts its stream from zero again.
-  void forget(task_id from);
+  /// Takes back all of that task that is not handed out, even if the trainer waits. Returns the
+  /// mark.
+  uint64_t recall_all(task_id from);
+  /// Hands out nothing more of that task, until `release`; what is there stays.
+  void hold(task_id from);
+  void release(task_id from);
+  /// Drops what of that task is not handed out, and its marks. @pre nothing of it is added any more
+  void erase(task_id from);
   /// Nothing comes any more, well or not. The first call holds.
   void finish(status how);
 
@@ -83,10 +89,13 @@ private:
     std::deque<block> blocks;    ///< behind the current one
     uint64_t received = 0;       ///< less what was recalled
     uint64_t before_current = 0; ///< handed out of blocks before the current one
-    uint64_t begin = 0;          ///< where the stream that is counted began
     size_t waiting_bytes = 0;    ///< of `blocks`
     uint64_t taken_bytes = 0;    ///< ever
+    bool held = false;           ///< nothing of it is handed out
+
+    bool ready() const { return !held && !blocks.empty(); }
   };
+  bool something_ready() const;
   bool starves() const;
   uint64_t cut_back(task_id from, queue& q, uint64_t keep);
   void settle_current();
@@ -102,6 +111,7 @@ private:
   std::condition_variable_any changed_;
   std::map<task_id, queue> queues_;
   task_id current_from_; ///< whose block is current; nobody's at first
+  std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
   bool waiting_ = false;

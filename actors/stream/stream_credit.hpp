@@ -82,10 +82,16 @@ public:
   /// The task sent or recalled something, and no longer counts on the trainer waiting: it is told
   /// again when that is so, even if the counts of elements are what they were.
   void task_forgot() { told_waiting_ = false; }
-  /// Other streams share the bound on elements. What was granted already may still come.
-  void bound(uint64_t most_elements) {
+  /// Shares the bounds with so many other streams that this is its part. What was granted already
+  /// may still come. True: it is worth a grant, as there is more than before.
+  bool bound(uint64_t most_elements, uint64_t most_bytes) {
+    const auto elements = elements_, bytes = bytes_;
+    // A window that is not still growing is all there is.
+    const bool full = elements_ == most_;
     most_ = std::max<uint64_t>(most_elements, 1);
-    elements_ = std::min(elements_, most_);
+    elements_ = !shared_ || full ? most_ : std::min(elements_, most_);
+    bytes_ = most_bytes;
+    return elements_ > elements || bytes_ > bytes;
   }
 
 private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace headrace {
 
@@ -293,6 +294,14 @@ void task_output::declare_end(std::vector<action>& out) {
       s.ended = true;
       out.push_back(send_end{who, s.sent});
     }
+}
+
+std::vector<task_output::send_end> task_output::remaining_ends() {
+  std::vector<send_end> out;
+  for (auto& [who, s] : streams_)
+    if (s.connected && !std::exchange(s.ended, true))
+      out.push_back({who, s.sent});
+  return out;
 }
 
 bool task_output::finished() const noexcept {

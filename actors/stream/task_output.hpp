@@ -69,6 +69,8 @@ public:
   /// A trainer waits, nothing is pending, and another stream holds something: `deal(true)` would
   /// recall it.
   bool could_recall() const noexcept;
+  /// The ends of the streams that were not told one: nothing more is sent on them.
+  std::vector<send_end> remaining_ends();
   /// Everything is handed out and everybody was told the end.
   bool finished() const noexcept;
   /// Nothing more is produced, and everything has arrived with its consumers.

@@ -127,6 +127,10 @@ void task_state::on(const splits_answered& what) {
 
 void task_state::on(const worker_leaves&) { carry_out(core().worker_leaves(now())); }
 
+void task_state::on(const task_stops& what) { carry_out(core().stop(what.reason)); }
+
+void task_state::on(const readers_named& what) { carry_out(core().readers_named(what.who, now())); }
+
 void task_state::on(const stream_arrived& what) {
   auto said = read_from_consumer(what.what);
   const std::pair channel{what.from.get(), what.what.channel};

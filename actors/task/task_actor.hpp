@@ -32,6 +32,8 @@ private:
   void on(const stream_arrived& what);
   void on(const stream_cut& what);
   void on(const worker_leaves& what);
+  void on(const task_stops& what);
+  void on(const readers_named& what);
   result<caf::actor> run(uint64_t number);
 
   void carry_out(const produce::commands& what);

@@ -15,7 +15,8 @@ task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, lo
     graph_(std::move(graph)),
     limits_(limits),
     log_(log.with({{"task", order_.id}})),
-    output_(order_.shared) {}
+    output_(order_.shared),
+    readers_(order_.readers) {}
 
 task_numbers task_core::numbers() const {
   auto out = numbers_;
@@ -33,10 +34,13 @@ produce::commands task_core::taken_over(time_point now) {
         then(produce::send{route.over, stream_failed{not_found(fmt::format(
                                          "task {} was started again: open the stream again",
                                          to_string(order_.id)))}});
-      route = {{}, now + limits_.consumer_lease};
+      if (route.over)
+        route.cut_at = now;
+      route.over = {};
       output_.cut(who);
     }
     owners_.clear();
+    strangers_.clear();
     if (opened_)
       start_runner(now);
   });
@@ -109,6 +113,7 @@ produce::commands task_core::run_ended(uint64_t run, const status& how, time_poi
     if (!how.ok())
       return fail(how, now);
     exhausted_ = true;
+    whole_ = !leaving_;
     output_.exhausted();
     deal(now);
   });
@@ -170,8 +175,8 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
                           .job = order_.job,
                           .numbers = numbers(),
                           .unread = std::move(unread)}});
-    // Under OFF a copy ends with its worker.
-    if (!leases_splits() || !opened_)
+    // Under OFF a copy ends with its worker, unless all of it is made.
+    if (!opened_ || (!leases_splits() && !exhausted_))
       return finish(now);
     for (const auto& [who, route] : routes_)
       if (route.over)
@@ -182,8 +187,22 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
 
 void task_core::finish(time_point now) {
   over_ = true;
-  report(now, {}, status{});
+  for (const auto& x : output_.remaining_ends())
+    then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
+  report(now, {}, status{}, outcome());
   then(produce::end{});
+}
+
+produce::commands task_core::stop(const std::string& reason) {
+  if (over_)
+    return {};
+  return event([&] {
+    over_ = true;
+    log_.debug("task stopped", {{"why", reason}});
+    for (const auto& x : output_.remaining_ends())
+      then(produce::send{routes_.at(x.to).over, stream_end{x.elements, task_outcome::stopped}});
+    then(produce::end{});
+  });
 }
 
 void task_core::fail(const status& why, time_point now) {
@@ -194,7 +213,7 @@ void task_core::fail(const status& why, time_point now) {
   for (const auto& [who, route] : routes_)
     if (route.over)
       then(produce::send{route.over, stream_failed{why}});
-  report(now, {}, why);
+  report(now, {}, why, task_outcome::failed);
   then(produce::end{});
 }
 
@@ -208,7 +227,7 @@ produce::commands task_core::give_up(const status& why) {
 }
 
 void task_core::report(time_point now, std::optional<headrace::splits_wanted> wants,
-                       std::optional<status> ended) {
+                       std::optional<status> ended, task_outcome outcome) {
   reported_ = now;
   report_due_ = false;
   then(produce::report{{.id = order_.id,
@@ -216,7 +235,8 @@ void task_core::report(time_point now, std::optional<headrace::splits_wanted> wa
                         .job = order_.job,
                         .numbers = numbers(),
                         .wants = std::move(wants),
-                        .ended = std::move(ended)}});
+                        .ended = std::move(ended),
+                        .outcome = outcome}});
 }
 
 } // namespace headrace

@@ -18,9 +18,6 @@ namespace headrace {
 
 /// How patient a task is, and how much it keeps.
 struct task_limits {
-  /// How long a consumer that lost its connection may take to come back before its rows go to
-  /// others.
-  duration consumer_lease = std::chrono::seconds{5};
   /// Answers with splits (24 bytes each) that are kept for a runner that replays them. With more
   /// none is kept, as to replay them would take about as long as they took.
   size_t most_splits = size_t{1} << 20;
@@ -69,6 +66,13 @@ public:
   commands splits_answered(const split_question& which, const result<splits_answer>& what);
   /// The worker ends: finish what was begun, and give back the rest.
   commands worker_leaves(time_point now);
+  /// Who reads has changed. What a consumer that is gone was sent and has not handed out goes to
+  /// the others, as soon as it is sure not to hand it out any more.
+  commands readers_named(const task_readers& who, time_point now);
+  /// The same between two actors.
+  void readers_named_between_actors(const task_readers& who) { name(who); }
+  /// The job needs the task no more: its streams are told so.
+  commands stop(const std::string& reason);
   /// The same between two actors: the next one comes to its end after what was begun.
   void leaves_between_actors() noexcept { leaving_ = true; }
 
@@ -104,12 +108,31 @@ public:
 private:
   /// The way to one consumer.
   struct route {
-    stream_key over; ///< zero: the link is lost
-    /// When a lost connection becomes a lost consumer.
-    std::optional<time_point> gone_at;
+    stream_key over;     ///< zero: the link is lost
+    time_point cut_at{}; ///< when it was
+    /// The job does not name it any more. It was asked how far it is, and has until then to answer.
+    std::optional<time_point> gone_until;
+  };
+  /// A consumer that the job has not named yet.
+  struct stranger {
+    stream_open wanted;
+    time_point until;                  ///< when it is refused
+    std::optional<stream_grant> grant; ///< what it granted meanwhile
   };
 
   void open(stream_key over, const stream_open& what, time_point now);
+  void admit(stream_key over, const stream_open& what, time_point now);
+  void name(const task_readers& who);
+  bool is_named(consumer_id who) const;
+  /// How long after a link was cut its other end has noticed, too, and hands out nothing more.
+  duration fence() const { return order_.lease + order_.lease / 4; }
+  /// When the rows of a consumer that is gone may go to others.
+  time_point free_at(const route& of) const { return of.cut_at + fence(); }
+  /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.
+  void look_at_the_gone(time_point now);
+  void look_at_strangers(time_point now);
+  void from_stranger(stream_key over, const from_consumer& what);
+  task_outcome outcome() const { return whole_ ? task_outcome::exhausted : task_outcome::left; }
   void leave(consumer_id who);
   /// The way to a consumer is another one, or zero.
   void move(consumer_id who, stream_key over);
@@ -121,7 +144,7 @@ private:
   /// Sends what may be sent, and looks whether that was all.
   void deal(time_point now);
   void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
-              std::optional<status> ended = {});
+              std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted);
   bool leases_splits() const noexcept { return order_.policy == sharding_policy::dynamic; }
   template <class Command>
   void then(Command what) {
@@ -149,8 +172,11 @@ private:
   std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::map<consumer_id, route> routes_;
   std::map<stream_key, consumer_id> owners_; ///< of the streams in `routes_` that have a link
-  bool opened_ = false;                      ///< somebody reads or has read: the pipeline runs
-  bool exhausted_ = false;
+  std::map<stream_key, stranger> strangers_;
+  task_readers readers_;
+  bool opened_ = false;    ///< somebody reads or has read: the pipeline runs
+  bool exhausted_ = false; ///< the pipeline came to its end
+  bool whole_ = false;     ///< and not because the task leaves
   bool leaving_ = false;
   bool over_ = false;
   bool torn_ = false;

@@ -14,6 +14,8 @@ namespace {
 constexpr auto report_interval = std::chrono::milliseconds{200};
 /// How long a trainer waits for production before others' rows are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
+/// Streams of consumers that wait for the job to name them.
+constexpr size_t most_strangers = 1024;
 
 template <class... F>
 struct overloaded : F... {
@@ -25,7 +27,7 @@ struct overloaded : F... {
 void task_core::move(consumer_id who, stream_key over) {
   auto& route = routes_[who];
   owners_.erase(route.over);
-  route = {over, {}};
+  route.over = over;
   if (over)
     owners_[over] = who;
 }
@@ -46,7 +48,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
       return open(over, *first, now);
     const auto at = owners_.find(over);
     if (at == owners_.end())
-      return;
+      return from_stranger(over, *what);
     const auto who = at->second;
     std::visit(overloaded{
                  [](const stream_open&) {},
@@ -67,6 +69,18 @@ void task_core::open(stream_key over, const stream_open& what, time_point now) {
     return then(produce::send{
       over, stream_failed{aborted(fmt::format("task {} is now in its life {}", to_string(order_.id),
                                               order_.life.value))}});
+  if (is_named(what.consumer))
+    return admit(over, what, now);
+  // Its job says so soon, unless it is gone.
+  if (strangers_.size() < most_strangers)
+    strangers_[over] = {what, now + order_.lease, {}};
+  else
+    then(produce::send{over, stream_failed{resource_exhausted(fmt::format(
+                               "task {} has {} streams of consumers that its job did not name",
+                               to_string(order_.id), most_strangers))}});
+}
+
+void task_core::admit(stream_key over, const stream_open& what, time_point now) {
   if (!routes_.contains(what.consumer) && what.received != 0)
     return then(produce::send{
       over, stream_failed{aborted("this stream was given up while its consumer was away")}});
@@ -84,13 +98,92 @@ produce::commands task_core::stream_cut(stream_key over, time_point now) {
   if (over_)
     return {};
   return event([&] {
+    strangers_.erase(over);
     const auto at = owners_.find(over);
     if (at == owners_.end())
       return;
     const auto who = at->second;
     move(who, {});
-    routes_.at(who).gone_at = now + limits_.consumer_lease;
+    routes_.at(who).cut_at = now;
     output_.cut(who);
+    deal(now);
+  });
+}
+
+// -- who reads ------------------------------------------------------------------------------
+
+bool task_core::is_named(consumer_id who) const {
+  return std::ranges::find(readers_.consumers, who) != readers_.consumers.end();
+}
+
+void task_core::name(const task_readers& who) {
+  if (who.version >= readers_.version)
+    readers_ = who;
+}
+
+produce::commands task_core::readers_named(const task_readers& who, time_point now) {
+  if (over_ || who.version < readers_.version)
+    return {};
+  return event([&] {
+    name(who);
+    for (const auto& [over, who_waits] : std::map{strangers_})
+      if (is_named(who_waits.wanted.consumer)) {
+        strangers_.erase(over);
+        admit(over, who_waits.wanted, now);
+        if (const auto& x = who_waits.grant)
+          output_.grant(who_waits.wanted.consumer, x->handed_out, x->elements, x->bytes,
+                        x->waiting);
+      }
+    look_at_the_gone(now);
+    deal(now);
+  });
+}
+
+void task_core::look_at_the_gone(time_point now) {
+  // Nobody else would get the rows of a job's only reader.
+  if (!order_.shared)
+    return;
+  std::vector<consumer_id> free;
+  for (auto& [who, route] : routes_) {
+    if (is_named(who))
+      continue;
+    if (!route.over) {
+      if (free_at(route) <= now)
+        free.push_back(who);
+    } else if (!route.gone_until) {
+      // It answers how far it is, and leaves. What it hands out meanwhile is its own.
+      route.gone_until = now + order_.lease;
+      then(produce::send{
+        route.over, stream_failed{aborted("the job gave this reader up, as it was not heard of for "
+                                          "its lease; its rows go to the other readers")}});
+    } else if (*route.gone_until <= now) {
+      then(produce::close_link{route.over, aborted("a reader that its job gave up does not say how "
+                                                   "far it is")});
+      route.gone_until = now + order_.lease;
+    }
+  }
+  for (auto who : free) leave(who);
+}
+
+void task_core::from_stranger(stream_key over, const from_consumer& what) {
+  const auto at = strangers_.find(over);
+  if (at == strangers_.end())
+    return;
+  if (const auto* grant = std::get_if<stream_grant>(&what))
+    at->second.grant = *grant;
+  else if (std::holds_alternative<stream_close>(what))
+    strangers_.erase(at);
+}
+
+void task_core::look_at_strangers(time_point now) {
+  std::erase_if(strangers_, [&](const auto& entry) {
+    if (entry.second.until > now)
+      return false;
+    then(produce::send{entry.first,
+                       stream_failed{aborted(fmt::format(
+                         "the job of task {} does not name this consumer as one of its readers",
+                         to_string(order_.id)))}});
+    return true;
   });
 }
 
@@ -122,7 +215,7 @@ void task_core::deal(time_point now) {
           then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
         },
         [&](const task_output::send_end& x) {
-          then(produce::send{routes_.at(x.to).over, stream_end{x.elements}});
+          then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
         },
       },
       action);
@@ -151,7 +244,11 @@ std::optional<time_point> task_core::next_deadline() const {
     if (at)
       next = next ? std::min(*next, *at) : at;
   };
-  for (const auto& [who, route] : routes_) consider(route.gone_at);
+  for (const auto& [over, who] : strangers_) consider(who.until);
+  if (order_.shared)
+    for (const auto& [who, route] : routes_)
+      if (!is_named(who))
+        consider(route.over ? route.gone_until : free_at(route));
   consider(dry_at_);
   if (report_due_)
     consider(reported_ + report_interval);
@@ -162,11 +259,8 @@ produce::commands task_core::timer(time_point now) {
   if (over_)
     return {};
   return event([&] {
-    std::vector<consumer_id> gone;
-    for (const auto& [who, route] : routes_)
-      if (route.gone_at && *route.gone_at <= now)
-        gone.push_back(who);
-    for (auto who : gone) leave(who);
+    look_at_strangers(now);
+    look_at_the_gone(now);
     deal(now);
   });
 }

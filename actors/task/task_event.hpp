@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -8,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -52,9 +54,20 @@ struct splits_answered {
 /// The worker ends: finish what was begun, and give back the rest.
 struct worker_leaves {};
 
+/// The job needs the task no more.
+struct task_stops {
+  std::string reason;
+};
+
+/// Who reads the task has changed.
+struct readers_named {
+  task_readers who;
+};
+
 /// What a task actor hears from its own process.
-using task_event = std::variant<rows_produced, run_ended, splits_wanted, splits_answered,
-                                stream_arrived, stream_cut, worker_leaves>;
+using task_event =
+  std::variant<rows_produced, run_ended, splits_wanted, splits_answered, stream_arrived, stream_cut,
+               worker_leaves, task_stops, readers_named>;
 
 /// What a runner's actor hears from its thread: the runner is over, well or not.
 struct runner_over {
@@ -78,8 +91,9 @@ struct task_report {
   task_numbers numbers;
   /// It wants splits; the answer goes to it as splits_answered.
   std::optional<splits_wanted> wants;
-  /// It is through, well or not.
+  /// It is through: well or not, and how.
   std::optional<status> ended = {};
+  task_outcome outcome = task_outcome::exhausted;
   /// It leaves, and has not begun to read these.
   std::optional<std::vector<unread_splits>> unread = {};
 };

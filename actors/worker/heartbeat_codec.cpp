@@ -39,8 +39,9 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
   out.setIncarnation(what.life.value);
   auto tasks = out.initTasks(static_cast<unsigned>(what.tasks.size()));
   for (unsigned i = 0; i < tasks.size(); ++i) {
-    const auto& [id, counts, per_second] = what.tasks[i];
+    const auto& [id, job, counts, per_second] = what.tasks[i];
     tasks[i].setTaskId(id.value);
+    tasks[i].setJobId(job.value);
     tasks[i].setElements(counts.made.elements);
     tasks[i].setBytes(counts.made.bytes);
     tasks[i].setIgnored(counts.made.ignored);

@@ -115,6 +115,8 @@ caf::result<envelope> worker_state::on_request(const envelope& in) {
     return handle(
       [&] { return core_.stop_task(from, task_id{stop.getTaskId()}, stop.getReason()); });
   }
+  case schema::WorkerMessage::READERS:
+    return handle([&] { return core_.name_readers(from, read_task_readers(what.getReaders())); });
   default: return make_unsupported(static_cast<uint16_t>(what.which()), "worker", id);
   }
 }
@@ -126,6 +128,7 @@ void worker_state::on_report(const task_report& what) {
                          .counts = counts_of(what.numbers),
                          .wants = {},
                          .ended = what.ended,
+                         .outcome = what.outcome,
                          .unread = what.unread};
   if (what.wants)
     news.wants = {what.wants->which, what.wants->total};

@@ -63,6 +63,8 @@ private:
   void carry_out(const worker::say_goodbye& x);
   void carry_out(const worker::renew_dispatcher& x);
   void carry_out(const worker::run_task& x);
+  void carry_out(const worker::stop_task& x);
+  void carry_out(const worker::name_readers& x);
   void carry_out(const worker::drop_task& x);
   void carry_out(const worker::give_splits& x);
   void carry_out(const worker::tell_leaving& x);

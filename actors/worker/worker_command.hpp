@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct task_news {
   task_counts counts;
   std::optional<splits_wanted> wants; ///< the task waits for the answer
   std::optional<status> ended;        ///< the task is through, well or not
+  task_outcome outcome = task_outcome::exhausted;
   /// The task leaves, and has not begun to read these.
   std::optional<std::vector<unread_splits>> unread;
 };
@@ -58,6 +60,7 @@ struct register_here {
 /// One task in a heartbeat.
 struct task_progress {
   task_id id;
+  job_id job;
   task_counts counts;
   double elements_per_second = 0;
 };
@@ -109,6 +112,17 @@ struct run_task {
   request_token order;
 };
 
+/// Have the task say to its consumers that it stops, and end.
+struct stop_task {
+  task_id task;
+  std::string reason;
+};
+
+/// Have the task serve these consumers, and no other ones.
+struct name_readers {
+  task_readers who;
+};
+
 /// The task is not to run: take it from supervision, which asks its actor to end. What is kept of
 /// the task is freed once no actor runs it.
 struct drop_task {
@@ -157,10 +171,10 @@ struct report_other_version {
 /// The worker has left, or has no one to take leave of: its tasks are to be stopped.
 struct left {};
 
-using command =
-  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
-               renew_dispatcher, run_task, drop_task, give_splits, tell_leaving, fail_streams,
-               close_streams, count_stuck, report_stuck, report_other_version, left>;
+using command = std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end,
+                             say_goodbye, renew_dispatcher, run_task, stop_task, name_readers,
+                             drop_task, give_splits, tell_leaving, fail_streams, close_streams,
+                             count_stuck, report_stuck, report_other_version, left>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

@@ -105,7 +105,15 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     [&](schema::DispatcherMessage::Builder b) {
       write_heartbeat(b.initWorkerHeartbeat(), what, process);
     },
-    [this](const result<envelope>& in) { carry_out(core_.heartbeat_answered(outcome_of(in))); });
+    [this](const result<envelope>& in) {
+      if (auto how = outcome_of(in); !how)
+        return carry_out(core_.heartbeat_answered(how));
+      std::vector<task_id> unwanted;
+      if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard())
+        for (auto id : (*in)->getDispatcher().getHeartbeatHeard().getUnwanted())
+          unwanted.emplace_back(id);
+      carry_out(core_.heartbeat_answered(unwanted));
+    });
 }
 
 void worker_state::carry_out(const worker::ask_splits& x) {
@@ -193,6 +201,21 @@ result<caf::actor> worker_state::run(task_id id) {
   router_->add(id, task.actor);
   core_.task_running(id);
   return caf::actor_cast<caf::actor>(task.actor);
+}
+
+void worker_state::carry_out(const worker::stop_task& x) {
+  if (const auto at = tasks_.find(x.task); at != tasks_.end() && at->second.actor)
+    port::tell(at->second.actor, make_local<task_event>(task_stops{x.reason}));
+}
+
+void worker_state::carry_out(const worker::name_readers& x) {
+  const auto at = tasks_.find(x.who.task);
+  if (at == tasks_.end())
+    return;
+  if (at->second.actor)
+    port::tell(at->second.actor, make_local<task_event>(readers_named{x.who}));
+  else
+    at->second.kept->name_readers(x.who);
 }
 
 void worker_state::carry_out(const worker::drop_task& x) {

@@ -54,11 +54,14 @@ worker_core::commands worker_core::registered(const result<worker_registered>& w
   return out;
 }
 
-worker_core::commands worker_core::heartbeat_answered(const status& how) {
+worker_core::commands
+worker_core::heartbeat_answered(const result<std::vector<task_id>>& unwanted) {
   // Not known there (any more): a new dispatcher, or our lease was over.
-  if (!how)
-    return {worker::renew_dispatcher{how}};
-  return {};
+  if (!unwanted)
+    return {worker::renew_dispatcher{unwanted.status()}};
+  commands out;
+  for (auto id : *unwanted) stop(id, "its job is over", out);
+  return out;
 }
 
 // -- splits and ends -----------------------------------------------------------------------
@@ -169,7 +172,7 @@ void worker_core::beat(time_point now, commands& out) {
   worker::heartbeat say{self_.id, self_.life, {}, std::exchange(first_beat_, false), timing_.lease};
   for (auto& [id, task] : tasks_) {
     task.rate.add(now, task.counts.made.elements);
-    say.tasks.push_back({id, task.counts, task.rate.per_second()});
+    say.tasks.push_back({id, task.order.job, task.counts, task.rate.per_second()});
   }
   out.emplace_back(std::move(say));
   beat_at_ = now + timing_.heartbeat;

@@ -49,8 +49,9 @@ public:
   commands dispatcher_unreached(const status& why);
   /// WorkerRegistered, or why the registration failed or was not answered in time.
   commands registered(const result<worker_registered>& what, time_point now);
-  /// The answer to WorkerHeartbeat, or why there was none in time.
-  commands heartbeat_answered(const status& how);
+  /// The answer to WorkerHeartbeat, which names the tasks that no job needs; or why there was none
+  /// in time.
+  commands heartbeat_answered(const result<std::vector<task_id>>& unwanted);
 
   // -- orders ----------------------------------------------------------------------------
 
@@ -59,6 +60,8 @@ public:
   commands start_task(request_token from, const task_order& what, time_point now);
   /// StopTask. Ok, also if there is no such task.
   commands stop_task(request_token from, task_id id, const std::string& reason);
+  /// TaskReaders: who reads a task. not_found if there is no such task.
+  commands name_readers(request_token from, const task_readers& who);
 
   // -- tasks -----------------------------------------------------------------------------
 
@@ -120,6 +123,7 @@ private:
     std::optional<std::vector<unread_splits>> unread; ///< it leaves, and gives these back
   };
 
+  void stop(task_id id, const std::string& reason, commands& out);
   task* find(task_id id) noexcept;
   /// The task, if it waits for the answer to that request.
   task* waiting(task_id id, uint64_t ask) noexcept;

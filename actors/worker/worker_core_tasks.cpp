@@ -57,16 +57,30 @@ void worker_core::task_running(task_id id) {
 worker_core::commands worker_core::stop_task(request_token from, task_id id,
                                              const std::string& reason) {
   commands out;
-  if (auto* task = find(id)) {
-    out.emplace_back(
-      log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
-    // One that is between two lives ends without a word.
-    if (!task->running)
-      tasks_.erase(id);
-    out.emplace_back(worker::drop_task{id});
-  }
+  stop(id, reason, out);
   out.emplace_back(worker::answer{from, {}});
   return out;
+}
+
+void worker_core::stop(task_id id, const std::string& reason, commands& out) {
+  auto* task = find(id);
+  if (task == nullptr)
+    return;
+  out.emplace_back(
+    log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
+  // Nobody acts for one that is between two lives.
+  if (task->running)
+    return out.emplace_back(worker::stop_task{id, reason}), void();
+  tasks_.erase(id);
+  out.emplace_back(worker::fail_streams{id, not_found("the task was stopped: " + reason)});
+  out.emplace_back(worker::drop_task{id});
+  look_if_left(out);
+}
+
+worker_core::commands worker_core::name_readers(request_token from, const task_readers& who) {
+  if (find(who.task) == nullptr)
+    return {worker::answer{from, not_found("this worker has no task " + to_string(who.task))}};
+  return {worker::name_readers{who}, worker::answer{from, {}}};
 }
 
 // -- tasks ---------------------------------------------------------------------------------
@@ -94,16 +108,12 @@ void worker_core::ended(const worker::task_news& what, commands& out) {
                .life = what.life,
                .job = what.job,
                .made = what.counts.made,
-               .outcome = task_outcome::exhausted,
+               .outcome = what.ended->ok() ? what.outcome : task_outcome::failed,
                .failure = *what.ended,
                .unread = {}};
-  if (!what.ended->ok()) {
-    end.outcome = task_outcome::failed;
-  } else if (step_ != step::staying) {
-    end.outcome = task_outcome::left;
-    if (const auto* task = find(what.id); task != nullptr && task->unread)
-      end.unread = *task->unread;
-  }
+  if (const auto* task = find(what.id);
+      end.outcome == task_outcome::left && task != nullptr && task->unread)
+    end.unread = *task->unread;
   unheard_ends_[what.id] = std::move(end);
   say_end(what.id, out);
 }
@@ -194,6 +204,7 @@ void worker_core::drain_over(commands& out) {
            .counts = task.counts,
            .wants = {},
            .ended = status{},
+           .outcome = task_outcome::left,
            .unread = {}},
           out);
   }

@@ -29,6 +29,7 @@ struct job_outcome {
   std::map<request_token, decltype(job_command::answer::what)> answers;
   std::vector<job_command::start_task> starts;
   std::vector<job_command::stop_task> stops;
+  std::vector<job_command::name_readers> named;
   std::vector<job_command::announce> news;
   std::vector<log_line> lines;
   bool ended = false;
@@ -157,6 +158,7 @@ private:
       void operator()(const job_command::answer& x) { out.answers.insert({x.to, x.what}); }
       void operator()(const job_command::start_task& x) { out.starts.push_back(x); }
       void operator()(const job_command::stop_task& x) { out.stops.push_back(x); }
+      void operator()(const job_command::name_readers& x) { out.named.push_back(x); }
       void operator()(const job_command::announce& x) { out.news.push_back(x); }
       void operator()(const job_command::drop_reader&) {}
       void operator()(const job_command::log& x) { out.lines.push_back(x); }

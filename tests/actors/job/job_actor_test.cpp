@@ -167,7 +167,7 @@ protected:
                                      auto out = b.initDispatcher().initTaskEnded();
                                      out.setTaskId(task);
                                      out.setIncarnation(1);
-                                     how(out.getFailure());
+                                     how(out);
                                    })));
   }
 
@@ -195,6 +195,7 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   ASSERT_TRUE(is_over(lease(stays, 0, 2)));
   ends(stays, [](auto) {});
   ends(leaves, [&](auto how) {
+    how.setOutcome(schema::TaskOutcome::LEFT);
     auto unread = how.initLeft(1)[0];
     unread.setSource(1);
     unread.setAnswered(1);

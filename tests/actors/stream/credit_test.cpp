@@ -29,8 +29,10 @@ TEST(StreamCredit, NeverGrowsBeyondItsBound) {
   for (uint64_t i = 5; i <= 100; i += 5)
     (void)x.update({.handed_out = i, .received = i, .held = little, .waiting = true});
   EXPECT_EQ(x.now(0).elements, 5u);
-  x.bound(2);
+  EXPECT_FALSE(x.bound(2, bytes));
   EXPECT_EQ(x.now(0).elements, 2u);
+  EXPECT_TRUE(x.bound(4, bytes)) << "others have left: there is more for this one";
+  EXPECT_EQ(x.now(0).elements, 4u);
 }
 
 TEST(StreamCredit, TellsWhenHalfTheElementsAreUsed) {

@@ -80,18 +80,50 @@ TEST(Handout, GivesTasksTheirTurns) {
   EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 10, 1, 2}));
 }
 
-TEST(Handout, CountsFromZeroAfterAStreamWasForgotten) {
+TEST(Handout, TakesBackAllThatIsNotHandedOutAlsoFromATrainerThatWaits) {
   handout out{[] {}};
   out.add(a, numbers(0, 4));
   status how;
   auto rows = out.next({}, how);
   EXPECT_EQ(out.claim(), 0);
-  out.forget(a);
-  EXPECT_EQ(out.of(a).received, 0u);
-  EXPECT_EQ(out.of(a).handed_out, 0u);
+  EXPECT_EQ(out.recall_all(a), 1u);
+  EXPECT_LT(out.claim(), 0);
+  EXPECT_EQ(out.of(a).received, 1u);
   out.add(a, numbers(50, 2));
   EXPECT_EQ(drain(out), run(50, 52));
-  EXPECT_EQ(out.of(a).handed_out, 2u);
+  EXPECT_EQ(out.of(a).handed_out, 3u);
+}
+
+TEST(Handout, HandsOutNothingOfATaskThatIsHeld) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 4));
+  out.add(b, numbers(10, 2));
+  status how;
+  auto rows = out.next({}, how);
+  EXPECT_EQ(out.claim(), 0);
+  out.hold(a);
+  EXPECT_LT(out.claim(), 0) << "in the midst of a block";
+  EXPECT_EQ(drain(out), run(10, 12));
+  EXPECT_TRUE(out.waiting());
+  EXPECT_EQ(out.of(a).received, 4u) << "it stays";
+  EXPECT_EQ(out.of(a).handed_out, 1u);
+  out.release(a);
+  EXPECT_EQ(drain(out), run(1, 4));
+}
+
+TEST(Handout, WakesATrainerThatDoesNotBlockWhenATaskIsReleased) {
+  int came = 0;
+  handout out{[] {}};
+  out.when_something_comes([&] { ++came; });
+  out.hold(a);
+  out.add(a, numbers(0, 1));
+  std::shared_ptr<const block> rows;
+  status how;
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  came = 0;
+  out.release(a);
+  EXPECT_EQ(came, 1);
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::rows);
 }
 
 TEST(Handout, TellsAnErrorOnceAfterTheRowsAndThenTheEnd) {

@@ -63,6 +63,13 @@ public:
   std::string operator()(const worker::run_task& x) const {
     return fmt::format("run {} of {}", x.what.id.value, x.order.value);
   }
+  std::string operator()(const worker::stop_task& x) const {
+    return fmt::format("stop {}: {}", x.task.value, x.reason);
+  }
+  std::string operator()(const worker::name_readers& x) const {
+    return fmt::format("readers of {}: {} of version {}", x.who.task.value, x.who.consumers.size(),
+                       x.who.version);
+  }
   std::string operator()(const worker::drop_task& x) const {
     return fmt::format("drop {}", x.task.value);
   }

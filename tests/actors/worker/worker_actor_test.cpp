@@ -61,7 +61,7 @@ TEST_F(WorkerActor, RunsATaskFromItsOrderToItsEnd) {
   const auto end = dispatcher->last(kind::TASK_ENDED).getTaskEnded();
   EXPECT_EQ(end.getTaskId(), 7u);
   EXPECT_EQ(end.getElements(), 30u);
-  EXPECT_TRUE(end.getFailure().isNone());
+  EXPECT_TRUE(end.getOutcome() == schema::TaskOutcome::EXHAUSTED);
   EXPECT_EQ(tasks[7]->alive, 0u);
   EXPECT_FALSE(router->task(task_id{7}));
 }
@@ -114,7 +114,7 @@ TEST_F(WorkerActor, FailsATaskThatIsTornAndItsStreams) {
   node.end(tasks[7]->lives[0]);
   const auto end = dispatcher->last(kind::TASK_ENDED).getTaskEnded();
   EXPECT_EQ(end.getElements(), 4u);
-  EXPECT_TRUE(end.getFailure().isFailed());
+  EXPECT_TRUE(end.getOutcome() == schema::TaskOutcome::FAILED);
   EXPECT_NE(tasks[7]->failed.message().find("midst of a change"), std::string::npos);
   node.advance(5s);
   EXPECT_EQ(tasks[7]->lives.size(), 1u);
@@ -175,7 +175,7 @@ protected:
       {"its end is heard", [this] { release(); }},
       {"a second task is ordered", [this] { ASSERT_TRUE(order(8).ok()); }},
       {"the worker is asked to leave", [this] { leave(); }},
-      {"the second task ends", [this] { ends(8); }},
+      {"the second task ends", [this] { ends(8, {}, task_outcome::left); }},
       {"that end is heard, and it says goodbye", [this] { release(); }},
       {"the goodbye is heard", [this] { release(); }},
     };
@@ -188,7 +188,8 @@ protected:
   void expect_complete() {
     EXPECT_EQ(dispatcher->count(kind::LEASE_SPLITS), 1u);
     EXPECT_EQ(dispatcher->count(kind::TASK_ENDED), 2u);
-    EXPECT_TRUE(dispatcher->last(kind::TASK_ENDED).getTaskEnded().getFailure().isLeft());
+    EXPECT_TRUE(dispatcher->last(kind::TASK_ENDED).getTaskEnded().getOutcome()
+                == schema::TaskOutcome::LEFT);
     EXPECT_EQ(dispatcher->count(kind::LEAVE_SERVICE), 1u);
     EXPECT_EQ(events<splits_answered>(7).size(), 1u);
     EXPECT_EQ(events<worker_leaves>(8).size(), 1u);
@@ -291,7 +292,7 @@ TEST_F(WorkerConversation, GoesOnWhereverTheDispatcherWasKilled) {
       EXPECT_TRUE(order(8).ok());
     }
     leave();
-    ends(8);
+    ends(8, {}, task_outcome::left);
     EXPECT_EQ(dispatcher->count(kind::LEAVE_SERVICE), 1u);
     EXPECT_FALSE(alive());
     dispatcher->held_kinds = {kind::REGISTER_WORKER, kind::LEASE_SPLITS, kind::TASK_ENDED,

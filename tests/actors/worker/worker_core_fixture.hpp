@@ -57,6 +57,8 @@ protected:
   worker::commands ends(uint64_t id, uint64_t elements, const status& how = {}) {
     auto what = news(id, elements);
     what.ended = how;
+    what.outcome =
+      core.leaving() == worker_core::step::staying ? task_outcome::exhausted : task_outcome::left;
     return core.task_reported(what, now);
   }
   static splits_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }

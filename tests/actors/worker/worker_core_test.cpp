@@ -81,9 +81,26 @@ TEST_F(WorkerCore, StopsBeatingWhileThereIsNoDispatcherAndBeginsAfterTheNextRegi
 
 TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenAHeartbeatFails) {
   registered();
-  EXPECT_EQ(said(core.heartbeat_answered({})), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(std::vector<task_id>{})), texts{});
   EXPECT_EQ(said(core.heartbeat_answered(not_found("who is that"))),
             (texts{"renew not_found: who is that"}));
+}
+
+TEST_F(WorkerCore, StopsTheTasksThatNoJobNeeds) {
+  registered();
+  running(7);
+  running(8);
+  EXPECT_EQ(said(core.heartbeat_answered(std::vector{task_id{8}, task_id{9}})),
+            (texts{"log debug task stopped", "stop 8: its job is over"}));
+}
+
+TEST_F(WorkerCore, PassesOnWhoReadsATask) {
+  registered();
+  running(7);
+  EXPECT_EQ(said(core.name_readers(second, {task_id{7}, 3, {consumer_id{1}, consumer_id{2}}})),
+            (texts{"readers of 7: 2 of version 3", "answer 2 ok"}));
+  EXPECT_EQ(said(core.name_readers(second, {task_id{9}, 3, {}})),
+            (texts{"answer 2 not_found: this worker has no task 9"}));
 }
 
 TEST_F(WorkerCore, ReportsStuckThreadsOnceTheyAreTooMany) {
@@ -133,7 +150,7 @@ TEST_F(WorkerCore, StopsATaskThatRunsAndForgetsItOnceItsActorHasEnded) {
   registered();
   running(7);
   EXPECT_EQ(said(core.stop_task(second, task_id{7}, "over")),
-            (texts{"log debug task stopped", "drop 7", "answer 2 ok"}));
+            (texts{"log debug task stopped", "stop 7: over", "answer 2 ok"}));
   EXPECT_TRUE(core.has_task(task_id{7}));
   EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7"}));
   EXPECT_FALSE(core.has_task(task_id{7}));
@@ -144,7 +161,8 @@ TEST_F(WorkerCore, ForgetsATaskBetweenTwoLivesAtOnceWhenItIsStopped) {
   running(7);
   core.task_down(task_id{7}, aborted("crash"), false, {});
   EXPECT_EQ(said(core.stop_task(second, task_id{7}, "over")),
-            (texts{"log debug task stopped", "drop 7", "answer 2 ok"}));
+            (texts{"log debug task stopped", "fail 7 not_found: the task was stopped: over",
+                   "drop 7", "answer 2 ok"}));
   EXPECT_FALSE(core.has_task(task_id{7}));
 }
 

@@ -112,6 +112,7 @@ struct seen_task {
   task_numbers made;
   bool torn = false;
   bool leaving = false; ///< said between two lives
+  task_readers readers; ///< likewise
   status failed;        ///< said to its consumers
 };
 
@@ -119,20 +120,25 @@ class seen_task_actor {
 public:
   using handle_type = task_handle;
   static inline const char* name = "headrace.test.task";
-  seen_task_actor(port::self_pointer<handle_type>, std::shared_ptr<seen_task> what)
-    : what_(std::move(what)) {
+  seen_task_actor(port::self_pointer<handle_type> self, std::shared_ptr<seen_task> what)
+    : self_(self), what_(std::move(what)) {
     ++what_->alive;
   }
   ~seen_task_actor() { --what_->alive; }
   port::behavior<handle_type> make_behavior() {
     return {
-      [this](const local<task_event>& x) { what_->events.push_back(*x); },
+      [this](const local<task_event>& x) {
+        what_->events.push_back(*x);
+        if (std::holds_alternative<task_stops>(*x))
+          self_->quit();
+      },
       [](atom::deadline, uint64_t) {},
       [](atom::supervise, uint64_t) {},
     };
   }
 
 private:
+  port::self_pointer<handle_type> self_;
   std::shared_ptr<seen_task> what_;
 };
 
@@ -149,6 +155,7 @@ public:
   bool torn() const override { return what_->torn; }
   task_numbers made() const override { return what_->made; }
   void leave() override { what_->leaving = true; }
+  void name_readers(const task_readers& who) override { what_->readers = who; }
   void fail_streams(const status& why) override { what_->failed = why; }
 
 private:
@@ -233,9 +240,10 @@ protected:
     say(what);
   }
   /// The task says that it is through, and its actor ends.
-  void ends(uint64_t id, const status& how = {}) {
+  void ends(uint64_t id, const status& how = {}, task_outcome outcome = task_outcome::exhausted) {
     auto what = report_of(id);
     what.ended = how;
+    what.outcome = outcome;
     say(what);
     port::ask_to_exit(tasks.at(id)->lives.back());
     node.dispatch();

@@ -144,8 +144,11 @@ void dispatcher_process::register_worker(const worker_registration& who, const c
 }
 
 void dispatcher_process::worker_heartbeat(const headrace::worker::heartbeat& what,
-                                          answered<status> reply) {
-  carry_out(core_->worker_heartbeat(keep({.reply = std::move(reply)}), what.id, what.life, now()));
+                                          answered<result<std::vector<task_id>>> reply) {
+  std::vector<running_task> tasks;
+  for (const auto& task : what.tasks) tasks.push_back({task.id, task.job});
+  carry_out(
+    core_->worker_heartbeat(keep({.reply = std::move(reply)}), what.id, what.life, tasks, now()));
 }
 
 void dispatcher_process::worker_leaves(worker_id id, incarnation life) {
@@ -179,6 +182,9 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
                                  answered<result<worker_registered>>>)
       reply(std::get<worker_registered>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
+                                 answered<result<std::vector<task_id>>>>)
+      reply(std::get<heartbeat_heard>(what.what).unwanted);
   });
 }
 
@@ -232,7 +238,7 @@ void dispatcher_process::carry_out(const dispatcher_command::drop_worker& what) 
 void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {
   if (auto* to = worker(what.worker))
     world_.net.send(worker_ends_.at(what.worker),
-                    [to, what] { to->stop_task(what.task, what.reason); });
+                    [to, what] { to->stop_task(what.task, what.reason, [](const status&) {}); });
 }
 
 // -- what a job decides ------------------------------------------------------------------------
@@ -275,26 +281,59 @@ void dispatcher_process::carry_out(job&, const job_command::answer& what) {
   });
 }
 
-void dispatcher_process::carry_out(job& of, const job_command::start_task& what) {
-  auto* to = worker(what.worker);
-  if (to == nullptr)
-    return;
-  const auto id = of.core->about().id;
-  const auto heard = [this, id, what](const status& how) {
-    if (auto* j = find(id); j != nullptr && j->core)
-      carry_out(id, j->core->start_answered(what, how, now()));
-  };
-  request(
-    worker_ends_.at(what.worker), of.core->about().start_timeout,
-    [to, what, heard](replier reply) {
-      to->start_task(what.what,
-                     [reply, heard](const status& how) { reply([heard, how] { heard(how); }); });
-    },
-    [heard] { heard(deadline_exceeded("no answer")); });
+void dispatcher_process::to_job(job_id id, const std::function<job_commands(job_core&)>& event) {
+  if (auto* j = find(id); j != nullptr && j->core)
+    carry_out(id, event(*j->core));
 }
 
-void dispatcher_process::carry_out(job&, const job_command::stop_task& what) {
-  carry_out(dispatcher_command::stop_task{what.worker, what.task, what.reason});
+void dispatcher_process::carry_out(job& of, const job_command::start_task& what) {
+  order(
+    of, what.worker,
+    [what](worker_process& to, const std::function<void(const status&)>& reply) {
+      to.start_task(what.what, reply);
+    },
+    [this, id = of.core->about().id, what](const std::optional<status>& how) {
+      to_job(id, [&](job_core& j) {
+        return how ? j.start_answered(what, *how, now()) : j.start_unanswered(what, now());
+      });
+    });
+}
+
+void dispatcher_process::carry_out(job& of, const job_command::stop_task& what) {
+  order(
+    of, what.worker,
+    [what](worker_process& to, const std::function<void(const status&)>& reply) {
+      to.stop_task(what.task, what.reason, reply);
+    },
+    [this, id = of.core->about().id, what](const std::optional<status>& how) {
+      to_job(id, [&](job_core& j) { return j.stop_answered(what, how.has_value(), now()); });
+    });
+}
+
+void dispatcher_process::carry_out(job& of, const job_command::name_readers& what) {
+  order(
+    of, what.worker,
+    [what](worker_process& to, const std::function<void(const status&)>& reply) {
+      to.name_readers(what.who, reply);
+    },
+    [this, id = of.core->about().id, what](const std::optional<status>& how) {
+      to_job(id, [&](job_core& j) { return j.readers_answered(what, how.has_value(), now()); });
+    });
+}
+
+void dispatcher_process::order(
+  job& of, worker_id who,
+  std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
+  std::function<void(const std::optional<status>&)> heard) {
+  auto* to = worker(who);
+  if (to == nullptr) // the request is never answered
+    return after(of.core->about().start_timeout, [heard] { heard(std::nullopt); });
+  request(
+    worker_ends_.at(who), of.core->about().start_timeout,
+    [to, what, heard](replier reply) {
+      what(*to, [reply, heard](const status& how) { reply([heard, how] { heard(how); }); });
+    },
+    [heard] { heard(std::nullopt); });
 }
 
 void dispatcher_process::carry_out(job& of, const job_command::announce& what) {

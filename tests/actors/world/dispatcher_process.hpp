@@ -43,7 +43,8 @@ public:
   void leave(const reader_of& who);
   void register_worker(const worker_registration& who, const connection_end& from,
                        answered<result<worker_registered>> reply);
-  void worker_heartbeat(const headrace::worker::heartbeat& what, answered<status> reply);
+  void worker_heartbeat(const headrace::worker::heartbeat& what,
+                        answered<result<std::vector<task_id>>> reply);
   void worker_leaves(worker_id id, incarnation life);
   void lease(const splits_request& what, answered<result<splits_answer>> reply);
   void task_ended(const task_end& what, answered<status> reply);
@@ -58,7 +59,8 @@ private:
   /// A request that is not answered, and what it is to the job that it is for.
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>,
-                 answered<result<splits_answer>>, answered<result<worker_registered>>>
+                 answered<result<splits_answer>>, answered<result<worker_registered>>,
+                 answered<result<std::vector<task_id>>>>
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;
@@ -89,10 +91,17 @@ private:
   void carry_out(const log_line&) {}
 
   void carry_out(job_id id, const job_commands& what);
+  void to_job(job_id id, const std::function<job_commands(job_core&)>& event);
+  /// Sends an order of a job to a worker; `heard` gets the answer, or none.
+  void order(job& of, worker_id who,
+             std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
+             std::function<void(const std::optional<status>&)> heard);
+
   void carry_out(job& of, const job_command::store& what);
   void carry_out(job& of, const job_command::answer& what);
   void carry_out(job& of, const job_command::start_task& what);
   void carry_out(job& of, const job_command::stop_task& what);
+  void carry_out(job& of, const job_command::name_readers& what);
   void carry_out(job& of, const job_command::announce& what);
   void carry_out(job& of, const job_command::drop_reader& what);
   void carry_out(job&, const log_line&) {}

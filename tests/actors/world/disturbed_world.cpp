@@ -294,8 +294,10 @@ void disturbed_world::run() {
   };
   t.run_until(quiet);
   while (t.now() < bound && !all_over()) t.run_until(t.now() + 1s);
-  // Named jobs are kept for a while when nobody reads them.
   t.run_until(t.now() + 20s);
+  // Named jobs are kept for a while when nobody reads them.
+  if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
+    t.run_until(t.now() + 330s);
   judge_ = std::make_unique<judge>(*world_, excuses_, starving_);
 }
 

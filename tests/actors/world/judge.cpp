@@ -147,6 +147,8 @@ void judge::nothing_left_behind() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.over())
       return; // somebody may need it
+  if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
+    return; // nobody can say so
   for (const auto& w : world_.workers)
     if (w.alive() && !w.stopped() && w.tasks() != 0)
       find("orphan", fmt::format("{} runs {} tasks that nobody needs", w.name(), w.tasks()));

@@ -87,8 +87,13 @@ void worker_process::start_task(const task_order& what, answered reply) {
   carry_out(core_->start_task(request_token{last_order_}, what, now()));
 }
 
-void worker_process::stop_task(task_id id, const std::string& reason) {
-  orders_[++last_order_] = [](const status&) {};
+void worker_process::name_readers(const task_readers& who, answered reply) {
+  orders_[++last_order_] = std::move(reply);
+  carry_out(core_->name_readers(request_token{last_order_}, who));
+}
+
+void worker_process::stop_task(task_id id, const std::string& reason, answered reply) {
+  orders_[++last_order_] = std::move(reply);
   carry_out(core_->stop_task(request_token{last_order_}, id, reason));
 }
 
@@ -178,7 +183,7 @@ void worker_process::carry_out(const worker::heartbeat& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.worker_heartbeat(what, [this, reply](const status& answer) {
+      d.worker_heartbeat(what, [this, reply](const result<std::vector<task_id>>& answer) {
         reply([this, answer] { carry_out(core_->heartbeat_answered(answer)); });
       });
     },
@@ -240,6 +245,24 @@ void worker_process::carry_out(const worker::run_task& what) {
   carry_out(core_->task_taken(id, {}));
 }
 
+void worker_process::carry_out(const worker::stop_task& what) {
+  after_hop([this, what] {
+    if (auto* t = find(what.task); t != nullptr && t->acting)
+      carry_out(what.task, t->core.stop(what.reason));
+  });
+}
+
+void worker_process::carry_out(const worker::name_readers& what) {
+  after_hop([this, what] {
+    if (auto* t = find(what.who.task); t != nullptr) {
+      if (t->acting)
+        carry_out(what.who.task, t->core.readers_named(what.who, now()));
+      else
+        t->core.readers_named_between_actors(what.who);
+    }
+  });
+}
+
 void worker_process::carry_out(const worker::drop_task& what) { tasks_.erase(what.task); }
 
 void worker_process::carry_out(const worker::give_splits& what) {
@@ -258,6 +281,11 @@ void worker_process::carry_out(const worker::tell_leaving& what) {
         t->core.leaves_between_actors();
     }
   });
+}
+
+void worker_process::carry_out(const worker::close_streams& what) {
+  // What it did not give within its time to drain is lost with it.
+  world_.lost_tasks.insert(what.task);
 }
 
 void worker_process::carry_out(const worker::fail_streams& what) {
@@ -360,6 +388,7 @@ void worker_process::carry_out(task&, const produce::report& what) {
                                     x.numbers.streams,
                                     x.numbers.restarts},
                          .ended = x.ended,
+                         .outcome = x.outcome,
                          .unread = x.unread};
   if (x.wants)
     news.wants = worker::splits_wanted{x.wants->which, x.wants->total};

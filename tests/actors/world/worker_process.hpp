@@ -41,7 +41,8 @@ public:
 
   using answered = std::function<void(const status&)>;
   void start_task(const task_order& what, answered reply);
-  void stop_task(task_id id, const std::string& reason);
+  void stop_task(task_id id, const std::string& reason, answered reply);
+  void name_readers(const task_readers& who, answered reply);
   void accepted_link(const connection_end& at);
   void stream_arrived(const connection_end& at, uint32_t channel, const from_consumer& what);
 
@@ -77,11 +78,13 @@ private:
   void carry_out(const worker::say_goodbye& what);
   void carry_out(const worker::renew_dispatcher& what);
   void carry_out(const worker::run_task& what);
+  void carry_out(const worker::stop_task& what);
+  void carry_out(const worker::name_readers& what);
   void carry_out(const worker::drop_task& what);
   void carry_out(const worker::give_splits& what);
   void carry_out(const worker::tell_leaving& what);
   void carry_out(const worker::fail_streams& what);
-  void carry_out(const worker::close_streams&) {}
+  void carry_out(const worker::close_streams& what);
   void carry_out(const worker::count_stuck&) {}
   void carry_out(const worker::report_stuck&) {}
   void carry_out(const worker::report_other_version&) {}

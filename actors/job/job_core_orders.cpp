@@ -1,0 +1,73 @@
+#include "headrace/actors/job/job_core.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+// Orders to workers that are repeated until they are acknowledged, or the worker is lost: tasks to
+// start and to stop, and who reads them.
+
+task_readers job_core::readers_of(const repetition& r, task_id task) const {
+  const auto& all = r.state.consumers();
+  return {task, r.state.version(), {all.begin(), all.end()}};
+}
+
+void job_core::name_readers(const repetition& r, const iteration::task& what) {
+  if (workers_.contains(what.worker.id))
+    todo_.push_back(job_command::name_readers{what.worker.id, readers_of(r, what.id)});
+}
+
+job_commands job_core::start_unanswered(const job_command::start_task& asked, time_point now) {
+  now_ = now;
+  unanswered_starts_.insert(asked.what.id);
+  repeat_later();
+  return finish();
+}
+
+job_commands job_core::stop_answered(const job_command::stop_task& what, bool answered,
+                                     time_point now) {
+  now_ = now;
+  if (answered)
+    stops_.erase(what.task);
+  else
+    repeat_later();
+  return finish();
+}
+
+job_commands job_core::readers_answered(const job_command::name_readers& what, bool answered,
+                                        time_point now) {
+  now_ = now;
+  auto& known = readers_known_[what.who.task];
+  if (answered)
+    known = std::max(known, what.who.version);
+  else
+    repeat_later();
+  return finish();
+}
+
+void job_core::repeat_later() {
+  if (!repeat_at_)
+    repeat_at_ = now_ + about_.timing.heartbeat;
+}
+
+void job_core::repeat_orders(worker_id to) {
+  const auto concerns = [&](worker_id who) { return workers_.contains(who) && (!to || who == to); };
+  for (const auto& [number, r] : record_.repetitions())
+    for (const auto& [id, task] : r.state.tasks()) {
+      if (!task.alive() || !concerns(task.worker.id))
+        continue;
+      if (task.state == iteration::task_state::starting) {
+        // A new connection may have lost the order, too.
+        if (to || unanswered_starts_.contains(id))
+          start(r, task);
+      } else if (readers_known_[id] < readers_of(r, id).version) {
+        name_readers(r, task);
+      }
+    }
+  std::erase_if(stops_, [&](const auto& entry) { return !workers_.contains(entry.second.worker); });
+  for (const auto& [id, order] : stops_)
+    if (concerns(order.worker))
+      todo_.push_back(order);
+}
+
+} // namespace headrace

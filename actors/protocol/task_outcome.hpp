@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headrace {
+
+/// How a task ended.
+enum class task_outcome : uint8_t {
+  exhausted, ///< it gave everything that its sources had for it
+  left,      ///< its worker ended first; what it had not begun is for others
+  failed,    ///< it could not go on
+  stopped,   ///< its job did not need it any more
+};
+
+} // namespace headrace
