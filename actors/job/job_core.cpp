@@ -92,10 +92,22 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
 std::optional<time_point> job_core::next_deadline() const {
   std::optional<time_point> next;
   const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [number, r] : record_.repetitions())
-    if (r.state.consumers().empty() && (!r.state.finished() || !is_read()))
-      if (auto at = connected_.find(number); at != connected_.end())
-        consider(at->second.idle_since + about_.idle_job);
+  // While somebody reads, repetitions that nobody came back to are given up one by one; else the
+  // job ends when the last of them was idle for long enough.
+  const bool read = is_read();
+  std::optional<time_point> ends;
+  for (const auto& [number, r] : record_.repetitions()) {
+    const auto at = connected_.find(number);
+    if (at == connected_.end() || !r.state.consumers().empty())
+      continue;
+    const auto idle_until = at->second.idle_since + about_.idle_job;
+    if (!read)
+      ends = std::max(ends.value_or(idle_until), idle_until);
+    else if (!r.state.finished())
+      consider(idle_until);
+  }
+  if (ends)
+    consider(*ends);
   if (const auto look = readers_heard_.next_deadline())
     consider(*look);
   if (missing_at_)

@@ -93,6 +93,8 @@ void job_core::end_if_unused() {
   if (is_read())
     return;
   auto& all = record_.repetitions();
+  if (all.empty()) // nobody has read yet
+    return;
   const bool kept = !about_.name.empty() && std::ranges::any_of(all, [&](const auto& entry) {
     return connected_[entry.first].idle_since + about_.idle_job > now_;
   });

@@ -23,7 +23,8 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
           && task.worker.life == who.life)
         stop(task, "it was given up");
   // What was said over the earlier connection may not have arrived.
-  repeat_orders(who.id);
+  if (known)
+    repeat_orders(who.id);
   return finish();
 }
 

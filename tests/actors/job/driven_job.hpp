@@ -80,6 +80,15 @@ public:
   job_outcome started(const job_command::start_task& what, const status& how = {}) {
     return take(core.start_answered(what, how, now));
   }
+  job_outcome not_started(const job_command::start_task& what) {
+    return take(core.start_unanswered(what, now));
+  }
+  job_outcome stopped(const job_command::stop_task& what, bool answered) {
+    return take(core.stop_answered(what, answered, now));
+  }
+  job_outcome served(const job_command::name_readers& what, bool answered) {
+    return take(core.readers_answered(what, answered, now));
+  }
   job_outcome ended(const task_order& what, const status& how = {}) {
     return take(
       core.task_ended(next(),
