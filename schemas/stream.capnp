@@ -82,6 +82,8 @@ struct StreamMessage {
     end @7 :StreamEnd;
     failed @8 :Failure;
     # The stream is refused or cannot go on.
+    opened @10 :Void;
+    # The answer to `open`: the consumer reads here, and what it holds of this stream is its own.
     leaving @9 :Void;
     # Its worker ends: what the task has comes as fast as it is granted, and nothing after it.
   }

@@ -24,7 +24,9 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
                   .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
                   .on_failed = [this](const status& why,
                                       duration) { carry_out(core_.dispatcher_unreached(why)); },
-                }) {}
+                },
+                // Back inside of a lease, also after a few attempts in vain.
+                {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 consumer_state::~consumer_state() {
   if (!left_)

@@ -269,7 +269,7 @@ std::optional<time_point> consumer_core::next_deadline() const {
   for (const auto& [id, s] : streams_) {
     if (s.retry_at)
       next = std::min(next, *s.retry_at);
-    if (shared_ && !s.open && !s.ended && !s.held)
+    if (shared_ && !(s.open && s.served) && !s.ended && !s.held)
       next = std::min(next, lease_until_ - timing_.lease + trust());
   }
   return next;

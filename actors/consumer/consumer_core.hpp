@@ -87,6 +87,7 @@ private:
     incarnation life;
     std::string address;
     bool open = false;   ///< there is a link under it
+    bool served = false; ///< the task has said something on that link: it serves this consumer
     bool opened = false; ///< at least once
     bool ended = false;  ///< nothing more comes
     /// Why nothing comes, as the task said itself.

@@ -73,6 +73,7 @@ void consumer_core::reconnect(stream& s, time_point now) {
 
 void consumer_core::open(task_id id, stream& s) {
   s.open = true;
+  s.served = false;
   s.retry_at.reset();
   if (!s.opened) {
     s.credit = stream_credit{shared_, 0, options_.stream_bytes};
@@ -114,11 +115,16 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
   // A refusal is no sign that the next attempt would be worth more.
   if (what && !std::holds_alternative<stream_failed>(*what))
     s.pause = {};
+  if (what && !s.served && !std::holds_alternative<stream_failed>(*what)) {
+    s.served = true;
+    fence(now);
+  }
   if (!what) {
     reject(task, s, what.status());
     return done();
   }
   std::visit(overloaded{
+               [](const stream_opened&) {},
                [&](stream_block& x) {
                  rows_came_at_ = now;
                  accept(task, s, std::move(x));
@@ -212,9 +218,10 @@ void consumer_core::drop(task_id id, stream& s) {
 // -- whose rows ---------------------------------------------------------------------------
 
 bool consumer_core::owns(const stream& s, time_point now) const {
-  // A task recalls over a link that lives, and gives nothing away while the lease at the job does.
-  // What one that is over sent is nobody else's.
-  return !shared_ || s.open || s.ended || now < lease_until_ - timing_.lease + trust();
+  // A task that serves this consumer recalls over the link, as long as that lives, and gives
+  // nothing away while the lease at the job does. What one that is over sent is nobody else's.
+  return !shared_ || (s.open && s.served) || s.ended
+         || now < lease_until_ - timing_.lease + trust();
 }
 
 void consumer_core::fence(time_point now) {

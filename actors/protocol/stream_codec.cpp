@@ -76,6 +76,7 @@ result<from_task> read_from_task(const link_message& in,
     HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
     return from_task{stream_block{what->getBlock().getFirst(), std::move(rows)}};
   }
+  case StreamMessage::OPENED: return from_task{stream_opened{}};
   case StreamMessage::RECALL:
     return from_task{stream_recall{what->getRecall().getId(), what->getRecall().getKeep()}};
   case StreamMessage::END: {
@@ -138,6 +139,7 @@ link_message write_message(uint32_t channel, const from_task& what) {
   return with_header(channel, [&](StreamMessage::Builder b) {
     std::visit(overloaded{
                  [](const stream_block&) {},
+                 [&](const stream_opened&) { b.setOpened(); },
                  [&](const stream_recall& x) {
                    auto out = b.initRecall();
                    out.setId(x.id);

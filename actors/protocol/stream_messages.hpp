@@ -72,10 +72,14 @@ struct stream_failed {
   status why;
 };
 
+/// The answer to `stream_open`: the consumer is one of the task's readers, and what it holds of
+/// this stream is its own.
+struct stream_opened {};
+
 /// The task's worker ends: what the task has comes as fast as it is granted, and nothing after it.
 struct stream_leaving {};
 
-using from_task =
-  std::variant<stream_block, stream_recall, stream_end, stream_failed, stream_leaving>;
+using from_task = std::variant<stream_opened, stream_block, stream_recall, stream_end,
+                               stream_failed, stream_leaving>;
 
 } // namespace headrace

@@ -87,6 +87,7 @@ void task_core::admit(stream_key over, const stream_open& what, time_point now) 
   move(what.consumer, over);
   output_.open(what.consumer, what.received, what.handed_out);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
+  then(produce::send{over, stream_opened{}});
   if (leaving_)
     then(produce::send{over, stream_leaving{}});
   else if (!opened_)

@@ -63,7 +63,9 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
                   .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
                   .on_failed = [this](const status& why,
                                       duration) { carry_out(core_.dispatcher_unreached(why)); },
-                }) {}
+                },
+                // Back inside of a lease, also after a few attempts in vain.
+                {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 worker_state::~worker_state() {
   for (const auto& [id, task] : tasks_) router_->remove(id);

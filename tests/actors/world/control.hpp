@@ -54,10 +54,8 @@ public:
   bool up() const noexcept { return static_cast<bool>(over_); }
   /// Gives the connection up and makes another one.
   void renew(const status& why) {
-    if (!over_)
-      return;
-    net_.close(over_, why);
-    lost(why);
+    if (over_)
+      net_.close(over_, why);
   }
 
 private:
@@ -65,7 +63,7 @@ private:
     net_.connect(plane::control, from_, to_, accepted_, [this](result<connection_end> made) {
       if (!made) {
         from_.after(pause_, [this] { connect(); });
-        pause_ = std::min<duration>(2 * pause_, std::chrono::seconds{2});
+        pause_ = std::min<duration>(2 * pause_, std::chrono::milliseconds{500});
         return hear_.failed(made.status());
       }
       over_ = *made;
@@ -80,7 +78,7 @@ private:
       pause_ = std::chrono::milliseconds{50};
     hear_.down(why);
     from_.after(pause_, [this] { connect(); });
-    pause_ = std::min<duration>(2 * pause_, std::chrono::seconds{2});
+    pause_ = std::min<duration>(2 * pause_, std::chrono::milliseconds{500});
   }
 
   virtual_network& net_;

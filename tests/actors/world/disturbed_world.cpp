@@ -31,7 +31,6 @@ disturbed_world::disturbed_world(uint64_t seed, uint32_t allowed) {
   if (draw.one_in(2))
     about.job_name = "shared";
   about.net.longest_delay = draw.one_in(4) ? 50ms : 2ms;
-  about.net.data_silence = duration{0};
   worker_timeout_ = draw.one_in(3) ? 60s : 10s;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
@@ -129,6 +128,8 @@ void disturbed_world::cut_something() {
     disturb(trainer, lasting);
   if (way != 0)
     disturb(worker, lasting);
+  if (way == 2 && for_good)
+    excuses_.cut_off_for_good.insert(&worker);
   if (!for_good)
     t.after(how_long, [this, which, &a, &b] {
       say(fmt::format("{} and {} are joined again", a.name(), b.name()));
@@ -287,13 +288,23 @@ void disturbed_world::run() {
   for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, 20s), [this] { befall(); });
   // Faults begin within 20 s and last up to 25 s; each wait after that has a bound.
   const auto quiet = began_ + 60s;
-  const auto bound = quiet + 3 * worker_timeout_ + 120s;
+  const auto bound = 3 * worker_timeout_ + 120s;
   const auto all_over = [&] {
     return std::ranges::all_of(world_->trainers,
                                [](const auto& x) { return x.over() || x.stopped() || !x.alive(); });
   };
+  const auto handed_out = [&] {
+    size_t n = 0;
+    for (const auto& x : world_->trainers) n += x.history().handed_out.size();
+    return n;
+  };
   t.run_until(quiet);
-  while (t.now() < bound && !all_over()) t.run_until(t.now() + 1s);
+  auto last = handed_out();
+  for (auto until = t.now() + bound; t.now() < until && !all_over();) {
+    t.run_until(t.now() + 1s);
+    if (const auto now = handed_out(); std::exchange(last, now) != now)
+      until = t.now() + bound;
+  }
   t.run_until(t.now() + 20s);
   // Named jobs are kept for a while when nobody reads them.
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))

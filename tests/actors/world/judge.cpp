@@ -131,13 +131,16 @@ void judge::every_error_is_excused() {
     const auto& h = world_.trainers[i].history();
     if (!h.ended || h.ended->ok())
       continue;
+    // One that could not be reached for long cannot know that it has all.
+    if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
+        || excuses_.dispatcher_lost_state)
+      continue;
     if (anonymous() && dynamic() && h.handed_out.size() == world_.data.elements()) {
       find("late error", fmt::format("{} was given every element, and then read: {}",
                                      world_.trainers[i].name(), to_string(*h.ended)));
       continue;
     }
-    if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
-        || excuses_.dispatcher_lost_state || excuses_.no_worker)
+    if (excuses_.no_worker)
       continue;
     find("error", fmt::format("{} read: {}", world_.trainers[i].name(), to_string(*h.ended)));
   }
@@ -150,7 +153,7 @@ void judge::nothing_left_behind() {
   if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
     return; // nobody can say so
   for (const auto& w : world_.workers)
-    if (w.alive() && !w.stopped() && w.tasks() != 0)
+    if (w.alive() && !w.stopped() && w.tasks() != 0 && !excuses_.cut_off_for_good.contains(&w))
       find("orphan", fmt::format("{} runs {} tasks that nobody needs", w.name(), w.tasks()));
 }
 

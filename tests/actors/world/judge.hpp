@@ -14,6 +14,8 @@ struct disturbances {
   std::set<size_t> trainers_away;
   /// Workers that were; or that died or left; by index.
   std::set<size_t> workers_away;
+  /// Nobody can tell these workers anything.
+  std::set<const virtual_process*> cut_off_for_good;
   /// The dispatcher lost its state, or nobody could reach it for about a lease or more.
   bool dispatcher_away = false;
   bool dispatcher_lost_state = false;

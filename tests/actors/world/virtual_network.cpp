@@ -83,7 +83,11 @@ void virtual_network::closed(const connection_ptr& c, size_t side, const status&
 void virtual_network::close(const connection_end& by, const status& why) {
   if (!by)
     return;
-  by.over->ends[by.side].open = false;
+  auto& own = by.over->ends[by.side];
+  own.open = false;
+  if (own.on_closed)
+    own.who->after(duration{1},
+                   [c = by.over, side = by.side, why] { c->ends[side].on_closed(why); });
   // The other end notices after all that was sent before.
   auto& mine = by.over->ends[by.side];
   const auto other = 1 - by.side;
@@ -177,12 +181,7 @@ void virtual_network::look(const connection_ptr& c) {
       to.who->post([this, c, side] {
         if (!c->ends[side].silent_since)
           return;
-        const connection_end mine{c, 1 - side};
-        const auto why = unavailable("nothing came from the peer for too long");
-        auto on_closed = c->ends[1 - side].on_closed;
-        close(mine, why);
-        if (on_closed)
-          on_closed(why);
+        close({c, 1 - side}, unavailable("nothing came from the peer for too long"));
       });
     });
   }
