@@ -18,15 +18,16 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
     core_(std::move(options), consumer_id{random_id()}, to_string(dispatcher), std::move(out),
           std::move(log), self->clock().now()),
     watcher_(self),
-    dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
-                {
-                  .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
-                  .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
-                  .on_failed = [this](const status& why,
-                                      duration) { carry_out(core_.dispatcher_unreached(why)); },
-                },
-                // Back inside of a lease, also after a few attempts in vain.
-                {.longest_pause = std::chrono::milliseconds{500}}) {}
+    dispatcher_(
+      self, watcher_, std::move(connector), std::move(dispatcher),
+      {
+        .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
+        .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why, now())); },
+        .on_failed = [this](const status& why,
+                            duration) { carry_out(core_.dispatcher_unreached(why)); },
+      },
+      // Back inside of a lease, also after a few attempts in vain.
+      {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 consumer_state::~consumer_state() {
   if (!left_)

@@ -29,7 +29,6 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     beat_at_(now + timing_.heartbeat),
     lease_until_(now),
     without_worker_since_(now),
-    dispatcher_heard_at_(now),
     rows_came_at_(now) {}
 
 // -- the dispatcher -------------------------------------------------------------------
@@ -41,8 +40,9 @@ consume::commands consumer_core::dispatcher_up(time_point now) {
   return done();
 }
 
-consume::commands consumer_core::dispatcher_down(const status& why) {
+consume::commands consumer_core::dispatcher_down(const status& why, time_point now) {
   connected_ = false;
+  await_answer(now);
   unreachable_ = why;
   conclude();
   return done();
@@ -68,6 +68,7 @@ void consumer_core::ask(time_point now) {
   if (!connected_ || left_)
     return; // asked when it is back
   asked_at_ = now;
+  await_answer(now);
   then(consume::ask{++asks_,
                     {.consumer = id_,
                      .dataset_id = options_.dataset_id,
@@ -81,7 +82,7 @@ consume::commands consumer_core::answered(uint64_t number, const result<iteratio
                                           time_point now) {
   if (number != asks_)
     return {};
-  dispatcher_heard_at_ = now;
+  unanswered_since_.reset();
   if (what) {
     lease_until_ = std::max(lease_until_, asked_at_ + what->timing.lease);
     apply(*what, now);
@@ -173,7 +174,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
                                                     time_point now) {
   if (left_)
     return {};
-  dispatcher_heard_at_ = now;
+  unanswered_since_.reset();
   if (how) {
     lease_until_ = std::max(lease_until_, at + timing_.lease);
     fence(now);
@@ -306,8 +307,15 @@ void consumer_core::beat(time_point now) {
     waiting_since_ = now;
   if (auto how = overdue(now); !how)
     return fail(how);
-  if (connected_ && known_)
-    then(consume::beat{{id_, job_, options_.repetition}, now});
+  if (!connected_ || !known_)
+    return;
+  await_answer(now);
+  then(consume::beat{{id_, job_, options_.repetition}, now});
+}
+
+void consumer_core::await_answer(time_point now) {
+  if (!unanswered_since_)
+    unanswered_since_ = now;
 }
 
 status consumer_core::overdue(time_point now) const {
@@ -320,7 +328,8 @@ status consumer_core::overdue(time_point now) const {
     return {};
   const auto idle = now - std::max(rows_came_at_, *waiting_since_);
   const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
-  if (const auto silent = now - dispatcher_heard_at_; silent >= limit && idle >= limit)
+  if (const auto silent = unanswered_since_ ? now - *unanswered_since_ : duration{0};
+      silent >= limit && idle >= limit)
     return unavailable(fmt::format(
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",

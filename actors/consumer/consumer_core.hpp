@@ -37,7 +37,7 @@ public:
   /// There is a connection to the dispatcher.
   commands dispatcher_up(time_point now);
   /// The connection was lost; another one is being made.
-  commands dispatcher_down(const status& why);
+  commands dispatcher_down(const status& why, time_point now);
   /// An attempt to connect failed; others follow.
   commands dispatcher_unreached(const status& why);
   /// The answer to `consume::ask`. A failure that is unavailable may pass.
@@ -107,6 +107,7 @@ private:
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
+  void await_answer(time_point now);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, stream_block in);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
@@ -175,7 +176,7 @@ private:
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known
   time_point without_worker_since_;
-  time_point dispatcher_heard_at_; ///< it answered
+  std::optional<time_point> unanswered_since_; ///< the dispatcher, or it is away
   time_point rows_came_at_;
   std::optional<time_point> waiting_since_; ///< the trainer, for an element
   bool told_everything_ = false; ///< no task was starting when the job last said how it is
