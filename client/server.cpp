@@ -94,8 +94,8 @@ struct worker_server::impl {
     options.past = from.past;
     options.counters = here.counter_reader();
     options.tags = from.tags;
-    options.find_function = from.find_function;
-    options.open_distribute =
+    options.tasks.find_function = from.find_function;
+    options.tasks.open_distribute =
       [tls = from.endpoint.tls](const dataset_node& node,
                                 std::stop_token stop) -> result<std::unique_ptr<element_source>> {
       // Other services are read with the worker's own certificate.

@@ -1,8 +1,8 @@
 #include "headrace/actors/consumer/consumer_actor.hpp"
 
-#include "headrace/actors/stream/stream_message.hpp"
+#include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/stream_codec.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace headrace {
@@ -12,102 +12,161 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
                                std::shared_ptr<link_pool> links, std::shared_ptr<handout> out,
                                logger log)
   : self_(self),
-    options_(std::move(options)),
+    components_(options.spec.components),
+    answer_limit_(options.worker_timeout),
     links_(std::move(links)),
-    out_(std::move(out)),
-    log_(std::move(log)),
-    id_{random_id()},
-    without_worker_since_(now()),
+    core_(std::move(options), consumer_id{random_id()}, to_string(dispatcher), std::move(out),
+          std::move(log), self->clock().now()),
     watcher_(self),
     dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
                 {
-                  .on_up =
-                    [this](const connection&) {
-                      unreachable_ = {};
-                      ask_anew();
-                    },
-                  .on_down = [this](const status& why) { unreachable_ = why; },
-                  .on_failed =
-                    [this](const status& why, duration) {
-                      unreachable_ = why;
-                      // A first connection that fails is an error at once; a lost one may come
-                      // back.
-                      // So may one that was accepted and did not greet in time.
-                      if (!known_ && why.code() != status_code::deadline_exceeded)
-                        fail(why);
-                    },
+                  .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
+                  .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
+                  .on_failed = [this](const status& why,
+                                      duration) { carry_out(core_.dispatcher_unreached(why)); },
                 }) {}
 
 consumer_state::~consumer_state() {
-  for (const auto& [id, s] : streams_)
-    if (s.over) {
-      // What the trainer has must not go to others.
-      const auto marks = out_->of(id);
-      send_on(*s.over, s.channel, [&](schema::StreamMessage::Builder b) {
-        b.initGrant().setHandedOut(marks.handed_out);
-      });
-      send_on(*s.over, s.channel, [](schema::StreamMessage::Builder b) { b.setClose(); });
-      links_->close_channel(s.over.get(), s.channel);
-    }
+  if (!left_)
+    for (const auto& what : core_.close_streams())
+      if (const auto* last = std::get_if<consume::send>(&what))
+        carry_out(*last);
+  for (const auto& [id, where] : routes_) links_->close_channel(where.over.get(), where.channel);
 }
 
 port::behavior<consumer_handle> consumer_state::make_behavior() {
-  port::remind(self_, timing_.heartbeat, atom::beat_v, ++beats_);
+  alarm_.set(self_, atom::deadline_v, core_.next_deadline());
   return {
     [this](const envelope& in) -> envelope {
       if (!in.valid())
         return make_bad_message(++bad_messages_, in.status().message());
       if (in->which() != schema::Envelope::CONSUMER || !in->getConsumer().isIteration())
         return make_unsupported(static_cast<uint16_t>(in->which()), "consumer", in->getRequestId());
-      apply(in->getConsumer().getIteration());
+      const auto news = read_iteration(in->getConsumer().getIteration());
+      if (!news)
+        return make_failure(news.status(), in->getRequestId());
+      carry_out(core_.told(*news, now()));
       return make_ok(in->getRequestId());
     },
     [this](const local<consumer_event>& what) {
-      if (!over_)
+      if (!left_)
         std::visit([this](const auto& event) { on(event); }, *what);
     },
-    [this](atom::deadline, uint64_t task) {
-      const task_id id{task};
-      if (auto at = streams_.find(id); at != streams_.end() && !at->second.over && !over_)
-        links_->want(at->second.address, consumer_handle{self_});
-    },
-    [this](atom::beat, uint64_t epoch) {
-      if (epoch == beats_)
-        beat();
+    [this](atom::deadline, uint64_t epoch) {
+      if (alarm_.due(epoch))
+        carry_out(core_.timer(now()));
     },
   };
 }
 
-void consumer_state::on(const trainer_moved&) { refill(false); }
+// -- what happens -------------------------------------------------------------------------
+
+void consumer_state::on(const link_made& what) {
+  if (!what.made)
+    return carry_out(core_.not_linked(what.address, what.why, now()));
+  fresh_ = what.made;
+  carry_out(core_.linked(what.address, now()));
+  fresh_.reset();
+}
+
+void consumer_state::on(const block_arrived& what) {
+  const auto at = by_channel_.find({what.from.get(), what.what.channel});
+  if (at != by_channel_.end())
+    carry_out(core_.arrived(at->second, read_from_task(what.what, components_), now()));
+}
+
+void consumer_state::on(const link_lost& what) {
+  std::vector<task_id> cut;
+  for (const auto& [id, where] : routes_)
+    if (where.over == what.lost)
+      cut.push_back(id);
+  for (auto id : cut) {
+    by_channel_.erase({what.lost.get(), routes_.at(id).channel});
+    routes_.erase(id);
+    carry_out(core_.stream_cut(id, what.why, now()));
+  }
+}
+
+void consumer_state::on(const trainer_moved&) { carry_out(core_.trainer_moved()); }
 
 void consumer_state::on(const trainer_leaves&) {
-  over_ = true;
-  if (const auto* to = dispatcher_.get(); to != nullptr && known_)
-    port::tell(*to, make_envelope(0, [&](schema::Envelope::Builder b) {
-      auto out = b.initDispatcher().initLeaveIteration();
-      out.setConsumerId(id_.value);
-      out.setJobId(job_.value);
-      out.setRepetition(options_.repetition);
-    }));
+  left_ = true;
+  carry_out(core_.trainer_leaves());
   self_->quit();
 }
 
-void consumer_state::conclude() {
-  if (over_)
-    return;
-  const bool all = !streams_.empty()
-                   && std::all_of(streams_.begin(), streams_.end(),
-                                  [](const auto& entry) { return entry.second.ended; });
-  // Without its dispatcher a consumer believes its tasks.
-  if (finished_ || (all && dispatcher_.get() == nullptr && known_))
-    out_->finish({});
+// -- what is to be done ---------------------------------------------------------------------
+
+void consumer_state::carry_out(const consume::commands& what) {
+  for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);
+  for (auto id : std::exchange(not_opened_, {}))
+    carry_out(core_.stream_cut(id, unavailable("the connection is over"), now()));
+  alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
-void consumer_state::fail(const status& why) {
-  if (over_)
+void consumer_state::carry_out(const consume::ask& what) {
+  const auto question = make_envelope(what.what.consumer.value, [&](schema::Envelope::Builder b) {
+    write_open_iteration(b.initDispatcher().initOpenIteration(), what.what);
+  });
+  port::request(self_, *dispatcher_.get(), answer_limit_, question)
+    .then(
+      [this, number = what.number](const envelope& in) {
+        if (const auto how = status_of(in); !how)
+          return carry_out(core_.answered(number, how, now()));
+        carry_out(
+          core_.answered(number, read_iteration(in->getDispatcher().getIteration()), now()));
+      },
+      [this, number = what.number](const caf::error& why) {
+        // Who had the question and ended knows nothing of it in its next life.
+        const auto how = to_status(why);
+        const bool passes = how.code() != status_code::deadline_exceeded;
+        carry_out(core_.unanswered(number, how, passes, now()));
+      });
+}
+
+void consumer_state::carry_out(const consume::beat& what) {
+  const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_reader(b.initDispatcher().initConsumerHeartbeat(), what.who);
+  });
+  port::request(self_, *dispatcher_.get(), core_.timing().lease, say)
+    .then([this](const envelope& in) { carry_out(core_.heartbeat_answered(status_of(in), now())); },
+          [this](const caf::error& why) { carry_out(core_.heartbeat_unanswered(to_status(why))); });
+}
+
+void consumer_state::carry_out(const consume::say_goodbye& what) {
+  port::tell(*dispatcher_.get(), make_envelope(0, [&](schema::Envelope::Builder b) {
+    write_reader(b.initDispatcher().initLeaveIteration(), what.who);
+  }));
+}
+
+void consumer_state::carry_out(const consume::renew_dispatcher& what) {
+  dispatcher_.renew(what.why);
+}
+
+void consumer_state::carry_out(const consume::make_link& what) {
+  links_->want(what.address, consumer_handle{self_});
+}
+
+void consumer_state::carry_out(const consume::open_stream& what) {
+  const auto channel = links_->open_channel(fresh_, consumer_handle{self_});
+  if (channel == 0) // it closed while the news of it was on its way
+    return not_opened_.push_back(what.task);
+  routes_[what.task] = {fresh_, channel};
+  by_channel_[{fresh_.get(), channel}] = what.task;
+}
+
+void consumer_state::carry_out(const consume::send& what) {
+  if (const auto at = routes_.find(what.task); at != routes_.end())
+    at->second.over->send(write_message(at->second.channel, what.what));
+}
+
+void consumer_state::carry_out(const consume::close_stream& what) {
+  const auto at = routes_.find(what.task);
+  if (at == routes_.end())
     return;
-  failed_ = true;
-  out_->finish(why);
+  by_channel_.erase({at->second.over.get(), at->second.channel});
+  links_->close_channel(at->second.over.get(), at->second.channel);
+  routes_.erase(at);
 }
 
 } // namespace headrace

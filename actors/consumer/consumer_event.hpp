@@ -31,13 +31,8 @@ struct trainer_moved {};
 /// The trainer needs nothing more.
 struct trainer_leaves {};
 
-/// It is time to ask the dispatcher again, unless more was asked since.
-struct ask_again {
-  uint64_t number = 0;
-};
-
 /// What a consumer actor hears from its own process.
 using consumer_event =
-  std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves, ask_again>;
+  std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
 
 } // namespace headrace

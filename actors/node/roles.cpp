@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/job/job_actor.hpp"
 #include "headrace/actors/node/node_supervisor.hpp"
+#include "headrace/actors/node/task_hosting.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -67,9 +68,9 @@ caf::actor start_worker(node& where, const worker_options& options, const addres
               .start =
                 [&system, options, dispatcher, connector = connector_of(where), router,
                  log](const tree_place& place) {
-                  return told(options.on_start,
-                              port::spawn<worker_state>(system, options, dispatcher, connector,
-                                                        router, place, log));
+                  return told(options.on_start, port::spawn<worker_state>(
+                                                  system, options, dispatcher, connector, router,
+                                                  host_tasks(options.tasks, log), place, log));
                 },
               .gave_up = std::move(failed),
               .shutdown = options.drain + std::chrono::seconds{5},

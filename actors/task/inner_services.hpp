@@ -1,16 +1,10 @@
 #pragma once
 
-#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/actors/task_surroundings.hpp"
 
-#include <functional>
-#include <stop_token>
 #include <unordered_map>
 
 namespace headrace {
-
-/// Opens a `distribute` node; its waits end with the token.
-using open_service =
-  std::function<result<std::unique_ptr<element_source>>(const dataset_node&, std::stop_token)>;
 
 /// The services that a task's graph reads from.
 ///

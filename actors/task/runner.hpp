@@ -1,8 +1,8 @@
 #pragma once
 
+#include "headrace/actors/stopping_threads.hpp"
 #include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
-#include "headrace/actors/task/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 

@@ -1,173 +1,94 @@
 #include "headrace/actors/task/task_actor.hpp"
 
+#include "headrace/actors/protocol/stream_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
-#include "headrace/pipeline/graph/rerun.hpp"
+#include "headrace/pipeline/codec/block_sample.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/runtime/node/boot_id.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace headrace {
 
 namespace {
 
-/// How often a task that is busy tells its worker how far it is.
-constexpr auto report_interval = std::chrono::milliseconds{200};
-/// How long a trainer waits for production before others' rows are recalled for it.
-constexpr auto patience = std::chrono::milliseconds{5};
+/// What a consumer asked for; one that leaves it to the workers gets what the dataset says.
+compression packing_of(const stream_open& what, const dataset_node& graph) {
+  const auto said = options_of(graph).compression;
+  if (what.packing != compression::automatic || !said)
+    return what.packing;
+  return *said == "snappy" ? compression::snappy : compression::none;
+}
 
 } // namespace
 
-task_state::task_state(port::self_pointer<handle_type> self, task_definition about,
-                       std::shared_ptr<task_memory> memory, worker_options options,
-                       worker_handle parent, tree_place place, logger log)
+void task_memory::give_up(const status& why) {
+  for (const auto& what : core.give_up(why))
+    if (const auto* last = std::get_if<produce::send>(&what))
+      if (const auto at = routes.find(last->over); at != routes.end())
+        at->second.over->send(write_message(at->second.channel, last->what));
+}
+
+task_state::task_state(port::self_pointer<handle_type> self, std::shared_ptr<task_memory> memory,
+                       task_surroundings options, worker_handle parent, tree_place place, logger)
   : self_(self),
-    about_(std::move(about)),
     options_(std::move(options)),
     parent_(std::move(parent)),
-    log_(log.with({{"task", about_.id}})),
     memory_(std::move(memory)),
     watcher_(self),
     team_(self, watcher_,
           {.path = place.path,
            .max_restarts = options_.restarts.max_restarts,
            .within = options_.restarts.within,
-           .seed = about_.id.value},
+           .seed = core().order().id.value},
           {.started = {},
            .ended =
              [this](const std::string&, const status& why) {
-               if (why.ok())
-                 return;
-               log_.warn("runner crashed", {{"why", why}, {"produced", memory_->numbers.elements}});
-               run_ = 0; // what it may still be heard saying is made again
-               if (auto how = can_run_on(why); !how)
-                 fail(how);
+               if (!why.ok())
+                 carry_out(core().runner_crashed(why, now()));
              },
-           .gave_up = [this](const status& why) { fail(why); },
+           .gave_up = [this](const status& why) { carry_out(core().runner_spent(why, now())); },
            .dropped = {}},
           place.board) {}
 
 port::behavior<task_handle> task_state::make_behavior() {
   team_.stop_before_owner();
-  take_over();
+  carry_out(core().taken_over(now()));
+  memory_->routes.clear();
+  memory_->by_channel.clear();
   return {
     [this](const local<task_event>& what) {
-      if (!ended_)
+      if (!core().over())
         std::visit([this](const auto& event) { on(event); }, *what);
     },
     [this](atom::deadline, uint64_t epoch) {
-      if (epoch != armed_ || ended_)
-        return;
-      std::vector<consumer_id> gone;
-      for (const auto& [who, route] : memory_->routes)
-        if (route.gone_at && *route.gone_at <= now())
-          gone.push_back(who);
-      for (auto who : gone) leave(who);
-      arm();
-      deal();
+      if (alarm_.due(epoch))
+        carry_out(core().timer(now()));
     },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
 
-void task_state::take_over() {
-  for (auto& [who, route] : memory_->routes) {
-    if (route.over)
-      send_failure(*route.over, route.channel,
-                   not_found(fmt::format("task {} was started again: open the stream again",
-                                         about_.id.value)));
-    route.over.reset();
-    route.gone_at = now() + options_.consumer_lease;
-    memory_->change([&, who = who] { memory_->output.cut(who); });
-  }
-  arm();
-  if (memory_->opened)
-    start_runner();
-}
-
-void task_state::on(const worker_leaves&) {
-  memory_->leaving = true;
-  const bool dynamic = about_.leases_splits && memory_->opened;
-  std::vector<unread_splits> unread;
-  if (dynamic && runner_)
-    unread = runner_->leave();
-  memory_->change([&] {
-    if (memory_->replayable)
-      for (const auto& x : unread) memory_->splits.cut(x);
-    memory_->output.leaving();
-  });
-  asked_.reset();
-  port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
-                                                          .life = about_.life,
-                                                          .job = about_.job,
-                                                          .numbers = memory_->told(),
-                                                          .unread = std::move(unread)}));
-  // Under OFF a copy ends with its worker.
-  if (!dynamic)
-    return end();
-  for (const auto& [who, route] : memory_->routes)
-    if (route.over)
-      send_on(*route.over, route.channel, [](schema::StreamMessage::Builder b) { b.setLeaving(); });
-  deal();
-}
-
-void task_state::end() {
-  ended_ = true;
-  report({}, status{});
-  self_->quit();
-}
-
-// -- the runner -------------------------------------------------------------------
-
-status task_state::can_run_on(const status& why) const {
-  if (!memory_->replayable)
-    return why.with_context(
-      fmt::format("a runner crashed after more than {} leases of splits, which cannot be replayed",
-                  options_.most_splits));
-  const broken_run broken{.gave_rows = memory_->numbers.elements != 0,
-                          .shares = about_.leases_splits};
-  if (auto how = can_run_again(*about_.graph, broken); !how)
-    return why.with_context(how.message());
-  return {};
-}
-
-void task_state::start_runner() {
-  if (memory_->exhausted)
-    return;
-  // Another runner may have been at work, for an actor before this one.
-  if (std::exchange(memory_->opened, true))
-    if (auto how = can_run_on(aborted("the task's actor crashed")); !how)
-      return fail(how);
-  if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
-                           [this](uint64_t number) { return run(number); });
-      !how)
-    fail(how);
-}
-
 result<caf::actor> task_state::run(uint64_t number) {
-  if (ended_)
-    return cancelled("the task is over");
-  run_ = number;
-  asked_.reset();
-  taken_from_runner_ = 0;
+  HEADRACE_ASSIGN(auto start, core().runner_begins(number));
+  const auto& order = core().order();
   runner_ = std::make_shared<runner>(runner::options{
-    .graph = about_.graph,
-    .seed = about_.seed,
-    .repetition = about_.repetition,
-    .leases_splits = about_.leases_splits,
-    .replay = memory_->splits,
-    .leaving = memory_->leaving,
-    .skip_rows = memory_->numbers.elements,
+    .graph = core().graph(),
+    .seed = order.seed,
+    .repetition = order.repetition,
+    .leases_splits = order.policy == sharding_policy::dynamic,
+    .replay = std::move(start.replay),
+    .leaving = start.leaving,
+    .skip_rows = start.skip_rows,
     .find_function = options_.find_function,
     .open_distribute = options_.open_distribute,
     .threads = options_.threads,
-    .ignored = memory_->ignored,
+    .ignored = core().ignored(),
   });
-  memory_->numbers.restarts += number > 1;
-  const auto me = task_handle{self_};
-  const auto tell = [me](task_event what) {
+  const auto tell = [me = task_handle{self_}](task_event what) {
     port::tell(me, make_local<task_event>(std::move(what)));
   };
   runner::callbacks hear{
@@ -189,121 +110,122 @@ result<caf::actor> task_state::run(uint64_t number) {
     port::spawn<runner_state>(self_->system(), runner_, std::move(hear)));
 }
 
+// -- what happens -----------------------------------------------------------------------
+
 void task_state::on(const rows_produced& what) {
-  if (what.run != run_)
-    return;
-  const auto bytes = what.rows.bytes();
-  memory_->change([&] {
-    memory_->output.produced(what.rows);
-    memory_->numbers.elements += what.rows.rows;
-    memory_->numbers.bytes += bytes;
-  });
-  taken_from_runner_ += bytes;
-  deal();
+  carry_out(core().produced(what.run, what.rows, now()));
 }
 
 void task_state::on(const run_ended& what) {
-  if (what.run != run_)
-    return;
-  if (!what.how.ok())
-    return fail(what.how);
-  memory_->exhausted = true;
-  memory_->output.exhausted();
-  deal();
+  carry_out(core().run_ended(what.run, what.how, now()));
 }
 
-void task_state::on(const splits_wanted& what) {
-  if (what.run != run_)
-    return;
-  // An answer to an earlier runner may have come after this one had begun.
-  if (const auto* known = memory_->splits.find(what.which))
-    return runner_->give_splits(*known);
-  asked_ = what.which;
-  report(what);
-}
+void task_state::on(const splits_wanted& what) { carry_out(core().splits_wanted(what, now())); }
 
 void task_state::on(const splits_answered& what) {
-  // Its answer goes back as it came.
-  if (memory_->leaving)
-    return;
-  if (what.what && memory_->replayable)
-    memory_->change([&] {
-      memory_->splits.add(what.which, *what.what);
-      if (memory_->splits.size() <= options_.most_splits)
-        return;
-      memory_->splits = {};
-      memory_->replayable = false;
-    });
-  if (asked_ != what.which)
-    return;
-  asked_.reset();
-  runner_->give_splits(what.what);
+  carry_out(core().splits_answered(what.which, what.what));
 }
 
-void task_state::fail(const status& why) {
-  if (ended_)
-    return;
-  ended_ = true;
-  log_.error("task failed", {{"why", why}});
-  for (const auto& [who, route] : memory_->routes)
-    if (route.over)
-      send_failure(*route.over, route.channel, why);
-  report({}, why);
-  self_->quit();
-}
+void task_state::on(const worker_leaves&) { carry_out(core().worker_leaves(now())); }
 
-void task_state::deal() {
-  auto& output = memory_->output;
-  const bool dry = dry_at_ && *dry_at_ <= now();
-  for (const auto& action : memory_->change([&] { return output.deal(dry); }))
-    std::visit([this](const auto& what) { send(what); }, action);
-  if (ended_)
-    return;
-  if (dry || !output.could_recall())
-    dry_at_.reset();
-  if (!dry_at_ && output.could_recall()) {
-    dry_at_ = now() + patience;
-    arm();
+void task_state::on(const stream_arrived& what) {
+  auto said = read_from_consumer(what.what);
+  const std::pair channel{what.from.get(), what.what.channel};
+  auto at = memory_->by_channel.find(channel);
+  const auto* first = said ? std::get_if<stream_open>(&*said) : nullptr;
+  if (at == memory_->by_channel.end() && said && first == nullptr)
+    return; // late words of a stream that is over
+  if (at == memory_->by_channel.end()) {
+    const produce::stream_key fresh{++memory_->last_key};
+    at = memory_->by_channel.emplace(channel, fresh).first;
+    memory_->routes[fresh] = {what.from, what.what.channel, {}};
   }
-  // The runner may go on by as much as was dealt.
-  if (runner_) {
-    const auto pending = output.pending_bytes();
-    if (taken_from_runner_ > pending) {
-      runner_->taken(taken_from_runner_ - pending);
-      taken_from_runner_ = pending;
-    }
+  const auto key = at->second;
+  if (first != nullptr)
+    memory_->routes.at(key).packing = {packing_of(*first, *core().graph()),
+                                       what.from->peer_boot_id() == boot_id()};
+  carry_out(core().arrived(key, said, now()));
+}
+
+void task_state::on(const stream_cut& what) {
+  std::vector<produce::stream_key> cut;
+  for (const auto& [key, route] : memory_->routes)
+    if (route.over == what.from)
+      cut.push_back(key);
+  for (auto key : cut) {
+    const auto at = memory_->routes.find(key);
+    memory_->by_channel.erase({what.from.get(), at->second.channel});
+    memory_->routes.erase(at);
+    carry_out(core().stream_cut(key, now()));
   }
-  if (output.finished() || (memory_->leaving && output.delivered()))
-    return end();
-  if (now() >= reported_ + report_interval)
-    return report();
-  // There may be nothing to deal for long.
-  if (!std::exchange(report_due_, true))
-    arm();
 }
 
-void task_state::report(std::optional<splits_wanted> wants, std::optional<status> ended) {
-  reported_ = now();
-  report_due_ = false;
-  port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
-                                                          .life = about_.life,
-                                                          .job = about_.job,
-                                                          .numbers = memory_->told(),
-                                                          .wants = std::move(wants),
-                                                          .ended = std::move(ended)}));
+// -- what is to be done -------------------------------------------------------------------
+
+void task_state::carry_out(const produce::commands& what) {
+  for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);
+  alarm_.set(self_, atom::deadline_v, core().next_deadline());
 }
 
-void task_state::arm() {
-  std::optional<time_point> next;
-  for (const auto& [who, route] : memory_->routes)
-    if (route.gone_at)
-      next = next ? std::min(*next, *route.gone_at) : route.gone_at;
-  if (dry_at_ && *dry_at_ > now())
-    next = next ? std::min(*next, *dry_at_) : dry_at_;
-  if (const auto due = reported_ + report_interval; report_due_ && due > now())
-    next = next ? std::min(*next, due) : due;
-  if (next)
-    port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
+void task_state::carry_out(const produce::send& what) {
+  const auto at = memory_->routes.find(what.over);
+  if (at == memory_->routes.end())
+    return;
+  auto& to = at->second;
+  if (const auto* rows = std::get_if<stream_block>(&what.what))
+    return send(to, *rows);
+  to.over->send(write_message(to.channel, what.what));
 }
+
+void task_state::send(task_memory::route& to, const stream_block& what) {
+  if (failed_to_send_)
+    return;
+  const auto& rows = what.rows;
+  const bool packs = to.packing.next(rows.bytes(), [&] { return sampled_share(rows); });
+  auto carrier = write_block(to.channel, what, packs);
+  const auto fits = to.over->limits().check(carrier);
+  if (fits)
+    return void(to.over->send(std::move(carrier)));
+  if (const auto half = rows.rows / 2; half != 0) {
+    send(to, {what.first, rows.slice(0, half)});
+    return send(to, {what.first + half, rows.slice(half, rows.rows - half)});
+  }
+  failed_to_send_ = true;
+  carry_out(core().cannot_send(
+    resource_exhausted(
+      fmt::format("an element of {} bytes cannot be sent: {}; make elements of fewer or smaller "
+                  "components",
+                  carrier.byte_size(), fits.message())),
+    now()));
+}
+
+void task_state::carry_out(const produce::close_link& what) {
+  if (const auto at = memory_->routes.find(what.over); at != memory_->routes.end())
+    at->second.over->close(what.why);
+}
+
+void task_state::carry_out(const produce::start_runner&) {
+  if (auto how = team_.add({.id = "runner", .restart = restart_policy::transient},
+                           [this](uint64_t number) { return run(number); });
+      !how)
+    carry_out(core().runner_spent(how, now()));
+}
+
+void task_state::carry_out(const produce::give_splits& what) { runner_->give_splits(what.what); }
+
+void task_state::carry_out(const produce::take_over_bytes& what) {
+  if (runner_)
+    runner_->taken(what.bytes);
+}
+
+void task_state::carry_out(const produce::leave_runner&) {
+  carry_out(core().runner_left(runner_->leave(), now()));
+}
+
+void task_state::carry_out(const produce::report& what) {
+  port::tell(parent_, make_local<task_report>(what.what));
+}
+
+void task_state::carry_out(const produce::end&) { self_->quit(); }
 
 } // namespace headrace

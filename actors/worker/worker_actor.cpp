@@ -1,19 +1,52 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 
+#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/worker/task_name.hpp"
+#include "headrace/runtime/node/boot_id.hpp"
+
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <unistd.h>
+#include <utility>
 
 namespace headrace {
 
+// What comes to the worker, as events of its core.
+
+namespace {
+
+worker_core_options core_options(const worker_options& from, const address& dispatcher,
+                                 incarnation life) {
+  return {
+    .self = {.id = {},
+             .life = life,
+             .data_address = from.data_address,
+             .boot_id = boot_id(),
+             .tags = from.tags,
+             .pid = static_cast<uint32_t>(::getpid())},
+    .dispatcher = to_string(dispatcher),
+    .drain = from.drain,
+    .most_stuck = from.most_stuck,
+  };
+}
+
+worker::task_counts counts_of(const task_numbers& x) {
+  return {{x.elements, x.bytes, x.ignored}, x.streams, x.restarts};
+}
+
+} // namespace
+
 worker_state::worker_state(port::self_pointer<handle_type> self, worker_options options,
                            address dispatcher, connector_actor connector,
-                           std::shared_ptr<stream_router> router, tree_place place, logger log)
+                           std::shared_ptr<stream_router> router, host_task host, tree_place place,
+                           logger log)
   : self_(self),
     options_(std::move(options)),
     log_(std::move(log)),
     router_(std::move(router)),
+    host_(std::move(host)),
     life_{random_id()},
+    core_(core_options(options_, dispatcher, life_)),
     watcher_(self),
     place_(std::move(place)),
     team_(self, watcher_, {.path = place_.path, .seed = life_.value},
@@ -22,29 +55,14 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
                            const status& why) { task_down(task_named(child), why); },
            .gave_up = {},
            .dropped = [this](const std::string& child,
-                             const status& why) { give_up(task_named(child), why); }},
+                             const status& why) { task_given_up(task_named(child), why); }},
           place_.board),
     dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
                 {
-                  .on_up =
-                    [this](const connection& to) {
-                      unreached_ = {};
-                      register_here(to);
-                    },
-                  .on_down =
-                    [this](const status& why) {
-                      log_.warn("dispatcher lost", {{"why", why}});
-                    },
-                  .on_failed =
-                    [this](const status& why, duration) {
-                      // Once for each reason: it is tried again and again.
-                      if (std::exchange(unreached_, why) == why)
-                        return;
-                      log_.warn("dispatcher not reached", {{"why", why}});
-                      if (why.code() == status_code::failed_precondition
-                          && options_.on_other_version)
-                        options_.on_other_version(why);
-                    },
+                  .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
+                  .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
+                  .on_failed = [this](const status& why,
+                                      duration) { carry_out(core_.dispatcher_unreached(why)); },
                 }) {}
 
 worker_state::~worker_state() {
@@ -52,31 +70,81 @@ worker_state::~worker_state() {
 }
 
 port::behavior<worker_handle> worker_state::make_behavior() {
-  team_.stop_before_owner([this](std::function<void()> stop) { leave(std::move(stop)); });
+  team_.stop_before_owner([this](std::function<void()> stop) {
+    stop_tasks_ = std::move(stop);
+    carry_out(core_.leave(options_.at_once->load(), now()));
+  });
   return {
-    [this](const envelope& in) -> envelope {
-      return in.valid() ? answer(in) : make_bad_message(++bad_messages_, in.status().message());
-    },
-    [this](atom::beat, uint64_t epoch) {
-      if (epoch == beats_)
-        beat();
+    [this](const envelope& in) -> caf::result<envelope> {
+      if (!in.valid())
+        return make_bad_message(++bad_messages_, in.status().message());
+      return on_request(in);
     },
     [this](const local<task_report>& what) { on_report(*what); },
-    [this](atom::deadline, uint64_t) { leave_now(); },
+    [this](atom::deadline, uint64_t epoch) {
+      if (alarm_.due(epoch))
+        carry_out(core_.timer(now()));
+    },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
 
-envelope worker_state::answer(const envelope& in) {
+caf::result<envelope> worker_state::on_request(const envelope& in) {
   const auto id = in->getRequestId();
   if (in->which() != schema::Envelope::WORKER)
     return make_unsupported(static_cast<uint16_t>(in->which()), {}, id);
   const auto what = in->getWorker();
+  const request_token from{last_request_.value + 1};
+  const auto handle = [&](auto event) -> caf::result<envelope> {
+    last_request_ = from;
+    auto promise = self_->make_response_promise<envelope>();
+    requests_.emplace(from, request{in, promise});
+    carry_out(event());
+    return promise;
+  };
   switch (what.which()) {
-  case schema::WorkerMessage::START_TASK: return start_task(what.getStartTask(), id);
-  case schema::WorkerMessage::STOP_TASK: return stop_task(what.getStopTask(), id);
+  case schema::WorkerMessage::START_TASK: {
+    const auto order = read_task_order(what.getStartTask());
+    if (!order)
+      return make_failure(
+        order.status().with_context(fmt::format("task {}", what.getStartTask().getTaskId())), id);
+    return handle([&] { return core_.start_task(from, *order, now()); });
+  }
+  case schema::WorkerMessage::STOP_TASK: {
+    const auto stop = what.getStopTask();
+    return handle(
+      [&] { return core_.stop_task(from, task_id{stop.getTaskId()}, stop.getReason()); });
+  }
   default: return make_unsupported(static_cast<uint16_t>(what.which()), "worker", id);
   }
+}
+
+void worker_state::on_report(const task_report& what) {
+  worker::task_news news{.id = what.id,
+                         .life = what.life,
+                         .job = what.job,
+                         .counts = counts_of(what.numbers),
+                         .wants = {},
+                         .ended = what.ended,
+                         .unread = what.unread};
+  if (what.wants)
+    news.wants = {what.wants->which, what.wants->total};
+  carry_out(core_.task_reported(news, now()));
+}
+
+void worker_state::task_down(task_id id, const status& why) {
+  router_->remove(id);
+  const auto at = tasks_.find(id);
+  if (at == tasks_.end())
+    return;
+  at->second.actor = nullptr;
+  const auto& kept = *at->second.kept;
+  carry_out(core_.task_down(id, why, kept.torn(), counts_of(kept.made())));
+}
+
+void worker_state::task_given_up(task_id id, const status& why) {
+  if (const auto at = tasks_.find(id); at != tasks_.end())
+    carry_out(core_.task_given_up(id, why, counts_of(at->second.kept->made())));
 }
 
 } // namespace headrace

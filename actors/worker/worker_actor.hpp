@@ -1,103 +1,106 @@
 #pragma once
 
-#include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/hosted_task.hpp"
 #include "headrace/actors/messages.hpp"
-#include "headrace/actors/task/task_actor.hpp"
 #include "headrace/actors/worker/graph_cache.hpp"
-#include "headrace/actors/worker/rate_window.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
+#include "headrace/actors/worker/worker_core.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
+#include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/node/peer.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
+#include "headrace/schemas/worker.capnp.h"
 
+#include <deque>
 #include <functional>
 #include <map>
-#include <optional>
-#include <vector>
+#include <memory>
 
 namespace headrace {
 
-/// Runs tasks for a dispatcher: registers with it, says that it lives, starts and stops tasks as it
-/// is told, and passes on what tasks have to say. Supervises its tasks: one whose actor dies goes
-/// on in another, within its budget.
+/// Runs tasks for a dispatcher: carries out what a worker_core decides. Supervises its tasks: one
+/// whose actor dies goes on in another, within its budget.
 class worker_state {
 public:
   using handle_type = worker_handle;
   static inline const char* name = "headrace.worker";
 
+  /// `host` makes the tasks that are ordered.
   worker_state(port::self_pointer<handle_type> self, worker_options options, address dispatcher,
-               connector_actor connector, std::shared_ptr<stream_router> router, tree_place place,
-               logger log);
+               connector_actor connector, std::shared_ptr<stream_router> router, host_task host,
+               tree_place place, logger log);
   ~worker_state();
   port::behavior<handle_type> make_behavior();
 
 private:
-  struct task {
-    task_definition about;
-    std::shared_ptr<task_memory> memory;
-    task_handle actor;    ///< null between two lives
-    task_numbers numbers; ///< as the task last said
-    rate_window rate;     ///< of its elements
-    /// The question that is with the job.
-    std::optional<splits_wanted> asked;
-    uint64_t asks = 0;      ///< counts the requests; only the last one's answer is heard
-    bool ask_again = false; ///< that one was lost
-    /// It leaves, and gives these back.
-    std::optional<std::vector<unread_splits>> unread;
+  /// A request that the core has not answered yet.
+  struct request {
+    envelope what;
+    caf::typed_response_promise<envelope> answer;
   };
+  struct task {
+    std::unique_ptr<hosted_task> kept;
+    task_handle actor; ///< null between two lives
+  };
+  /// The dispatcher's answer to a message, or why there is none.
+  using answered = std::function<void(const result<envelope>&)>;
 
-  envelope answer(const envelope& in);
-  result<dataset_ptr> graph_of(schema::StartTask::Reader wanted);
-  envelope start_task(schema::StartTask::Reader wanted, uint64_t request);
-  envelope stop_task(schema::StopTask::Reader wanted, uint64_t request);
+  // -- events ----------------------------------------------------------------------------
+  caf::result<envelope> on_request(const envelope& in);
   void on_report(const task_report& what);
-  static task_id task_named(const std::string& child);
-  result<caf::actor> run(task_id id);
   void task_down(task_id id, const status& why);
-  /// The task has failed for good.
-  void give_up(task_id id, const status& why);
-  void ask_splits(task_id id, const splits_wanted& what);
-  /// The task, if it waits for the answer to that request; else the end.
-  std::map<task_id, task>::iterator waiting(task_id id, uint64_t ask);
-  void not_answered(task_id id, uint64_t ask);
-  void answer_splits(task_id id, uint64_t ask, result<std::optional<split_range>> what);
-  void register_here(const connection& to);
-  void beat();
-  /// Says that a task ended, again and again until it was heard.
-  void tell_end(task_id id);
-  /// Gives what was begun to its consumers and the rest back to the jobs, then does `then`.
-  void leave(std::function<void()> then);
-  /// Goes if nothing keeps it.
-  void look_if_left();
-  /// Goes, whatever keeps it.
-  void leave_now();
-  void say_goodbye();
-  void gone();
-  /// Counts the stuck threads, and says when there are too many.
-  size_t look_for_stuck();
+  void task_given_up(task_id id, const status& why);
+
+  // -- commands --------------------------------------------------------------------------
+  void carry_out(worker::commands what);
+  void carry_out(const log_line& x);
+  void carry_out(const worker::answer& x);
+  void carry_out(const worker::register_here& x);
+  void carry_out(const worker::heartbeat& x);
+  void carry_out(const worker::ask_splits& x);
+  void carry_out(const worker::say_end& x);
+  void carry_out(const worker::say_goodbye& x);
+  void carry_out(const worker::renew_dispatcher& x);
+  void carry_out(const worker::run_task& x);
+  void carry_out(const worker::drop_task& x);
+  void carry_out(const worker::give_splits& x);
+  void carry_out(const worker::tell_leaving& x);
+  void carry_out(const worker::fail_streams& x);
+  void carry_out(const worker::close_streams& x);
+  void carry_out(const worker::count_stuck& x);
+  void carry_out(const worker::report_stuck& x);
+  void carry_out(const worker::report_other_version& x);
+  void carry_out(const worker::left& x);
+
+  template <class Fill>
+  void say(duration limit, Fill&& fill, answered heard);
+  status host(const task_order& what, schema::StartTask::Reader wanted);
+  result<dataset_ptr> graph_of(schema::StartTask::Reader wanted);
+  result<caf::actor> run(task_id id);
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
   worker_options options_;
   logger log_;
   std::shared_ptr<stream_router> router_;
-  std::map<task_id, task> tasks_;
-  std::map<task_id, envelope> unheard_ends_;
-  graph_cache graphs_{size_t{256} << 20};
-  worker_id id_;
+  host_task host_;
   incarnation life_;
-  lease_timing timing_;
-  uint64_t beats_ = 0;
+  worker_core core_;
+  std::deque<worker::command> pending_;
+  bool busy_ = false; ///< with commands
+  port::alarm alarm_;
+  std::map<request_token, request> requests_;
+  request_token last_request_;
+  std::map<task_id, task> tasks_;
+  graph_cache graphs_{size_t{256} << 20};
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
   buffer told_tree_; ///< as the dispatcher knows it
-  bool told_stuck_ = false;
+  size_t stuck_ = 0; ///< as counted last
   uint64_t bad_messages_ = 0;
-  std::function<void()> leaving_; ///< what to do when it has left; empty: it stays
-  bool said_goodbye_ = false;
-  status unreached_; ///< why the last attempt to connect failed
+  std::function<void()> stop_tasks_; ///< when the worker has left; empty: it was not asked to
   peer dispatcher_;
 };
 

@@ -1,13 +1,9 @@
 #pragma once
 
-#include "headrace/actors/task/inner_services.hpp"
-#include "headrace/actors/task/stopping_threads.hpp"
-#include "headrace/pipeline/iterator/ports.hpp"
-#include "headrace/runtime/base/clock.hpp"
+#include "headrace/actors/task_surroundings.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/node/node.hpp"
-#include "headrace/runtime/supervision/spec.hpp"
 
 #include <atomic>
 #include <functional>
@@ -22,20 +18,7 @@ struct worker_options {
   std::string dispatcher;   ///< `host:port`
   std::string data_address; ///< `host:port` where consumers reach its data port
   std::vector<std::string> tags;
-  /// How long a consumer that lost its connection may take to come back before its rows go to
-  /// others.
-  duration consumer_lease = std::chrono::seconds{5};
-  /// How often a task's runner may crash, and its actor, before the task fails.
-  restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
-  /// How many answers with splits (24 bytes each) a task keeps for a runner that replays them; with
-  /// more it keeps none, as to replay them would take about as long as they took.
-  size_t most_splits = size_t{1} << 20;
-  /// The C++ functions that graphs may call by name; may be empty.
-  std::function<named_function(const std::string&)> find_function;
-  /// Reads a `distribute` in a graph from its service; may be empty.
-  open_service open_distribute;
-  /// Where threads are counted that were told to stop; outlives this worker's restarts.
-  std::shared_ptr<stopping_threads> threads = std::make_shared<stopping_threads>();
+  task_surroundings tasks;
   /// With so many stuck threads (told to stop a whole lease ago) the worker cannot go on; 0: it
   /// always does.
   size_t most_stuck = 0;

@@ -89,7 +89,7 @@ TEST_P(Restarts, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) 
   if (GetParam() == sharding_policy::off)
     GTEST_SKIP() << "leases nothing";
   auto options = with_function(crashing(1, 1));
-  options.most_splits = 0;
+  options.tasks.most_splits = 0;
   add_workers(1, options);
   auto reading = through_f(1'000).apply(over()).iterate();
   const auto x = reading.next();
@@ -165,8 +165,8 @@ TEST_P(Restarts, ATaskThatGivesRowsInAnyOrderIsNotReplayedAndTheTrainerLearnsWhy
 TEST_P(Restarts, ARunnerThatReadsFromAnotherJobIsNotReplayedAndTheTrainerLearnsWhy) {
   const crash_on_word f;
   auto options = with_function(f);
-  options.open_distribute = [](const dataset_node& node,
-                               std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+  options.tasks.open_distribute =
+    [](const dataset_node& node, std::stop_token stop) -> result<std::unique_ptr<element_source>> {
     HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
     return std::unique_ptr<element_source>{std::move(out)};
   };

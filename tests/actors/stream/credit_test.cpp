@@ -1,4 +1,4 @@
-#include "headrace/actors/consumer/credit.hpp"
+#include "headrace/actors/stream/stream_credit.hpp"
 
 #include <gtest/gtest.h>
 

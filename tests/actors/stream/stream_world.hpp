@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/consumer/credit.hpp"
+#include "headrace/actors/stream/stream_credit.hpp"
 #include "headrace/actors/stream/handout.hpp"
 #include "headrace/actors/stream/task_output.hpp"
 

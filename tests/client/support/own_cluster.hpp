@@ -132,7 +132,7 @@ inline dataset through_f(int64_t n) {
 
 inline worker_options with_function(named_function f) {
   worker_options options;
-  options.find_function = [f = std::move(f)](const std::string&) { return f; };
+  options.tasks.find_function = [f = std::move(f)](const std::string&) { return f; };
   return options;
 }
 

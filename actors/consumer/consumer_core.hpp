@@ -1,0 +1,157 @@
+#pragma once
+
+#include "headrace/actors/consumer/consumer_command.hpp"
+#include "headrace/actors/consumer/consumer_options.hpp"
+#include "headrace/actors/protocol/reader_messages.hpp"
+#include "headrace/actors/protocol/stream_messages.hpp"
+#include "headrace/actors/stream/handout.hpp"
+#include "headrace/actors/stream/stream_credit.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/log/logger.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace headrace {
+
+/// What a consumer decides: reads one repetition of a job for a trainer. Keeps in touch with the
+/// dispatcher, opens a stream to each task, grants credit as the trainer takes elements, gives back
+/// what is recalled, and ends the handout when nothing is left or nothing can come.
+///
+/// Events and the time go in, commands come out. Knows no actor, thread, link or clock; the handout
+/// is where it meets the trainer.
+class consumer_core {
+public:
+  using commands = consume::commands;
+
+  /// `service`: the dispatcher's address, for messages to people.
+  consumer_core(consumer_options options, consumer_id id, std::string service,
+                std::shared_ptr<handout> out, logger log, time_point now);
+
+  // -- the dispatcher -------------------------------------------------------------
+
+  /// There is a connection to the dispatcher.
+  commands dispatcher_up(time_point now);
+  /// The connection was lost; another one is being made.
+  commands dispatcher_down(const status& why);
+  /// An attempt to connect failed; others follow.
+  commands dispatcher_unreached(const status& why);
+  /// The answer to `consume::ask`. A failure that is unavailable may pass.
+  commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
+  /// There was no answer. `passes`: who had the question has ended, so that it is asked again.
+  commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
+  /// The job says what has changed.
+  commands told(const iteration_view& what, time_point now);
+  /// The answer to `consume::beat`.
+  commands heartbeat_answered(const status& how, time_point now);
+  /// There was no answer to it.
+  commands heartbeat_unanswered(const status& why);
+
+  // -- the links to workers -------------------------------------------------------
+
+  commands linked(const std::string& address, time_point now);
+  commands not_linked(const std::string& address, const status& why, time_point now);
+  /// The link under a task's stream is over.
+  commands stream_cut(task_id task, const status& why, time_point now);
+  /// Something came on a task's stream; a failure: it could not be read.
+  commands arrived(task_id task, result<from_task> what, time_point now);
+
+  // -- the trainer ------------------------------------------------------------------
+
+  /// It took elements, or waits for some: the handout's marks are worth a look.
+  commands trainer_moved();
+  /// It needs nothing more. The last event.
+  commands trainer_leaves();
+  /// This consumer ends without a goodbye to its job. The last event.
+  commands close_streams();
+
+  // -- time -------------------------------------------------------------------------
+
+  /// When to call `timer` at the latest.
+  std::optional<time_point> next_deadline() const;
+  commands timer(time_point now);
+
+  /// As the job chose it, or the default before that.
+  const lease_timing& timing() const noexcept { return timing_; }
+  consumer_id id() const noexcept { return id_; }
+  /// The handout has its end.
+  bool over() const noexcept { return failed_ || ended_; }
+
+private:
+  /// One task as this consumer reads it.
+  struct stream {
+    incarnation life;
+    std::string address;
+    bool open = false;   ///< there is a link under it
+    bool opened = false; ///< at least once
+    bool ended = false;
+    bool lost = false;    ///< its job gave it up
+    bool leaving = false; ///< it gives what it has as fast as it may
+    stream_credit credit;
+    duration pause{}; ///< before the next attempt to connect
+    std::optional<time_point> retry_at;
+    status unreached; ///< why the last attempt failed, or what cut it off
+  };
+
+  void ask_anew(time_point now);
+  void ask();
+  void not_told(const status& why, bool passes, time_point now);
+  void apply(const iteration_view& state, time_point now);
+  void beat(time_point now);
+  void open(task_id id, stream& s);
+  void accept(task_id id, stream& s, stream_block in);
+  void answer_recall(task_id id, stream& s, const stream_recall& what);
+  void on_failed(task_id id, stream& s, const status& why, time_point now);
+  /// What arrived cannot be read, and would be no better if it were sent again: the trainer reads
+  /// why.
+  void reject(task_id id, stream& s, const status& why);
+  /// Nothing more is accepted from a task that its job gave up.
+  void drop(task_id id, stream& s);
+  void reconnect(stream& s, time_point now);
+  /// What the stream may send from here on, and how far we are.
+  void grant(task_id id, const stream& s, const handout::marks& marks, bool waiting);
+  /// Grants anew where that is worth a message.
+  void refill(bool always);
+  /// How many bytes the trainer may take before that is worth a look.
+  uint64_t quiet_bytes() const;
+  void conclude();
+  void fail(const status& why);
+  status not_served() const;
+  template <class Command>
+  void then(Command what) {
+    todo_.emplace_back(std::move(what));
+  }
+  commands done() { return std::exchange(todo_, {}); }
+
+  consumer_options options_;
+  consumer_id id_;
+  std::string service_;
+  std::shared_ptr<handout> out_;
+  logger log_;
+  commands todo_;
+
+  job_id job_;
+  bool connected_ = false; ///< to the dispatcher
+  bool known_ = false;     ///< the dispatcher said which job it is
+  bool finished_ = false;  ///< the job is
+  bool left_ = false;      ///< the trainer did
+  bool failed_ = false;    ///< the trainer reads why, after what it has got
+  bool ended_ = false;     ///< well
+  bool shared_ = false;
+  uint64_t version_ = 0;
+  uint64_t asks_ = 0; ///< counts the questions; only the last one's answer counts
+  time_point asking_since_;
+  duration ask_pause_{};
+  std::optional<time_point> ask_at_;
+  time_point beat_at_;
+  lease_timing timing_;
+  std::map<task_id, stream> streams_;
+  time_point without_worker_since_;
+  status unreachable_;
+};
+
+} // namespace headrace

@@ -1,0 +1,230 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+// The streams to tasks: opening, credit, what arrives.
+
+namespace {
+
+constexpr duration first_redial_pause = std::chrono::milliseconds{10};
+constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
+
+stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
+  return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};
+}
+
+template <class... F>
+struct overloaded : F... {
+  using F::operator()...;
+};
+
+} // namespace
+
+consume::commands consumer_core::linked(const std::string& address, time_point) {
+  if (!left_)
+    for (auto& [id, s] : streams_)
+      if (s.address == address && !s.open && !s.ended)
+        open(id, s);
+  return done();
+}
+
+consume::commands consumer_core::not_linked(const std::string& address, const status& why,
+                                            time_point now) {
+  if (left_)
+    return {};
+  log_.debug("worker not reached", {{"address", address}, {"why", why}});
+  for (auto& [id, s] : streams_)
+    if (s.address == address && !s.open && !s.ended) {
+      s.unreached = why;
+      reconnect(s, now);
+    }
+  return done();
+}
+
+consume::commands consumer_core::stream_cut(task_id task, const status& why, time_point now) {
+  auto at = streams_.find(task);
+  if (left_ || at == streams_.end())
+    return {};
+  auto& s = at->second;
+  s.open = false;
+  if (!s.ended) {
+    log_.info("connection to a worker lost", {{"address", s.address}, {"why", why}});
+    s.unreached = why;
+    reconnect(s, now);
+  }
+  return done();
+}
+
+void consumer_core::reconnect(stream& s, time_point now) {
+  if (s.ended)
+    return;
+  s.pause = std::max(s.pause, first_redial_pause);
+  s.retry_at = now + s.pause;
+  s.pause = std::min<duration>(s.pause * 2, longest_redial_pause);
+}
+
+void consumer_core::open(task_id id, stream& s) {
+  s.open = true;
+  s.retry_at.reset();
+  if (!s.opened)
+    s.credit = stream_credit{
+      shared_,
+      options_.max_outstanding == 0
+        ? 0
+        : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / streams_.size(), 1),
+      std::min(options_.stream_bytes, options_.consumer_bytes / streams_.size())};
+  s.opened = true;
+  const auto marks = out_->of(id);
+  const auto waiting = out_->waiting();
+  s.credit.reopened(progress_of(marks, waiting));
+  then(consume::open_stream{id, s.address});
+  then(consume::send{id, stream_open{.task = id,
+                                     .life = s.life,
+                                     .consumer = id_,
+                                     .received = marks.received,
+                                     .handed_out = marks.handed_out,
+                                     .packing = options_.packing}});
+  grant(id, s, marks, waiting);
+  // A smaller window than the others' is to be looked at more often.
+  refill(false);
+}
+
+void consumer_core::grant(task_id id, const stream& s, const handout::marks& marks, bool waiting) {
+  auto window = s.credit.now(marks.handed_out);
+  // What does not come now is lost with its worker.
+  if (s.leaving && options_.max_outstanding == 0)
+    window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
+  then(consume::send{id, stream_grant{.handed_out = marks.handed_out,
+                                      .elements = window.elements,
+                                      .bytes = window.bytes,
+                                      .waiting = waiting,
+                                      .received = marks.received}});
+}
+
+consume::commands consumer_core::arrived(task_id task, result<from_task> what, time_point now) {
+  auto at = streams_.find(task);
+  if (left_ || at == streams_.end() || !at->second.open)
+    return {};
+  auto& s = at->second;
+  s.pause = {};
+  if (!what) {
+    reject(task, s, what.status());
+    return done();
+  }
+  std::visit(overloaded{
+               [&](stream_block& x) { accept(task, s, std::move(x)); },
+               [&](const stream_recall& x) { answer_recall(task, s, x); },
+               [&](const stream_end&) {
+                 s.ended = true;
+                 refill(false);
+                 conclude();
+               },
+               [&](const stream_failed& x) { on_failed(task, s, x.why, now); },
+               [&](const stream_leaving&) {
+                 s.leaving = true;
+                 grant(task, s, out_->of(task), out_->waiting());
+               },
+             },
+             *what);
+  return done();
+}
+
+void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {
+  const auto mark = out_->recall(id, what.keep);
+  then(consume::send{id, stream_recalled{what.id, mark}});
+  s.credit.task_forgot();
+  refill(true);
+}
+
+void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
+  if (s.ended)
+    return;
+  // Gone since its job's last word; the next word will say so, or the lease will.
+  if (why.code() == status_code::not_found || why.code() == status_code::aborted) {
+    log_.debug("stream refused", {{"task", id}, {"why", why}});
+    then(consume::close_stream{id});
+    s.open = false;
+    // What is held of a stream that was given up belongs to others by now.
+    if (why.code() == status_code::aborted) {
+      out_->forget(id);
+      s.opened = false;
+    }
+    return reconnect(s, now);
+  }
+  fail(why.with_context("worker " + s.address));
+}
+
+void consumer_core::accept(task_id id, stream& s, stream_block in) {
+  // Otherwise the trainer, who gets what is there first, might never come to the failure.
+  if (failed_)
+    return;
+  auto& rows = in.rows;
+  const auto received = out_->of(id).received;
+  if (in.first > received)
+    return reject(
+      id, s,
+      data_loss(fmt::format("it begins at element {}, but {} were received", in.first, received)));
+  // Sent again though it had come: drop what we have.
+  if (const auto known = received - in.first; known != 0) {
+    if (known >= rows.rows)
+      return s.leaving ? grant(id, s, out_->of(id), out_->waiting()) : void();
+    rows = rows.slice(known, rows.rows - known);
+  }
+  for (auto& e : rows.errors) e.why = e.why.with_context("worker " + s.address);
+  s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1),
+                     options_.consumer_bytes / streams_.size());
+  s.credit.task_forgot();
+  out_->add(id, std::move(rows));
+  if (s.leaving)
+    grant(id, s, out_->of(id), out_->waiting());
+}
+
+void consumer_core::reject(task_id id, stream& s, const status& why) {
+  if (failed_)
+    return;
+  const auto said = data_loss(fmt::format(
+    "cannot read what task {:x} of the worker at {} sent: {}; trainer and worker should be of one "
+    "version of headrace",
+    id.value, s.address, why.message()));
+  log_.error("bad stream message", {{"task", id}, {"address", s.address}, {"why", said}});
+  s.ended = true;
+  fail(said);
+}
+
+void consumer_core::drop(task_id id, stream& s) {
+  if (std::exchange(s.lost, true))
+    return;
+  s.ended = true;
+  s.leaving = false;
+  if (!std::exchange(s.open, false))
+    return;
+  then(consume::close_stream{id});
+}
+
+uint64_t consumer_core::quiet_bytes() const {
+  auto out = stream_credit::unbounded;
+  for (const auto& [id, s] : streams_)
+    if (s.open)
+      out = std::min(out, s.ended ? 0 : s.credit.quiet_bytes());
+  return streams_.empty() ? 0 : out;
+}
+
+void consumer_core::refill(bool always) {
+  bool waiting = false;
+  const auto marks = out_->look(waiting, quiet_bytes());
+  for (const auto& [id, m] : marks) {
+    auto at = streams_.find(id);
+    if (at == streams_.end() || !at->second.open)
+      continue;
+    auto& s = at->second;
+    if (s.credit.update(progress_of(m, waiting, s.ended), always))
+      grant(id, s, m, waiting);
+  }
+}
+
+} // namespace headrace

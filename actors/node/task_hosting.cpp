@@ -1,0 +1,46 @@
+#include "headrace/actors/node/task_hosting.hpp"
+
+#include "headrace/actors/task/task_actor.hpp"
+
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+class pipeline_task final : public hosted_task {
+public:
+  pipeline_task(const task_order& order, dataset_ptr graph, task_surroundings surroundings,
+                const logger& log)
+    : surroundings_(std::move(surroundings)),
+      memory_(std::make_shared<task_memory>(task_core{
+        order,
+        std::move(graph),
+        {.consumer_lease = surroundings_.consumer_lease, .most_splits = surroundings_.most_splits},
+        log})) {}
+
+  task_handle run(caf::actor_system& system, const worker_handle& parent, const tree_place& place,
+                  const logger& log) override {
+    return port::spawn<task_state>(system, memory_, surroundings_, parent, place, log);
+  }
+  uint64_t ignored() const override { return memory_->core.ignored()->load(); }
+  bool torn() const override { return memory_->core.torn(); }
+  task_numbers made() const override { return memory_->core.numbers(); }
+  void leave() override { memory_->core.leaves_between_actors(); }
+  void fail_streams(const status& why) override { memory_->give_up(why); }
+
+private:
+  task_surroundings surroundings_;
+  std::shared_ptr<task_memory> memory_;
+};
+
+} // namespace
+
+host_task host_tasks(task_surroundings surroundings, logger log) {
+  return [surroundings = std::move(surroundings), log = std::move(log)](const task_order& order,
+                                                                        dataset_ptr graph) {
+    return std::make_unique<pipeline_task>(order, std::move(graph), surroundings, log);
+  };
+}
+
+} // namespace headrace

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "headrace/actors/hosted_task.hpp"
+#include "headrace/actors/task_surroundings.hpp"
+
+namespace headrace {
+
+/// Gives a worker tasks that run pipelines in this process.
+host_task host_tasks(task_surroundings surroundings, logger log);
+
+} // namespace headrace

@@ -1,0 +1,160 @@
+#include "headrace/actors/protocol/stream_codec.hpp"
+
+#include "headrace/actors/stream/stream_message.hpp"
+#include "headrace/pipeline/codec/block_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using schema::StreamMessage;
+
+status unknown_arm(const char* from, StreamMessage::Which arm) {
+  return unimplemented(
+    fmt::format("stream message number {} from a {} is not known to this build; its sender is "
+                "newer, or no {}",
+                static_cast<uint16_t>(arm), from, from));
+}
+
+status failure_of(schema::StreamFailure::Reader in) {
+  auto code = in.getCode();
+  if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
+    code = static_cast<uint16_t>(status_code::unknown);
+  return {static_cast<status_code>(code), std::string{in.getText()}};
+}
+
+template <class... F>
+struct overloaded : F... {
+  using F::operator()...;
+};
+
+template <class Fill>
+link_message with_header(uint32_t channel, Fill&& fill, std::vector<buffer> payload = {}) {
+  return {channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)};
+}
+
+} // namespace
+
+// -- reading ----------------------------------------------------------------------------
+
+result<from_consumer> read_from_consumer(const link_message& in) {
+  const auto what = stream_message::parse(in.header);
+  if (!what.valid())
+    return what.status();
+  switch (what->which()) {
+  case StreamMessage::OPEN: {
+    const auto open = what->getOpen();
+    HEADRACE_ASSIGN(auto packing, from_schema(open.getCompression()));
+    return from_consumer{stream_open{.task = task_id{open.getTaskId()},
+                                     .life = incarnation{open.getIncarnation()},
+                                     .consumer = consumer_id{open.getConsumerId()},
+                                     .received = open.getReceived(),
+                                     .handed_out = open.getHandedOut(),
+                                     .packing = packing}};
+  }
+  case StreamMessage::GRANT: {
+    const auto grant = what->getGrant();
+    return from_consumer{stream_grant{.handed_out = grant.getHandedOut(),
+                                      .elements = grant.getElements(),
+                                      .bytes = grant.getBytes(),
+                                      .waiting = grant.getWaiting(),
+                                      .received = grant.getReceived()}};
+  }
+  case StreamMessage::RECALLED:
+    return from_consumer{
+      stream_recalled{what->getRecalled().getId(), what->getRecalled().getMark()}};
+  case StreamMessage::CLOSE: return from_consumer{stream_close{}};
+  default: return unknown_arm("consumer", what->which());
+  }
+}
+
+result<from_task> read_from_task(const link_message& in,
+                                 const std::vector<tensor_spec>& components) {
+  const auto what = stream_message::parse(in.header);
+  if (!what.valid())
+    return what.status();
+  switch (what->which()) {
+  case StreamMessage::BLOCK: {
+    HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
+    return from_task{stream_block{what->getBlock().getFirst(), std::move(rows)}};
+  }
+  case StreamMessage::RECALL:
+    return from_task{stream_recall{what->getRecall().getId(), what->getRecall().getKeep()}};
+  case StreamMessage::END: return from_task{stream_end{what->getEnd()}};
+  case StreamMessage::FAILED: return from_task{stream_failed{failure_of(what->getFailed())}};
+  case StreamMessage::LEAVING: return from_task{stream_leaving{}};
+  default: return unknown_arm("task", what->which());
+  }
+}
+
+// -- writing ----------------------------------------------------------------------------
+
+link_message write_message(uint32_t channel, const from_consumer& what) {
+  return with_header(channel, [&](StreamMessage::Builder b) {
+    std::visit(overloaded{
+                 [&](const stream_open& x) {
+                   auto out = b.initOpen();
+                   out.setTaskId(x.task.value);
+                   out.setIncarnation(x.life.value);
+                   out.setConsumerId(x.consumer.value);
+                   out.setReceived(x.received);
+                   out.setHandedOut(x.handed_out);
+                   out.setCompression(to_schema(x.packing));
+                 },
+                 [&](const stream_grant& x) {
+                   auto out = b.initGrant();
+                   out.setHandedOut(x.handed_out);
+                   out.setElements(x.elements);
+                   out.setBytes(x.bytes);
+                   out.setWaiting(x.waiting);
+                   out.setReceived(x.received);
+                 },
+                 [&](const stream_recalled& x) {
+                   auto out = b.initRecalled();
+                   out.setId(x.id);
+                   out.setMark(x.mark);
+                 },
+                 [&](const stream_close&) { b.setClose(); },
+               },
+               what);
+  });
+}
+
+link_message write_block(uint32_t channel, const stream_block& what, bool packed) {
+  std::vector<buffer> payload;
+  auto header = stream_message::make([&](StreamMessage::Builder b) {
+    auto out = b.initBlock();
+    out.setFirst(what.first);
+    encode_block(what.rows, packed ? block_encoding::snappy : block_encoding::plain,
+                 out.initBlock(), payload);
+  });
+  return {channel, header.bytes(), std::move(payload)};
+}
+
+link_message write_message(uint32_t channel, const from_task& what) {
+  if (const auto* rows = std::get_if<stream_block>(&what))
+    return write_block(channel, *rows, false);
+  return with_header(channel, [&](StreamMessage::Builder b) {
+    std::visit(overloaded{
+                 [](const stream_block&) {},
+                 [&](const stream_recall& x) {
+                   auto out = b.initRecall();
+                   out.setId(x.id);
+                   out.setKeep(x.keep);
+                 },
+                 [&](const stream_end& x) { b.setEnd(x.elements); },
+                 [&](const stream_failed& x) {
+                   auto out = b.initFailed();
+                   out.setCode(static_cast<uint16_t>(x.why.code()));
+                   out.setText(x.why.message());
+                 },
+                 [&](const stream_leaving&) { b.setLeaving(); },
+               },
+               what);
+  });
+}
+
+} // namespace headrace

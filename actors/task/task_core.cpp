@@ -1,0 +1,222 @@
+#include "headrace/actors/task/task_core.hpp"
+
+#include "headrace/pipeline/graph/rerun.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+// The runner and its splits. The streams are in task_core_streams.cpp.
+
+task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, logger log)
+  : order_(std::move(order)),
+    graph_(std::move(graph)),
+    limits_(limits),
+    log_(log.with({{"task", order_.id}})),
+    output_(order_.shared) {}
+
+task_numbers task_core::numbers() const {
+  auto out = numbers_;
+  out.ignored = ignored_->load();
+  return out;
+}
+
+produce::commands task_core::taken_over(time_point now) {
+  return event([&] {
+    runs_ = false;
+    run_ = 0;
+    dry_at_.reset();
+    for (auto& [who, route] : routes_) {
+      if (route.over)
+        then(produce::send{route.over, stream_failed{not_found(fmt::format(
+                                         "task {} was started again: open the stream again",
+                                         to_string(order_.id)))}});
+      route = {{}, now + limits_.consumer_lease};
+      output_.cut(who);
+    }
+    owners_.clear();
+    if (opened_)
+      start_runner(now);
+  });
+}
+
+// -- the runner ---------------------------------------------------------------------------
+
+status task_core::can_run_on(const status& why) const {
+  if (!replayable_)
+    return why.with_context(
+      fmt::format("a runner crashed after more than {} leases of splits, which cannot be replayed",
+                  limits_.most_splits));
+  const broken_run broken{.gave_rows = numbers_.elements != 0, .shares = leases_splits()};
+  if (auto how = can_run_again(*graph_, broken); !how)
+    return why.with_context(how.message());
+  return {};
+}
+
+void task_core::start_runner(time_point now) {
+  if (exhausted_)
+    return;
+  // Another runner may have been at work, for an actor before this one.
+  if (std::exchange(opened_, true))
+    if (auto how = can_run_on(aborted("the task's actor crashed")); !how)
+      return fail(how, now);
+  then(produce::start_runner{});
+}
+
+result<task_core::runner_start> task_core::runner_begins(uint64_t run) {
+  if (over_)
+    return cancelled("the task is over");
+  run_ = run;
+  runs_ = true;
+  asked_.reset();
+  taken_from_runner_ = 0;
+  numbers_.restarts += run > 1;
+  return runner_start{splits_, leaving_, numbers_.elements};
+}
+
+produce::commands task_core::runner_crashed(const status& why, time_point now) {
+  return event([&] {
+    log_.warn("runner crashed", {{"why", why}, {"produced", numbers_.elements}});
+    run_ = 0; // what it may still be heard saying is made again
+    if (auto how = can_run_on(why); !how)
+      fail(how, now);
+  });
+}
+
+produce::commands task_core::runner_spent(const status& why, time_point now) {
+  return event([&] { fail(why, now); });
+}
+
+produce::commands task_core::produced(uint64_t run, block rows, time_point now) {
+  if (run != run_ || over_)
+    return {};
+  return event([&] {
+    const auto bytes = rows.bytes();
+    numbers_.elements += rows.rows;
+    numbers_.bytes += bytes;
+    taken_from_runner_ += bytes;
+    output_.produced(std::move(rows));
+    deal(now);
+  });
+}
+
+produce::commands task_core::run_ended(uint64_t run, const status& how, time_point now) {
+  if (run != run_ || over_)
+    return {};
+  return event([&] {
+    if (!how.ok())
+      return fail(how, now);
+    exhausted_ = true;
+    output_.exhausted();
+    deal(now);
+  });
+}
+
+// -- splits -------------------------------------------------------------------------------
+
+produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, time_point now) {
+  if (what.run != run_ || over_)
+    return {};
+  return event([&] {
+    // An answer to an earlier runner may have come after this one had begun.
+    if (const auto* known = splits_.find(what.which))
+      return then(produce::give_splits{*known});
+    asked_ = what.which;
+    report(now, what);
+  });
+}
+
+produce::commands task_core::splits_answered(const split_question& which,
+                                             const result<splits_answer>& what) {
+  // Of a task that leaves the answer goes back as it came.
+  if (leaving_ || over_)
+    return {};
+  return event([&] {
+    if (what && replayable_) {
+      splits_.add(which, *what);
+      if (splits_.size() > limits_.most_splits) {
+        splits_ = {};
+        replayable_ = false;
+      }
+    }
+    if (asked_ != which)
+      return;
+    asked_.reset();
+    then(produce::give_splits{what});
+  });
+}
+
+// -- the end --------------------------------------------------------------------------------
+
+produce::commands task_core::worker_leaves(time_point now) {
+  if (over_)
+    return {};
+  if (leases_splits() && opened_ && runs_)
+    return {produce::leave_runner{}};
+  return runner_left({}, now);
+}
+
+produce::commands task_core::runner_left(std::vector<unread_splits> unread, time_point now) {
+  return event([&] {
+    leaving_ = true;
+    if (replayable_)
+      for (const auto& x : unread) splits_.cut(x);
+    output_.leaving();
+    asked_.reset();
+    then(produce::report{{.id = order_.id,
+                          .life = order_.life,
+                          .job = order_.job,
+                          .numbers = numbers(),
+                          .unread = std::move(unread)}});
+    // Under OFF a copy ends with its worker.
+    if (!leases_splits() || !opened_)
+      return finish(now);
+    for (const auto& [who, route] : routes_)
+      if (route.over)
+        then(produce::send{route.over, stream_leaving{}});
+    deal(now);
+  });
+}
+
+void task_core::finish(time_point now) {
+  over_ = true;
+  report(now, {}, status{});
+  then(produce::end{});
+}
+
+void task_core::fail(const status& why, time_point now) {
+  if (over_)
+    return;
+  over_ = true;
+  log_.error("task failed", {{"why", why}});
+  for (const auto& [who, route] : routes_)
+    if (route.over)
+      then(produce::send{route.over, stream_failed{why}});
+  report(now, {}, why);
+  then(produce::end{});
+}
+
+produce::commands task_core::give_up(const status& why) {
+  over_ = true;
+  commands out;
+  for (const auto& [who, route] : routes_)
+    if (route.over)
+      out.emplace_back(produce::send{route.over, stream_failed{why}});
+  return out;
+}
+
+void task_core::report(time_point now, std::optional<headrace::splits_wanted> wants,
+                       std::optional<status> ended) {
+  reported_ = now;
+  report_due_ = false;
+  then(produce::report{{.id = order_.id,
+                        .life = order_.life,
+                        .job = order_.job,
+                        .numbers = numbers(),
+                        .wants = std::move(wants),
+                        .ended = std::move(ended)}});
+}
+
+} // namespace headrace

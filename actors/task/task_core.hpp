@@ -1,0 +1,168 @@
+#pragma once
+
+#include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/actors/stream/task_output.hpp"
+#include "headrace/actors/task/split_log.hpp"
+#include "headrace/actors/task/task_command.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/log/logger.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace headrace {
+
+/// How patient a task is, and how much it keeps.
+struct task_limits {
+  /// How long a consumer that lost its connection may take to come back before its rows go to
+  /// others.
+  duration consumer_lease = std::chrono::seconds{5};
+  /// Answers with splits (24 bytes each) that are kept for a runner that replays them. With more
+  /// none is kept, as to replay them would take about as long as they took.
+  size_t most_splits = size_t{1} << 20;
+};
+
+/// What a task decides: deals what its runner produces to the streams that consumers opened, gets
+/// splits for the runner, and says when it is through. Also the task's memory: what the pipeline
+/// was given and gave, and who was dealt what. It outlives the actor, so that the next one goes on
+/// where the last one was; used by one at a time.
+///
+/// Events and the time go in, commands come out. Knows no actor, thread, link or clock.
+class task_core {
+public:
+  using commands = produce::commands;
+  using stream_key = produce::stream_key;
+
+  task_core(task_order order, dataset_ptr graph, task_limits limits, logger log);
+
+  /// An actor takes this over from one that died: all links are lost, and another runner goes on.
+  commands taken_over(time_point now);
+
+  // -- the runner -------------------------------------------------------------------
+
+  /// What a runner needs to go on where the last one was.
+  struct runner_start {
+    split_log replay;       ///< what the task was given already
+    bool leaving = false;   ///< nothing more is asked for
+    uint64_t skip_rows = 0; ///< what earlier runners have given away
+  };
+  /// Life `run` of the runner begins. cancelled: the task is over.
+  result<runner_start> runner_begins(uint64_t run);
+  commands produced(uint64_t run, block rows, time_point now);
+  /// The pipeline came to its end, or could not be made.
+  commands run_ended(uint64_t run, const status& how, time_point now);
+  /// It waits for splits.
+  commands splits_wanted(const headrace::splits_wanted& what, time_point now);
+  /// The runner crashed; another one is being started.
+  commands runner_crashed(const status& why, time_point now);
+  /// There will be no other one.
+  commands runner_spent(const status& why, time_point now);
+  /// What the runner has not begun, as it leaves.
+  commands runner_left(std::vector<unread_splits> unread, time_point now);
+
+  // -- the job, by way of the worker ----------------------------------------------------
+
+  commands splits_answered(const split_question& which, const result<splits_answer>& what);
+  /// The worker ends: finish what was begun, and give back the rest.
+  commands worker_leaves(time_point now);
+  /// The same between two actors: the next one comes to its end after what was begun.
+  void leaves_between_actors() noexcept { leaving_ = true; }
+
+  // -- the streams ------------------------------------------------------------------------
+
+  /// A consumer said something. `over` is new with each `stream_open`.
+  commands arrived(stream_key over, const result<from_consumer>& what, time_point now);
+  /// The link under a stream is over.
+  commands stream_cut(stream_key over, time_point now);
+  /// A row cannot be sent as it is too large.
+  commands cannot_send(const status& why, time_point now);
+  /// Stops for good because of `why`, as its actor died once too often: says so to all streams.
+  commands give_up(const status& why);
+
+  // -- time -------------------------------------------------------------------------------
+
+  std::optional<time_point> next_deadline() const;
+  commands timer(time_point now);
+
+  // -- state --------------------------------------------------------------------------------
+
+  const task_order& order() const noexcept { return order_; }
+  const dataset_ptr& graph() const noexcept { return graph_; }
+  bool over() const noexcept { return over_; }
+  bool leaving() const noexcept { return leaving_; }
+  /// An actor died in the midst of an event, and no other can go on.
+  bool torn() const noexcept { return torn_; }
+  task_numbers numbers() const;
+  /// Elements that the pipeline left out: counted on the runner's threads, also while it gives no
+  /// rows.
+  const std::shared_ptr<std::atomic<uint64_t>>& ignored() const noexcept { return ignored_; }
+
+private:
+  /// The way to one consumer.
+  struct route {
+    stream_key over; ///< zero: the link is lost
+    /// When a lost connection becomes a lost consumer.
+    std::optional<time_point> gone_at;
+  };
+
+  void open(stream_key over, const stream_open& what, time_point now);
+  void leave(consumer_id who);
+  /// The way to a consumer is another one, or zero.
+  void move(consumer_id who, stream_key over);
+  /// Can another runner go on where one broke off because of `why`? The reason if it cannot.
+  status can_run_on(const status& why) const;
+  void start_runner(time_point now);
+  void fail(const status& why, time_point now);
+  void finish(time_point now);
+  /// Sends what may be sent, and looks whether that was all.
+  void deal(time_point now);
+  void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
+              std::optional<status> ended = {});
+  bool leases_splits() const noexcept { return order_.policy == sharding_policy::dynamic; }
+  template <class Command>
+  void then(Command what) {
+    todo_.emplace_back(std::move(what));
+  }
+  /// Does `f`, an event. If it throws, this stays torn.
+  template <class F>
+  commands event(F&& f) {
+    torn_ = true;
+    f();
+    torn_ = false;
+    return std::exchange(todo_, {});
+  }
+
+  task_order order_;
+  dataset_ptr graph_;
+  task_limits limits_;
+  logger log_;
+  commands todo_;
+
+  task_output output_;
+  split_log splits_;
+  bool replayable_ = true; ///< `splits_` holds all that the task was given
+  task_numbers numbers_;   ///< without `ignored`
+  std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
+  std::map<consumer_id, route> routes_;
+  std::map<stream_key, consumer_id> owners_; ///< of the streams in `routes_` that have a link
+  bool opened_ = false;                      ///< somebody reads or has read: the pipeline runs
+  bool exhausted_ = false;
+  bool leaving_ = false;
+  bool over_ = false;
+  bool torn_ = false;
+
+  uint64_t run_ = 0;
+  bool runs_ = false;                   ///< a runner was begun by this actor
+  std::optional<split_question> asked_; ///< the present runner waits for this
+  size_t taken_from_runner_ = 0;
+  /// Rows are recalled then if nothing was produced: a trainer waits.
+  std::optional<time_point> dry_at_;
+  time_point reported_{};
+  bool report_due_ = false; ///< something was dealt since
+};
+
+} // namespace headrace

@@ -1,0 +1,58 @@
+#include "headrace/actors/worker/heartbeat_codec.hpp"
+
+#include "headrace/actors/protocol/envelope_parts.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+namespace {
+
+/// The causes for which links were refused, and how many each.
+std::vector<std::pair<const char*, uint64_t>> refusals_in(const link_counters& x) {
+  std::vector<std::pair<const char*, uint64_t>> out{{"bad_magic", x.bad_magic},
+                                                    {"bad_version", x.bad_version},
+                                                    {"bad_frame", x.bad_frame},
+                                                    {"oversized", x.oversized},
+                                                    {"truncated", x.truncated},
+                                                    {"silent", x.silent},
+                                                    {"tls", x.tls}};
+  std::erase_if(out, [](const auto& entry) { return entry.second == 0; });
+  return out;
+}
+
+void write_refusals(schema::WorkerHeartbeat::Builder out, const link_counters& counted) {
+  const auto refused = refusals_in(counted);
+  auto list = out.initRefusedLinks(static_cast<unsigned>(refused.size()));
+  for (unsigned i = 0; i < list.size(); ++i) {
+    list[i].setCause(refused[i].first);
+    list[i].setCount(refused[i].second);
+  }
+}
+
+} // namespace
+
+void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbeat& what,
+                     const process_report& process) {
+  out.setWorkerId(what.id.value);
+  out.setIncarnation(what.life.value);
+  auto tasks = out.initTasks(static_cast<unsigned>(what.tasks.size()));
+  for (unsigned i = 0; i < tasks.size(); ++i) {
+    const auto& [id, counts, per_second] = what.tasks[i];
+    tasks[i].setTaskId(id.value);
+    tasks[i].setElements(counts.made.elements);
+    tasks[i].setBytes(counts.made.bytes);
+    tasks[i].setIgnored(counts.made.ignored);
+    tasks[i].setStreams(counts.streams);
+    tasks[i].setRestarts(counts.restarts);
+    tasks[i].setElementsPerSecond(per_second);
+  }
+  out.setStuckThreads(static_cast<uint32_t>(process.stuck_threads));
+  out.setBadMessages(process.bad_messages);
+  write_refusals(out, process.links);
+  if (!process.tree.empty())
+    out.setTree(data_of(process.tree));
+}
+
+} // namespace headrace

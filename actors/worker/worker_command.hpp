@@ -1,0 +1,166 @@
+#pragma once
+
+#include "headrace/actors/log_line.hpp"
+#include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/actors/request_token.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace headrace::worker {
+
+// -- what a task says to its worker -----------------------------------------------------
+
+/// A question of a task for its job.
+struct splits_wanted {
+  split_question which;
+  std::optional<uint64_t> total; ///< splits in a pass, if the source knows
+};
+
+/// How far a task is.
+struct task_counts {
+  task_output_counts made;
+  uint32_t streams = 0;
+  uint32_t restarts = 0; ///< of its runner
+  friend bool operator==(const task_counts&, const task_counts&) = default;
+};
+
+/// A task's report to its worker.
+struct task_news {
+  task_id id;
+  incarnation life;
+  job_id job;
+  task_counts counts;
+  std::optional<splits_wanted> wants; ///< the task waits for the answer
+  std::optional<status> ended;        ///< the task is through, well or not
+  /// The task leaves, and has not begun to read these.
+  std::optional<std::vector<unread_splits>> unread;
+};
+
+// -- commands -----------------------------------------------------------------------------
+
+/// Answer a request of a job or a dispatcher: ok, or a failure.
+struct answer {
+  request_token to;
+  status how;
+};
+
+/// Send RegisterWorker to the dispatcher. `worker_core::registered` takes the answer, or why there
+/// was none within `limit`.
+struct register_here {
+  worker_registration who;
+  duration limit{};
+};
+
+/// One task in a heartbeat.
+struct task_progress {
+  task_id id;
+  task_counts counts;
+  double elements_per_second = 0;
+};
+
+/// Send WorkerHeartbeat to the dispatcher. `worker_core::heartbeat_answered` takes the answer, or
+/// why there was none within `limit`.
+struct heartbeat {
+  worker_id id;
+  incarnation life;
+  std::vector<task_progress> tasks;
+  /// The first one since the worker registered: what is sent only when it changes is sent now.
+  bool first = false;
+  duration limit{};
+};
+
+/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer, and
+/// `splits_unanswered` why there was none within `limit`.
+struct ask_splits {
+  task_id task;
+  uint64_t ask = 0; ///< counts the task's requests; goes with the answer
+  splits_request what;
+  duration limit{};
+};
+
+/// Send TaskEnded. `worker_core::end_acknowledged` takes the answer, and `end_unanswered` why there
+/// was none within `limit`.
+struct say_end {
+  task_end what;
+  duration limit{};
+};
+
+/// Send LeaveService. `worker_core::goodbye_over` is called when it is answered, and when `limit`
+/// is over.
+struct say_goodbye {
+  worker_id id;
+  incarnation life;
+  duration limit{};
+};
+
+/// Give the connection to the dispatcher up, and connect anew.
+struct renew_dispatcher {
+  status why;
+};
+
+/// Make what the task needs, of the graph that came with the order, and have it supervised.
+/// `worker_core::task_taken` takes the outcome.
+struct run_task {
+  task_order what;
+  request_token order;
+};
+
+/// The task is not to run: take it from supervision, which asks its actor to end. What is kept of
+/// the task is freed once no actor runs it.
+struct drop_task {
+  task_id task;
+};
+
+/// Give the job's answer to the task's actor.
+struct give_splits {
+  task_id task;
+  split_question question;
+  result<splits_answer> what;
+};
+
+/// Have the task finish what it has begun and give back the rest.
+struct tell_leaving {
+  task_id task;
+};
+
+/// Tell the task's consumers that it failed for good. Comes before the task is dropped.
+struct fail_streams {
+  task_id task;
+  status why;
+};
+
+/// Bring nothing more from consumers to the task.
+struct close_streams {
+  task_id task;
+};
+
+/// Count the threads that were told to stop `patience` ago and have not ended;
+/// `worker_core::stuck_counted` takes the number. Comes before a heartbeat, which says it, too.
+struct count_stuck {
+  duration patience{};
+};
+
+/// Too many threads are stuck: the process cannot go on. Issued once.
+struct report_stuck {
+  status why;
+};
+
+/// The dispatcher is of another major version: to try again would not help.
+struct report_other_version {
+  status why;
+};
+
+/// The worker has left, or has no one to take leave of: its tasks are to be stopped.
+struct left {};
+
+using command =
+  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
+               renew_dispatcher, run_task, drop_task, give_splits, tell_leaving, fail_streams,
+               close_streams, count_stuck, report_stuck, report_other_version, left>;
+using commands = std::vector<command>;
+
+} // namespace headrace::worker

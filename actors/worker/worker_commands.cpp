@@ -1,0 +1,248 @@
+#include "headrace/actors/protocol/large_graph.hpp"
+#include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/splits_codec.hpp"
+#include "headrace/actors/protocol/task_codec.hpp"
+#include "headrace/actors/worker/heartbeat_codec.hpp"
+#include "headrace/actors/worker/task_name.hpp"
+#include "headrace/actors/worker/worker_actor.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/runtime/supervision/codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+// What the worker's core decided, carried out.
+
+namespace {
+
+bool same_bytes(const buffer& a, const buffer& b) {
+  return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
+}
+
+/// How it went: the failure that is the answer, or that there is none.
+status outcome_of(const result<envelope>& in) { return in ? status_of(*in) : in.status(); }
+
+} // namespace
+
+void worker_state::carry_out(worker::commands what) {
+  for (auto& x : what) pending_.push_back(std::move(x));
+  // What is carried out may bring up events: their commands go last.
+  if (busy_)
+    return;
+  busy_ = true;
+  while (!pending_.empty()) {
+    const auto next = std::move(pending_.front());
+    pending_.pop_front();
+    std::visit([this](const auto& x) { carry_out(x); }, next);
+  }
+  busy_ = false;
+  alarm_.set(self_, atom::deadline_v, core_.next_deadline());
+}
+
+void worker_state::carry_out(const log_line& x) { write(log_, x); }
+
+void worker_state::carry_out(const worker::answer& x) {
+  auto from = requests_.extract(x.to);
+  if (from.empty())
+    return;
+  auto& [what, answer] = from.mapped();
+  const auto id = what->getRequestId();
+  answer.deliver(x.how ? make_ok(id) : make_failure(x.how, id));
+}
+
+// -- to the dispatcher ---------------------------------------------------------------------
+
+template <class Fill>
+void worker_state::say(duration limit, Fill&& fill, answered heard) {
+  const auto* to = dispatcher_.get();
+  if (to == nullptr)
+    return heard(unavailable("the dispatcher is away"));
+  const auto what =
+    make_envelope(0, [&](schema::Envelope::Builder b) { fill(b.initDispatcher()); });
+  port::request(self_, *to, limit, what)
+    .then([heard](const envelope& in) { heard(in); },
+          [heard](const caf::error& why) { heard(to_status(why)); });
+}
+
+void worker_state::carry_out(const worker::register_here& x) {
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) {
+      write_registration(b.initRegisterWorker(), x.who);
+    },
+    [this](const result<envelope>& in) {
+      result<worker_registered> what = internal_error("unset");
+      if (auto how = outcome_of(in); !how)
+        what = how;
+      else
+        what = read_registered((*in)->getDispatcher().getWorkerRegistered());
+      carry_out(core_.registered(what, now()));
+    });
+}
+
+void worker_state::carry_out(const worker::heartbeat& x) {
+  auto what = x;
+  // Counted also while a task reports nothing.
+  for (auto& task : what.tasks)
+    if (const auto at = tasks_.find(task.id); at != tasks_.end())
+      task.counts.made.ignored = at->second.kept->ignored();
+  const auto counted = options_.counters ? options_.counters() : node_counters{};
+  const auto tree =
+    encode({fmt::format("worker {:x}, process {}", x.id.value, ::getpid()), options_.past,
+            place_.board ? place_.board->roots() : std::vector<supervisor_snapshot>{}})
+      .bytes();
+  process_report process{stuck_, bad_messages_ + counted.bad_messages, counted.links, {}};
+  if (x.first || !same_bytes(tree, told_tree_))
+    process.tree = told_tree_ = tree;
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) {
+      write_heartbeat(b.initWorkerHeartbeat(), what, process);
+    },
+    [this](const result<envelope>& in) { carry_out(core_.heartbeat_answered(outcome_of(in))); });
+}
+
+void worker_state::carry_out(const worker::ask_splits& x) {
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) {
+      write_splits_request(b.initLeaseSplits(), x.what);
+    },
+    [this, id = x.task, ask = x.ask](const result<envelope>& in) {
+      if (!in)
+        return carry_out(core_.splits_unanswered(id, ask, in.status()));
+      if (auto how = status_of(*in); !how)
+        return carry_out(core_.splits_answered(id, ask, how));
+      carry_out(core_.splits_answered(
+        id, ask, read_splits_answer((*in)->getDispatcher().getSplitsLeased())));
+    });
+}
+
+void worker_state::carry_out(const worker::say_end& x) {
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) { write_task_end(b.initTaskEnded(), x.what); },
+    [this, id = x.what.id](const result<envelope>& in) {
+      carry_out(in ? core_.end_acknowledged(id, status_of(*in))
+                   : core_.end_unanswered(id, in.status()));
+    });
+}
+
+void worker_state::carry_out(const worker::say_goodbye& x) {
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) {
+      auto out = b.initLeaveService();
+      out.setWorkerId(x.id.value);
+      out.setIncarnation(x.life.value);
+    },
+    [this](const result<envelope>&) { carry_out(core_.goodbye_over()); });
+}
+
+void worker_state::carry_out(const worker::renew_dispatcher& x) { dispatcher_.renew(x.why); }
+
+// -- tasks ---------------------------------------------------------------------------------
+
+void worker_state::carry_out(const worker::run_task& x) {
+  const auto from = requests_.find(x.order);
+  if (from == requests_.end())
+    return;
+  const auto how = host(x.what, from->second.what->getWorker().getStartTask());
+  carry_out(core_.task_taken(x.what.id, how));
+}
+
+status worker_state::host(const task_order& what, schema::StartTask::Reader wanted) {
+  const auto id = what.id;
+  auto graph = graph_of(wanted);
+  if (!graph)
+    return graph.status().with_context(fmt::format("task {}", id.value));
+  tasks_[id] = {host_(what, *std::move(graph)), {}};
+  auto how = team_.add({.id = child_of(id),
+                        .restart = restart_policy::transient,
+                        .own_budget = options_.tasks.restarts},
+                       [this, id](uint64_t) { return run(id); });
+  if (!how)
+    tasks_.erase(id);
+  return how;
+}
+
+result<dataset_ptr> worker_state::graph_of(schema::StartTask::Reader wanted) {
+  const auto print = wanted.getFingerprint().asChars();
+  const auto bytes = wanted.getGraph();
+  if (bytes.size() == 0) {
+    if (auto known = graphs_.find({print.begin(), print.size()}))
+      return known;
+    return not_found("this worker does not have the graph");
+  }
+  HEADRACE_ASSIGN(auto graph, decode_graph(buffer::copy_of(bytes.begin(), bytes.size())));
+  if (bytes.size() >= large_graph && print.size() != 0)
+    graphs_.keep({print.begin(), print.size()}, graph, bytes.size());
+  return graph;
+}
+
+result<caf::actor> worker_state::run(task_id id) {
+  auto& task = tasks_.at(id);
+  task.actor =
+    task.kept->run(self_->system(), worker_handle{self_}, place_.below(child_of(id)), log_);
+  router_->add(id, task.actor);
+  core_.task_running(id);
+  return caf::actor_cast<caf::actor>(task.actor);
+}
+
+void worker_state::carry_out(const worker::drop_task& x) {
+  team_.remove(child_of(x.task));
+  if (const auto at = tasks_.find(x.task); at != tasks_.end() && !at->second.actor)
+    tasks_.erase(at);
+}
+
+void worker_state::carry_out(const worker::give_splits& x) {
+  if (const auto at = tasks_.find(x.task); at != tasks_.end() && at->second.actor)
+    port::tell(at->second.actor, make_local<task_event>(splits_answered{x.question, x.what}));
+}
+
+void worker_state::carry_out(const worker::tell_leaving& x) {
+  const auto at = tasks_.find(x.task);
+  if (at == tasks_.end())
+    return;
+  if (at->second.actor)
+    port::tell(at->second.actor, make_local<task_event>(worker_leaves{}));
+  else
+    at->second.kept->leave();
+}
+
+void worker_state::carry_out(const worker::fail_streams& x) {
+  if (const auto at = tasks_.find(x.task); at != tasks_.end())
+    at->second.kept->fail_streams(x.why);
+}
+
+void worker_state::carry_out(const worker::close_streams& x) { router_->remove(x.task); }
+
+// -- in its process ------------------------------------------------------------------------
+
+void worker_state::carry_out(const worker::count_stuck& x) {
+  stuck_ = options_.tasks.threads->stuck(now(), x.patience);
+  carry_out(core_.stuck_counted(stuck_));
+}
+
+void worker_state::carry_out(const worker::report_stuck& x) {
+  if (options_.on_stuck)
+    options_.on_stuck(x.why);
+}
+
+void worker_state::carry_out(const worker::report_other_version& x) {
+  if (options_.on_other_version)
+    options_.on_other_version(x.why);
+}
+
+void worker_state::carry_out(const worker::left&) {
+  if (auto stop = std::exchange(stop_tasks_, {}))
+    stop();
+}
+
+} // namespace headrace

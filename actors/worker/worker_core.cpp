@@ -1,0 +1,189 @@
+#include "headrace/actors/worker/worker_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+worker_core::worker_core(worker_core_options options)
+  : self_(std::move(options.self)),
+    dispatcher_(std::move(options.dispatcher)),
+    drain_(options.drain),
+    most_stuck_(options.most_stuck) {}
+
+// -- the dispatcher ------------------------------------------------------------------------
+
+worker_core::commands worker_core::dispatcher_up(time_point) {
+  up_ = true;
+  unreached_ = {};
+  worker_registration who{self_, {}};
+  for (const auto& [id, task] : tasks_) who.tasks.push_back({id, task.order.job});
+  return {worker::register_here{std::move(who), timing_.lease}};
+}
+
+worker_core::commands worker_core::dispatcher_down(const status& why) {
+  up_ = false;
+  return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};
+}
+
+worker_core::commands worker_core::dispatcher_unreached(const status& why) {
+  if (std::exchange(unreached_, why) == why)
+    return {};
+  commands out{log_line{log_level::warn, "dispatcher not reached", {{"why", to_string(why)}}}};
+  if (why.code() == status_code::failed_precondition)
+    out.emplace_back(worker::report_other_version{why});
+  return out;
+}
+
+worker_core::commands worker_core::registered(const result<worker_registered>& what,
+                                              time_point now) {
+  if (!what)
+    return {worker::renew_dispatcher{what.status()}};
+  self_.id = what->id;
+  timing_ = what->timing;
+  first_beat_ = true;
+  beat_at_ = now + timing_.heartbeat;
+  commands out{log_line{
+    log_level::info, "registered", {{"worker", to_string(self_.id)}, {"dispatcher", dispatcher_}}}};
+  // What was said over the earlier connection may not have arrived.
+  for (auto& [id, task] : tasks_)
+    if (task.asked)
+      ask(task, out);
+  return out;
+}
+
+worker_core::commands worker_core::heartbeat_answered(const status& how) {
+  // Not known there (any more): a new dispatcher, or our lease was over.
+  if (!how)
+    return {worker::renew_dispatcher{how}};
+  return {};
+}
+
+// -- splits and ends -----------------------------------------------------------------------
+
+worker_core::task* worker_core::find(task_id id) noexcept {
+  const auto at = tasks_.find(id);
+  return at != tasks_.end() ? &at->second : nullptr;
+}
+
+worker_core::task* worker_core::waiting(task_id id, uint64_t ask) noexcept {
+  auto* task = find(id);
+  return task != nullptr && task->asks == ask && task->asked ? task : nullptr;
+}
+
+void worker_core::ask(task& what, commands& out) {
+  if (!up_)
+    return; // asked when it is back
+  what.ask_again = false;
+  const auto& order = what.order;
+  out.emplace_back(worker::ask_splits{
+    order.id,
+    ++what.asks,
+    {order.id, order.life, order.job, what.asked->which, what.asked->total},
+    // The job may let it wait for long. It is asked again, as what waits there can be lost.
+    timing_.lease});
+}
+
+worker_core::commands worker_core::splits_answered(task_id id, uint64_t ask,
+                                                   const result<splits_answer>& what) {
+  if (!what && what.status().code() == status_code::unavailable) {
+    lost_ask(id, ask);
+    return {};
+  }
+  auto* task = waiting(id, ask);
+  if (task == nullptr)
+    return {};
+  const auto which = std::exchange(task->asked, {})->which;
+  // A task between two lives asks again, and is answered the same.
+  if (!task->running)
+    return {};
+  return {worker::give_splits{id, which, what}};
+}
+
+worker_core::commands worker_core::splits_unanswered(task_id id, uint64_t number,
+                                                     const status& why) {
+  commands out;
+  if (why.code() != status_code::deadline_exceeded)
+    lost_ask(id, number);
+  else if (auto* task = waiting(id, number))
+    ask(*task, out);
+  return out;
+}
+
+void worker_core::lost_ask(task_id id, uint64_t ask) noexcept {
+  // A job or dispatcher that ended. What runs in its place says so soon; the next heartbeat asks in
+  // any case.
+  if (auto* task = waiting(id, ask))
+    task->ask_again = true;
+}
+
+void worker_core::say_end(task_id id, commands& out) const {
+  const auto at = unheard_ends_.find(id);
+  if (up_ && at != unheard_ends_.end())
+    out.emplace_back(worker::say_end{at->second, timing_.lease});
+}
+
+worker_core::commands worker_core::end_acknowledged(task_id id, const status& how) {
+  commands out;
+  if (how.code() == status_code::unavailable)
+    return out; // said again with the next heartbeat
+  unheard_ends_.erase(id);
+  look_if_left(out);
+  return out;
+}
+
+worker_core::commands worker_core::end_unanswered(task_id id, const status& why) {
+  return {log_line{log_level::warn,
+                   "the end of a task was not heard",
+                   {{"task", to_string(id)}, {"why", to_string(why)}}}};
+}
+
+// -- time ----------------------------------------------------------------------------------
+
+std::optional<time_point> worker_core::next_deadline() const {
+  if (step_ != step::draining)
+    return beat_at_;
+  return beat_at_ ? std::min(*beat_at_, drain_at_) : drain_at_;
+}
+
+worker_core::commands worker_core::timer(time_point now) {
+  commands out;
+  if (step_ == step::draining && drain_at_ <= now)
+    drain_over(out);
+  if (beat_at_ && *beat_at_ <= now)
+    beat(now, out);
+  return out;
+}
+
+void worker_core::beat(time_point now, commands& out) {
+  for (const auto& [id, said] : unheard_ends_) say_end(id, out);
+  for (auto& [id, task] : tasks_)
+    if (task.ask_again)
+      ask(task, out);
+  out.emplace_back(worker::count_stuck{timing_.lease});
+  beat_at_.reset();
+  if (!up_)
+    return; // the answer to the next registration starts the beat again
+  worker::heartbeat say{self_.id, self_.life, {}, std::exchange(first_beat_, false), timing_.lease};
+  for (auto& [id, task] : tasks_) {
+    task.rate.add(now, task.counts.made.elements);
+    say.tasks.push_back({id, task.counts, task.rate.per_second()});
+  }
+  out.emplace_back(std::move(say));
+  beat_at_ = now + timing_.heartbeat;
+}
+
+worker_core::commands worker_core::stuck_counted(size_t stuck) {
+  if (most_stuck_ == 0 || stuck < most_stuck_ || std::exchange(told_stuck_, true))
+    return {};
+  const auto why = resource_exhausted(fmt::format(
+    "threads that were told to stop hang in foreign code, such as a file system or library that "
+    "does not return: {}; the worker bears fewer than {}",
+    stuck, most_stuck_));
+  return {log_line{log_level::error, "threads are stuck", {{"why", to_string(why)}}},
+          worker::report_stuck{why}};
+}
+
+} // namespace headrace

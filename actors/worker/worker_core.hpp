@@ -1,0 +1,153 @@
+#pragma once
+
+#include "headrace/actors/worker/rate_window.hpp"
+#include "headrace/actors/worker/worker_command.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace headrace {
+
+struct worker_core_options {
+  worker_info self;       ///< its id is zero until a dispatcher gives one
+  std::string dispatcher; ///< `host:port`, for messages to people
+  /// How long the worker may take to give what its tasks have begun to their consumers.
+  duration drain = std::chrono::milliseconds{500};
+  /// With so many stuck threads the worker cannot go on; 0: it always does.
+  size_t most_stuck = 0;
+};
+
+/// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks
+/// as it is ordered, passes their questions and ends on until they are answered, and leaves in
+/// steps. Events and the time go in, commands come out. Knows no actor and no clock, and of a task
+/// only its order and how far it is.
+///
+/// Commands are carried out in their order. An event that comes up meanwhile may be given to the
+/// core at once; its commands are carried out after those that are waiting.
+class worker_core {
+public:
+  using commands = worker::commands;
+
+  /// The steps of leaving. Each comes after the one before it, or is left out.
+  enum class step : uint8_t {
+    staying,
+    draining,       ///< tasks finish what they have begun; their ends are told
+    saying_goodbye, ///< the dispatcher is told that nobody need wait for the worker's lease
+    gone,           ///< `left` was commanded
+  };
+
+  explicit worker_core(worker_core_options options);
+
+  // -- the dispatcher --------------------------------------------------------------------
+
+  /// The connection to a dispatcher is there.
+  commands dispatcher_up(time_point now);
+  /// The connection is lost, and looked for again.
+  commands dispatcher_down(const status& why);
+  /// An attempt to connect failed. Each reason is logged once in a row.
+  commands dispatcher_unreached(const status& why);
+  /// WorkerRegistered, or why the registration failed or was not answered in time.
+  commands registered(const result<worker_registered>& what, time_point now);
+  /// The answer to WorkerHeartbeat, or why there was none in time.
+  commands heartbeat_answered(const status& how);
+
+  // -- orders ----------------------------------------------------------------------------
+
+  /// StartTask. May be repeated: a task that is here stays as it is, and what may have been lost
+  /// with its job's memory (a question, an end) is said again.
+  commands start_task(request_token from, const task_order& what, time_point now);
+  /// StopTask. Ok, also if there is no such task.
+  commands stop_task(request_token from, task_id id, const std::string& reason);
+
+  // -- tasks -----------------------------------------------------------------------------
+
+  /// `run_task` is carried out: the task is supervised, or cannot be run.
+  commands task_taken(task_id id, const status& how);
+  /// An actor runs the task: the first one, or another after one that crashed.
+  void task_running(task_id id);
+  /// A task's report (in the process).
+  commands task_reported(const worker::task_news& what, time_point now);
+  /// A task's actor ended; ok: normally. `torn`: in the midst of a change of what is kept of the
+  /// task, so no other can go on. `made` is what the task had produced.
+  commands task_down(task_id id, const status& why, bool torn, const worker::task_counts& made);
+  /// A task's actors crashed too often.
+  commands task_given_up(task_id id, const status& why, const worker::task_counts& made);
+
+  // -- splits and ends -------------------------------------------------------------------
+
+  /// SplitsLeased, or the failure that answered LeaseSplits. Only the answer to a task's last
+  /// request counts.
+  commands splits_answered(task_id id, uint64_t ask, const result<splits_answer>& what);
+  /// No answer came to LeaseSplits. `deadline_exceeded`: within the limit.
+  commands splits_unanswered(task_id id, uint64_t ask, const status& why);
+  /// The answer to TaskEnded. `unavailable` is none.
+  commands end_acknowledged(task_id id, const status& how);
+  /// No answer came to TaskEnded.
+  commands end_unanswered(task_id id, const status& why);
+
+  // -- leaving ---------------------------------------------------------------------------
+
+  /// The worker is to end. `at_once`: the whole service does, so nothing is waited for.
+  commands leave(bool at_once, time_point now);
+  /// LeaveService is answered, or was not in time.
+  commands goodbye_over();
+
+  // -- time ------------------------------------------------------------------------------
+
+  /// When `timer` is to be called; none: not before another event.
+  std::optional<time_point> next_deadline() const;
+  /// The time has come. A call that is too early does nothing.
+  commands timer(time_point now);
+  /// What `count_stuck` counted.
+  commands stuck_counted(size_t stuck);
+
+  step leaving() const noexcept { return step_; }
+  /// Zero until a dispatcher gave one.
+  worker_id id() const noexcept { return self_.id; }
+  bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
+
+private:
+  struct task {
+    task_order order;
+    std::optional<request_token> ordered_by;    ///< not answered yet
+    bool running = false;                       ///< false between two lives
+    worker::task_counts counts;                 ///< as the task last said
+    rate_window rate;                           ///< of its elements
+    std::optional<worker::splits_wanted> asked; ///< the question that is with the job
+    uint64_t asks = 0;      ///< counts the requests; only the last one's answer counts
+    bool ask_again = false; ///< that one was lost
+    std::optional<std::vector<unread_splits>> unread; ///< it leaves, and gives these back
+  };
+
+  task* find(task_id id) noexcept;
+  /// The task, if it waits for the answer to that request.
+  task* waiting(task_id id, uint64_t ask) noexcept;
+  void ask(task& what, commands& out);
+  void lost_ask(task_id id, uint64_t ask) noexcept;
+  void beat(time_point now, commands& out);
+  void say_end(task_id id, commands& out) const;
+  void ended(const worker::task_news& what, commands& out);
+  void give_up(task_id id, const status& why, const worker::task_counts& made, commands& out);
+  void drain_over(commands& out);
+  void look_if_left(commands& out);
+  void say_goodbye(commands& out);
+  void go(commands& out);
+
+  worker_info self_;
+  std::string dispatcher_;
+  duration drain_;
+  size_t most_stuck_;
+  lease_timing timing_;
+  bool up_ = false;
+  status unreached_; ///< why the last attempt to connect failed
+  std::map<task_id, task> tasks_;
+  std::map<task_id, task_end> unheard_ends_;
+  step step_ = step::staying;
+  bool first_beat_ = true; ///< since it registered
+  bool told_stuck_ = false;
+  std::optional<time_point> beat_at_;
+  time_point drain_at_{}; ///< draining: when it ends
+};
+
+} // namespace headrace

@@ -1,0 +1,224 @@
+#include "headrace/actors/worker/worker_core.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace headrace {
+
+// The tasks: ordered, run, over. The steps of leaving.
+
+// -- orders --------------------------------------------------------------------------------
+
+worker_core::commands worker_core::start_task(request_token from, const task_order& what,
+                                              time_point now) {
+  commands out;
+  if (auto* known = find(what.id)) {
+    // Its job may have been started again, and does not know who waits.
+    if (known->asked)
+      ask(*known, out);
+    out.emplace_back(worker::answer{from, {}});
+    return out;
+  }
+  if (unheard_ends_.contains(what.id)) {
+    say_end(what.id, out);
+    out.emplace_back(worker::answer{from, {}});
+    return out;
+  }
+  if (step_ != step::staying)
+    return {worker::answer{from, unavailable("this worker is about to end")}};
+  auto& fresh = tasks_[what.id];
+  fresh.order = what;
+  fresh.ordered_by = from;
+  fresh.rate.add(now, 0);
+  return {worker::run_task{what, from}};
+}
+
+worker_core::commands worker_core::task_taken(task_id id, const status& how) {
+  auto* task = find(id);
+  if (task == nullptr || !task->ordered_by)
+    return {};
+  const auto from = *std::exchange(task->ordered_by, {});
+  if (!how) {
+    tasks_.erase(id);
+    return {worker::answer{from, how}};
+  }
+  return {log_line{log_level::info,
+                   "task started",
+                   {{"task", to_string(id)}, {"job", task->order.job.value}}},
+          worker::answer{from, {}}};
+}
+
+void worker_core::task_running(task_id id) {
+  if (auto* task = find(id))
+    task->running = true;
+}
+
+worker_core::commands worker_core::stop_task(request_token from, task_id id,
+                                             const std::string& reason) {
+  commands out;
+  if (auto* task = find(id)) {
+    out.emplace_back(
+      log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
+    // One that is between two lives ends without a word.
+    if (!task->running)
+      tasks_.erase(id);
+    out.emplace_back(worker::drop_task{id});
+  }
+  out.emplace_back(worker::answer{from, {}});
+  return out;
+}
+
+// -- tasks ---------------------------------------------------------------------------------
+
+worker_core::commands worker_core::task_reported(const worker::task_news& what, time_point) {
+  commands out;
+  if (auto* task = find(what.id)) {
+    task->counts = what.counts;
+    if (what.unread)
+      task->unread = what.unread;
+    if (what.wants) {
+      const bool known = task->asked && task->asked->which == what.wants->which;
+      task->asked = what.wants;
+      if (!known)
+        ask(*task, out);
+    }
+  }
+  if (what.ended)
+    ended(what, out);
+  return out;
+}
+
+void worker_core::ended(const worker::task_news& what, commands& out) {
+  task_end end{.id = what.id,
+               .life = what.life,
+               .job = what.job,
+               .made = what.counts.made,
+               .outcome = task_outcome::exhausted,
+               .failure = *what.ended,
+               .unread = {}};
+  if (!what.ended->ok()) {
+    end.outcome = task_outcome::failed;
+  } else if (step_ != step::staying) {
+    end.outcome = task_outcome::left;
+    if (const auto* task = find(what.id); task != nullptr && task->unread)
+      end.unread = *task->unread;
+  }
+  unheard_ends_[what.id] = std::move(end);
+  say_end(what.id, out);
+}
+
+worker_core::commands worker_core::task_down(task_id id, const status& why, bool torn,
+                                             const worker::task_counts& made) {
+  auto* task = find(id);
+  if (task == nullptr)
+    return {};
+  task->running = false;
+  commands out;
+  if (why.ok()) {
+    tasks_.erase(id);
+    out.emplace_back(worker::drop_task{id});
+    look_if_left(out);
+    return out;
+  }
+  out.emplace_back(
+    log_line{log_level::error, "task crashed", {{"task", to_string(id)}, {"why", to_string(why)}}});
+  if (torn)
+    give_up(id,
+            why.with_context(fmt::format("task {:x} broke off in the midst of a change", id.value)),
+            made, out);
+  return out;
+}
+
+worker_core::commands worker_core::task_given_up(task_id id, const status& why,
+                                                 const worker::task_counts& made) {
+  commands out;
+  give_up(id, why, made, out);
+  return out;
+}
+
+void worker_core::give_up(task_id id, const status& why, const worker::task_counts& made,
+                          commands& out) {
+  const auto node = tasks_.extract(id);
+  if (node.empty())
+    return;
+  const auto& order = node.mapped().order;
+  out.emplace_back(worker::fail_streams{id, why});
+  out.emplace_back(worker::drop_task{id});
+  ended({.id = id,
+         .life = order.life,
+         .job = order.job,
+         .counts = made,
+         .wants = {},
+         .ended = why,
+         .unread = {}},
+        out);
+}
+
+// -- leaving -------------------------------------------------------------------------------
+
+worker_core::commands worker_core::leave(bool at_once, time_point now) {
+  commands out;
+  if (step_ != step::staying)
+    return out;
+  if (at_once || !up_) {
+    go(out);
+    return out;
+  }
+  step_ = step::draining;
+  drain_at_ = now + drain_;
+  if (!tasks_.empty())
+    out.emplace_back(log_line{log_level::info, "leaving", {{"tasks", uint64_t{tasks_.size()}}}});
+  for (const auto& [id, task] : tasks_) out.emplace_back(worker::tell_leaving{id});
+  look_if_left(out);
+  return out;
+}
+
+void worker_core::look_if_left(commands& out) {
+  if (step_ == step::draining && tasks_.empty() && unheard_ends_.empty())
+    say_goodbye(out);
+}
+
+void worker_core::drain_over(commands& out) {
+  // What they have not given by now is lost; what they have not begun is not.
+  for (const auto& [id, task] : tasks_) {
+    out.emplace_back(
+      log_line{log_level::warn,
+               "what a task had begun is lost: it did not reach its consumers in time",
+               {{"task", to_string(id)},
+                {"after", fmt::format("{} ms", drain_ / std::chrono::milliseconds{1})}}});
+    out.emplace_back(worker::close_streams{id});
+    ended({.id = id,
+           .life = task.order.life,
+           .job = task.order.job,
+           .counts = task.counts,
+           .wants = {},
+           .ended = status{},
+           .unread = {}},
+          out);
+  }
+  say_goodbye(out);
+}
+
+void worker_core::say_goodbye(commands& out) {
+  if (!up_)
+    return go(out);
+  step_ = step::saying_goodbye;
+  // For the dispatcher to answer.
+  constexpr auto limit = std::chrono::milliseconds{200};
+  out.emplace_back(worker::say_goodbye{self_.id, self_.life, limit});
+}
+
+worker_core::commands worker_core::goodbye_over() {
+  commands out;
+  if (step_ == step::saying_goodbye)
+    go(out);
+  return out;
+}
+
+void worker_core::go(commands& out) {
+  step_ = step::gone;
+  out.emplace_back(worker::left{});
+}
+
+} // namespace headrace

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "headrace/actors/worker/worker_command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headrace::test {
+
+/// What a worker's core commanded, one short text each: `answer 1 ok`, `ask 7 #2`.
+class command_text {
+public:
+  static std::string of(const worker::command& x) { return std::visit(command_text{}, x); }
+  static std::vector<std::string> of(const worker::commands& all) {
+    std::vector<std::string> out;
+    for (const auto& x : all) out.push_back(of(x));
+    return out;
+  }
+
+  std::string operator()(const log_line& x) const {
+    return fmt::format("log {} {}", to_string(x.level), x.text);
+  }
+  std::string operator()(const worker::answer& x) const {
+    return fmt::format("answer {} {}", x.to.value, to_string(x.how));
+  }
+  std::string operator()(const worker::register_here& x) const {
+    std::string out = fmt::format("register {}", x.who.info.id.value);
+    for (const auto& task : x.who.tasks)
+      out += fmt::format(" {}/{}", task.id.value, task.job.value);
+    return out;
+  }
+  std::string operator()(const worker::heartbeat& x) const {
+    std::string out = fmt::format("beat {}{}", x.id.value, x.first ? " first" : "");
+    for (const auto& task : x.tasks)
+      out += fmt::format(" {}:{}", task.id.value, task.counts.made.elements);
+    return out;
+  }
+  std::string operator()(const worker::ask_splits& x) const {
+    return fmt::format("ask {} #{} {},{},{}", x.task.value, x.ask, x.what.which.source,
+                       x.what.which.pass, x.what.which.number);
+  }
+  std::string operator()(const worker::say_end& x) const {
+    static constexpr const char* outcomes[] = {"exhausted", "left", "failed", "stopped"};
+    std::string out =
+      fmt::format("end {} {} {}", x.what.id.value, outcomes[static_cast<size_t>(x.what.outcome)],
+                  x.what.made.elements);
+    if (!x.what.failure.ok())
+      out += " " + x.what.failure.message();
+    for (const auto& rest : x.what.unread)
+      out += fmt::format(" unread {}+{}", rest.rest.first, rest.rest.count);
+    return out;
+  }
+  std::string operator()(const worker::say_goodbye& x) const {
+    return fmt::format("goodbye {}", x.id.value);
+  }
+  std::string operator()(const worker::renew_dispatcher& x) const {
+    return fmt::format("renew {}", to_string(x.why));
+  }
+  std::string operator()(const worker::run_task& x) const {
+    return fmt::format("run {} of {}", x.what.id.value, x.order.value);
+  }
+  std::string operator()(const worker::drop_task& x) const {
+    return fmt::format("drop {}", x.task.value);
+  }
+  std::string operator()(const worker::give_splits& x) const {
+    std::string what = !x.what    ? to_string(x.what.status())
+                       : !*x.what ? "over"
+                                  : fmt::format("{}+{}", (*x.what)->first, (*x.what)->count);
+    return fmt::format("give {} {},{},{} {}", x.task.value, x.question.source, x.question.pass,
+                       x.question.number, what);
+  }
+  std::string operator()(const worker::tell_leaving& x) const {
+    return fmt::format("leaving {}", x.task.value);
+  }
+  std::string operator()(const worker::fail_streams& x) const {
+    return fmt::format("fail {} {}", x.task.value, to_string(x.why));
+  }
+  std::string operator()(const worker::close_streams& x) const {
+    return fmt::format("close {}", x.task.value);
+  }
+  std::string operator()(const worker::count_stuck& x) const {
+    return fmt::format("count stuck {} s", x.patience / std::chrono::seconds{1});
+  }
+  std::string operator()(const worker::report_stuck& x) const {
+    return fmt::format("stuck {}", to_string(x.why.code()));
+  }
+  std::string operator()(const worker::report_other_version& x) const {
+    return fmt::format("other version {}", x.why.message());
+  }
+  std::string operator()(const worker::left&) const { return "left"; }
+};
+
+} // namespace headrace::test

@@ -1,0 +1,84 @@
+#pragma once
+
+#include "headrace/actors/worker/worker_core.hpp"
+#include "tests/actors/worker/command_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+using texts = std::vector<std::string>;
+
+/// A worker's core of life 9, and the time. Heartbeats are 1 s apart, leases 5 s, the drain 500 ms.
+class WorkerCore : public testing::Test {
+protected:
+  using step = worker_core::step;
+  static constexpr request_token first{1};
+  static constexpr request_token second{2};
+
+  static texts said(const worker::commands& what) { return command_text::of(what); }
+
+  // -- to get into a state; what is commanded on the way is another test's ---------------------
+
+  /// There is a dispatcher, and it knows this worker as 5.
+  void registered() {
+    core.dispatcher_up(now);
+    core.registered(worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now);
+  }
+  static task_order order(uint64_t id) {
+    return {.id = task_id{id},
+            .life = incarnation{3},
+            .job = job_id{70},
+            .policy = sharding_policy::dynamic};
+  }
+  void running(uint64_t id) {
+    core.start_task(first, order(id), now);
+    core.task_running(task_id{id});
+    core.task_taken(task_id{id}, {});
+  }
+  static worker::task_news news(uint64_t id, uint64_t elements = 0) {
+    return {.id = task_id{id},
+            .life = incarnation{3},
+            .job = job_id{70},
+            .counts = {.made = {elements, 8 * elements, 0}, .streams = 1, .restarts = 0},
+            .wants = {},
+            .ended = {},
+            .unread = {}};
+  }
+  /// Task `id` asks its question `number` of source 0, pass 0.
+  worker::commands asks(uint64_t id, uint64_t number) {
+    auto what = news(id);
+    what.wants = {{0, 0, number}, 100};
+    return core.task_reported(what, now);
+  }
+  worker::commands ends(uint64_t id, uint64_t elements, const status& how = {}) {
+    auto what = news(id, elements);
+    what.ended = how;
+    return core.task_reported(what, now);
+  }
+  static splits_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
+  static duration seconds(int64_t n) { return std::chrono::seconds{n}; }
+  static duration millis(int64_t n) { return std::chrono::milliseconds{n}; }
+  /// The time goes on, and the timer is called if it is due.
+  worker::commands after(duration by) {
+    now += by;
+    const auto at = core.next_deadline();
+    return at && *at <= now ? core.timer(now) : worker::commands{};
+  }
+
+  time_point now{std::chrono::hours{1}};
+  worker_core core{{.self = {.id = {},
+                             .life = incarnation{9},
+                             .data_address = "host:1",
+                             .boot_id = "boot",
+                             .tags = {"gpu"},
+                             .pid = 4},
+                    .dispatcher = "there:2",
+                    .drain = std::chrono::milliseconds{500},
+                    .most_stuck = 2}};
+};
+
+} // namespace headrace::test

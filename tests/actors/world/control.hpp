@@ -1,0 +1,96 @@
+#pragma once
+
+#include "tests/actors/world/virtual_network.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace headrace::test {
+
+/// Answers a request: `at_asker` happens where it came from.
+using replier = std::function<void(std::function<void()> at_asker)>;
+
+/// Sends a request over a connection. `at_other` happens at the other end and may answer, now or
+/// later. If no answer comes within `limit`, `late` happens at the asker, and an answer that comes
+/// after that does not count.
+inline void request(const connection_end& over, duration limit,
+                    std::function<void(replier)> at_other, std::function<void()> late) {
+  auto open = std::make_shared<bool>(true);
+  auto& asker = *over.over->ends[over.side].who;
+  asker.after(limit, [open, late = std::move(late)] {
+    if (std::exchange(*open, false))
+      late();
+  });
+  const connection_end back{over.over, 1 - over.side};
+  auto& net = *over.over->network;
+  net.send(over, [&net, back, open, at_other = std::move(at_other)] {
+    at_other([&net, back, open](std::function<void()> at_asker) {
+      net.send(back, [open, at_asker = std::move(at_asker)] {
+        if (std::exchange(*open, false))
+          at_asker();
+      });
+    });
+  });
+}
+
+/// A member's connection to the dispatcher: made, watched, and made anew when it is lost. As
+/// headrace::peer.
+class control_peer {
+public:
+  struct events {
+    std::function<void()> up;
+    std::function<void(const status&)> down;
+    std::function<void(const status&)> failed;
+  };
+  control_peer(virtual_network& net, virtual_process& from, virtual_process& to,
+               std::function<void(connection_end)> accepted, events hear)
+    : net_(net), from_(from), to_(to), accepted_(std::move(accepted)), hear_(std::move(hear)) {
+    connect();
+  }
+
+  const connection_end& get() const noexcept { return over_; }
+  bool up() const noexcept { return static_cast<bool>(over_); }
+  /// Gives the connection up and makes another one.
+  void renew(const status& why) {
+    if (!over_)
+      return;
+    net_.close(over_, why);
+    lost(why);
+  }
+
+private:
+  void connect() {
+    net_.connect(plane::control, from_, to_, accepted_, [this](result<connection_end> made) {
+      if (!made) {
+        from_.after(pause_, [this] { connect(); });
+        pause_ = std::min<duration>(2 * pause_, std::chrono::seconds{2});
+        return hear_.failed(made.status());
+      }
+      over_ = *made;
+      up_since_ = from_.now();
+      over_.over->ends[0].on_closed = [this](const status& why) { lost(why); };
+      hear_.up();
+    });
+  }
+  void lost(const status& why) {
+    over_ = {};
+    if (from_.now() - up_since_ > std::chrono::seconds{1})
+      pause_ = std::chrono::milliseconds{50};
+    hear_.down(why);
+    from_.after(pause_, [this] { connect(); });
+    pause_ = std::min<duration>(2 * pause_, std::chrono::seconds{2});
+  }
+
+  virtual_network& net_;
+  virtual_process& from_;
+  virtual_process& to_;
+  std::function<void(connection_end)> accepted_;
+  events hear_;
+  connection_end over_;
+  time_point up_since_{};
+  duration pause_ = std::chrono::milliseconds{50};
+};
+
+} // namespace headrace::test

@@ -1,0 +1,282 @@
+#include "tests/actors/world/disturbed_world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A fault of this length may cost a member its lease: heartbeats take a second.
+constexpr duration noticed = 3500ms;
+
+double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
+
+} // namespace
+
+disturbed_world::disturbed_world(uint64_t seed, uint32_t allowed) {
+  simulation draw{seed * 0x9e3779b97f4a7c15 + 1};
+  // Few kinds at a time, so that one does not hide another.
+  for (int i = 0; i < 3; ++i) kinds_ |= allowed & (1u << draw.below(10));
+  if (draw.one_in(4))
+    kinds_ |= allowed & forever;
+  world::options about;
+  about.seed = seed;
+  about.policy = draw.one_in(4) ? sharding_policy::off : sharding_policy::dynamic;
+  about.data = {draw.between(1, 600), draw.one_in(3) ? draw.between(1, 20) : 1};
+  about.total_known = !draw.one_in(5);
+  if (draw.one_in(2))
+    about.job_name = "shared";
+  about.net.longest_delay = draw.one_in(4) ? 50ms : 2ms;
+  about.net.data_silence = duration{0};
+  worker_timeout_ = draw.one_in(3) ? 60s : 10s;
+  world_ = std::make_unique<world>(about);
+  began_ = world_->time.now();
+}
+
+void disturbed_world::say(std::string what) {
+  story_.push_back(fmt::format("{:8.3f} s  {}", seconds(world_->time.now() - began_), what));
+}
+
+void disturbed_world::build() {
+  auto& t = world_->time;
+  const auto workers = t.between(1, 4);
+  for (uint64_t i = 0; i < workers; ++i)
+    world_->add_worker({.per_block = t.between(100us, t.one_in(3) ? 200ms : 5ms),
+                        .most_rows = t.between(1, 64),
+                        .drain = t.between(100ms, 3s)});
+  const auto trainers = world_->about.job_name.empty() ? t.between(1, 2) : t.between(1, 4);
+  const auto bounded = t.one_in(3) ? static_cast<int64_t>(t.between(1, 64)) : 0;
+  for (uint64_t i = 0; i < trainers; ++i) {
+    trainer_process::options what{
+      .reads = {.dataset_id = "d",
+                .job_name = world_->about.job_name,
+                .mode = world_->about.policy,
+                .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
+                .max_outstanding = bounded,
+                .worker_timeout = worker_timeout_,
+                .stream_bytes = 512,
+                .consumer_bytes = 4096},
+      .pause = t.between(10us, t.one_in(3) ? 100ms : 3ms),
+      .burst = t.between(1, 32)};
+    if (kind(trainer_leaves) && t.one_in(2))
+      what.leaves_after = t.between(0, world_->data.elements());
+    if (i != 0 && t.one_in(3))
+      t.after(t.between(1ms, 3s), [this, what] { world_->add_trainer(what); });
+    else
+      world_->add_trainer(what);
+  }
+  say(fmt::format("{} {} splits of {} rows, {} workers, {} trainers{}, at most {} outstanding, "
+                  "timeout {:.0f} s",
+                  to_string(world_->about.policy), world_->data.splits, world_->data.rows, workers,
+                  trainers, world_->about.job_name.empty() ? "" : " of one job", bounded,
+                  seconds(worker_timeout_)));
+}
+
+duration disturbed_world::length(bool& for_good) {
+  auto& t = world_->time;
+  for_good = kind(forever) && t.one_in(4);
+  switch (t.below(4)) {
+  case 0: return t.between(1ms, 1s);
+  case 1: return t.between(1s, 3400ms);
+  case 2: return t.between(4s, 8s);
+  default: return t.between(8s, 25s);
+  }
+}
+
+void disturbed_world::disturb(const virtual_process& who, duration how_long) {
+  if (how_long < noticed)
+    return;
+  if (&who == &world_->dispatcher)
+    excuses_.dispatcher_away = true;
+  for (size_t i = 0; i < world_->trainers.size(); ++i)
+    if (&who == &world_->trainers[i])
+      excuses_.trainers_away.insert(i);
+  for (size_t i = 0; i < world_->workers.size(); ++i)
+    if (&who == &world_->workers[i]) {
+      excuses_.workers_away.insert(i);
+      if (how_long >= worker_timeout_ - 6s || world_->workers.size() == 1)
+        excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
+    }
+}
+
+void disturbed_world::cut_something() {
+  auto& w = *world_;
+  auto& t = w.time;
+  bool for_good = false;
+  const auto how_long = length(for_good);
+  const auto lasting = for_good ? duration{1h} : how_long;
+  const auto way = t.below(3);
+  auto& trainer = w.trainers[t.below(w.trainers.size())];
+  auto& worker = w.workers[t.below(w.workers.size())];
+  virtual_process& a = way == 2 ? static_cast<virtual_process&>(worker) : trainer;
+  virtual_process& b = way == 1 ? static_cast<virtual_process&>(worker) : w.dispatcher;
+  const auto which = way == 1 ? plane::data : plane::control;
+  if (kind(swallows) && (!kind(cuts) || t.one_in(2))) {
+    const bool forth = t.one_in(2);
+    w.net.swallow(which, forth ? a : b, forth ? b : a);
+    say(fmt::format("what {} says to {} is swallowed{} for {:.3f} s", (forth ? a : b).name(),
+                    (forth ? b : a).name(), way == 1 ? " on their link" : "", seconds(lasting)));
+  } else {
+    w.net.cut(which, a, b);
+    say(fmt::format("{} and {} are cut off from each other{} for {:.3f} s", a.name(), b.name(),
+                    way == 1 ? " on their link" : "", seconds(lasting)));
+  }
+  if (way != 2)
+    disturb(trainer, lasting);
+  if (way != 0)
+    disturb(worker, lasting);
+  if (!for_good)
+    t.after(how_long, [this, which, &a, &b] {
+      say(fmt::format("{} and {} are joined again", a.name(), b.name()));
+      world_->net.heal(which, a, b);
+    });
+}
+
+virtual_process& disturbed_world::any(bool dispatcher) {
+  auto& w = *world_;
+  const auto n = w.trainers.size() + w.workers.size() + (dispatcher ? 1 : 0);
+  const auto i = w.time.below(n);
+  if (i < w.trainers.size())
+    return w.trainers[i];
+  if (i < w.trainers.size() + w.workers.size())
+    return w.workers[i - w.trainers.size()];
+  return w.dispatcher;
+}
+
+void disturbed_world::stop_something() {
+  auto& who = any(true);
+  if (!who.alive() || who.stopped())
+    return;
+  bool for_good = false;
+  const auto how_long = length(for_good);
+  const auto lasting = for_good ? duration{1h} : how_long;
+  say(fmt::format("{} is stopped for {:.3f} s", who.name(), seconds(lasting)));
+  who.stop();
+  world_->net.changed(who);
+  disturb(who, lasting);
+  if (!for_good)
+    world_->time.after(how_long, [this, &who, life = who.life()] {
+      if (who.life() != life || !who.alive())
+        return;
+      say(who.name() + " goes on");
+      who.go_on();
+      world_->net.changed(who);
+    });
+}
+
+void disturbed_world::befall() {
+  auto& w = *world_;
+  auto& t = w.time;
+  std::vector<std::function<void()>> what;
+  if (kind(cuts) || kind(swallows))
+    what.push_back([this] { cut_something(); });
+  if (kind(stops))
+    what.push_back([this] { stop_something(); });
+  if (kind(worker_deaths))
+    what.push_back([&, this] {
+      auto& who = w.workers[t.below(w.workers.size())];
+      if (!who.alive())
+        return;
+      say(who.name() + " dies");
+      who.kill();
+      w.net.changed(who);
+      disturb(who, 10s);
+      bool for_good = false;
+      const auto back = length(for_good);
+      if (for_good)
+        excuses_.no_worker = true;
+      else
+        t.after(back, [this, &who] {
+          if (who.alive())
+            return;
+          say(who.name() + " is started again");
+          who.start();
+        });
+      if (back > worker_timeout_ - 6s)
+        excuses_.no_worker = true;
+    });
+  if (kind(worker_leaves))
+    what.push_back([&, this] {
+      auto& who = w.workers[t.below(w.workers.size())];
+      if (!who.alive() || who.stopped() || who.leaving())
+        return;
+      say(who.name() + " leaves");
+      who.leave();
+      disturb(who, 10s);
+      t.after(t.between(1ms, 3s), [this] {
+        auto& fresh = world_->add_worker({.per_block = 2ms});
+        say(fresh.name() + " comes in its place");
+      });
+    });
+  if (kind(worker_joins))
+    what.push_back([this] { say(world_->add_worker({.per_block = 1ms}).name() + " joins"); });
+  if (kind(trainer_deaths))
+    what.push_back([&, this] {
+      auto& who = w.trainers[t.below(w.trainers.size())];
+      if (!who.alive() || who.over())
+        return;
+      say(who.name() + " dies");
+      who.kill();
+      w.net.changed(who);
+    });
+  if (kind(dispatcher_deaths))
+    what.push_back([&, this] {
+      if (!w.dispatcher.alive())
+        return;
+      bool for_good = false;
+      const auto back = length(for_good);
+      say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
+      w.dispatcher.kill();
+      w.net.changed(w.dispatcher);
+      excuses_.dispatcher_away = excuses_.dispatcher_lost_state = true;
+      if (!for_good)
+        t.after(back, [this] {
+          if (world_->dispatcher.alive())
+            return;
+          say("the dispatcher is started again, without its state");
+          world_->dispatcher.start();
+        });
+    });
+  if (kind(crashes))
+    what.push_back([&, this] {
+      auto& who = w.workers[t.below(w.workers.size())];
+      if (!who.alive() || who.stopped())
+        return;
+      switch (t.below(3)) {
+      case 0: say("a task of " + who.name() + " crashes"); return who.crash_a_task();
+      case 1: say("a runner of " + who.name() + " crashes"); return who.crash_a_runner();
+      default:
+        if (!w.dispatcher.alive() || w.dispatcher.stopped())
+          return;
+        say("a job's actor crashes");
+        w.dispatcher.crash_a_job();
+      }
+    });
+  if (!what.empty())
+    what[t.below(what.size())]();
+}
+
+void disturbed_world::run() {
+  build();
+  auto& t = world_->time;
+  const auto faults = t.between(0, 6);
+  for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, 20s), [this] { befall(); });
+  // Faults begin within 20 s and last up to 25 s; each wait after that has a bound.
+  const auto quiet = began_ + 60s;
+  const auto bound = quiet + 3 * worker_timeout_ + 120s;
+  const auto all_over = [&] {
+    return std::ranges::all_of(world_->trainers,
+                               [](const auto& x) { return x.over() || x.stopped() || !x.alive(); });
+  };
+  t.run_until(quiet);
+  while (t.now() < bound && !all_over()) t.run_until(t.now() + 1s);
+  // Named jobs are kept for a while when nobody reads them.
+  t.run_until(t.now() + 20s);
+  judge_ = std::make_unique<judge>(*world_, excuses_);
+}
+
+} // namespace headrace::test

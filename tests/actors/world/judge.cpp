@@ -1,0 +1,165 @@
+#include "tests/actors/world/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace headrace::test {
+
+std::vector<std::vector<const trainer_process*>> judge::groups() const {
+  std::vector<std::vector<const trainer_process*>> out;
+  if (!anonymous())
+    out.emplace_back();
+  for (const auto& t : world_.trainers) {
+    if (anonymous())
+      out.emplace_back();
+    out.back().push_back(&t);
+  }
+  return out;
+}
+
+void judge::every_wait_ended() {
+  for (const auto& t : world_.trainers)
+    if (t.alive() && !t.stopped() && !t.over())
+      find("wait", fmt::format("{} still waits after {} elements", t.name(),
+                               t.history().handed_out.size()));
+}
+
+void judge::nothing_repeated() {
+  for (const auto& group : groups()) {
+    std::map<int64_t, const trainer_process*> first;
+    for (const auto* t : group) {
+      const auto& h = t->history();
+      for (auto x : h.handed_out) {
+        const auto [at, fresh] = first.emplace(x, t);
+        if (fresh)
+          continue;
+        // Of one that died, or was told that it is not a reader any more, all that it did not
+        // report is given to others.
+        const auto excused = [](const trainer_process* who) {
+          return who->history().killed
+                 || (who->history().ended && who->history().ended->code() == status_code::aborted);
+        };
+        if (at->second != t && (excused(t) || excused(at->second)))
+          continue;
+        find("repeat", fmt::format("element {} was handed out to {} and then to {}", x,
+                                   at->second->name(), t->name()));
+        break;
+      }
+    }
+  }
+}
+
+std::vector<int64_t> judge::missing() const {
+  std::set<int64_t> given;
+  for (const auto& t : world_.trainers)
+    given.insert(t.history().handed_out.begin(), t.history().handed_out.end());
+  std::vector<int64_t> out;
+  for (int64_t x = 0; x < static_cast<int64_t>(world_.data.elements()); ++x)
+    if (!given.contains(x))
+      out.push_back(x);
+  return out;
+}
+
+void judge::every_end_is_true() {
+  for (const auto& group : groups()) {
+    const bool clean = std::ranges::any_of(
+      group, [](const auto* t) { return t->history().ended && t->history().ended->ok(); });
+    if (!clean)
+      continue;
+    std::set<int64_t> given;
+    bool unknown = false; // what a dead trainer, or one that left, did with what it held
+    for (const auto* t : group) {
+      given.insert(t->history().handed_out.begin(), t->history().handed_out.end());
+      unknown |= t->history().killed || t->history().left || !t->over()
+                 || (t->history().ended && !t->history().ended->ok());
+    }
+    if (dynamic()) {
+      for (int64_t x = 0; x < static_cast<int64_t>(world_.data.elements()); ++x) {
+        if (given.contains(x))
+          continue;
+        const auto split = static_cast<uint64_t>(x) / world_.data.rows;
+        const auto held = world_.leases.find(split);
+        const bool lost =
+          held != world_.leases.end() && std::ranges::any_of(held->second, [&](auto id) {
+            return world_.lost_tasks.contains(id);
+          });
+        if (lost || (unknown && world_.reached_a_trainer.contains(x)))
+          continue;
+        find("end", fmt::format("the end came without element {}, which {}", x,
+                                held == world_.leases.end() ? "nobody read" : "no lost task had"));
+        break;
+      }
+    } else {
+      // Whole copies, of which there is one for each worker that was there all the time.
+      std::map<uint64_t, uint64_t> copies;
+      for (auto x : given) ++copies[static_cast<uint64_t>(x) >> 32];
+      const auto whole = static_cast<size_t>(std::ranges::count_if(
+        copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
+      size_t steady = 0;
+      for (size_t i = 0; i < world_.workers.size(); ++i)
+        steady += !excuses_.workers_away.contains(i) && world_.workers[i].there_from_the_start();
+      if (!unknown && whole < std::max<size_t>(steady, 1))
+        find("end", fmt::format("the end came with {} whole copies; {} workers were there from "
+                                "beginning to end",
+                                whole, steady));
+    }
+  }
+}
+
+void judge::little_lost() {
+  if (!dynamic())
+    return;
+  for (const auto& group : groups()) {
+    const bool clean = std::ranges::any_of(
+      group, [](const auto* t) { return t->history().ended && t->history().ended->ok(); });
+    if (!clean || group.size() != world_.trainers.size())
+      continue;
+    for (auto x : missing())
+      if (!world_.reached_a_trainer.contains(x)) {
+        find("lost", fmt::format("element {} is lost, and no row of its split had reached a "
+                                 "consumer",
+                                 x));
+        break;
+      }
+  }
+}
+
+void judge::every_error_is_excused() {
+  for (size_t i = 0; i < world_.trainers.size(); ++i) {
+    const auto& h = world_.trainers[i].history();
+    if (!h.ended || h.ended->ok())
+      continue;
+    if (anonymous() && dynamic() && h.handed_out.size() == world_.data.elements()) {
+      find("late error", fmt::format("{} was given every element, and then read: {}",
+                                     world_.trainers[i].name(), to_string(*h.ended)));
+      continue;
+    }
+    if (excuses_.trainers_away.contains(i) || excuses_.dispatcher_away
+        || excuses_.dispatcher_lost_state || excuses_.no_worker)
+      continue;
+    find("error", fmt::format("{} read: {}", world_.trainers[i].name(), to_string(*h.ended)));
+  }
+}
+
+void judge::nothing_left_behind() {
+  for (const auto& t : world_.trainers)
+    if (t.alive() && !t.over())
+      return; // somebody may need it
+  for (const auto& w : world_.workers)
+    if (w.alive() && !w.stopped() && w.tasks() != 0)
+      find("orphan", fmt::format("{} runs {} tasks that nobody needs", w.name(), w.tasks()));
+}
+
+const std::vector<violation>& judge::all() {
+  every_wait_ended();
+  nothing_repeated();
+  every_end_is_true();
+  little_lost();
+  every_error_is_excused();
+  nothing_left_behind();
+  return found_;
+}
+
+} // namespace headrace::test

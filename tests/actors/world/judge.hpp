@@ -1,0 +1,71 @@
+#pragma once
+
+#include "tests/actors/world/world.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// What happened to the members of a world from outside, by which a judge excuses what it may.
+struct disturbances {
+  /// Trainers that could not be heard of, or could not hear, for about a lease or more; by index.
+  std::set<size_t> trainers_away;
+  /// Workers that were; or that died or left; by index.
+  std::set<size_t> workers_away;
+  /// The dispatcher lost its state, or nobody could reach it for about a lease or more.
+  bool dispatcher_away = false;
+  bool dispatcher_lost_state = false;
+  /// For a time there was no worker, or none that could be reached, for about `worker_timeout`.
+  bool no_worker = false;
+};
+
+/// Something that a world must not do, and where.
+struct violation {
+  std::string rule;
+  std::string what;
+};
+
+/// Looks at the history of a world that has come to rest, and says what was promised and did not
+/// hold. Knows for each guarantee what may be lost or repeated.
+class judge {
+public:
+  explicit judge(const world& of, disturbances excuses)
+    : world_(of), excuses_(std::move(excuses)) {}
+
+  /// Of trainers that are there: every wait ended.
+  void every_wait_ended();
+  /// No element was handed out twice, but for what a trainer that died, or was given up and read
+  /// so, had not said that it handed out.
+  void nothing_repeated();
+  /// An end without an error came after all elements, but for those that were lost with a worker.
+  void every_end_is_true();
+  /// What was lost was with a lost task, and of it nothing that nobody had got.
+  void little_lost();
+  /// No trainer read an error that nothing excuses, nor one after all elements.
+  void every_error_is_excused();
+  /// Nothing runs that nobody needs.
+  void nothing_left_behind();
+  /// All of the above.
+  const std::vector<violation>& all();
+
+  const std::vector<violation>& violations() const noexcept { return found_; }
+  /// Elements that no trainer was given.
+  std::vector<int64_t> missing() const;
+
+private:
+  void find(std::string rule, std::string what) {
+    found_.push_back({std::move(rule), std::move(what)});
+  }
+  bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
+  bool anonymous() const { return world_.about.job_name.empty(); }
+  /// The trainers that read one job's repetition together: all of a named job, one of its own.
+  std::vector<std::vector<const trainer_process*>> groups() const;
+
+  const world& world_;
+  disturbances excuses_;
+  std::vector<violation> found_;
+};
+
+} // namespace headrace::test

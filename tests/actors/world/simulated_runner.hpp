@@ -1,0 +1,128 @@
+#pragma once
+
+#include "headrace/actors/protocol/split_question.hpp"
+#include "headrace/actors/task/split_dealer.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/types/block.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace headrace::test {
+
+/// What a dataset of the world gives: `splits` splits of one source in `passes` passes, each of
+/// `rows` elements. An element is known by its number.
+struct world_dataset {
+  uint64_t splits = 100;
+  uint64_t rows = 1;
+
+  uint64_t elements() const noexcept { return splits * rows; }
+};
+
+/// A block of int64 scalars with the splits that they come from.
+inline block numbered(const world_dataset& what, uint64_t first, uint64_t count, uint64_t base) {
+  std::vector<int64_t> xs(count);
+  block out;
+  for (uint64_t i = 0; i < count; ++i) {
+    xs[i] = static_cast<int64_t>(base + first + i);
+    append_origin(out.origins, {.rows = 1, .split = (first + i) / what.rows});
+  }
+  out.rows = count;
+  out.columns.push_back(column::of_scalars<int64_t>(xs));
+  return out;
+}
+
+/// What a runner's thread does, step by step, without a thread: reads what it was leased (DYNAMIC)
+/// or all (OFF), and drops what earlier runners gave.
+class simulated_runner {
+public:
+  struct over {};
+  struct waits {}; ///< for splits, or for room
+  using outcome = std::variant<block, split_question, waits, over>;
+
+  simulated_runner(world_dataset what, uint64_t run, bool leases, split_log replay, bool leaving,
+                   uint64_t skip, const split_plan& plan, uint64_t base)
+    : what_(what), run_(run), skip_(skip), base_(base) {
+    if (leases)
+      dealer_.emplace(plan, std::move(replay), leaving);
+    else
+      queue_.push_back({0, what_.elements()});
+  }
+
+  uint64_t run() const noexcept { return run_; }
+  bool ended() const noexcept { return ended_; }
+
+  /// Makes up to `most` elements.
+  outcome step(uint64_t most) {
+    if (ended_ || asked_ || outstanding_ > most_outstanding)
+      return waits{};
+    while (queue_.empty()) {
+      if (!dealer_)
+        return end();
+      const auto next = dealer_->next(0, 0);
+      if (const auto* question = std::get_if<split_question>(&next)) {
+        asked_ = *question;
+        return *question;
+      }
+      if (std::holds_alternative<split_dealer::over>(next))
+        return end();
+      const auto& splits = std::get<split_range>(next);
+      const auto last = std::min(splits.first + splits.count, what_.splits);
+      if (splits.first < last)
+        queue_.push_back({splits.first * what_.rows, last * what_.rows});
+    }
+    auto& [first, last] = queue_.front();
+    const auto count = std::min(last - first, most);
+    auto rows = numbered(what_, first, count, base_);
+    first += count;
+    if (first == last)
+      queue_.pop_front();
+    if (const auto dropped = std::min<uint64_t>(skip_, count); dropped != 0) {
+      skip_ -= dropped;
+      if (dropped == count)
+        return step(most);
+      rows = rows.slice(dropped, count - dropped);
+    }
+    outstanding_ += rows.bytes();
+    return rows;
+  }
+  void give(const result<std::optional<split_range>>& what) {
+    if (!asked_)
+      return;
+    if (what)
+      dealer_->answered(*asked_, *what);
+    else
+      queue_.clear(); // the source ends with an error
+    failed_ |= !what;
+    asked_.reset();
+  }
+  void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
+  std::vector<unread_splits> leave() {
+    asked_.reset();
+    return dealer_ ? dealer_->leave() : std::vector<unread_splits>{};
+  }
+
+private:
+  static constexpr size_t most_outstanding = 1024;
+  over end() {
+    ended_ = true;
+    return {};
+  }
+
+  world_dataset what_;
+  uint64_t run_;
+  uint64_t skip_;
+  uint64_t base_; ///< added to each element: copies differ by it
+  std::optional<split_dealer> dealer_;
+  std::deque<std::pair<uint64_t, uint64_t>> queue_; ///< elements [first, last)
+  std::optional<split_question> asked_;
+  size_t outstanding_ = 0;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+} // namespace headrace::test

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "headrace/actors/consumer/consumer_core.hpp"
+#include "tests/actors/world/control.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+class world;
+
+/// A process with one trainer that reads one iteration: consumer_core and handout as they are, and
+/// around them what consumer_state and link_pool do.
+class trainer_process final : public virtual_process {
+public:
+  struct options {
+    consumer_options reads;
+    duration pause{};                     ///< between two elements, on average
+    uint64_t burst = 1;                   ///< elements taken at a time
+    std::optional<uint64_t> leaves_after; ///< elements
+  };
+  /// What came of it.
+  struct record {
+    std::vector<int64_t> handed_out;
+    std::vector<task_id> from; ///< of each, the task
+    std::optional<status> ended;
+    bool left = false;
+    bool killed = false;
+    time_point ended_at{};
+  };
+
+  trainer_process(world& in, std::string name, options what);
+
+  const record& history() const noexcept { return record_; }
+  bool over() const noexcept { return record_.ended || record_.left || record_.killed; }
+  consumer_id id() const noexcept { return id_; }
+  const options& what() const noexcept { return options_; }
+
+  // -- called at this process by others ---------------------------------------------------
+
+  void told(const iteration_view& news);
+  void arrived(const connection_ptr& over, uint32_t channel, const from_task& what);
+
+  /// Room for one element more than is held, somewhere: the smallest window that it granted.
+  std::optional<uint64_t> smallest_window() const;
+
+private:
+  struct route {
+    connection_end over;
+    uint32_t channel = 0;
+  };
+  void on_started() override;
+  void on_killed() override;
+  void take();
+  void end(const status& how);
+  void make_link(const std::string& address);
+  void carry_out(const consume::commands& what);
+  void carry_out(const consume::ask& what);
+  void carry_out(const consume::beat& what);
+  void carry_out(const consume::say_goodbye& what);
+  void carry_out(const consume::renew_dispatcher& what);
+  void carry_out(const consume::make_link& what);
+  void carry_out(const consume::open_stream& what);
+  void carry_out(const consume::send& what);
+  void carry_out(const consume::close_stream& what);
+
+  world& world_;
+  options options_;
+  record record_;
+  consumer_id id_;
+  std::shared_ptr<handout> out_;
+  std::unique_ptr<consumer_core> core_;
+  std::unique_ptr<control_peer> dispatcher_;
+  virtual_alarm alarm_{*this};
+  std::map<std::string, connection_end> links_;
+  std::map<std::string, bool> making_;
+  std::map<task_id, route> routes_;
+  std::map<std::pair<const connection*, uint32_t>, task_id> by_channel_;
+  std::map<task_id, uint64_t> windows_; ///< granted and not handed out
+  std::vector<task_id> not_opened_;
+  connection_end fresh_;
+  uint32_t last_channel_ = 0;
+  std::shared_ptr<const block> current_;
+  bool woken_ = false;
+};
+
+} // namespace headrace::test

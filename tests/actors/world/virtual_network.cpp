@@ -1,0 +1,191 @@
+#include "tests/actors/world/virtual_network.hpp"
+
+#include <algorithm>
+
+namespace headrace::test {
+
+virtual_network::path& virtual_network::between(plane which, virtual_process& a,
+                                                virtual_process& b) {
+  return paths_[{which, std::min(&a, &b), std::max(&a, &b)}];
+}
+
+bool virtual_network::passes(const connection& c, size_t from) {
+  auto& way = between(c.which, *c.ends[0].who, *c.ends[1].who);
+  return !way.swallowed.contains(c.ends[from].who);
+}
+
+void virtual_network::connect(plane which, virtual_process& from, virtual_process& to,
+                              std::function<void(connection_end)> accepted, connected done) {
+  const auto delay = time_.between(duration{1000}, 2 * options_.longest_delay);
+  from.after(delay, [=, this, &from, &to, life = from.life()] {
+    auto& way = between(which, from, to);
+    if (way.cut || !to.alive())
+      return done(unavailable("connection refused"));
+    // The system accepts for a process that is stopped, and nobody greets.
+    if (!way.swallowed.empty() || to.stopped())
+      return from.after(std::chrono::seconds{5}, [=] {
+        done(deadline_exceeded("the peer accepted the connection and said nothing"));
+      });
+    auto c = std::make_shared<connection>();
+    c->network = this;
+    c->which = which;
+    c->ends[0] = {.who = &from, .life = from.life()};
+    c->ends[1] = {.who = &to, .life = to.life()};
+    std::erase_if(connections_, [](const auto& x) { return !x->ends[0].open && !x->ends[1].open; });
+    connections_.push_back(c);
+    to.post([&] { accepted({c, 1}); });
+    if (c->ends[0].open)
+      done(connection_end{c, 0});
+  });
+}
+
+bool virtual_network::send(const connection_end& from, std::function<void()> what) {
+  if (!from)
+    return false;
+  ++messages_;
+  auto& end = from.over->ends[from.side];
+  if (!passes(*from.over, from.side) || !end.held.empty())
+    end.held.push_back(std::move(what));
+  else
+    deliver(from.over, from.side, std::move(what));
+  return true;
+}
+
+void virtual_network::deliver(const connection_ptr& c, size_t from, std::function<void()> what) {
+  auto& end = c->ends[from];
+  end.last_arrival = std::max(time_.now() + time_.between(duration{1000}, options_.longest_delay),
+                              end.last_arrival + duration{1});
+  time_.at(end.last_arrival, [this, c, from, what = std::move(what)]() mutable {
+    auto& to = c->ends[1 - from];
+    if (!to.open || to.who->life() != to.life)
+      return;
+    // It was swallowed on its way.
+    if (!passes(*c, from))
+      return c->ends[from].held.push_back(std::move(what));
+    to.who->post([c, from, what = std::move(what)] {
+      if (c->ends[1 - from].open)
+        what();
+    });
+  });
+}
+
+void virtual_network::closed(const connection_ptr& c, size_t side, const status& why) {
+  auto& end = c->ends[side];
+  if (!end.open || end.who->life() != end.life)
+    return void(end.open = false);
+  end.who->post([c, side, why] {
+    auto& mine = c->ends[side];
+    if (std::exchange(mine.open, false) && mine.on_closed)
+      mine.on_closed(why);
+  });
+}
+
+void virtual_network::close(const connection_end& by, const status& why) {
+  if (!by)
+    return;
+  by.over->ends[by.side].open = false;
+  // The other end notices after all that was sent before.
+  auto& mine = by.over->ends[by.side];
+  const auto other = 1 - by.side;
+  auto notice = [this, c = by.over, other, why] { closed(c, other, why); };
+  if (!passes(*by.over, by.side) || !mine.held.empty())
+    return mine.held.push_back(std::move(notice));
+  const auto at = std::max(time_.now() + time_.between(duration{1000}, options_.longest_delay),
+                           mine.last_arrival + duration{1});
+  time_.at(at, std::move(notice));
+}
+
+// -- faults -------------------------------------------------------------------------------
+
+void virtual_network::cut(plane which, virtual_process& a, virtual_process& b) {
+  between(which, a, b).cut = true;
+  for (const auto& c : std::vector{connections_})
+    if (c->which == which
+        && &between(which, *c->ends[0].who, *c->ends[1].who) == &between(which, a, b))
+      for (size_t side : {0, 1})
+        time_.after(time_.between(duration{0}, options_.longest_delay),
+                    [this, c, side] { closed(c, side, unavailable("the connection was cut")); });
+}
+
+void virtual_network::swallow(plane which, virtual_process& from, virtual_process& to) {
+  between(which, from, to).swallowed.insert(&from);
+  for (const auto& c : std::vector{connections_}) look(c);
+}
+
+void virtual_network::heal(plane which, virtual_process& a, virtual_process& b) {
+  auto& way = between(which, a, b);
+  way = {};
+  for (const auto& c : std::vector{connections_}) {
+    if (c->which != which || &between(which, *c->ends[0].who, *c->ends[1].who) != &way)
+      continue;
+    look(c);
+    for (size_t side : {0, 1})
+      for (auto& what : std::exchange(c->ends[side].held, {})) deliver(c, side, std::move(what));
+  }
+}
+
+void virtual_network::heal_all() {
+  for (auto& [key, way] : paths_) {
+    const auto& [which, a, b] = key;
+    heal(which, *a, *b);
+  }
+}
+
+void virtual_network::changed(virtual_process& who) {
+  for (const auto& c : std::vector{connections_})
+    for (size_t side : {0, 1}) {
+      if (c->ends[side].who != &who)
+        continue;
+      if (c->ends[side].life != who.life() && c->ends[side].open) {
+        // The system closes what a dead process had.
+        c->ends[side].open = false;
+        auto& mine = c->ends[side];
+        auto notice = [this, c, side] {
+          closed(c, 1 - side, unavailable("the connection was closed by the peer"));
+        };
+        if (!passes(*c, side))
+          mine.held.push_back(std::move(notice));
+        else
+          time_.at(std::max(time_.now() + time_.between(duration{1000}, options_.longest_delay),
+                            mine.last_arrival + duration{1}),
+                   std::move(notice));
+      }
+      look(c);
+    }
+}
+
+void virtual_network::look(const connection_ptr& c) {
+  const auto limit = silence(c->which);
+  if (limit == duration{0})
+    return;
+  for (size_t side : {0, 1}) {
+    auto& from = c->ends[side];
+    const bool silent = !passes(*c, side) || from.who->stopped();
+    if (!silent) {
+      from.silent_since.reset();
+      continue;
+    }
+    if (from.silent_since)
+      continue;
+    from.silent_since = time_.now();
+    time_.after(limit, [this, c, side, since = time_.now()] {
+      if (c->ends[side].silent_since != since)
+        return;
+      auto& to = c->ends[1 - side];
+      if (!to.open || to.who->life() != to.life || !to.who->alive())
+        return;
+      to.who->post([this, c, side] {
+        if (!c->ends[side].silent_since)
+          return;
+        const connection_end mine{c, 1 - side};
+        const auto why = unavailable("nothing came from the peer for too long");
+        auto on_closed = c->ends[1 - side].on_closed;
+        close(mine, why);
+        if (on_closed)
+          on_closed(why);
+      });
+    });
+  }
+}
+
+} // namespace headrace::test

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "tests/actors/world/virtual_process.hpp"
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace headrace::test {
+
+/// Which of the two planes a connection belongs to.
+enum class plane : uint8_t { control, data };
+
+class virtual_network;
+
+/// A connection between two processes. Each direction keeps its order. It ends for both, each at a
+/// time of its own.
+struct connection {
+  struct end {
+    virtual_process* who = nullptr;
+    uint64_t life = 0;
+    bool open = true;
+    std::function<void(const status&)> on_closed;
+    // What this end sends.
+    time_point last_arrival{};
+    std::deque<std::function<void()>> held; ///< while that direction is swallowed
+    /// The other end gets nothing from this one since then, not even a sign of life.
+    std::optional<time_point> silent_since;
+  };
+  virtual_network* network = nullptr;
+  plane which = plane::control;
+  std::array<end, 2> ends;
+};
+using connection_ptr = std::shared_ptr<connection>;
+
+/// One end of a connection, as its process holds it.
+struct connection_end {
+  connection_ptr over;
+  size_t side = 0;
+  explicit operator bool() const noexcept { return over && over->ends[side].open; }
+};
+
+/// Joins processes: delays what is sent, cuts, swallows in one direction, refuses. A direction that
+/// swallows delivers nothing; what was sent arrives when it is healed, as TCP repeats it, unless
+/// the connection was given up before.
+class virtual_network {
+public:
+  struct options {
+    duration longest_delay = std::chrono::milliseconds{2};
+    /// After how much silence an end gives its connection up; zero: never.
+    duration control_silence = std::chrono::seconds{5};
+    duration data_silence = std::chrono::seconds{5};
+  };
+  virtual_network(simulation& time, options what) : time_(time), options_(what) {}
+
+  using connected = std::function<void(result<connection_end>)>;
+  /// `accepted` happens at `to`, then `done` at `from`.
+  void connect(plane which, virtual_process& from, virtual_process& to,
+               std::function<void(connection_end)> accepted, connected done);
+  /// False: this end is closed.
+  bool send(const connection_end& from, std::function<void()> what);
+  /// The end gives the connection up; the other one notices.
+  void close(const connection_end& by, const status& why);
+
+  // -- faults ---------------------------------------------------------------------------
+
+  /// Ends all connections between the two, and refuses others until `heal`.
+  void cut(plane which, virtual_process& a, virtual_process& b);
+  /// What `from` sends to `to` goes nowhere until `heal`.
+  void swallow(plane which, virtual_process& from, virtual_process& to);
+  void heal(plane which, virtual_process& a, virtual_process& b);
+  void heal_all();
+  /// The process was stopped, goes on, or died: to be called after that.
+  void changed(virtual_process& who);
+
+  uint64_t messages() const noexcept { return messages_; }
+
+private:
+  struct path {
+    bool cut = false;
+    std::set<virtual_process*> swallowed; ///< what these send
+  };
+  using path_key = std::tuple<plane, virtual_process*, virtual_process*>;
+  path& between(plane which, virtual_process& a, virtual_process& b);
+  bool passes(const connection& c, size_t from);
+  void deliver(const connection_ptr& c, size_t from, std::function<void()> what);
+  void closed(const connection_ptr& c, size_t side, const status& why);
+  void look(const connection_ptr& c);
+  duration silence(plane which) const {
+    return which == plane::control ? options_.control_silence : options_.data_silence;
+  }
+
+  simulation& time_;
+  options options_;
+  std::map<path_key, path> paths_;
+  std::vector<connection_ptr> connections_;
+  uint64_t messages_ = 0;
+};
+
+} // namespace headrace::test

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "headrace/actors/task/task_core.hpp"
+#include "headrace/actors/worker/worker_core.hpp"
+#include "tests/actors/world/control.hpp"
+#include "tests/actors/world/simulated_runner.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace headrace::test {
+
+class world;
+
+/// A worker's process: worker_core, a task_core for each of its tasks, and around them what
+/// worker_state, task_state, the router and runners do.
+class worker_process final : public virtual_process {
+public:
+  struct options {
+    std::string address;     ///< where consumers reach it
+    duration per_block{};    ///< that a runner takes for a block, on average
+    uint64_t most_rows = 16; ///< in a block
+    duration drain = std::chrono::milliseconds{500};
+  };
+  worker_process(world& in, std::string name, options what);
+
+  const options& about() const noexcept { return options_; }
+  bool leaving() const noexcept { return leaving_; }
+  size_t tasks() const noexcept { return tasks_.size(); }
+  /// Since the world began, and in one life.
+  bool there_from_the_start() const { return alive() && !leaving_ && starts_ == 1 && first_; }
+  /// SIGTERM.
+  void leave();
+  /// A task's actor dies, and its next one goes on; or its runner does.
+  void crash_a_task();
+  void crash_a_runner();
+
+  // -- called at this process by others ---------------------------------------------------
+
+  using answered = std::function<void(const status&)>;
+  void start_task(const task_order& what, answered reply);
+  void stop_task(task_id id, const std::string& reason);
+  void accepted_link(const connection_end& at);
+  void stream_arrived(const connection_end& at, uint32_t channel, const from_consumer& what);
+
+private:
+  struct route {
+    connection_end over;
+    uint32_t channel = 0;
+    task_id task;
+  };
+  struct task {
+    task_core core;
+    std::unique_ptr<simulated_runner> runner;
+    bool acting = false; ///< an actor runs it
+    std::unique_ptr<virtual_alarm> alarm;
+    uint64_t runs = 0;
+  };
+  void on_started() override;
+  void on_killed() override;
+  task* find(task_id id);
+  void after_hop(std::function<void()> what);
+  void begin_run(task_id id);
+  void run(task_id id, uint64_t number);
+  void fail_stream(const connection_end& at, uint32_t channel, const status& why);
+  void send(const connection_end& at, uint32_t channel, const from_task& what);
+
+  void carry_out(const worker::commands& what);
+  void carry_out(const log_line&) {}
+  void carry_out(const worker::answer& what);
+  void carry_out(const worker::register_here& what);
+  void carry_out(const worker::heartbeat& what);
+  void carry_out(const worker::ask_splits& what);
+  void carry_out(const worker::say_end& what);
+  void carry_out(const worker::say_goodbye& what);
+  void carry_out(const worker::renew_dispatcher& what);
+  void carry_out(const worker::run_task& what);
+  void carry_out(const worker::drop_task& what);
+  void carry_out(const worker::give_splits& what);
+  void carry_out(const worker::tell_leaving& what);
+  void carry_out(const worker::fail_streams& what);
+  void carry_out(const worker::close_streams&) {}
+  void carry_out(const worker::count_stuck&) {}
+  void carry_out(const worker::report_stuck&) {}
+  void carry_out(const worker::report_other_version&) {}
+  void carry_out(const worker::left& what);
+
+  void carry_out(task_id id, const produce::commands& what);
+  void carry_out(task& of, const produce::send& what);
+  void carry_out(task& of, const produce::close_link& what);
+  void carry_out(task& of, const produce::start_runner& what);
+  void carry_out(task& of, const produce::give_splits& what);
+  void carry_out(task& of, const produce::take_over_bytes& what);
+  void carry_out(task& of, const produce::leave_runner& what);
+  void carry_out(task& of, const produce::report& what);
+  void carry_out(task& of, const produce::end& what);
+
+  world& world_;
+  options options_;
+  bool leaving_ = false;
+  bool first_; ///< it was there when the world began
+  uint64_t starts_ = 0;
+  std::unique_ptr<worker_core> core_;
+  std::unique_ptr<control_peer> dispatcher_;
+  virtual_alarm alarm_{*this};
+  std::map<task_id, std::shared_ptr<task>> tasks_;
+  std::map<uint64_t, answered> orders_; ///< by token
+  uint64_t last_order_ = 0;
+  std::map<produce::stream_key, route> routes_;
+  std::map<std::pair<const connection*, uint32_t>, produce::stream_key> by_channel_;
+  uint64_t last_key_ = 0;
+};
+
+} // namespace headrace::test

@@ -1,0 +1,61 @@
+#include "tests/actors/world/world.hpp"
+
+#include "headrace/pipeline/graph/build.hpp"
+
+#include <algorithm>
+
+namespace headrace::test {
+
+namespace {
+
+split_plan plan_of(const world::options& about) {
+  split_plan out;
+  out.groups = 1;
+  out.sources.push_back(
+    {.splits = about.total_known ? std::optional{about.data.splits} : std::nullopt, .passes = 1});
+  return out;
+}
+
+} // namespace
+
+world::world(options what)
+  : about(std::move(what)),
+    time(about.seed),
+    data(about.data),
+    graph(make_range(0, static_cast<int64_t>(data.splits), 1).value()),
+    plan(plan_of(about)),
+    net(time, about.net),
+    dispatcher(*this) {
+  dispatcher.start();
+}
+
+worker_process& world::add_worker(worker_process::options what) {
+  what.address = "worker:" + std::to_string(workers.size() + 1);
+  auto& fresh = workers.emplace_back(*this, what.address, what);
+  fresh.start();
+  return fresh;
+}
+
+trainer_process& world::add_trainer(trainer_process::options what) {
+  auto& fresh =
+    trainers.emplace_back(*this, "trainer:" + std::to_string(trainers.size() + 1), std::move(what));
+  fresh.start();
+  return fresh;
+}
+
+worker_process* world::worker_at(const std::string& address) {
+  const auto at =
+    std::ranges::find_if(workers, [&](const auto& x) { return x.about().address == address; });
+  return at != workers.end() ? &*at : nullptr;
+}
+
+void world::leased(task_id to, const split_range& what) {
+  for (auto i = what.first; i < std::min(what.first + what.count, data.splits); ++i)
+    leases[i].insert(to);
+}
+
+void world::reached(const block& rows) {
+  for (auto x : rows.columns[0].values<int64_t>()) reached_a_trainer.insert(x);
+}
+
+} // namespace headrace::test

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "tests/actors/world/dispatcher_process.hpp"
+#include "tests/actors/world/simulated_runner.hpp"
+#include "tests/actors/world/trainer_process.hpp"
+#include "tests/actors/world/virtual_network.hpp"
+#include "tests/actors/world/worker_process.hpp"
+
+#include <deque>
+#include <set>
+#include <string>
+
+namespace headrace::test {
+
+/// A whole service in virtual time: one dispatcher, workers, trainers, and the network between
+/// them. The roles decide with the classes that the product runs; what is here carries messages.
+class world {
+public:
+  struct options {
+    uint64_t seed = 0;
+    sharding_policy policy = sharding_policy::dynamic;
+    world_dataset data;
+    bool total_known = true; ///< to the job, from the graph
+    std::string job_name;    ///< empty: each trainer has a job of its own
+    lease_timing timing;
+    virtual_network::options net;
+  };
+  explicit world(options what);
+
+  worker_process& add_worker(worker_process::options what);
+  trainer_process& add_trainer(trainer_process::options what);
+  worker_process* worker_at(const std::string& address);
+
+  // -- what the judge needs to know ---------------------------------------------------------
+
+  /// The job leased a split to a task.
+  void leased(task_id to, const split_range& what);
+  /// Elements that reached a trainer's process.
+  void reached(const block& rows);
+
+  options about;
+  simulation time;
+  world_dataset data;
+  dataset_ptr graph;
+  split_plan plan;
+  virtual_network net;
+  dispatcher_process dispatcher;
+  std::deque<worker_process> workers;
+  std::deque<trainer_process> trainers;
+
+  std::map<uint64_t, std::set<task_id>> leases; ///< by split
+  std::set<task_id> lost_tasks;                 ///< that the job gave up, with what they held
+  std::set<int64_t> reached_a_trainer;
+};
+
+} // namespace headrace::test

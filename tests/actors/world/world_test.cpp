@@ -1,0 +1,55 @@
+#include "tests/actors/world/disturbed_world.hpp"
+#include "tests/support/test_seed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+namespace headrace::test {
+namespace {
+
+std::string story_of(const disturbed_world& x) {
+  std::string out;
+  for (const auto& line : x.story()) out += "  " + line + "\n";
+  return out;
+}
+
+/// HEADRACE_WORLD_SEED: one world, with its story. HEADRACE_WORLDS: so many.
+TEST(World, KeepsItsWordWhateverBefallsIt) {
+  if (const auto* one = std::getenv("HEADRACE_WORLD_SEED")) {
+    disturbed_world x{std::strtoull(one, nullptr, 0)};
+    x.run();
+    std::printf("%s", story_of(x).c_str());
+    for (const auto& [rule, what] : x.judged()) ADD_FAILURE() << rule << ": " << what;
+    return;
+  }
+  const auto* most = std::getenv("HEADRACE_WORLDS");
+  const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 300;
+  const auto base = test_seed();
+  uint64_t events = 0;
+  std::map<std::string, std::vector<uint64_t>> broken;
+  for (uint64_t seed = base; seed < base + worlds; ++seed) {
+    disturbed_world x{seed};
+    x.run();
+    events += x.events();
+    for (const auto& [rule, what] : x.judged()) {
+      if (broken[rule].empty())
+        ADD_FAILURE() << rule << ": " << what << "\n"
+                      << story_of(x) << "again: HEADRACE_WORLD_SEED=" << seed
+                      << " actors_test --gtest_filter=World.*";
+      broken[rule].push_back(seed);
+    }
+  }
+  std::printf("%llu events in %llu worlds\n", static_cast<unsigned long long>(events),
+              static_cast<unsigned long long>(worlds));
+  for (const auto& [rule, seeds] : broken) {
+    std::printf("%s: %zu:", rule.c_str(), seeds.size());
+    for (size_t i = 0; i < std::min<size_t>(seeds.size(), 12); ++i)
+      std::printf(" %llu", static_cast<unsigned long long>(seeds[i]));
+    std::printf("\n");
+  }
+}
+
+} // namespace
+} // namespace headrace::test
