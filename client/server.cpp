@@ -28,6 +28,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   out.advertise_data = from.advertise_data;
   out.tls = from.tls;
   out.insecure = from.insecure;
+  out.liveness = from.liveness;
   out.lease = lease;
   out.log = log;
   return out;

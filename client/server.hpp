@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <functional>
@@ -26,6 +27,7 @@ struct endpoint_options {
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
+  link_liveness liveness; ///< of the data links
 };
 
 struct dispatcher_server_options {

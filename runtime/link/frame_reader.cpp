@@ -146,6 +146,10 @@ status frame_reader::parse_head(bool& more) {
   if (((prefix.flags & flag_hello) != 0) == hello_done_)
     return fail(refusal::bad_frame, status_code::invalid_argument,
                 hello_done_ ? "a second hello" : "the first frame is not a hello");
+  if ((prefix.flags & flag_ping) != 0) {
+    more = false;
+    return pass_ping(prefix);
+  }
   if (prefix.payload_bytes > max_frame_payload)
     return fail(refusal::oversized, status_code::resource_exhausted,
                 "a frame announces " + std::to_string(prefix.payload_bytes)
@@ -176,6 +180,15 @@ status frame_reader::parse_head(bool& more) {
     head_size_ = std::min<size_t>(sizeof(frame_prefix) + sizeof(uint64_t) * prefix.segments
                                     + prefix.header_bytes,
                                   staging_size);
+  return {};
+}
+
+// The guess of the next head stays: pings stand between frames that are like each other.
+status frame_reader::pass_ping(const frame_prefix& prefix) {
+  if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
+      || prefix.header_bytes != 0 || prefix.payload_bytes != 0)
+    return fail(refusal::bad_frame, status_code::invalid_argument, "a ping that carries something");
+  begin_ += sizeof(frame_prefix);
   return {};
 }
 

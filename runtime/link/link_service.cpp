@@ -25,6 +25,8 @@ std::string kernel_boot_id() {
 class link_service::impl {
 public:
   explicit impl(link_options options) : core(std::make_shared<link_core>()) {
+    if (auto right = options.liveness.check(); !right)
+      throw error{right};
     if (options.tls.enabled()) {
       auto tls = tls_context::load(options.tls);
       if (!tls)
@@ -35,8 +37,10 @@ public:
       options.node_id = random_id();
     if (options.boot_id.empty())
       options.boot_id = kernel_boot_id();
-    core->hello = encode(
-      link_hello{.node_id = options.node_id, .boot_id = options.boot_id, .role = options.role});
+    core->hello = encode(link_hello{.node_id = options.node_id,
+                                    .boot_id = options.boot_id,
+                                    .role = options.role,
+                                    .ping_every = options.liveness.ping_every});
     if (core->hello.size() > max_hello_bytes)
       throw error{invalid_argument("boot id and role of a link service are too long for a hello")};
     loops.resize(static_cast<size_t>(std::max(options.threads, 1)));

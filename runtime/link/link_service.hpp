@@ -5,6 +5,7 @@
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/link/link.hpp"
 #include "headrace/runtime/link/link_counters.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 
 #include <functional>
 #include <memory>
@@ -25,6 +26,8 @@ struct link_options {
   duration handshake_timeout = std::chrono::seconds{5};
   /// From the call of `connect` to the established connection, name look-up included.
   duration connect_timeout = std::chrono::seconds{5};
+  /// Of every link, once it is open.
+  link_liveness liveness;
   /// Threads that move bytes. A link stays with one of them.
   int threads = 1;
   /// Called on an I/O thread for each incoming connection that was turned away; for logs. May be
@@ -38,7 +41,8 @@ using link_connected = std::function<void(result<std::shared_ptr<link>>)>;
 /// The data plane of a node: listens, connects, and owns the threads that serve the links.
 class link_service {
 public:
-  /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`).
+  /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`), or those
+  /// of liveness contradict each other.
   explicit link_service(link_options options = {});
   /// Closes all links (each hears `on_closed`), stops and joins. Not to be called from a handler.
   ~link_service();

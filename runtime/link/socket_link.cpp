@@ -10,8 +10,6 @@ namespace headrace {
 
 namespace {
 
-// After so many bytes one way, others get their turn.
-constexpr size_t turn_bytes = size_t{4} << 20;
 // A thread that sends moves no more than this itself.
 constexpr size_t direct_bytes = size_t{1} << 20;
 
@@ -100,6 +98,7 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_version, s);
   timer_.cancel();
   phase_ = phase::open;
+  keep_watch();
   direct_.store(!core_->tls, std::memory_order_release);
   auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
   counter.fetch_add(1, std::memory_order_relaxed);
@@ -124,8 +123,11 @@ void socket_link::begin(link_handlers handlers) {
   }
   auto first = !handlers_;
   handlers_ = std::move(handlers);
-  if (first)
-    receive();
+  if (!first)
+    return;
+  if (watch_)
+    watch_->begin(clock::system().now());
+  receive();
 }
 
 void socket_link::receive() {
@@ -142,6 +144,8 @@ void socket_link::receive() {
     switch (r.state) {
     case wire_state::moved:
       reader_.filled(r.bytes);
+      if (watch_)
+        watch_->heard();
       moved += r.bytes;
       drained = r.drained;
       break;
@@ -219,6 +223,7 @@ bool socket_link::send(link_message message) {
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;
+  auto messages = false;
   for (;;) {
     auto batch = writer_.batch();
     if (batch.empty()) {
@@ -231,7 +236,8 @@ socket_link::write_outcome socket_link::write_some(size_t budget) {
         scheduled_ = !arrived.empty();
       }
       if (arrived.empty())
-        return {};
+        return {.messages = messages};
+      messages = true;
       for (auto& x : arrived) writer_.push(std::move(x));
       continue;
     }
