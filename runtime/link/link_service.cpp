@@ -27,6 +27,8 @@ public:
   explicit impl(link_options options) : core(std::make_shared<link_core>()) {
     if (auto right = options.liveness.check(); !right)
       throw error{right};
+    if (options.most_greeting == 0)
+      throw error{invalid_argument("a link service must let at least one connection greet")};
     if (options.tls.enabled()) {
       auto tls = tls_context::load(options.tls);
       if (!tls)
@@ -92,6 +94,7 @@ link_counters link_service::counters() const {
           .truncated = refused(refusal::truncated),
           .silent = refused(refusal::silent),
           .tls = refused(refusal::tls),
+          .crowded = refused(refusal::crowded),
           .messages_in = get(x.messages_in),
           .messages_out = get(x.messages_out),
           .bytes_in = get(x.bytes_in),

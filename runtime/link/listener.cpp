@@ -1,10 +1,12 @@
 #include "headrace/runtime/link/listener.hpp"
 
+#include "headrace/runtime/base/descriptors.hpp"
 #include "headrace/runtime/link/own_sockets.hpp"
 #include "headrace/runtime/link/socket_link.hpp"
 
 #include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -84,27 +86,40 @@ void listener::accept() {
                        [self = shared_from_this()](const asio::error_code& error) {
                          if (self->stopped_)
                            return;
-                         error ? self->rest() : self->take();
+                         error ? self->rest(error.message()) : self->take();
                        });
 }
 
 void listener::take() {
+  // The upper half is for what serves those who are connected: files of pipelines, above all.
+  if (half_of_descriptors_taken(acceptor_.native_handle()))
+    return rest("half of the descriptors are in use");
   const auto fd = accept_own_socket(acceptor_.native_handle());
   if (fd >= 0) {
+    resting_ = false;
     welcome(fd);
     return accept();
   }
   switch (errno) {
   case EAGAIN:
   case EINTR:
-  case ECONNABORTED: return accept(); // it went again before its turn
-  default: return rest();
+  // What went wrong with that one connection, before its turn came.
+  case ECONNABORTED:
+  case EPROTO:
+  case ENETDOWN:
+  case ENETUNREACH:
+  case EHOSTDOWN:
+  case EHOSTUNREACH: return accept();
+  default: return rest(std::generic_category().message(errno));
   }
 }
 
-// Out of descriptors, most likely: the connection stays where it is, and we try again when some may
-// be free.
-void listener::rest() {
+// The connection stays where it is, and we try again when there may be descriptors.
+void listener::rest(const std::string& why) {
+  if (!std::exchange(resting_, true) && core_->options.on_paused)
+    core_->options.on_paused(
+      resource_exhausted("no link is accepted for the time being: " + why
+                         + " (ulimit -n: " + std::to_string(descriptor_limit()) + ")"));
   pause_.expires_after(pause_between_tries);
   pause_.async_wait([self = shared_from_this()](const asio::error_code&) {
     if (!self->stopped_)
@@ -131,6 +146,7 @@ void listener::welcome(int fd) {
   auto made =
     std::make_shared<socket_link>(core_, loop, std::move(socket), socket_link::side::accepting,
                                   to_address(peer), std::move(ready));
+  made->enter_crowd();
   loop->post([made] { made->start(); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
+#include <string>
 #include <vector>
 
 namespace headrace {
@@ -24,7 +25,7 @@ public:
 private:
   void accept();
   void take();
-  void rest();
+  void rest(const std::string& why);
   void welcome(int fd);
 
   std::shared_ptr<link_core> core_;
@@ -34,6 +35,7 @@ private:
   asio::ip::tcp protocol_ = asio::ip::tcp::v4();
   asio::steady_timer pause_;
   size_t next_ = 0;
+  bool resting_ = false; // since the last connection that was accepted
   bool stopped_ = false;
 };
 

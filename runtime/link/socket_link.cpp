@@ -56,6 +56,28 @@ void socket_link::start() {
   handshake();
 }
 
+void socket_link::enter_crowd() {
+  ticket_ =
+    core_->greeting.enter(core_->options.most_greeting, [weak = weak_from_this(), loop = loop_] {
+      loop->post([weak] {
+        if (auto self = weak.lock())
+          self->make_room();
+      });
+    });
+}
+
+void socket_link::make_room() {
+  if (phase_ != phase::handshake && phase_ != phase::greeting)
+    return;
+  core_->refused(refusal::crowded);
+  const auto why = resource_exhausted("had not said who it is when more than "
+                                      + std::to_string(core_->options.most_greeting)
+                                      + " connections had not; the oldest of them is closed");
+  if (core_->options.on_refused)
+    core_->options.on_refused(peer_address_, why);
+  finish(why);
+}
+
 void socket_link::handshake() {
   if (phase_ != phase::handshake)
     return;
@@ -98,6 +120,7 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_version, s);
   timer_.cancel();
   phase_ = phase::open;
+  core_->greeting.leave(ticket_);
   keep_watch();
   direct_.store(!core_->tls, std::memory_order_release);
   auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
@@ -358,8 +381,10 @@ void socket_link::finish(const status& why) {
     writer_ = {};
     queued_.store(0, std::memory_order_relaxed);
     if (linger_) {
-      std::make_shared<lingering>(loop_, std::move(socket_))->start();
+      // It takes a descriptor still, so it stays in the crowd.
+      std::make_shared<lingering>(core_, loop_, std::move(socket_), ticket_)->start();
     } else {
+      core_->greeting.leave(ticket_);
       asio::error_code ignored;
       socket_.close(ignored);
     }

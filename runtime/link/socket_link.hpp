@@ -32,6 +32,9 @@ public:
 
   /// Begins the handshake.
   void start();
+  /// Of an accepted connection, before `start`, on any thread: counts it among those that have not
+  /// greeted, of which it may be dropped.
+  void enter_crowd();
   void stop(const status& why) override { finish(why); }
 
   // -- link ----------------------------------------------------------------------
@@ -53,6 +56,7 @@ private:
 
   void handshake();
   void greet();
+  void make_room();
   void receive();
   bool deliver();
   void meet(const link_message& hello);
@@ -79,6 +83,8 @@ private:
   const std::shared_ptr<io_loop> loop_;
   const side side_;
   const std::string peer_address_;
+
+  greeting_crowd::ticket ticket_ = 0; // 0: of none of the crowd
 
   // The loop's thread only:
   asio::ip::tcp::socket socket_;

@@ -55,9 +55,14 @@ link_options links_of(const node_options& options, uint64_t id) {
           .tls = options.tls,
           .liveness = options.liveness,
           .threads = options.data_threads,
-          .on_refused = [log = options.log](const std::string& peer, const status& why) {
-            log.warn("link refused", {{"peer", peer}, {"why", why}});
-          }};
+          .on_refused =
+            [log = options.log](const std::string& peer, const status& why) {
+              log.warn("link refused", {{"peer", peer}, {"why", why}});
+            },
+          .on_paused =
+            [log = options.log](const status& why) {
+              log.warn("data port rests", {{"why", why}});
+            }};
 }
 
 } // namespace
