@@ -81,7 +81,8 @@ private:
   size_t head_size_;       // guess of the size of the next frame's prefix, sizes and header
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
-  uint64_t unearned_ = 0; // bytes of memory taken for what has not arrived
+  size_t partial_sizes_ = 0; // of all in partial_ together
+  uint64_t unearned_ = 0;    // bytes of memory taken for what has not arrived
 
   std::array<iovec, 2> targets_;
   size_t direct_ = 0; // bytes of targets_ that go into the current part

@@ -229,6 +229,38 @@ INSTANTIATE_TEST_SUITE_P(
               refusal::bad_frame}),
   [](const auto& info) { return std::string{info.param.name}; });
 
+TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
+  // Of each message the first byte comes, and the sizes of all its segments.
+  std::vector<std::byte> bytes = bytes_of({});
+  const auto hello_size = bytes.size();
+  const std::vector<uint64_t> sizes(4096, 1);
+  const auto begin = [&](uint32_t channel) {
+    auto next = with_frame(
+      {.magic = frame_magic, .channel = channel, .segments = 4096, .payload_bytes = 1}, sizes);
+    next.push_back(std::byte{});
+    bytes.insert(bytes.end(), next.begin() + static_cast<ptrdiff_t>(hello_size), next.end());
+  };
+  for (uint32_t channel = 0; channel < 63; ++channel) begin(channel);
+  EXPECT_TRUE(feed(bytes).second);
+  const auto few = bytes;
+  for (uint32_t channel = 63; channel < 65; ++channel) begin(channel);
+  EXPECT_EQ(feed(bytes).second.code(), status_code::resource_exhausted);
+  // One that ends makes room.
+  bytes = few;
+  for (uint32_t channel = 63; channel < 80; ++channel) {
+    const auto end = with_frame({.magic = frame_magic,
+                                 .flags = flag_continuation,
+                                 .channel = channel - 63,
+                                 .payload_bytes = 4095});
+    bytes.insert(bytes.end(), end.begin() + static_cast<ptrdiff_t>(hello_size), end.end());
+    bytes.resize(bytes.size() + 4095);
+    begin(channel);
+  }
+  const auto [got, why] = feed(bytes);
+  EXPECT_TRUE(why) << to_string(why);
+  EXPECT_EQ(got.size(), 17u);
+}
+
 TEST(Frame, RefusesAMessageInTheMiddleOfAnotherOfItsChannel) {
   auto bytes =
     with_frame({.magic = frame_magic, .channel = 1, .segments = 1, .payload_bytes = 8}, {16});
