@@ -3,7 +3,7 @@
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 
 #include <fmt/format.h>
 

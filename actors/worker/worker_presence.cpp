@@ -1,6 +1,6 @@
 #include "headrace/actors/job/job_codec.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "headrace/runtime/link/link_service.hpp"
 
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/link/connector.hpp"
 #include "headrace/runtime/link/hello.hpp"
@@ -7,20 +8,8 @@
 #include "headrace/runtime/link/listener.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 namespace headrace {
-
-namespace {
-
-std::string kernel_boot_id() {
-  std::ifstream in{"/proc/sys/kernel/random/boot_id"};
-  std::string out;
-  std::getline(in, out);
-  return out;
-}
-
-} // namespace
 
 class link_service::impl {
 public:
@@ -38,7 +27,7 @@ public:
     if (options.node_id == 0)
       options.node_id = random_id();
     if (options.boot_id.empty())
-      options.boot_id = kernel_boot_id();
+      options.boot_id = boot_id();
     core->hello = encode(link_hello{.node_id = options.node_id,
                                     .boot_id = options.boot_id,
                                     .role = options.role,
