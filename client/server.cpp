@@ -5,6 +5,7 @@
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
@@ -28,6 +29,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   out.advertise_data = from.advertise_data;
   out.tls = from.tls;
   out.insecure = from.insecure;
+  out.liveness = from.liveness;
   out.lease = lease;
   out.log = log;
   return out;
@@ -43,6 +45,7 @@ struct dispatcher_server::impl {
 
   explicit impl(const dispatcher_server_options& from)
     : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+    raise_descriptor_limit();
     dispatcher_options options;
     options.timing = {from.heartbeat, from.lease};
     options.past = from.past;
@@ -81,6 +84,7 @@ struct worker_server::impl {
     auto where = parse_address(from.dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
+    raise_descriptor_limit();
     if (auto how =
           here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
         !how)

@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <functional>
@@ -26,6 +27,7 @@ struct endpoint_options {
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
+  link_liveness liveness; ///< of the data links
 };
 
 struct dispatcher_server_options {
@@ -39,6 +41,7 @@ struct dispatcher_server_options {
 };
 
 /// A dispatcher: runs until it is destroyed. Throws `error` if it cannot start (a port in use).
+/// Raises the process's soft limit of descriptors, as a worker does.
 class dispatcher_server {
 public:
   explicit dispatcher_server(dispatcher_server_options options = {});
@@ -80,7 +83,8 @@ struct worker_server_options {
 
 /// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it
 /// was lost; runs until it is destroyed, and then leaves the service in order. Throws `error` if it
-/// cannot start.
+/// cannot start. Raises the process's soft limit of descriptors (RLIMIT_NOFILE) to the hard one:
+/// connections may take half of them, the files of pipelines are never short of the other half.
 class worker_server {
 public:
   explicit worker_server(worker_server_options options);

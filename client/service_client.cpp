@@ -23,12 +23,12 @@ capnp::Data::Reader data(const buffer& in) {
 
 } // namespace
 
-result<session> session_of_process() {
+result<session> session_of_process(const link_liveness& liveness) {
   // The one place where this process remembers: who holds a session keeps node and links alive.
   static std::mutex mutex;
   static std::weak_ptr<node> last_node;
   static std::weak_ptr<link_pool> last_links;
-  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .liveness = liveness}));
   std::lock_guard lock{mutex};
   auto links = last_links.lock();
   if (!links || last_node.lock() != here) {

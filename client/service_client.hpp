@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 
 #include <memory>
 #include <string>
@@ -21,7 +22,8 @@ struct session {
   std::shared_ptr<node> here;
   std::shared_ptr<link_pool> links;
 };
-result<session> session_of_process();
+/// `liveness` is that of the links, if this call makes the node; one that is there keeps its own.
+result<session> session_of_process(const link_liveness& liveness = {});
 
 /// This process's node, which connects with these files (or without TLS). An error if it is there
 /// and connects otherwise.
