@@ -21,6 +21,7 @@ struct reading::shared {
   std::condition_variable changed;
   bool started = false;
   bool asked = false;
+  bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile
   std::atomic<bool> closed{false}; ///< set while the GIL is held
   bool ended = false;              ///< the thread is gone
   uint64_t ignored = 0;            ///< told by `from` before it went
@@ -29,8 +30,6 @@ struct reading::shared {
   std::optional<element> at;
   status failed;
   std::exception_ptr thrown;
-
-  std::mutex turn; ///< one caller at a time
 
   /// Opens `from`, unless it is closed meanwhile. Not while the GIL is held: the engine may need
   /// it.
@@ -56,9 +55,39 @@ struct reading::shared {
   ~shared();
 };
 
+/// Keeps the iterator where it is while a caller uses it without the GIL, so that a `close` of
+/// another thread stops it but does not end it.
+class reading::loan {
+public:
+  /// @pre nothing is asked of the thread
+  explicit loan(shared& of) : of_(of) {
+    std::lock_guard lock{of_.mutex};
+    of_.lent = true;
+  }
+  ~loan() {
+    std::lock_guard lock{of_.mutex};
+    of_.lent = false;
+    of_.changed.notify_all();
+  }
+  loan(const loan&) = delete;
+  loan& operator=(const loan&) = delete;
+
+  /// Opened if need be; null: it was closed.
+  dataset_iterator* from() {
+    if (!of_.from && !of_.closed)
+      of_.open();
+    return of_.from && !of_.closed ? &*of_.from : nullptr;
+  }
+
+private:
+  shared& of_;
+};
+
 namespace {
 
 using namespace std::chrono_literals;
+
+status closed_already() { return failed_precondition("save: the iterator was closed"); }
 
 /// All that are open, or whose thread has not ended, so that the interpreter's exit can end them.
 template <class Shared>
@@ -154,7 +183,7 @@ void reading::await_threads() noexcept {
 void reading::work(const std::shared_ptr<shared>& s) {
   std::unique_lock lock{s->mutex};
   for (;;) {
-    s->changed.wait(lock, [&] { return s->closed || s->asked; });
+    s->changed.wait(lock, [&] { return !s->lent && (s->closed || s->asked); });
     if (s->closed)
       break;
     lock.unlock();
@@ -205,11 +234,9 @@ bool reading::fetch() {
       std::lock_guard lock{shared_->mutex};
       if (shared_->closed)
         return false;
-      shared_->asked = true;
-      if (!shared_->started) {
-        shared_->started = true;
+      if (!shared_->started)
         std::thread{[s = shared_] { work(s); }}.detach();
-      }
+      shared_->started = shared_->asked = true;
     }
     asked_ = true;
     shared_->changed.notify_all();
@@ -234,15 +261,9 @@ nb::object reading::give(const element& at, const status* failed) {
   return writer_.row(at.row());
 }
 
-std::unique_lock<std::mutex> reading::take_turn() {
+turns::turn reading::take_turn() {
   enter_threads();
-  std::unique_lock turn{shared_->turn, std::try_to_lock};
-  if (!turn) {
-    nb::gil_scoped_release others;
-    turn.lock();
-    stay_out_if_leaving();
-  }
-  return turn;
+  return turns_.take();
 }
 
 nb::bytes reading::save() {
@@ -256,14 +277,16 @@ nb::bytes reading::save() {
     return nb::bytes{record.data(), record.size()};
   }
   if (kept->closed)
-    throw error{failed_precondition("save: the iterator was closed")};
-  const auto record = [&] {
-    nb::gil_scoped_release others;
-    if (!kept->from)
-      kept->open();
-    return kept->from->save().value();
+    throw error{closed_already()};
+  const auto record = [&]() -> std::optional<buffer> {
+    const without_gil others;
+    loan mine{*kept};
+    auto* from = mine.from();
+    return from ? std::optional{from->save().value()} : std::nullopt;
   }();
-  return nb::bytes{record.data(), record.size()};
+  if (!record)
+    throw error{closed_already()};
+  return nb::bytes{record->data(), record->size()};
 }
 
 uint64_t reading::ignored() const {
