@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import Any
 
-from .. import _core, _lifetime, _pool
+from .. import _core, _lifetime, _pool, _vouching
 from ..errors import OpError, UnimplementedError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
@@ -224,9 +224,11 @@ class WorkerServer(_Server):
         if c.worker_address:
             where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
             advertised = {"advertise_data" if ":" in where else "advertise_host": where}
-        self._pool = _pool.Pool(_pool.Limits(
-            c.python_processes, c.python_memory_bytes,
-            c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None))
+        limits = _pool.Limits(c.python_processes, c.python_memory_bytes,
+                              c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None)
+        # With TLS, whoever speaks to the dispatcher has a certificate.
+        from_anyone = c.python_from_anyone or bool(c.tls_cert)
+        self._pool = _pool.Pool(limits) if from_anyone else _pool.Pool(limits, _vouching.check)
         return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
                                   list(c.worker_tags or []), self._pool, ending.fail)
