@@ -18,7 +18,9 @@ def _spec(leaf: Any) -> TensorSpec:
     return leaf if isinstance(leaf, TensorSpec) else TensorSpec(None, as_dtype(leaf))
 
 
-def _plain(spec: TensorSpec) -> list[Any]:
+def _plain(spec: Any) -> list[Any]:
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(f"a Python function takes and gives tensors, not {spec}: batch the datasets in a flat_map before")
     dims = spec.shape.dims
     return [spec.dtype.name, None if dims is None else list(dims)]
 
