@@ -86,7 +86,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
     tasks_.erase(id);
     return make_failure(how, request);
   }
-  log_.info("task started", {{"task", id}, {"job", wanted.getJobId()}});
+  log_.info("task started", {{"task", id}, {"job", fresh.about.job}});
   return make_ok(request);
 }
 
