@@ -61,6 +61,53 @@ def test_AProgramShowsItsCertificate(files):
     assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
 
 
+STATEMENT = """
+import gc, sys, warnings
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+
+hr.service.secure(**tls)
+gc.collect()
+dispatcher = hr.service.DispatchServer(hr.service.DispatcherConfig(**tls))
+worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target, **tls))
+ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", dispatcher.target, worker_timeout=5))
+print(sorted(int(x) for x in ds), dispatcher.num_workers())
+"""
+
+
+def test_SecureIsAStatementToo(files):
+    done = subprocess.run([sys.executable, "-c", STATEMENT, *files], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2, 3, 4, 5, 6, 7, 8] 1\n", "")
+
+
+UNUSED = """
+import sys, warnings
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    with hr.service.secure(**tls):
+        ds = hr.Dataset.range(9)
+    session = hr.service.secure(**tls)
+    session.close()
+    session.close()
+    with hr.service.DispatchServer(hr.service.DispatcherConfig(**tls)) as dispatcher:
+        with hr.service.secure(**tls):
+            dispatcher.num_workers()
+for one in said:
+    print(one.filename, one.message)
+"""
+
+
+def test_ASessionThatEndsUnusedWarns(files):
+    done = subprocess.run([sys.executable, "-c", UNUSED, *files], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [line.startswith("<string> secure: nothing was asked") for line in done.stdout.splitlines()] == [True, True]
+
+
 def test_ArgumentsOfSecureAreChecked(tmp_path):
     with pytest.raises(TypeError, match="tls_key must be a path, not int"):
         hr.service.secure("a", 1, "b")

@@ -227,6 +227,7 @@ void bind_service(nb::module_& m) {
             const std::string& ca) {
            new (self) held_session{{.certificate = certificate, .key = key, .ca_file = ca}};
          })
+    .def("used", [](const held_session& x) { return !x.session || x.session->used(); })
     .def("stop", &held_session::stop);
 
   nb::class_<flag>(m, "Flag")
