@@ -15,7 +15,8 @@ class DispatcherConfig(NamedTuple):
 
     port: where it listens; 0: any free port. protocol: only a name, kept for ``target``.
     worker_timeout_ms, client_timeout_ms: how long a worker or trainer that is not heard of counts as alive (one
-    lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak (1000).
+    lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak: by default each second, and
+    at least four times a lease; a lease must have room for two.
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
     deployment_mode: ``"REMOTE"``, which is the default.
