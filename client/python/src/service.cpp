@@ -220,6 +220,12 @@ void bind_service(nb::module_& m) {
     auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
     return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));
   });
+  m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
+    auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
+    auto how = interruptibly([=] { return await_service_workers(dispatcher, count, bound); });
+    if (!how)
+      throw error{std::move(how)};
+  });
 
   nb::class_<held_session>(m, "SecureSession")
     .def("__init__",
