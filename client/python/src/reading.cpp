@@ -8,8 +8,8 @@
 namespace headrace::python {
 
 /// Between the trainer's thread and the one that runs the iterator. While `asked`, the iterator is
-/// the thread's; otherwise the trainer's.
-struct reading::shared {
+/// the thread's; otherwise the trainer's. The thread also opens it, and ends it once it is closed.
+struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
   std::optional<buffer> record;         ///< where to begin
@@ -19,11 +19,11 @@ struct reading::shared {
 
   std::mutex mutex;
   std::condition_variable changed;
-  bool started = false;
+  bool started = false; ///< there is a thread
   bool asked = false;
   bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile
   std::atomic<bool> closed{false}; ///< set while the GIL is held
-  bool ended = false;              ///< the thread is gone
+  bool ended = false;              ///< the thread is gone, and the iterator
   uint64_t ignored = 0;            ///< told by `from` before it went
 
   // What the thread fetched.
@@ -46,9 +46,23 @@ struct reading::shared {
     if (closed)
       return;
     closed = true;
-    if (from)
+    if (from) {
       from->stop();
+      // Ending it may take a while, and the GIL.
+      if (!started)
+        start();
+    }
     changed.notify_all();
+  }
+  /// Without a thread, the iterator is ended with this. @pre the mutex is held
+  bool start() noexcept {
+    try {
+      std::thread{[self = shared_from_this()] { work(self); }}.detach();
+      started = true;
+    } catch (const std::exception&) {
+      // The system has none left.
+    }
+    return started;
   }
 
   static std::shared_ptr<shared> make();
@@ -210,6 +224,12 @@ void reading::work(const std::shared_ptr<shared>& s) {
     s->thrown = thrown;
     s->asked = false;
     s->fetched.announce();
+    if (s->from && s->from->only_waits() && !s->closed) {
+      // It is open: from here on the trainer's thread waits by itself.
+      s->started = false;
+      s->changed.notify_all();
+      return;
+    }
   }
   if (!lock.owns_lock())
     lock.lock();
@@ -234,9 +254,9 @@ bool reading::fetch() {
       std::lock_guard lock{shared_->mutex};
       if (shared_->closed)
         return false;
-      if (!shared_->started)
-        std::thread{[s = shared_] { work(s); }}.detach();
-      shared_->started = shared_->asked = true;
+      if (!shared_->started && !shared_->start())
+        throw error{resource_exhausted("the system gives no thread to read with")};
+      shared_->asked = true;
     }
     asked_ = true;
     shared_->changed.notify_all();
@@ -249,6 +269,33 @@ bool reading::fetch() {
   if (shared_->thrown)
     std::rethrow_exception(std::exchange(shared_->thrown, nullptr));
   return shared_->at.has_value() || !shared_->failed.ok();
+}
+
+/// Waits for what the service sends, on this thread; false at the end.
+bool reading::await_service(const status*& failed) {
+  // Signals are looked at in between: they do not end the wait for a condition.
+  constexpr auto look_every = 50ms;
+  for (;;) {
+    auto came = dataset_iterator::outcome::over;
+    element fresh;
+    {
+      const without_gil others;
+      loan mine{*shared_};
+      if (auto* from = mine.from()) {
+        came = from->take_within(look_every, fresh, failed);
+        if (came == dataset_iterator::outcome::over)
+          shared_->at_end = from->save();
+      }
+    }
+    if (came == dataset_iterator::outcome::over)
+      return false;
+    if (came == dataset_iterator::outcome::element) {
+      at_ = std::move(fresh);
+      return true;
+    }
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
+  }
 }
 
 nb::object reading::give(const element& at, const status* failed) {
@@ -312,14 +359,18 @@ nb::object reading::next() {
     return {};
   const status* failed = nullptr;
   // Only whoever holds the GIL closes, so the iterator stays here meanwhile.
-  if (!asked_ && !shared_->closed && shared_->from && shared_->from->take(at_, failed))
+  const bool open = !asked_ && !shared_->closed && shared_->from;
+  if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
-  if (!fetch()) {
+  const bool waits = open && shared_->from->only_waits();
+  if (waits ? !await_service(failed) : !fetch()) {
     over_ = true;
     at_ = {};
     close();
     return {};
   }
+  if (waits)
+    return give(at_, failed);
   if (!shared_->failed.ok())
     throw error{std::exchange(shared_->failed, status{})};
   at_ = *std::exchange(shared_->at, std::nullopt);

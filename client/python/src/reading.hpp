@@ -13,7 +13,8 @@
 namespace headrace::python {
 
 /// One pass over a dataset. Elements at hand are handed out at once; for others the dataset's
-/// iterator runs on a thread of its own, while the caller waits without the GIL. Any thread may
+/// iterator runs on a thread of its own, while the caller waits without the GIL; where they come
+/// straight from a service, the caller itself waits for it. Any thread may
 /// call; `next`, `save` and `restore` let one caller in at a time.
 class reading {
 public:
@@ -50,6 +51,7 @@ private:
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
+  bool await_service(const status*& failed);
   turns::turn take_turn();
 
   dataset what_;
