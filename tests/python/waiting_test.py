@@ -84,11 +84,20 @@ def test_AnIteratorThatWaitsForAServiceCanBeInterruptedClosedAndLeft(tmp_path):
 
         it = iter(ds)
         got = [int(next(it))]
-        reader = threading.Thread(target=lambda: got.extend(int(x) for x in it))
+        failed = []
+        def read():
+            try:
+                got.extend(int(x) for x in it)
+            except Exception as e:
+                failed.append(e)
+        reader = threading.Thread(target=read)
         reader.start()
+        # At the gate it waits; here it is on its way there.
+        while len(got) < 5_000 and reader.is_alive():
+            os.sched_yield()
         it.close()
         reader.join()
-        print(got == list(range(len(got))), len(got) <= 10_000, list(it))
+        print(got == list(range(len(got))), len(got) <= 10_000, list(it), failed)
 
         it = iter(ds)
         next(it)
@@ -100,5 +109,26 @@ def test_AnIteratorThatWaitsForAServiceCanBeInterruptedClosedAndLeft(tmp_path):
     assert child.stdout.readline() == "waiting\n"
     child.send_signal(signal.SIGINT)
     assert child.stdout.readline() == "interrupted\n"
-    assert finish(child)[:2] == (0, "True\nTrue True []\nleaving\n")
+    assert finish(child)[:2] == (0, "True\nTrue True [] []\nleaving\n")
     limit.cancel()
+
+
+def test_WhoeverWaitsForAServiceSeesTheEndWhenItIsClosed(elsewhere):
+    failed = []
+
+    def read(it):
+        try:
+            for _ in it:
+                pass
+        except Exception as e:
+            failed.append(e)
+
+    ds = hr.Dataset.range(10**9).batch(64).apply(hr.service.distribute("off", elsewhere))
+    for _ in range(60):
+        it = iter(ds)
+        next(it)
+        reader = threading.Thread(target=read, args=(it,))
+        reader.start()
+        it.close()
+        reader.join()
+    assert not failed

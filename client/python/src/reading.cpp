@@ -48,8 +48,8 @@ struct reading::shared : std::enable_shared_from_this<shared> {
     closed = true;
     if (from) {
       from->stop();
-      // Ending it may take a while, and the GIL.
-      if (!started)
+      // Ending it may take a while, and the GIL. A forked child leaves it alone.
+      if (!started && !is_orphan())
         start();
     }
     changed.notify_all();
@@ -287,7 +287,8 @@ bool reading::await_service(const status*& failed) {
           shared_->at_end = from->save();
       }
     }
-    if (came == dataset_iterator::outcome::over)
+    // A pass that was closed has ended, whatever came then.
+    if (came == dataset_iterator::outcome::over || shared_->closed)
       return false;
     if (came == dataset_iterator::outcome::element) {
       at_ = std::move(fresh);
