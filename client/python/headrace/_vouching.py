@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pwd
 import stat
 import time
 from collections.abc import Iterable
@@ -24,8 +25,15 @@ _OLD = 30 * 24 * 3600.0
 
 
 def folder() -> str:
-    """Where the files are."""
-    return os.environ.get(VARIABLE) or os.path.join(os.path.expanduser("~"), ".headrace", "python-functions")
+    """Where the files are: the same for all programs of a user, whatever they take for their home."""
+    return os.environ.get(VARIABLE) or os.path.join(_home(), ".headrace", "python-functions")
+
+
+def _home() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return os.path.expanduser("~")
 
 
 def _file_of(name: str) -> str:
@@ -90,7 +98,9 @@ def _why_not(file: str) -> str | None:
         return f"the folder {where} cannot be read ({e.strerror})"
     try:
         about = os.fstat(opened)
-        if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if about.st_uid != os.geteuid():
+            return f"the folder {where} is of the user with the id {about.st_uid}, and this worker runs as {os.geteuid()}"
+        if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others than the user with the id {os.geteuid()} can write to the folder {where}"
         found = os.stat(file, dir_fd=opened, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
