@@ -16,26 +16,24 @@ def test_ThreadsReadWhileOthersRestoreSaveAndClose():
         ds = hr.Dataset.range(1000).map(lambda x: x + 1).batch(7)
         it = iter(ds)
         record = it.save()
+        over = threading.Event()
         wrong = []
 
         def read():
-            for _ in range(400):
-                try:
-                    x = next(it, None)
-                except hr.errors.FailedPreconditionError:
-                    continue
+            while not over.is_set():
+                x = next(it, None)
                 if x is not None and (x[1:] != x[:-1] + 1).any():
                     wrong.append(x)
 
         def restore():
-            for i in range(100):
+            for i in range(300):
                 it.restore(record)
                 if i % 10 == 9:
                     it.close()
-            it.restore(record)
+            over.set()
 
         def save():
-            for _ in range(100):
+            while not over.is_set():
                 try:
                     ds.restore(it.save()).close()
                 except hr.errors.FailedPreconditionError:
