@@ -1,8 +1,8 @@
 """Which Python functions a worker runs: those that a process of its own user vouches for.
 
-A process that hands a dataset to a service leaves a file for each Python function in it, named by the function's SHA-256,
-in a folder that only its user can write to. A worker of that user runs what has such a file. So a stranger who reaches
-the dispatcher's port cannot have code of his own run, and graphs stay the same whoever made them.
+A process that hands a dataset to a service leaves a file for each Python function in it, named by the function's
+SHA-256, in a folder that only its user can write to. A worker of that user runs what has such a file. So a stranger who
+reaches the dispatcher's port cannot have code of his own run, and graphs stay the same whoever made them.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def check(name: str) -> None:
         return
     label, _ = _shipping.parts_of(name)
     raise PermissionDeniedError(
-        f"the Python function '{label:.200}' is refused: {why}. A worker without TLS runs the functions of its own user's "
-        f"programs on its host, which leave a file in that folder ({VARIABLE} names another one). One that is started with "
-        "--python-from-anyone, or WorkerConfig(python_from_anyone=True), runs those of everybody who reaches the dispatcher; "
-        "with TLS, the certificate is the permission")
+        f"the Python function '{label:.200}' is refused: {why}. A worker without TLS runs the functions of its own "
+        f"user's programs on its host, which leave a file in that folder ({VARIABLE} names another one). One that is "
+        "started with --python-from-anyone, or WorkerConfig(python_from_anyone=True), runs those of everybody who reaches "
+        "the dispatcher; with TLS, the certificate is the permission")
 
 
 def _why_not(file: str) -> str | None:
