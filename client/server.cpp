@@ -2,6 +2,7 @@
 
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/local_listener.hpp"
+#include "headrace/client/server_timing.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
 #include "headrace/client/service_status.hpp"
@@ -40,14 +41,16 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
 // -- dispatcher -----------------------------------------------------------------
 
 struct dispatcher_server::impl {
+  duration heartbeat;
   node here;
   std::string target;
 
   explicit impl(const dispatcher_server_options& from)
-    : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+    : heartbeat(heartbeat_for(from.heartbeat, from.lease)),
+      here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     raise_descriptor_limit();
     dispatcher_options options;
-    options.timing = {from.heartbeat, from.lease};
+    options.timing = {heartbeat, from.lease};
     options.past = from.past;
     options.counters = here.counter_reader();
     auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,10 @@ struct endpoint_options {
 
 struct dispatcher_server_options {
   endpoint_options endpoint;
-  duration heartbeat = std::chrono::seconds{1}; ///< asked of workers and consumers
-  duration lease = std::chrono::seconds{5};     ///< how long they count as alive
+  /// How often workers and consumers are to speak, at most half of the lease; unset: each second,
+  /// and at least four times a lease.
+  std::optional<duration> heartbeat;
+  duration lease = std::chrono::seconds{5}; ///< how long they count as alive
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -108,8 +111,8 @@ struct local_cluster_options {
   /// presents the same certificate to its own servers, so it must not have used headrace before
   /// without.
   endpoint_options endpoint;
-  std::vector<uint16_t> data_ports; ///< of the workers in turn; those beyond: any free one
-  duration heartbeat = std::chrono::seconds{1};
+  std::vector<uint16_t> data_ports;  ///< of the workers in turn; those beyond: any free one
+  std::optional<duration> heartbeat; ///< as of dispatcher_server_options
   duration lease = std::chrono::seconds{5};
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;

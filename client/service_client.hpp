@@ -24,6 +24,8 @@ struct session {
 };
 /// `liveness` is that of the links, if this call makes the node; one that is there keeps its own.
 result<session> session_of_process(const link_liveness& liveness = {});
+/// Was that given for this node, the process's?
+bool has_session_of(const node& here);
 
 /// This process's node, which connects with these files (or without TLS). An error if it is there
 /// and connects otherwise.
