@@ -30,7 +30,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   out.advertise_data = from.advertise_data;
   out.tls = from.tls;
   out.insecure = from.insecure;
-  out.liveness = from.liveness;
+  out.liveness = from.liveness.value_or(liveness_for(lease));
   out.lease = lease;
   out.log = log;
   return out;
@@ -164,6 +164,8 @@ void local_cluster::add_worker() {
   worker_server_options about;
   about.dispatcher = inside_;
   about.endpoint = options_.endpoint;
+  if (!about.endpoint.liveness)
+    about.endpoint.liveness = liveness_for(options_.lease);
   about.endpoint.data_port =
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;

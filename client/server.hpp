@@ -28,7 +28,9 @@ struct endpoint_options {
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
-  link_liveness liveness; ///< of the data links
+  /// When an end of a data link gives the other up. Unset: after as long a silence as the lease
+  /// that the server's options name (a worker alone knows none: 5 s).
+  std::optional<link_liveness> liveness;
 };
 
 struct dispatcher_server_options {

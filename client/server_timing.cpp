@@ -32,4 +32,10 @@ duration heartbeat_for(std::optional<duration> asked, duration lease) {
   return out;
 }
 
+link_liveness liveness_for(duration lease) {
+  constexpr duration shortest = std::chrono::milliseconds{1};
+  const auto every = std::clamp<duration>(lease / 5, shortest, longest_ping_interval);
+  return {.ping_every = every, .silent_for = std::max(lease, 2 * every)};
+}
+
 } // namespace headrace

@@ -34,8 +34,8 @@ last_session& last() {
 
 } // namespace
 
-result<session> session_of_process(const link_liveness& liveness) {
-  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .liveness = liveness}));
+result<session> session_of_process() {
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
   auto& known = last();
   std::lock_guard lock{known.mutex};
   auto links = known.links.lock();

@@ -4,7 +4,6 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
-#include "headrace/runtime/link/link_liveness.hpp"
 
 #include <memory>
 #include <string>
@@ -22,8 +21,7 @@ struct session {
   std::shared_ptr<node> here;
   std::shared_ptr<link_pool> links;
 };
-/// `liveness` is that of the links, if this call makes the node; one that is there keeps its own.
-result<session> session_of_process(const link_liveness& liveness = {});
+result<session> session_of_process();
 /// Was that given for this node, the process's?
 bool has_session_of(const node& here);
 

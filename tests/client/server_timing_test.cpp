@@ -2,6 +2,7 @@
 
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/base/result.hpp"
+#include "tests/runtime/link/raw_peer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,6 +31,46 @@ TEST(ServerTiming, HeartbeatsFitIntoTheLease) {
   EXPECT_EQ(heartbeat_for({}, 8ns), 2ns);
   EXPECT_EQ(heartbeat_for(100ms, 200ms), 100ms);
   EXPECT_EQ(heartbeat_for(3s, 1h), 3s);
+}
+
+TEST(ServerTiming, ALinkIsAsLongSilentAsALeaseBeforeItIsGivenUp) {
+  const auto same = [](const link_liveness& a, const link_liveness& b) {
+    return a.ping_every == b.ping_every && a.silent_for == b.silent_for;
+  };
+  EXPECT_TRUE(same(liveness_for(5s), {}));
+  EXPECT_TRUE(same(liveness_for(200ms), {40ms, 200ms}));
+  EXPECT_TRUE(same(liveness_for(1h), {12min, 1h}));
+  for (const duration lease : {duration{1}, duration{1ms}, duration{3ms}, duration{48h}})
+    EXPECT_TRUE(liveness_for(lease).check().ok()) << lease.count();
+  EXPECT_EQ(liveness_for(48h).silent_for, 48h);
+}
+
+/// What the data port of a cluster's worker promises in its hello.
+duration promised_pings(const local_cluster_options& options) {
+  local_cluster cluster{options};
+  test::raw_peer peer{cluster.ports().at(1)};
+  peer.send(test::hello_bytes());
+  std::string bytes;
+  const auto read = [&](size_t size) {
+    while (bytes.size() < size) {
+      const auto more = peer.read(size - bytes.size());
+      if (more.empty())
+        throw std::runtime_error{"no hello came"};
+      bytes += more;
+    }
+    return reinterpret_cast<const std::byte*>(bytes.data());
+  };
+  const auto hello = load_prefix(read(sizeof(frame_prefix)));
+  const auto* whole = read(sizeof(frame_prefix) + hello.header_bytes);
+  return decode_hello(buffer::copy_of(whole + sizeof(frame_prefix), hello.header_bytes))
+    .value()
+    .ping_every;
+}
+
+TEST(ServerTiming, TheLinksOfAClustersWorkersFollowItsLease) {
+  EXPECT_EQ(promised_pings({.workers = 1}), 1s);
+  EXPECT_EQ(promised_pings({.workers = 1, .lease = 1h}), 12min);
+  EXPECT_EQ(promised_pings({.workers = 1, .endpoint = {.liveness = link_liveness{2s, 9s}}}), 2s);
 }
 
 TEST(ServerTiming, ALeaseThatOneLateMessageWouldEndIsRefused) {
