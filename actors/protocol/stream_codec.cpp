@@ -140,9 +140,7 @@ link_message write_message(uint32_t channel, const from_task& what) {
                    out.setKeep(x.keep);
                  },
                  [&](const stream_end& x) { b.setEnd(x.elements); },
-                 [&](const stream_failed& x) {
-                   write_failure(b.initFailed(), x.why);
-                 },
+                 [&](const stream_failed& x) { write_failure(b.initFailed(), x.why); },
                  [&](const stream_leaving&) { b.setLeaving(); },
                },
                what);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/actors/stream/stream_credit.hpp"
 #include "headrace/actors/stream/handout.hpp"
+#include "headrace/actors/stream/stream_credit.hpp"
 #include "headrace/actors/stream/task_output.hpp"
 
 #include <gtest/gtest.h>
