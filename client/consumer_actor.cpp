@@ -15,10 +15,12 @@ namespace {
 
 static_assert(consumer_first_type_id == client_first_type_id);
 
-node_options options_of(const tls_options& tls, logger log = {}) {
+node_options options_of(const tls_options& tls, const link_liveness& liveness = {},
+                        logger log = {}) {
   node_options out;
   out.role = node_role::consumer;
   out.tls = tls;
+  out.liveness = liveness;
   out.log = std::move(log);
   return out;
 }
@@ -36,7 +38,7 @@ struct consumer_host::impl {
   std::shared_ptr<link_pool> links;
 
   impl(caf::actor_system& system, consumer_host_options&& options)
-    : here(make_node_in(system, options_of(options.tls, std::move(options.log)))),
+    : here(make_node_in(system, options_of(options.tls, options.liveness, std::move(options.log)))),
       links(std::make_shared<link_pool>(here->transports().find("link").value())) {}
 };
 

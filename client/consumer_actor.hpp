@@ -6,6 +6,7 @@
 #include "headrace/client/dataset.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/caf/error.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/message/local.hpp"
 
@@ -63,6 +64,8 @@ void configure_consumers(caf::actor_system_config& config, const tls_options& tl
 
 struct consumer_host_options {
   tls_options tls; ///< as given to `configure_consumers`
+  /// When a data link to a worker that gives no sign of life is given up, and opened again.
+  link_liveness liveness;
   logger log;
 };
 

@@ -120,6 +120,22 @@ public:
     return true;
   }
 
+  bool only_waits() const noexcept { return service_ != nullptr; }
+  outcome take_within(duration limit, element& at, const status*& failed) {
+    int64_t row = -1;
+    while (!held_ || (row = service_->rows().claim()) < 0) {
+      auto fresh = service_->peek_within(limit);
+      if (!fresh)
+        return outcome::nothing_yet;
+      if (!hold(at, *std::move(fresh)))
+        return outcome::over;
+    }
+    row_ = static_cast<size_t>(row);
+    at = current();
+    failed = held_->errors.empty() ? nullptr : held_->error_at(row_);
+    return outcome::element;
+  }
+
   uint64_t repetition() const noexcept { return context_.repetition; }
   uint64_t ignored() const noexcept { return ignored_; }
 
@@ -206,6 +222,11 @@ bool dataset_iterator::advance(element& at) {
 }
 
 bool dataset_iterator::take(element& at, const status*& failed) { return impl_->take(at, failed); }
+bool dataset_iterator::only_waits() const noexcept { return impl_->only_waits(); }
+dataset_iterator::outcome dataset_iterator::take_within(duration limit, element& at,
+                                                        const status*& failed) {
+  return impl_->take_within(limit, at, failed);
+}
 uint64_t dataset_iterator::repetition() const noexcept { return impl_->repetition(); }
 uint64_t dataset_iterator::ignored() const noexcept { return impl_->ignored(); }
 void dataset_iterator::stop() noexcept { impl_->stop(); }

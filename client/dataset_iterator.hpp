@@ -4,6 +4,7 @@
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/pipeline/types/element.hpp"
 #include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <functional>
 #include <iterator>
@@ -52,6 +53,11 @@ public:
   /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
   /// `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);
+  /// Is the whole dataset read from a service, so that `next` does nothing but wait for elements?
+  bool only_waits() const noexcept;
+  enum class outcome { element, nothing_yet, over };
+  /// As `take`, but waits for an element, no longer than `limit`. @pre only_waits()
+  outcome take_within(duration limit, element& at, const status*& failed);
   /// Ends the iteration early: a `next` that waits in another thread returns. Any thread may call
   /// it while the iterator lives.
   void stop() noexcept;

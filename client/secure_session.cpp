@@ -13,4 +13,6 @@ secure_session::secure_session(tls_options tls) {
 
 secure_session::~secure_session() = default;
 
+bool secure_session::used() const { return service::has_session_of(*here_); }
+
 } // namespace headrace

@@ -19,6 +19,9 @@ public:
   secure_session(const secure_session&) = delete;
   secure_session& operator=(const secure_session&) = delete;
 
+  /// Has this program asked anything of a service since?
+  bool used() const;
+
 private:
   std::shared_ptr<node> here_;
 };

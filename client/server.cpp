@@ -2,9 +2,11 @@
 
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/local_listener.hpp"
+#include "headrace/client/server_timing.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
@@ -28,6 +30,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   out.advertise_data = from.advertise_data;
   out.tls = from.tls;
   out.insecure = from.insecure;
+  out.liveness = from.liveness.value_or(liveness_for(lease));
   out.lease = lease;
   out.log = log;
   return out;
@@ -38,13 +41,16 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
 // -- dispatcher -----------------------------------------------------------------
 
 struct dispatcher_server::impl {
+  duration heartbeat;
   node here;
   std::string target;
 
   explicit impl(const dispatcher_server_options& from)
-    : here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+    : heartbeat(heartbeat_for(from.heartbeat, from.lease)),
+      here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+    raise_descriptor_limit();
     dispatcher_options options;
-    options.timing = {from.heartbeat, from.lease};
+    options.timing = {heartbeat, from.lease};
     options.past = from.past;
     options.counters = here.counter_reader();
     auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));
@@ -81,6 +87,7 @@ struct worker_server::impl {
     auto where = parse_address(from.dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
+    raise_descriptor_limit();
     if (auto how =
           here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
         !how)
@@ -157,6 +164,8 @@ void local_cluster::add_worker() {
   worker_server_options about;
   about.dispatcher = inside_;
   about.endpoint = options_.endpoint;
+  if (!about.endpoint.liveness)
+    about.endpoint.liveness = liveness_for(options_.lease);
   about.endpoint.data_port =
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;

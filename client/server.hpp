@@ -4,10 +4,12 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,12 +28,17 @@ struct endpoint_options {
   std::string advertise_data;
   tls_options tls;
   bool insecure = false;
+  /// When an end of a data link gives the other up. Unset: after as long a silence as the lease
+  /// that the server's options name (a worker alone knows none: 5 s).
+  std::optional<link_liveness> liveness;
 };
 
 struct dispatcher_server_options {
   endpoint_options endpoint;
-  duration heartbeat = std::chrono::seconds{1}; ///< asked of workers and consumers
-  duration lease = std::chrono::seconds{5};     ///< how long they count as alive
+  /// How often workers and consumers are to speak, at most half of the lease; unset: each second,
+  /// and at least four times a lease.
+  std::optional<duration> heartbeat;
+  duration lease = std::chrono::seconds{5}; ///< how long they count as alive
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -39,6 +46,7 @@ struct dispatcher_server_options {
 };
 
 /// A dispatcher: runs until it is destroyed. Throws `error` if it cannot start (a port in use).
+/// Raises the process's soft limit of descriptors, as a worker does.
 class dispatcher_server {
 public:
   explicit dispatcher_server(dispatcher_server_options options = {});
@@ -80,7 +88,8 @@ struct worker_server_options {
 
 /// A worker: registers with its dispatcher as soon as that can be reached, and again whenever it
 /// was lost; runs until it is destroyed, and then leaves the service in order. Throws `error` if it
-/// cannot start.
+/// cannot start. Raises the process's soft limit of descriptors (RLIMIT_NOFILE) to the hard one:
+/// connections may take half of them, the files of pipelines are never short of the other half.
 class worker_server {
 public:
   explicit worker_server(worker_server_options options);
@@ -104,8 +113,8 @@ struct local_cluster_options {
   /// presents the same certificate to its own servers, so it must not have used headrace before
   /// without.
   endpoint_options endpoint;
-  std::vector<uint16_t> data_ports; ///< of the workers in turn; those beyond: any free one
-  duration heartbeat = std::chrono::seconds{1};
+  std::vector<uint16_t> data_ports;  ///< of the workers in turn; those beyond: any free one
+  std::optional<duration> heartbeat; ///< as of dispatcher_server_options
   duration lease = std::chrono::seconds{5};
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;

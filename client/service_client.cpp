@@ -21,23 +21,37 @@ capnp::Data::Reader data(const buffer& in) {
   return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
 }
 
+/// The one place where this process remembers: who holds a session keeps node and links alive.
+struct last_session {
+  std::mutex mutex;
+  std::weak_ptr<node> here;
+  std::weak_ptr<link_pool> links;
+};
+last_session& last() {
+  static last_session the;
+  return the;
+}
+
 } // namespace
 
 result<session> session_of_process() {
-  // The one place where this process remembers: who holds a session keeps node and links alive.
-  static std::mutex mutex;
-  static std::weak_ptr<node> last_node;
-  static std::weak_ptr<link_pool> last_links;
   HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
-  std::lock_guard lock{mutex};
-  auto links = last_links.lock();
-  if (!links || last_node.lock() != here) {
+  auto& known = last();
+  std::lock_guard lock{known.mutex};
+  auto links = known.links.lock();
+  if (!links || known.here.lock() != here) {
     HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
     links = std::make_shared<link_pool>(std::move(way));
-    last_links = links;
-    last_node = here;
+    known.links = links;
+    known.here = here;
   }
   return session{std::move(here), std::move(links)};
+}
+
+bool has_session_of(const node& here) {
+  auto& known = last();
+  std::lock_guard lock{known.mutex};
+  return known.here.lock().get() == &here;
 }
 
 result<std::shared_ptr<node>> node_with(const tls_options& tls) {

@@ -22,6 +22,8 @@ struct session {
   std::shared_ptr<link_pool> links;
 };
 result<session> session_of_process();
+/// Was that given for this node, the process's?
+bool has_session_of(const node& here);
 
 /// This process's node, which connects with these files (or without TLS). An error if it is there
 /// and connects otherwise.

@@ -59,13 +59,23 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
 }
 
 std::shared_ptr<const block> service_source::peek() {
+  for (;;)
+    if (auto rows = peek_within(std::chrono::hours{1}))
+      return *std::move(rows);
+}
+
+std::optional<std::shared_ptr<const block>> service_source::peek_within(duration limit) {
+  std::shared_ptr<const block> rows;
   status how;
-  auto rows = out_->next(impl_->stop, how);
-  if (rows || how.ok())
-    return rows;
-  // Told as the last element; then it is the end.
-  out_->add(task_id{}, block::failed_row(impl_->spec, how));
-  return out_->next(impl_->stop, how);
+  auto came = out_->next_within(limit, impl_->stop, rows, how);
+  if (came == handout::outcome::over && !how) {
+    // Told as the last element; then it is the end.
+    out_->add(task_id{}, block::failed_row(impl_->spec, how));
+    came = out_->try_next(rows, how);
+  }
+  if (came == handout::outcome::nothing_yet)
+    return std::nullopt;
+  return rows;
 }
 
 std::optional<block> service_source::next(const limits& wanted) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace headrace {
@@ -24,6 +26,8 @@ public:
   /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's
   /// block that is claimed as any other.
   std::shared_ptr<const block> peek();
+  /// As `peek`, but waits no longer than `limit`: nothing then.
+  std::optional<std::shared_ptr<const block>> peek_within(duration limit);
   /// See handout.
   handout& rows() noexcept { return *out_; }
 

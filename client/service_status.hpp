@@ -44,7 +44,7 @@ struct worker_status {
   duration since_heartbeat{};
   uint32_t stuck_threads = 0; ///< told to stop, and hanging in foreign code
   /// Connections to its data port that were turned away or cut off, by cause, such as bad_magic (no
-  /// headrace peer), truncated, oversized, silent, tls.
+  /// headrace peer), truncated, oversized, silent, tls, crowded.
   std::map<std::string, uint64_t> refused_links;
   bool left = false;         ///< not alive, and ended in order
   uint64_t bad_messages = 0; ///< damaged ones that reached it; each was answered

@@ -19,4 +19,8 @@ struct LinkHello {
   # Equal on two nodes if and only if they run on the same host since its last start.
   role @4 :Text;
   # What the node is, e.g. "worker". For people.
+  pingEveryNs @5 :UInt64;
+  # While the link is open the sender puts a frame on the wire at least this often: a ping where it has
+  # nothing else (minor version 1 and later). Nanoseconds, at most an hour. 0: it promises nothing, and its
+  # silence says nothing.
 }

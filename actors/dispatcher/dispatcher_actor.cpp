@@ -57,10 +57,8 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
       return receive(in);
     },
     [this](atom::deadline, uint64_t epoch) {
-      if (epoch != armed_)
-        return;
-      armed_for_.reset();
-      carry_out(core_.timer(now()));
+      if (alarm_.due(epoch))
+        carry_out(core_.timer(now()));
     },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };

@@ -5,12 +5,12 @@
 #include "headrace/actors/dispatcher/job_keeper.hpp"
 #include "headrace/actors/dispatcher/status_report.hpp"
 #include "headrace/actors/messages.hpp"
+#include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,8 +68,6 @@ private:
   void carry_out(const dispatcher_command::stop_task& x);
   void carry_out(const dispatcher_command::watch_asker& x);
   void carry_out(const dispatcher_command::log& x);
-  /// Sees to it that the timer comes no later than the core needs it.
-  void arm();
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
@@ -85,8 +83,7 @@ private:
   std::map<worker_id, known_worker> workers_;
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
-  std::optional<time_point> armed_for_;
-  uint64_t armed_ = 0;
+  port::alarm alarm_;
   uint64_t bad_messages_ = 0;
   time_point started_;
 };

@@ -5,7 +5,6 @@
 #include "headrace/actors/protocol/registration_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace headrace {
@@ -48,7 +47,7 @@ struct answer_message {
 
 void dispatcher_state::carry_out(const dispatcher_commands& commands) {
   for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
-  arm();
+  alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
 void dispatcher_state::carry_out(const dispatcher_command::store& x) {
@@ -120,13 +119,5 @@ void dispatcher_state::carry_out(const dispatcher_command::worker_changed& x) {
 // -- the rest -----------------------------------------------------------------------------
 
 void dispatcher_state::carry_out(const dispatcher_command::log& x) { write(log_, x); }
-
-void dispatcher_state::arm() {
-  const auto next = core_.next_deadline();
-  if (!next || (armed_for_ && *armed_for_ <= *next))
-    return;
-  armed_for_ = next;
-  port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
-}
 
 } // namespace headrace

@@ -110,7 +110,8 @@ private:
   dispatcher_commands finish() { return std::exchange(todo_, {}); }
   /// Commands that the fact be stored, and applies it.
   void commit(service_record::fact what);
-  void say(log_level level, std::string text, std::vector<std::pair<std::string, log_line::value>>);
+  void say(log_level level, std::string text,
+           std::vector<std::pair<std::string, log_line::value>> fields);
   void answer(request_token to, answer_value what);
 
   // workers

@@ -6,8 +6,6 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 
-#include <algorithm>
-
 namespace headrace {
 
 namespace {
@@ -44,10 +42,8 @@ port::behavior<job_handle> job_state::make_behavior() {
       carry_out(core_.worker_came(who, now()));
     },
     [this](atom::deadline, uint64_t epoch) {
-      if (epoch != armed_)
-        return;
-      armed_for_.reset();
-      carry_out(core_.timer(now()));
+      if (alarm_.due(epoch))
+        carry_out(core_.timer(now()));
     },
   };
 }
@@ -123,7 +119,7 @@ envelope job_state::report(const envelope& in) const {
 
 void job_state::carry_out(const job_commands& commands) {
   for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
-  arm();
+  alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
 void job_state::carry_out(const job_command::store& x) {
@@ -196,13 +192,5 @@ void job_state::carry_out(const job_command::drop_reader& x) {
 void job_state::carry_out(const job_command::log& x) { write(log_, x); }
 
 void job_state::carry_out(const job_command::ended&) { self_->quit(); }
-
-void job_state::arm() {
-  const auto next = core_.next_deadline();
-  if (!next || (armed_for_ && *armed_for_ <= *next))
-    return;
-  armed_for_ = next;
-  port::remind(self_, std::max(*next - now(), duration{0}), atom::deadline_v, ++armed_);
-}
 
 } // namespace headrace

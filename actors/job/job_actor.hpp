@@ -3,11 +3,11 @@
 #include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/store/fact_store.hpp"
+#include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,8 +50,6 @@ private:
   void carry_out(const job_command::drop_reader& x);
   void carry_out(const job_command::log& x);
   void carry_out(const job_command::ended& x);
-  /// Sees to it that the timer comes no later than the core needs it.
-  void arm();
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
@@ -62,8 +60,7 @@ private:
   std::map<std::pair<uint64_t, consumer_id>, published_actor> readers_; ///< by repetition, too
   std::map<request_token, asker> askers_;
   uint64_t last_token_ = 0;
-  std::optional<time_point> armed_for_;
-  uint64_t armed_ = 0;
+  port::alarm alarm_;
 };
 
 } // namespace headrace

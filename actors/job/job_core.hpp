@@ -94,7 +94,8 @@ private:
 
   /// To be called at the end of each event: frees what is over, and gives the commands out.
   job_commands finish();
-  void say(log_level level, std::string text, std::vector<std::pair<std::string, log_line::value>>);
+  void say(log_level level, std::string text,
+           std::vector<std::pair<std::string, log_line::value>> fields);
   /// Commands that the facts be stored, and applies them.
   void commit(std::vector<job_record::fact> facts);
   void answer(request_token to, std::variant<status, iteration_view, splits_answer> what);

@@ -214,16 +214,24 @@ handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& h
   return out;
 }
 
+handout::outcome handout::next_within(duration limit, const std::stop_token& stop,
+                                      std::shared_ptr<const block>& rows, status& how) {
+  if (const auto out = try_next(rows, how); out != outcome::nothing_yet)
+    return out;
+  std::unique_lock lock{mutex_};
+  const bool came = changed_.wait_for(lock, stop, limit, [&] { return end_ || something_ready(); });
+  if (stop.stop_requested()) {
+    waiting_ = false;
+    how = cancelled("the iteration was stopped");
+    return outcome::over;
+  }
+  lock.unlock();
+  return came ? try_next(rows, how) : outcome::nothing_yet;
+}
+
 std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
   std::shared_ptr<const block> rows;
-  while (try_next(rows, how) == outcome::nothing_yet) {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, stop, [&] { return end_ || something_ready(); });
-    if (stop.stop_requested()) {
-      waiting_ = false;
-      how = cancelled("the iteration was stopped");
-      return nullptr;
-    }
+  while (next_within(std::chrono::hours{1}, stop, rows, how) == outcome::nothing_yet) {
   }
   return rows;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/types/block.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <atomic>
@@ -73,6 +74,10 @@ public:
   enum class outcome { rows, nothing_yet, over };
   /// As `next`, but does not block: after `nothing_yet` the trainer counts as waiting.
   outcome try_next(std::shared_ptr<const block>& rows, status& how);
+  /// As `next`, but waits no longer than `limit`: `nothing_yet` then, and the trainer counts as
+  /// waiting until it asks again. Over on `stop`, too: `how` says so.
+  outcome next_within(duration limit, const std::stop_token& stop,
+                      std::shared_ptr<const block>& rows, status& how);
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
   /// with `next`.
   int64_t claim() noexcept {

@@ -5,7 +5,7 @@
 #include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,8 @@ std::vector<std::pair<const char*, uint64_t>> refusals_in(const link_counters& x
                                                     {"oversized", x.oversized},
                                                     {"truncated", x.truncated},
                                                     {"silent", x.silent},
-                                                    {"tls", x.tls}};
+                                                    {"tls", x.tls},
+                                                    {"crowded", x.crowded}};
   std::erase_if(out, [](const auto& entry) { return entry.second == 0; });
   return out;
 }

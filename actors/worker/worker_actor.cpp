@@ -2,7 +2,7 @@
 
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/worker/task_name.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 
 #include <fmt/format.h>
 

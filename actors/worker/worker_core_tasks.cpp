@@ -45,7 +45,7 @@ worker_core::commands worker_core::task_taken(task_id id, const status& how) {
   }
   return {log_line{log_level::info,
                    "task started",
-                   {{"task", to_string(id)}, {"job", task->order.job.value}}},
+                   {{"task", to_string(id)}, {"job", to_string(task->order.job)}}},
           worker::answer{from, {}}};
 }
 

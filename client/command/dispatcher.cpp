@@ -30,10 +30,10 @@ void add_dispatcher(CLI::App& app, action& chosen) {
   auto& server = given->server;
   add_endpoint_flags(sub, server.endpoint);
   add_port(sub, "--port", server.endpoint.port, "Port for workers and trainers");
-  add_timing_flags(sub, server.heartbeat, server.lease);
+  add_timing_flags(sub, server.heartbeat.emplace(std::chrono::seconds{1}), server.lease);
   add_process_flags(sub, given->process);
   sub.callback([given, &chosen] {
-    check_timing(given->server.heartbeat, given->server.lease);
+    check_timing(*given->server.heartbeat, given->server.lease);
     chosen = [given] { return run(*given); };
   });
 }

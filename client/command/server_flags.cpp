@@ -1,6 +1,7 @@
 #include "headrace/client/command/server_flags.hpp"
 
 #include "headrace/client/command/option_values.hpp"
+#include "headrace/client/command/port_file.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
@@ -8,7 +9,6 @@
 
 #include <cstdio>
 #include <fmt/format.h>
-#include <fstream>
 #include <unistd.h>
 
 namespace headrace::command {
@@ -27,17 +27,6 @@ int fail(const std::string& name, const status& why) {
   return static_cast<int>(exit_code_of(why));
 }
 
-/// Readers never see half a number: the file appears whole under its name.
-status write_port_file(const std::string& name, uint16_t port) {
-  const auto draft = name + ".new";
-  std::ofstream out{draft};
-  out << port << '\n';
-  out.close();
-  if (!out || std::rename(draft.c_str(), name.c_str()) != 0)
-    return failed_precondition(fmt::format("--port-file: cannot write {}", name));
-  return {};
-}
-
 int live(const std::string& name, const process_flags& flags, process_lives& lives,
          const std::function<running(const process_lives&, const logger&)>& start) {
   stop_signal stop{{.budget = flags.stop_budget}};
@@ -52,7 +41,7 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
     for (size_t slot = 0; slot < up.ports.size(); ++slot) lives.keep_port(slot, up.ports[slot]);
     if (!flags.port_file.empty())
       if (auto how = write_port_file(flags.port_file, up.ports.at(0)); !how)
-        return fail(name, how);
+        return fail(name, how.with_context("--port-file"));
     std::printf("%s listening on %s\n", (up.role.empty() ? name : up.role).c_str(),
                 up.address.c_str());
     std::fflush(stdout);

@@ -1,5 +1,7 @@
 #include "headrace/client/command/status_text.hpp"
 
+#include "headrace/runtime/base/ids.hpp"
+
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,10 +61,10 @@ nlohmann::json tree_json(const supervised& x) {
 }
 
 nlohmann::json task_json(const task_status& x) {
-  return {{"task", x.task},       {"worker", x.worker},
-          {"state", x.state},     {"elements", x.elements},
-          {"bytes", x.bytes},     {"elements_per_second", x.elements_per_second},
-          {"streams", x.streams}, {"restarts", x.restarts},
+  return {{"task", to_hex(x.task)}, {"worker", to_hex(x.worker)},
+          {"state", x.state},       {"elements", x.elements},
+          {"bytes", x.bytes},       {"elements_per_second", x.elements_per_second},
+          {"streams", x.streams},   {"restarts", x.restarts},
           {"ignored", x.ignored}};
 }
 
@@ -107,7 +109,7 @@ std::string status_text(const service_status& x) {
 std::string status_json(const service_status& x) {
   auto workers = nlohmann::json::array();
   for (const auto& worker : x.workers)
-    workers.push_back({{"worker", worker.worker},
+    workers.push_back({{"worker", to_hex(worker.worker)},
                        {"address", worker.address},
                        {"tags", worker.tags},
                        {"pid", worker.pid},
@@ -121,7 +123,7 @@ std::string status_json(const service_status& x) {
   for (const auto& job : x.jobs) {
     auto tasks = nlohmann::json::array();
     for (const auto& task : job.tasks) tasks.push_back(task_json(task));
-    jobs.push_back({{"job", job.job},
+    jobs.push_back({{"job", to_hex(job.job)},
                     {"name", job.name},
                     {"dataset", job.dataset},
                     {"processing_mode", job.processing_mode},

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 
+#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/custom/plugin.hpp"
 
 #include <dlfcn.h>
@@ -114,9 +115,8 @@ result<named_function> function_registry::find(const std::string& name) const {
   std::string known;
   for (const auto& [other, x] : functions_)
     known += fmt::format("{}'{}' ({})", known.empty() ? "" : ", ", other, owner_of(x.from));
-  return not_found(
-    fmt::format("no function is registered as '{:.60}' in this process; there are: {}", name,
-                known.empty() ? "none" : known));
+  return not_found(fmt::format("no function is registered as '{}' in this process; there are: {}",
+                               function_label(name), known.empty() ? "none" : known));
 }
 
 std::function<named_function(const std::string&)>

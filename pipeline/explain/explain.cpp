@@ -1,5 +1,6 @@
 #include "headrace/pipeline/explain/explain.hpp"
 
+#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/iterator/engine.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -31,7 +32,7 @@ std::string name_of(const dataset_node& x) {
   case dataset_op::interleave: return fmt::format("{}(cycle {}{})", name, x.count, calls_of(x));
   case dataset_op::map:
   case dataset_op::filter: {
-    const auto called = x.body && !x.body->named.empty() ? x.body->named : std::string{};
+    const std::string called{x.body ? function_label(x.body->named) : std::string_view{}};
     const auto calls = calls_of(x);
     if (called.empty() && calls.empty())
       return std::string{name};

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/sources/random_file.hpp"
 
 #include <fmt/format.h>
+#include <stop_token>
 
 namespace headrace::detail {
 
@@ -16,8 +17,8 @@ result<tensor_spec> infer_contents(const library_operands& in) {
 }
 
 /// Appends what is in the file; nothing if that fails.
-status append_file(const std::string& path, buffer_builder& to) {
-  HEADRACE_ASSIGN(const auto file, random_file::open(path));
+status append_file(const std::string& path, const std::stop_token& impatient, buffer_builder& to) {
+  HEADRACE_ASSIGN(const auto file, random_file::open(path, impatient));
   const auto size = static_cast<size_t>(file->bytes());
   const auto before = to.size();
   auto* at = reinterpret_cast<std::byte*>(to.extend(size));
@@ -29,14 +30,19 @@ status append_file(const std::string& path, buffer_builder& to) {
 
 column run_contents(const op_call& call) {
   const auto& in = *call.inputs[0].data;
+  // Who has waited for a descriptor in vain does not wait again for each of the other files.
+  std::stop_source impatient;
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});
   for (size_t r = 0; r < call.rows; ++r) {
     bool failed = call.skips(r);
     for (auto v = in.first_value(r); v < in.first_value(r + 1); ++v) {
       if (!failed) {
-        const auto read = append_file(std::string{in.string(static_cast<size_t>(v))}, bytes);
+        const auto read =
+          append_file(std::string{in.string(static_cast<size_t>(v))}, impatient.get_token(), bytes);
         failed = !read.ok();
+        if (read.code() == status_code::resource_exhausted)
+          impatient.request_stop();
         if (failed)
           call.fail(r, read);
       }

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/node_checks.hpp"
 
 #include <algorithm>
@@ -39,10 +40,10 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
     return refused(
       op, fmt::format("the function gives {}; it must give a dataset", to_string(body->result())));
   if (!body->named.empty() && (has_datasets(body->argument) || has_datasets(body->declared)))
-    return refused(op,
-                   fmt::format("function '{}' takes {} and gives {}; functions that are called "
-                               "by name take and give tensors",
-                               body->named, to_string(body->argument), to_string(body->declared)));
+    return refused(op, fmt::format("function '{}' takes {} and gives {}; functions that are called "
+                                   "by name take and give tensors",
+                                   function_label(body->named), to_string(body->argument),
+                                   to_string(body->declared)));
   if (!gives_dataset && body->dataset)
     return refused(op, fmt::format("the function gives a dataset of {}; it must give tensors (see "
                                    "flat_map and interleave)",

@@ -1,5 +1,7 @@
 #include "headrace/pipeline/graph/node_checks.hpp"
 
+#include "headrace/pipeline/custom/function_label.hpp"
+
 #include <fmt/format.h>
 
 namespace headrace::detail {
@@ -71,7 +73,7 @@ status check_traced(dataset_op op, std::string_view name, const function_ptr& f)
     return refused(op,
                    fmt::format("{} is '{}', a function that is called by name; call it in a map "
                                "before",
-                               name, f->named));
+                               name, function_label(f->named)));
   return {};
 }
 

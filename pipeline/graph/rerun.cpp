@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/rerun.hpp"
 
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/row_order.hpp"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ private:
     case dataset_op::map:
     case dataset_op::filter:
     case dataset_op::interleave:
-      return what_.gave_rows && out_of_order(node, in_function)
+      return what_.gave_rows && may_reorder(node, options_, in_function)
                ? refused(node, "gives rows as they are done; with deterministic = true it can")
                : status{};
     case dataset_op::distribute:
@@ -58,15 +59,6 @@ private:
     return refused(node, fmt::format("may find in '{}' what another run has written since; with a "
                                      "dataset that is saved first, and then loaded, it can",
                                      node.text));
-  }
-
-  bool out_of_order(const dataset_node& node, bool in_function) const {
-    if (node.deterministic.value_or(options_.deterministic.value_or(true)))
-      return false;
-    // A map of a traced function may be spread over the cores unasked.
-    const bool may_spread = node.op == dataset_op::map && node.body->named.empty() && !in_function
-                            && options_.autotune.value_or(true) && options_.threads.value_or(2) > 1;
-    return node.parallel != 0 || may_spread;
   }
 
   /// What is read is nobody else's any more: the job is one that other runs, or trainers, share.

@@ -1,5 +1,6 @@
 #include "headrace/pipeline/iterator/engine.hpp"
 
+#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
@@ -193,7 +194,8 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_
 result<named_function> engine::find_function(const std::string& name) const try {
   auto found = context_.find_function ? context_.find_function(name) : named_function{};
   if (!found)
-    return not_found(fmt::format("no function is registered as '{:.60}' in this process", name));
+    return not_found(
+      fmt::format("no function is registered as '{}' in this process", function_label(name)));
   return found;
 } catch (const error& e) {
   return e.why();

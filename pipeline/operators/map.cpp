@@ -1,3 +1,4 @@
+#include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/operators/parallel_operator.hpp"
 #include "headrace/pipeline/operators/seeded_rows.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
@@ -80,12 +81,9 @@ opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   };
   if (node->parallel != 0)
     return open_parallel(shared, *node, std::move(input), std::move(f));
-  // A named function may keep state: who calls it without parallel calls has it called in turn.
-  const auto& options = shared.options();
-  const bool may_spread = node->body->named.empty() && !at.in_function()
-                          && options.autotune.value_or(true) && options.threads.value_or(2) > 1;
   return std::unique_ptr<iterator>{
-    std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f), may_spread)};
+    std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f),
+                                   may_spread(*node, shared.options(), at.in_function()))};
 }
 
 } // namespace headrace::detail

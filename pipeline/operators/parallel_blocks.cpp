@@ -10,6 +10,18 @@
 
 namespace headrace::detail {
 
+namespace {
+
+// ThreadSanitizer does not see into the library how tasks are handed over, and takes each for a
+// race: there, threads of our own run what elsewhere runs in the arena.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool own_threads = true;
+#else
+constexpr bool own_threads = false;
+#endif
+
+} // namespace
+
 struct parallel_blocks::shared {
   shared(function f, std::shared_ptr<byte_budget> budget)
     : run(std::move(f)), held(std::move(budget), nullptr, [this] {
@@ -210,7 +222,7 @@ void parallel_blocks::start(const job_ptr& work, size_t counted) {
   ++open_;
   ++shared_->in_work;
   auto call = [work, with = shared_] { work->run_if_unclaimed(*with); };
-  if (options_.may_wait)
+  if (options_.may_wait || own_threads)
     work->no_one = !threads_.run(std::move(call));
   else
     arena_.enqueue(std::move(call));

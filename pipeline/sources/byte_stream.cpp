@@ -1,5 +1,7 @@
 #include "headrace/pipeline/sources/byte_stream.hpp"
 
+#include "headrace/runtime/base/descriptors.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -142,9 +144,9 @@ result<bool> byte_stream::skip(uint64_t size) {
   return true;
 }
 
-result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
-                                                const std::string& compression) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+result<std::unique_ptr<byte_stream>>
+open_bytes(const std::string& path, const std::string& compression, const std::stop_token& stop) {
+  const int fd = open_patiently(path, O_RDONLY, stop);
   if (fd < 0)
     return file_error(path, "open", errno);
   std::unique_ptr<byte_stream> out = std::make_unique<plain_file>(path, fd);

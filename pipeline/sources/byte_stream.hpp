@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,11 @@ public:
 };
 
 /// Opens a file. `compression`: "", "GZIP" or "ZLIB", unpacked on the way. `not_found` names the
-/// file.
+/// file. Where the process is out of descriptors it waits for one, for a bounded time or until
+/// `stop`.
 result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
-                                                const std::string& compression);
+                                                const std::string& compression,
+                                                const std::stop_token& stop = {});
 
 /// A stretch of a stream in memory, moved forward as it is used.
 class byte_window {

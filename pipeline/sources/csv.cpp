@@ -88,7 +88,7 @@ protected:
 
 private:
   status start(uint64_t offset) {
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path_, node_.text));
+    HEADRACE_ASSIGN(auto bytes, open_bytes(path_, node_.text, engine_.context().stop));
     if (offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(offset));
       if (!there)

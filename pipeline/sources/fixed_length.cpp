@@ -11,7 +11,7 @@ class record_iterator final : public operator_iterator {
 public:
   record_iterator(engine& shared, const dataset_node& node, const place& at, const column& files)
     : operator_iterator(shared, node),
-      files_(files, node.layout),
+      files_(files, node.layout, shared.context().stop),
       splits_(shared, at, files_.size()) {}
 
 protected:

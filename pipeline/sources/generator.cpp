@@ -1,3 +1,4 @@
+#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/numbers.hpp"
 
@@ -27,7 +28,8 @@ protected:
       auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
       auto out = call(now.first, rows);
       if (!out)
-        return last_failure(out.status().with_context(fmt::format("generator '{}'", node_.text)));
+        return last_failure(
+          out.status().with_context(fmt::format("generator '{}'", function_label(node_.text))));
       if (out->rows < rows) {
         rows = out->rows;
         splits_.end_at(now.first + rows);

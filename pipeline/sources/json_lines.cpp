@@ -22,7 +22,7 @@ protected:
   status open(const std::string& path, file_place from) override {
     path_ = path;
     line_ = from.line;
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path, node_.text));
+    HEADRACE_ASSIGN(auto bytes, open_bytes(path, node_.text, engine_.context().stop));
     if (from.offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(from.offset));
       if (!there)

@@ -2,8 +2,10 @@
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
 #include <glob.h>
 
@@ -11,13 +13,30 @@ namespace headrace::detail {
 
 namespace {
 
-result<std::vector<std::string>> match(const std::string& pattern) {
+/// A folder that cannot be read is passed over, as a shell does; but not for want of descriptors:
+/// its files would be missing in silence.
+int end_without_descriptors(const char*, int number) {
+  return number == EMFILE || number == ENFILE ? 1 : 0;
+}
+
+result<std::vector<std::string>> match(const std::string& pattern, const std::stop_token& stop) {
   glob_t found{};
-  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  int failed = 0;
+  const auto looked = with_descriptors(
+    [&] {
+      ::globfree(&found);
+      failed = ::glob(pattern.c_str(), GLOB_NOSORT, end_without_descriptors, &found);
+      errno = EMFILE;
+      return failed == GLOB_ABORTED ? -1 : 0;
+    },
+    stop);
   std::vector<std::string> out;
   if (failed == 0)
     out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
+  if (looked < 0)
+    return resource_exhausted(
+      fmt::format("list_files: cannot look for '{}': too many open files", pattern));
   if (failed == GLOB_NOMATCH || (failed == 0 && out.empty()))
     return not_found(fmt::format("list_files: no file matches '{}'", pattern));
   if (failed != 0)
@@ -74,7 +93,7 @@ protected:
 private:
   status list() {
     for (size_t i = 0; i < static_cast<size_t>(patterns_.total_values()); ++i) {
-      HEADRACE_ASSIGN(auto found, match(std::string{patterns_.string(i)}));
+      HEADRACE_ASSIGN(auto found, match(std::string{patterns_.string(i)}, engine_.context().stop));
       names_.insert(names_.end(), std::make_move_iterator(found.begin()),
                     std::make_move_iterator(found.end()));
     }

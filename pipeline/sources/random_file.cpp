@@ -1,6 +1,7 @@
 #include "headrace/pipeline/sources/random_file.hpp"
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -10,8 +11,9 @@
 
 namespace headrace::detail {
 
-result<std::unique_ptr<const random_file>> random_file::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+result<std::unique_ptr<const random_file>> random_file::open(const std::string& path,
+                                                             const std::stop_token& stop) {
+  const int fd = open_patiently(path, O_RDONLY, stop);
   if (fd < 0)
     return file_error(path, "open", errno);
   std::unique_ptr<random_file> out{new random_file{path, fd}};

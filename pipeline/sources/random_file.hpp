@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 
 namespace headrace::detail {
@@ -13,7 +14,9 @@ namespace headrace::detail {
 /// A file that is read at any place. Thread-safe.
 class random_file {
 public:
-  static result<std::unique_ptr<const random_file>> open(const std::string& path);
+  /// Where the process is out of descriptors it waits for one, for a bounded time or until `stop`.
+  static result<std::unique_ptr<const random_file>> open(const std::string& path,
+                                                         const std::stop_token& stop = {});
   ~random_file();
   random_file(const random_file&) = delete;
   random_file& operator=(const random_file&) = delete;

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/sources/record_files.hpp"
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +12,8 @@
 
 namespace headrace::detail {
 
-record_files::record_files(const column& names, const record_layout& layout) : layout_(layout) {
+record_files::record_files(const column& names, const record_layout& layout, std::stop_token stop)
+  : layout_(layout), stop_(std::move(stop)) {
   for (size_t i = 0; i < static_cast<size_t>(names.total_values()) && bad_.ok(); ++i)
     bad_ = add(std::string{names.string(i)});
   if (!bad_.ok())
@@ -58,7 +60,7 @@ status record_files::open(size_t index) {
   if (open_ == index)
     return {};
   const auto& path = files_[index].path;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_patiently(path, O_RDONLY, stop_);
   if (fd < 0)
     return file_error(path, "open", errno);
   if (fd_ >= 0)

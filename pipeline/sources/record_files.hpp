@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/source_format.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace headrace::detail {
 class record_files {
 public:
   /// Looks how large the files are. A file that is missing or does not fit the layout counts as one
-  /// record, which cannot be read, and as the last one.
-  record_files(const column& names, const record_layout& layout);
+  /// record, which cannot be read, and as the last one. `stop` ends the wait for a descriptor.
+  record_files(const column& names, const record_layout& layout, std::stop_token stop = {});
   ~record_files();
   record_files(const record_files&) = delete;
   record_files& operator=(const record_files&) = delete;
@@ -35,6 +36,7 @@ private:
   status open(size_t index);
 
   record_layout layout_;
+  std::stop_token stop_;
   std::vector<file> files_; ///< those that have records
   uint64_t size_ = 0;
   status bad_; ///< why the last record cannot be read

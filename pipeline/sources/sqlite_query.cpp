@@ -2,7 +2,9 @@
 
 #include "headrace/pipeline/functions/text.hpp"
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -37,9 +39,18 @@ public:
 
   status start(const std::string& query) {
     // Looks whether it is there: SQLite itself tells less.
-    HEADRACE_TRY(open_bytes(path_, "").status());
+    HEADRACE_TRY(open_bytes(path_, "", stop_).status());
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(path_.c_str(), &base_, flags, nullptr) != SQLITE_OK)
+    const auto opened = with_descriptors(
+      [&] {
+        sqlite3_close(std::exchange(base_, nullptr));
+        if (sqlite3_open_v2(path_.c_str(), &base_, flags, nullptr) == SQLITE_OK)
+          return 0;
+        errno = base_ ? sqlite3_system_errno(base_) : ENOMEM;
+        return -1;
+      },
+      stop_);
+    if (opened != 0)
       return failed("cannot open");
     sqlite3_busy_timeout(base_, wait_for_writers_ms);
     sqlite3_progress_handler(

@@ -1,10 +1,14 @@
 #include "headrace/pipeline/sources/tar_reader.hpp"
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <cerrno>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace headrace::detail {
 
@@ -18,7 +22,11 @@ public:
     if (!from_)
       throw std::bad_alloc{};
   }
-  ~libarchive_reader() override { archive_read_free(from_); }
+  ~libarchive_reader() override {
+    archive_read_free(from_);
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
   libarchive_reader(const libarchive_reader&) = delete;
   libarchive_reader& operator=(const libarchive_reader&) = delete;
 
@@ -30,7 +38,11 @@ public:
     archive_read_support_filter_bzip2(from_);
     archive_read_support_filter_xz(from_);
     archive_read_support_filter_zstd(from_);
-    if (archive_read_open_filename(from_, path_.c_str(), read_bytes) != ARCHIVE_OK)
+    // The library closes no descriptor that it was given.
+    fd_ = open_patiently(path_, O_RDONLY);
+    if (fd_ < 0)
+      return file_error(path_, "open", errno);
+    if (archive_read_open_fd(from_, fd_, read_bytes) != ARCHIVE_OK)
       return damaged();
     return {};
   }
@@ -86,6 +98,7 @@ private:
 
   std::string path_;
   archive* from_;
+  int fd_ = -1;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/writers/whole_file.hpp"
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -30,7 +31,8 @@ status whole_file::open() {
   for (size_t i = 0;; ++i) {
     partial_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), i);
     constexpr int everybody = 0666; // less the process's mask
-    fd_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
+    fd_ = with_descriptors(
+      [&] { return ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody); });
     if (fd_ >= 0)
       return {};
     if (errno == EEXIST)

@@ -1,10 +1,14 @@
 #include "headrace/runtime/link/connector.hpp"
 
 #include "headrace/runtime/link/listener.hpp"
+#include "headrace/runtime/link/own_sockets.hpp"
 #include "headrace/runtime/link/socket_link.hpp"
 
-#include <asio/connect.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <unistd.h>
+#include <utility>
 
 namespace headrace {
 
@@ -34,8 +38,10 @@ void connector::start() {
   });
   asio::error_code not_numeric;
   auto numeric = asio::ip::make_address(host_, not_numeric);
-  if (!not_numeric)
-    return try_all(tcp::resolver::results_type::create(tcp::endpoint{numeric, port_}, host_, ""));
+  if (!not_numeric) {
+    untried_.emplace_back(numeric, port_);
+    return try_next("");
+  }
   resolver_.async_resolve(
     host_, std::to_string(port_), [self](const asio::error_code& error, const auto& found) {
       if (!self->done_)
@@ -43,22 +49,36 @@ void connector::start() {
       if (error)
         return self->fail(unavailable("cannot connect to " + self->address_
                                       + ": the host name is not known: " + error.message()));
-      self->try_all(found);
+      for (const auto& entry : found) self->untried_.push_back(entry.endpoint());
+      std::reverse(self->untried_.begin(), self->untried_.end());
+      self->try_next("the host has no address");
     });
 }
 
-void connector::try_all(const tcp::resolver::results_type& found) {
-  asio::async_connect(
-    socket_, found,
-    [self = shared_from_this()](const asio::error_code& error, const tcp::endpoint&) {
-      if (!self->done_)
-        return;
-      if (!error)
-        return self->established();
-      self->fail(unavailable(
-        "cannot connect to " + self->address_ + ": "
-        + (error == asio::error::connection_refused ? "nobody listens there" : error.message())));
-    });
+// Not by Asio's own connect: its sockets go to every program that this process starts.
+void connector::try_next(std::string why) {
+  if (untried_.empty())
+    return fail(unavailable("cannot connect to " + address_ + ": " + why));
+  const auto to = untried_.back();
+  untried_.pop_back();
+  asio::error_code error;
+  socket_.close(error);
+  error.clear();
+  const auto fd = open_own_socket(to.protocol().family());
+  if (fd < 0)
+    error.assign(errno, asio::error::get_system_category());
+  else if (socket_.assign(to.protocol(), fd, error))
+    ::close(fd);
+  if (error)
+    return try_next(error.message());
+  socket_.async_connect(to, [self = shared_from_this()](const asio::error_code& failed) {
+    if (!self->done_)
+      return;
+    if (!failed)
+      return self->established();
+    self->try_next(failed == asio::error::connection_refused ? "nobody listens there"
+                                                             : failed.message());
+  });
 }
 
 void connector::established() {

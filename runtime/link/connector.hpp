@@ -4,6 +4,7 @@
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
+#include <vector>
 
 namespace headrace {
 
@@ -19,7 +20,7 @@ public:
   void fail(const status& why);
 
 private:
-  void try_all(const asio::ip::tcp::resolver::results_type& found);
+  void try_next(std::string why);
   void established();
 
   std::shared_ptr<link_core> core_;
@@ -29,6 +30,7 @@ private:
   std::string address_;
   link_connected done_;
   asio::ip::tcp::resolver resolver_;
+  std::vector<asio::ip::tcp::endpoint> untried_; // the next one last
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
 };

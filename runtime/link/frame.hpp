@@ -32,6 +32,10 @@ namespace headrace {
 /// `LinkHello` (schemas/link.capnp). No other frame has that flag. The prefix and the hello stay as
 /// they are in all versions of the protocol, so that different ones can tell each other apart.
 ///
+/// A *ping* (flag bit 2) is a bare prefix: channel 0, no segments, header or payload. It says only
+/// that its sender lives, may stand between any two frames after the hello, and is sent to no peer
+/// of a minor version before 1, which would refuse it.
+///
 /// `reserved` is zero; unknown flags and a `reserved` that is not zero are refused.
 struct frame_prefix {
   uint32_t magic = 0;
@@ -47,7 +51,8 @@ static_assert(sizeof(frame_prefix) == 32);
 inline constexpr uint32_t frame_magic = 0x314b4c48; ///< "HLK1" on the wire
 inline constexpr uint32_t flag_continuation = 1;
 inline constexpr uint32_t flag_hello = 2;
-inline constexpr uint32_t known_flags = flag_continuation | flag_hello;
+inline constexpr uint32_t flag_ping = 4;
+inline constexpr uint32_t known_flags = flag_continuation | flag_hello | flag_ping;
 
 /// No frame carries more payload than this; a larger announcement is refused.
 inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
@@ -58,7 +63,8 @@ inline constexpr size_t max_hello_bytes = 4096;
 
 /// Version of everything above and of the hello.
 inline constexpr uint16_t link_protocol_major = 1;
-inline constexpr uint16_t link_protocol_minor = 0;
+inline constexpr uint16_t link_protocol_minor = 1;
+inline constexpr uint16_t first_minor_with_pings = 1;
 
 /// @pre `at` has 32 bytes
 void store(const frame_prefix& x, std::byte* at) noexcept;

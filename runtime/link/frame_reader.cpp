@@ -21,6 +21,9 @@ constexpr uint64_t trusted_sum = 4 * max_frame_payload;
 constexpr size_t first_growth = size_t{4} << 20;
 constexpr size_t first_growth_untrusted = size_t{64} << 10;
 constexpr size_t max_partial = 1024;
+// What is kept of a segment (its size, its buffer) is five times what announces it. So all messages
+// under way together may have so many: 64 of the longest, which costs 10 MiB.
+constexpr size_t max_partial_sizes = size_t{64} * (1 + 4096);
 
 constexpr size_t aligned(size_t n) { return (n + buffer_alignment - 1) & ~(buffer_alignment - 1); }
 
@@ -146,6 +149,10 @@ status frame_reader::parse_head(bool& more) {
   if (((prefix.flags & flag_hello) != 0) == hello_done_)
     return fail(refusal::bad_frame, status_code::invalid_argument,
                 hello_done_ ? "a second hello" : "the first frame is not a hello");
+  if ((prefix.flags & flag_ping) != 0) {
+    more = false;
+    return pass_ping(prefix);
+  }
   if (prefix.payload_bytes > max_frame_payload)
     return fail(refusal::oversized, status_code::resource_exhausted,
                 "a frame announces " + std::to_string(prefix.payload_bytes)
@@ -179,6 +186,15 @@ status frame_reader::parse_head(bool& more) {
   return {};
 }
 
+// The guess of the next head stays: pings stand between frames that are like each other.
+status frame_reader::pass_ping(const frame_prefix& prefix) {
+  if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
+      || prefix.header_bytes != 0 || prefix.payload_bytes != 0)
+    return fail(refusal::bad_frame, status_code::invalid_argument, "a ping that carries something");
+  begin_ += sizeof(frame_prefix);
+  return {};
+}
+
 status frame_reader::begin_message(const frame_prefix& prefix) {
   auto hello = (prefix.flags & flag_hello) != 0;
   auto header_limit =
@@ -196,6 +212,10 @@ status frame_reader::begin_message(const frame_prefix& prefix) {
   if (partial_.size() >= max_partial)
     return fail(refusal::oversized, status_code::resource_exhausted,
                 "more than " + std::to_string(max_partial) + " messages are under way");
+  if (partial_sizes_ + prefix.segments > max_partial_sizes)
+    return fail(refusal::oversized, status_code::resource_exhausted,
+                "the messages under way have more than " + std::to_string(max_partial_sizes)
+                  + " segments");
   if (partial_.contains(prefix.channel))
     return fail(refusal::bad_frame, status_code::invalid_argument,
                 "a message begins in the middle of another of channel "
@@ -237,6 +257,7 @@ status frame_reader::continue_message(const frame_prefix& prefix) {
     return fail(refusal::bad_frame, status_code::invalid_argument,
                 "a frame continues no message of channel " + std::to_string(prefix.channel));
   current_ = std::move(found->second);
+  partial_sizes_ -= current_.sizes.size();
   partial_.erase(found);
   return {};
 }
@@ -330,6 +351,7 @@ void frame_reader::finish_frame(std::optional<link_message>& out) {
                            std::make_move_iterator(a.parts.end()));
   } else {
     auto channel = a.channel;
+    partial_sizes_ += a.sizes.size();
     partial_.insert_or_assign(channel, std::move(a));
   }
   current_ = {};

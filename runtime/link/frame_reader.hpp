@@ -28,7 +28,8 @@ public:
   /// The peer sent `n` more bytes, which are where `targets` said. Call `next` until it gives
   /// nothing.
   void filled(size_t n) noexcept;
-  /// The next whole message, if there is one. The first is the peer's hello. After an error the
+  /// The next whole message, if there is one; pings are none. The first is the peer's hello. After
+  /// an error the
   /// connection is of no more use; `cause` says what kind it is.
   status next(std::optional<link_message>& out);
   refusal cause() const noexcept { return cause_; }
@@ -58,6 +59,7 @@ private:
   status fail(refusal cause, status_code code, std::string text);
   status no_memory(uint64_t size);
   status parse_head(bool& more);
+  status pass_ping(const frame_prefix& prefix);
   status begin_message(const frame_prefix& prefix);
   status continue_message(const frame_prefix& prefix);
   status read_body();
@@ -79,7 +81,8 @@ private:
   size_t head_size_;       // guess of the size of the next frame's prefix, sizes and header
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
-  uint64_t unearned_ = 0; // bytes of memory taken for what has not arrived
+  size_t partial_sizes_ = 0; // of all in partial_ together
+  uint64_t unearned_ = 0;    // bytes of memory taken for what has not arrived
 
   std::array<iovec, 2> targets_;
   size_t direct_ = 0; // bytes of targets_ that go into the current part

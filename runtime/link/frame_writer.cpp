@@ -30,6 +30,11 @@ void frame_writer::push_hello(buffer header) {
   channels_[0].back().flags = flag_hello;
 }
 
+void frame_writer::push_ping() {
+  push({.channel = 0, .header = {}, .payload = {}});
+  channels_[0].back().flags = flag_ping;
+}
+
 std::span<const iovec> frame_writer::batch() {
   if (at_ == pieces_.size())
     fill();
@@ -64,7 +69,7 @@ void frame_writer::fill() {
     auto& queue = found->second;
     if (add_frame(queue.front())) {
       done_.push_back(std::move(queue.front().message));
-      batch_messages_ += (queue.front().flags & flag_hello) == 0 ? 1 : 0;
+      batch_messages_ += (queue.front().flags & (flag_hello | flag_ping)) == 0 ? 1 : 0;
       queue.pop_front();
     }
     if (queue.empty())

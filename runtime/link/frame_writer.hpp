@@ -22,6 +22,9 @@ public:
   /// Queues our hello, which is not counted. @pre nothing was pushed before
   void push_hello(buffer header);
 
+  /// Queues a ping, which is not counted. @pre idle()
+  void push_ping();
+
   /// What to write next; empty if there is nothing. The same until all of it was `written`.
   std::span<const iovec> batch();
   /// `n` bytes of the batch are with the kernel. Returns how many bytes of messages are done with,

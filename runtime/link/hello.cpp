@@ -1,5 +1,6 @@
 #include "headrace/runtime/link/hello.hpp"
 
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/schemas/link.capnp.h"
 
 #include <capnp/message.h>
@@ -17,12 +18,14 @@ buffer encode(const link_hello& x) {
   root.setNodeId(x.node_id);
   root.setBootId(x.boot_id);
   root.setRole(x.role);
+  root.setPingEveryNs(static_cast<uint64_t>(x.ping_every.count()));
   auto words = capnp::messageToFlatArray(message);
   return buffer::copy_of(words.begin(), words.asBytes().size());
 }
 
 result<link_hello> decode_hello(const buffer& header) {
   std::optional<link_hello> out;
+  uint64_t promised = 0;
   auto failure = kj::runCatchingExceptions([&] {
     kj::ArrayPtr<const capnp::word> words{reinterpret_cast<const capnp::word*>(header.data()),
                                           header.size() / sizeof(capnp::word)};
@@ -34,10 +37,15 @@ result<link_hello> decode_hello(const buffer& header) {
     x.node_id = root.getNodeId();
     x.boot_id = root.getBootId().cStr();
     x.role = root.getRole().cStr();
+    promised = root.getPingEveryNs();
     out = std::move(x);
   });
   if (failure != nullptr || !out)
     return invalid_argument("the peer's hello is not a Cap'n Proto LinkHello");
+  if (promised > static_cast<uint64_t>(longest_ping_interval.count()))
+    return invalid_argument("the peer's hello promises a ping every " + std::to_string(promised)
+                            + " ns; at most an hour is allowed");
+  out->ping_every = duration{static_cast<duration::rep>(promised)};
   return *std::move(out);
 }
 

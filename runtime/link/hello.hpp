@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/frame.hpp"
 
@@ -16,6 +17,12 @@ struct link_hello {
   uint64_t node_id = 0;
   std::string boot_id;
   std::string role;
+  /// The sender puts something on the wire at least this often while the link is open, if the
+  /// receiver knows pings. Zero: it promises nothing.
+  duration ping_every = duration::zero();
+
+  /// Whether the sender takes ping frames; it would refuse the link for one otherwise.
+  bool knows_pings() const noexcept { return protocol_minor >= first_minor_with_pings; }
 };
 
 /// As the header of a hello frame.

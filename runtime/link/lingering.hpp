@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/runtime/link/io_loop.hpp"
+#include "headrace/runtime/link/link_core.hpp"
 
 #include <array>
 #include <asio/buffer.hpp>
@@ -15,12 +15,23 @@ namespace headrace {
 /// dropped, for a bounded time.
 class lingering final : public loop_resident, public std::enable_shared_from_this<lingering> {
 public:
-  lingering(std::shared_ptr<io_loop> loop, asio::ip::tcp::socket socket)
-    : loop_(std::move(loop)), socket_(std::move(socket)), timer_(loop_->context()) {}
+  lingering(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
+            asio::ip::tcp::socket socket, greeting_crowd::ticket ticket)
+    : core_(std::move(core)),
+      loop_(std::move(loop)),
+      socket_(std::move(socket)),
+      timer_(loop_->context()),
+      ticket_(ticket) {}
 
   void start() {
     if (!loop_->add(shared_from_this()))
-      return;
+      return stop({});
+    core_->greeting.replace(ticket_, [weak = weak_from_this(), loop = loop_] {
+      loop->post([weak] {
+        if (auto self = weak.lock())
+          self->stop({});
+      });
+    });
     asio::error_code ignored;
     socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     timer_.expires_after(std::chrono::milliseconds{500});
@@ -34,6 +45,7 @@ public:
     asio::error_code ignored;
     socket_.close(ignored);
     timer_.cancel();
+    core_->greeting.leave(ticket_);
     loop_->remove(shared_from_this());
   }
 
@@ -50,10 +62,12 @@ private:
                             });
   }
 
+  std::shared_ptr<link_core> core_;
   std::shared_ptr<io_loop> loop_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
   std::array<char, 4096> dropped_;
+  greeting_crowd::ticket ticket_;
   size_t sum_ = 0;
 };
 

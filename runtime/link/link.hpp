@@ -49,8 +49,8 @@ struct link_handlers {
 };
 
 /// One ordered, reliable, two-way connection to another node. An open link stays open, whether or
-/// not somebody holds a pointer to it, until one side closes it, the connection breaks or its
-/// service ends. All members are thread-safe.
+/// not somebody holds a pointer to it, until one side closes it, the connection breaks, its peer
+/// falls silent or its service ends. All members are thread-safe.
 class link {
 public:
   link() = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/link/greeting_crowd.hpp"
 #include "headrace/runtime/link/io_loop.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "headrace/runtime/link/tls_context.hpp"
@@ -15,6 +16,7 @@ struct link_core {
   link_options options;
   std::shared_ptr<tls_context> tls; // null: plain
   buffer hello;                     // ours, encoded
+  greeting_crowd greeting;          // of all listeners
 
   struct {
     std::atomic<uint64_t> accepted{0}, connected{0};

@@ -14,8 +14,9 @@ enum class refusal : uint8_t {
   truncated,   ///< ended in the middle of a hello or of a message
   silent,      ///< did not finish the handshake in time
   tls,         ///< no TLS, or no certificate that we trust
+  crowded,     ///< had not finished the handshake when too many others came
 };
-inline constexpr size_t refusals = 7;
+inline constexpr size_t refusals = 8;
 
 /// What a link service has seen.
 struct link_counters {
@@ -28,6 +29,7 @@ struct link_counters {
   uint64_t truncated = 0;
   uint64_t silent = 0;
   uint64_t tls = 0;
+  uint64_t crowded = 0;
   uint64_t messages_in = 0;
   uint64_t messages_out = 0;
   uint64_t bytes_in = 0;  ///< payload and header bytes of whole messages

@@ -1,5 +1,6 @@
 #include "headrace/runtime/link/link_service.hpp"
 
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/link/connector.hpp"
 #include "headrace/runtime/link/hello.hpp"
@@ -7,24 +8,16 @@
 #include "headrace/runtime/link/listener.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 namespace headrace {
-
-namespace {
-
-std::string kernel_boot_id() {
-  std::ifstream in{"/proc/sys/kernel/random/boot_id"};
-  std::string out;
-  std::getline(in, out);
-  return out;
-}
-
-} // namespace
 
 class link_service::impl {
 public:
   explicit impl(link_options options) : core(std::make_shared<link_core>()) {
+    if (auto right = options.liveness.check(); !right)
+      throw error{right};
+    if (options.most_greeting == 0)
+      throw error{invalid_argument("a link service must let at least one connection greet")};
     if (options.tls.enabled()) {
       auto tls = tls_context::load(options.tls);
       if (!tls)
@@ -34,9 +27,11 @@ public:
     if (options.node_id == 0)
       options.node_id = random_id();
     if (options.boot_id.empty())
-      options.boot_id = kernel_boot_id();
-    core->hello = encode(
-      link_hello{.node_id = options.node_id, .boot_id = options.boot_id, .role = options.role});
+      options.boot_id = boot_id();
+    core->hello = encode(link_hello{.node_id = options.node_id,
+                                    .boot_id = options.boot_id,
+                                    .role = options.role,
+                                    .ping_every = options.liveness.ping_every});
     if (core->hello.size() > max_hello_bytes)
       throw error{invalid_argument("boot id and role of a link service are too long for a hello")};
     loops.resize(static_cast<size_t>(std::max(options.threads, 1)));
@@ -88,6 +83,7 @@ link_counters link_service::counters() const {
           .truncated = refused(refusal::truncated),
           .silent = refused(refusal::silent),
           .tls = refused(refusal::tls),
+          .crowded = refused(refusal::crowded),
           .messages_in = get(x.messages_in),
           .messages_out = get(x.messages_out),
           .bytes_in = get(x.bytes_in),

@@ -1,12 +1,22 @@
 #include "headrace/runtime/link/listener.hpp"
 
+#include "headrace/runtime/base/descriptors.hpp"
+#include "headrace/runtime/link/own_sockets.hpp"
 #include "headrace/runtime/link/socket_link.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
 
 namespace headrace {
 
 using asio::ip::tcp;
+
+namespace {
+constexpr auto pause_between_tries = std::chrono::milliseconds{100};
+}
 
 std::string to_address(const std::string& host, uint16_t port) {
   auto v6 = host.find(':') != std::string::npos;
@@ -37,7 +47,13 @@ result<uint16_t> listener::open(const std::string& host, uint16_t port) {
   auto failed = [&](status_code code, const std::string& hint) {
     return status{code, "cannot listen on " + address + ": " + error.message() + hint};
   };
-  if (acceptor_.open(endpoint.protocol(), error))
+  protocol_ = endpoint.protocol();
+  const auto fd = open_own_socket(protocol_.family());
+  if (fd < 0)
+    error.assign(errno, asio::error::get_system_category());
+  else if (acceptor_.assign(protocol_, fd, error))
+    ::close(fd);
+  if (error)
     return failed(status_code::resource_exhausted, "");
   asio::error_code ignored;
   acceptor_.set_option(tcp::acceptor::reuse_address{true}, ignored);
@@ -64,27 +80,62 @@ void listener::stop(const status&) {
   pause_.cancel();
 }
 
+// Not by Asio's own accept: its sockets go to every program that this process starts.
 void listener::accept() {
-  const auto& loop = loops_[next_++ % loops_.size()];
-  acceptor_.async_accept(loop->context(), [self = shared_from_this(), loop](
-                                            const asio::error_code& error, tcp::socket socket) {
-    if (self->stopped_)
-      return;
-    if (!error) {
-      self->welcome(loop, std::move(socket));
-      return self->accept();
-    }
-    // Out of descriptors, most likely: try again when some may be free.
-    self->pause_.expires_after(std::chrono::milliseconds{50});
-    self->pause_.async_wait([self](const asio::error_code&) {
-      if (!self->stopped_)
-        self->accept();
-    });
+  acceptor_.async_wait(tcp::acceptor::wait_read,
+                       [self = shared_from_this()](const asio::error_code& error) {
+                         if (self->stopped_)
+                           return;
+                         error ? self->rest(error.message()) : self->take();
+                       });
+}
+
+void listener::take() {
+  // The upper half is for what serves those who are connected: files of pipelines, above all.
+  if (half_of_descriptors_taken(acceptor_.native_handle()))
+    return rest("half of the descriptors are in use");
+  const auto fd = accept_own_socket(acceptor_.native_handle());
+  if (fd >= 0) {
+    resting_ = false;
+    welcome(fd);
+    return accept();
+  }
+  switch (errno) {
+  case EAGAIN:
+  case EINTR:
+  // What went wrong with that one connection, before its turn came.
+  case ECONNABORTED:
+  case EPROTO:
+  case ENETDOWN:
+  case ENETUNREACH:
+  case EHOSTDOWN:
+  case EHOSTUNREACH: return accept();
+  default: return rest(std::generic_category().message(errno));
+  }
+}
+
+// The connection stays where it is, and we try again when there may be descriptors.
+void listener::rest(const std::string& why) {
+  if (!std::exchange(resting_, true) && core_->options.on_paused)
+    core_->options.on_paused(
+      resource_exhausted("no link is accepted for the time being: " + why
+                         + " (ulimit -n: " + std::to_string(descriptor_limit()) + ")"));
+  pause_.expires_after(pause_between_tries);
+  pause_.async_wait([self = shared_from_this()](const asio::error_code&) {
+    if (!self->stopped_)
+      self->accept();
   });
 }
 
-void listener::welcome(const std::shared_ptr<io_loop>& loop, tcp::socket socket) {
+void listener::welcome(int fd) {
+  const auto& loop = loops_[next_++ % loops_.size()];
+  tcp::socket socket{loop->context()};
   asio::error_code error;
+  socket.assign(protocol_, fd, error);
+  if (error) {
+    ::close(fd);
+    return;
+  }
   auto peer = socket.remote_endpoint(error);
   if (error)
     return; // gone already
@@ -95,6 +146,7 @@ void listener::welcome(const std::shared_ptr<io_loop>& loop, tcp::socket socket)
   auto made =
     std::make_shared<socket_link>(core_, loop, std::move(socket), socket_link::side::accepting,
                                   to_address(peer), std::move(ready));
+  made->enter_crowd();
   loop->post([made] { made->start(); });
 }
 

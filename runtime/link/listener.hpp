@@ -5,6 +5,7 @@
 
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
+#include <string>
 #include <vector>
 
 namespace headrace {
@@ -23,14 +24,18 @@ public:
 
 private:
   void accept();
-  void welcome(const std::shared_ptr<io_loop>& loop, asio::ip::tcp::socket socket);
+  void take();
+  void rest(const std::string& why);
+  void welcome(int fd);
 
   std::shared_ptr<link_core> core_;
   std::vector<std::shared_ptr<io_loop>> loops_;
   link_accepted on_accepted_;
   asio::ip::tcp::acceptor acceptor_;
+  asio::ip::tcp protocol_ = asio::ip::tcp::v4();
   asio::steady_timer pause_;
   size_t next_ = 0;
+  bool resting_ = false; // since the last connection that was accepted
   bool stopped_ = false;
 };
 

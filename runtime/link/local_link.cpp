@@ -1,5 +1,6 @@
 #include "headrace/runtime/link/local_link.hpp"
 
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/link/task_thread.hpp"
 
 #include <atomic>
@@ -83,10 +84,7 @@ public:
     return name;
   }
   uint64_t peer_node() const override { return peer_node_; }
-  const std::string& peer_boot_id() const override {
-    static const std::string here = "local";
-    return here;
-  }
+  const std::string& peer_boot_id() const override { return boot_id(); }
   const std::string& peer_role() const override {
     static const std::string none;
     return none;

@@ -1,7 +1,5 @@
 #include "headrace/runtime/link/socket_link.hpp"
 
-#include "headrace/runtime/link/lingering.hpp"
-
 #include <chrono>
 #include <new>
 #include <utility>
@@ -10,8 +8,6 @@ namespace headrace {
 
 namespace {
 
-// After so many bytes one way, others get their turn.
-constexpr size_t turn_bytes = size_t{4} << 20;
 // A thread that sends moves no more than this itself.
 constexpr size_t direct_bytes = size_t{1} << 20;
 
@@ -58,6 +54,16 @@ void socket_link::start() {
   handshake();
 }
 
+void socket_link::enter_crowd() {
+  ticket_ =
+    core_->greeting.enter(core_->options.most_greeting, [weak = weak_from_this(), loop = loop_] {
+      loop->post([weak] {
+        if (auto self = weak.lock())
+          self->make_room();
+      });
+    });
+}
+
 void socket_link::handshake() {
   if (phase_ != phase::handshake)
     return;
@@ -100,6 +106,8 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_version, s);
   timer_.cancel();
   phase_ = phase::open;
+  core_->greeting.leave(ticket_);
+  keep_watch();
   direct_.store(!core_->tls, std::memory_order_release);
   auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
   counter.fetch_add(1, std::memory_order_relaxed);
@@ -124,8 +132,11 @@ void socket_link::begin(link_handlers handlers) {
   }
   auto first = !handlers_;
   handlers_ = std::move(handlers);
-  if (first)
-    receive();
+  if (!first)
+    return;
+  if (watch_)
+    watch_->begin(clock::system().now());
+  receive();
 }
 
 void socket_link::receive() {
@@ -142,6 +153,8 @@ void socket_link::receive() {
     switch (r.state) {
     case wire_state::moved:
       reader_.filled(r.bytes);
+      if (watch_)
+        watch_->heard();
       moved += r.bytes;
       drained = r.drained;
       break;
@@ -219,6 +232,7 @@ bool socket_link::send(link_message message) {
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;
+  auto messages = false;
   for (;;) {
     auto batch = writer_.batch();
     if (batch.empty()) {
@@ -231,7 +245,8 @@ socket_link::write_outcome socket_link::write_some(size_t budget) {
         scheduled_ = !arrived.empty();
       }
       if (arrived.empty())
-        return {};
+        return {.messages = messages};
+      messages = true;
       for (auto& x : arrived) writer_.push(std::move(x));
       continue;
     }
@@ -280,91 +295,6 @@ void socket_link::go_on(const write_outcome& left) {
   case progress::want_read: return wait(asio::ip::tcp::socket::wait_read, &socket_link::pump);
   case progress::want_write: return wait(asio::ip::tcp::socket::wait_write, &socket_link::pump);
   case progress::lost: return lost(left.how);
-  }
-}
-
-// -- the end ---------------------------------------------------------------------
-
-void socket_link::close(status why) {
-  {
-    std::lock_guard hold{mutex_};
-    if (std::exchange(closed_, true))
-      return;
-  }
-  loop_->post([self = shared_from_this(), why = std::move(why)] { self->finish(why); });
-}
-
-void socket_link::lost(const wire_result& how) {
-  if (phase_ == phase::open) {
-    // A peer that dies in mid-message is as lost as one that leaves between two.
-    if (how.state == wire_state::ended && reader_.mid_message()) {
-      core_->refused(refusal::truncated);
-      return finish(
-        unavailable(peer_address_ + " closed the connection in the middle of a message"));
-    }
-    if (how.state == wire_state::ended)
-      return finish(unavailable(peer_address_ + " closed the connection"));
-    return finish(how.why.with_context(peer_address_));
-  }
-  if (how.state == wire_state::failed && how.why.code() == status_code::unauthenticated)
-    return refuse(refusal::tls, how.why);
-  auto why = how.state == wire_state::failed
-               ? how.why
-               : unavailable("the connection was closed before the end of the handshake");
-  refuse(phase_ == phase::handshake && core_->tls ? refusal::tls : refusal::truncated, why);
-}
-
-void socket_link::refuse(refusal cause, const status& why) {
-  if (phase_ == phase::closed)
-    return;
-  core_->refused(cause);
-  if (phase_ == phase::open)
-    return finish(why.with_context(peer_address_));
-  if (side_ == side::accepting) {
-    if (core_->options.on_refused)
-      core_->options.on_refused(peer_address_, why);
-    linger_ = true;
-    return finish(why);
-  }
-  auto text = "cannot use " + peer_address_ + " as a headrace data port: " + why.message();
-  if (cause == refusal::bad_magic || cause == refusal::truncated || cause == refusal::silent)
-    text += core_->tls ? " (does something else listen there?)"
-                       : " (does something else listen there, or does it expect TLS?)";
-  finish({why.code(), std::move(text)});
-}
-
-void socket_link::finish(const status& why) {
-  if (phase_ == phase::closed)
-    return;
-  auto self = shared_from_this();
-  phase_ = phase::closed;
-  std::vector<link_message> dropped;
-  {
-    std::lock_guard hold{mutex_};
-    closed_ = true;
-    dropped.swap(inbox_);
-    closed_why_ = why;
-  }
-  timer_.cancel();
-  {
-    // Nobody writes to a socket that may be another's by then.
-    std::lock_guard writing{write_mutex_};
-    writer_ = {};
-    queued_.store(0, std::memory_order_relaxed);
-    if (linger_) {
-      std::make_shared<lingering>(loop_, std::move(socket_))->start();
-    } else {
-      asio::error_code ignored;
-      socket_.close(ignored);
-    }
-  }
-  loop_->remove(self);
-  if (auto ready = std::exchange(ready_, nullptr)) {
-    ready(why);
-  } else if (handlers_) {
-    // What the handlers hold may hold us.
-    if (auto told = std::exchange(*handlers_, {}); told.on_closed)
-      told.on_closed(why);
   }
 }
 

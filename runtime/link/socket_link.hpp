@@ -4,6 +4,7 @@
 #include "headrace/runtime/link/frame_writer.hpp"
 #include "headrace/runtime/link/hello.hpp"
 #include "headrace/runtime/link/link_core.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/link/wire.hpp"
 
 #include <asio/ip/tcp.hpp>
@@ -31,6 +32,9 @@ public:
 
   /// Begins the handshake.
   void start();
+  /// Of an accepted connection, before `start`, on any thread: counts it among those that have not
+  /// greeted, of which it may be dropped.
+  void enter_crowd();
   void stop(const status& why) override { finish(why); }
 
   // -- link ----------------------------------------------------------------------
@@ -47,15 +51,19 @@ public:
 
 private:
   enum class phase { handshake, greeting, open, closed };
+  // After so many bytes one way, others get their turn.
+  static constexpr size_t turn_bytes = size_t{4} << 20;
 
   void handshake();
   void greet();
+  void make_room();
   void receive();
   bool deliver();
   void meet(const link_message& hello);
   enum class progress { idle, again, want_read, want_write, lost };
   struct write_outcome {
     progress state = progress::idle;
+    bool messages = false; // some were taken up, other than pings
     wire_result how = {};
   };
   write_outcome write_some(size_t budget);
@@ -64,6 +72,9 @@ private:
   void account(size_t bytes);
   void wait(asio::ip::tcp::socket::wait_type what, void (socket_link::*then)());
   void begin(link_handlers handlers);
+  void keep_watch();
+  void look();
+  void ping();
   void lost(const wire_result& how);
   void refuse(refusal cause, const status& why);
   void finish(const status& why);
@@ -73,13 +84,16 @@ private:
   const side side_;
   const std::string peer_address_;
 
+  greeting_crowd::ticket ticket_ = 0; // 0: of none of the crowd
+
   // The loop's thread only:
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
   frame_reader reader_;
   phase phase_ = phase::handshake;
   link_connected ready_;
-  link_hello peer_; // written before anybody else sees the link
+  link_hello peer_;                    // written before anybody else sees the link
+  std::optional<silence_watch> watch_; // of an open link whose peer knows pings
   std::optional<link_handlers> handlers_;
   status closed_why_;
   bool linger_ = false; // let the peer read what we said last

@@ -30,7 +30,7 @@ status readable(const char* what, const std::string& path) {
   if (path.empty())
     return invalid_argument(std::string{"TLS needs "} + what
                             + ": a certificate, its key and an authority's file belong together");
-  auto* file = std::fopen(path.c_str(), "r");
+  auto* file = std::fopen(path.c_str(), "re");
   if (file == nullptr)
     return not_found(std::string{"cannot read "} + what + " '" + path
                      + "': " + std::generic_category().message(errno));

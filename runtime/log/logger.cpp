@@ -3,6 +3,8 @@
 #include "headrace/runtime/log/line.hpp"
 
 #include <array>
+#include <cstdio>
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -54,8 +56,14 @@ private:
 spdlog::sink_ptr make_sink(log_options& options) {
   if (options.sink)
     return std::make_shared<function_sink>(std::move(options.sink));
-  if (!options.file.empty())
-    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file);
+  if (!options.file.empty()) {
+    spdlog::file_event_handlers on;
+    // Programs that this one starts are not to keep it open.
+    on.after_open = [](const spdlog::filename_t&, std::FILE* file) {
+      ::fcntl(::fileno(file), F_SETFD, FD_CLOEXEC);
+    };
+    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, false, on);
+  }
   return std::make_shared<spdlog::sinks::stderr_sink_mt>();
 }
 

@@ -12,13 +12,19 @@ namespace headrace {
 //
 //   CAF_BEGIN_TYPE_ID_BLOCK(headrace_actors, headrace::actors_first_type_id)
 //     CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::block_ready>))
-//     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")     // at most ten characters
+//     CAF_ADD_ATOM(headrace_actors, headrace::atom, tick, "tick")
 //   CAF_END_TYPE_ID_BLOCK(headrace_actors)
-//   bool announce_actor_types(); // in its .cpp: return
-//   port::announce<caf::id_block::headrace_actors>(); inline const bool actor_types_known =
-//   announce_actor_types();
 //
-// Only 1.1 needs the types that never leave the process.
+//   bool announce_actor_types();
+//   inline const bool actor_types_known = announce_actor_types();
+//
+// and in its .cpp:
+//
+//   bool announce_actor_types() {
+//     return port::announce<caf::id_block::headrace_actors>();
+//   }
+//
+// An atom has at most ten characters. Only 1.1 needs the types that never leave the process.
 inline constexpr auto runtime_first_type_id = caf::first_custom_type_id;
 inline constexpr auto node_first_type_id =
   static_cast<std::remove_const_t<decltype(caf::first_custom_type_id)>>(caf::first_custom_type_id

@@ -1,8 +1,8 @@
 #include "headrace/runtime/node/node_impl.hpp"
 
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
-#include "headrace/runtime/node/boot_id.hpp"
 #include "headrace/runtime/node/connector_actor.hpp"
 #include "headrace/runtime/node/node_config.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
@@ -40,6 +40,7 @@ node_options checked(node_options options) {
     check(invalid_argument("lease must be longer than zero, e.g. 5 s"));
   if (options.heartbeat < duration::zero() || options.heartbeat >= options.lease)
     check(invalid_argument("heartbeat must be shorter than the lease, e.g. a quarter of it (0)"));
+  check(options.liveness.check());
   if (options.data_threads < 1)
     check(invalid_argument("data_threads must be at least 1"));
   if (!options.advertise_data.empty())
@@ -52,10 +53,16 @@ link_options links_of(const node_options& options, uint64_t id) {
           .boot_id = boot_id(),
           .role = std::string{to_string(options.role)},
           .tls = options.tls,
+          .liveness = options.liveness,
           .threads = options.data_threads,
-          .on_refused = [log = options.log](const std::string& peer, const status& why) {
-            log.warn("link refused", {{"peer", peer}, {"why", why}});
-          }};
+          .on_refused =
+            [log = options.log](const std::string& peer, const status& why) {
+              log.warn("link refused", {{"peer", peer}, {"why", why}});
+            },
+          .on_paused =
+            [log = options.log](const status& why) {
+              log.warn("data port rests", {{"why", why}});
+            }};
 }
 
 } // namespace

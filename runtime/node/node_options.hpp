@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
+#include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <cstdint>
@@ -41,6 +42,9 @@ struct node_options {
   duration lease = std::chrono::seconds{5};
   /// How often an idle connection shows that it lives. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();
+
+  /// How the ends of a data link find out that the other is gone.
+  link_liveness liveness;
 
   scheduler_policy policy = scheduler_policy::sharing;
   /// Threads that run actors. Zero: as many as the machine has cores, at most four (control is

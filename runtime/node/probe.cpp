@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -223,13 +224,25 @@ void prober::probe(address to, probe_options options, std::function<void(status)
   if (refused)
     return done(cancelled("connecting to " + to_string(to) + " was given up: the node ends"));
   auto deadline = clock::system().now() + options.limit;
-  std::thread{[this, to = std::move(to), options, deadline, done = std::move(done)]() mutable {
-    done(attempt{to, options, impl_->cancelled.get(), deadline}.run());
-    done = nullptr; // what it holds goes before the prober may
+  const auto where = to_string(to);
+  auto tell = std::make_shared<std::function<void(status)>>(std::move(done));
+  const auto ended = [this] {
     std::lock_guard guard{impl_->mutex};
     --impl_->running;
     impl_->changed.notify_all();
-  }}.detach();
+  };
+  try {
+    std::thread{[this, to = std::move(to), options, deadline, tell, ended]() mutable {
+      (*tell)(attempt{to, options, impl_->cancelled.get(), deadline}.run());
+      *tell = nullptr; // what it holds goes before the prober may
+      ended();
+    }}.detach();
+  } catch (const std::system_error& e) {
+    (*tell)(resource_exhausted("cannot connect to " + where
+                               + ": the system gives no thread for it: " + e.code().message()));
+    *tell = nullptr;
+    ended();
+  }
 }
 
 } // namespace headrace

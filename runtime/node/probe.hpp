@@ -25,7 +25,8 @@ public:
   /// Cancels what is under way and waits for it (a name look-up cannot be cancelled).
   ~prober();
 
-  /// Probes on a thread of its own; `done` is called once, from there, or at once after `cancel`.
+  /// Probes on a thread of its own; `done` is called once, from there. At once, with why not, after
+  /// `cancel` and where the system gives no thread (resource_exhausted).
   void probe(address to, probe_options options, std::function<void(status)> done);
   /// Cancels all probes, also later ones; each is `done` with `cancelled`.
   void cancel() noexcept;

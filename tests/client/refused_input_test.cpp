@@ -94,5 +94,21 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
               HasSubstr(R"("refused_links":{"bad_magic":2})"));
 }
 
+TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
+  dispatcher_server dispatcher;
+  worker_server worker{{.dispatcher = dispatcher.target()}};
+  std::vector<raw_peer> strangers;
+  for (int i = 0; i < 67; ++i) strangers.emplace_back(worker.data_port());
+  const auto here = node::process().value(); // who asks often keeps one
+  // Those that are left are `silent` after a while.
+  const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
+    return x.workers.size() == 1 && x.workers[0].refused_links.contains("crowded");
+  });
+  ASSERT_EQ(shown.workers.size(), 1u);
+  EXPECT_EQ(shown.workers[0].refused_links.at("crowded"), 3u);
+  EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
+              HasSubstr("(refused links: 3 crowded"));
+}
+
 } // namespace
 } // namespace headrace::test

@@ -1,5 +1,7 @@
 #include "headrace/client/command/status_text.hpp"
 
+#include "headrace/runtime/base/ids.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -115,7 +117,7 @@ TEST(StatusJson, HoldsTheSame) {
   EXPECT_EQ(json["bad_messages"], 3);
   EXPECT_EQ(json["refused_peers"], 4);
   const nlohmann::json worker{
-    {"worker", 0xa1},        {"address", "10.0.0.1:7001"},
+    {"worker", "a1"},        {"address", "10.0.0.1:7001"},
     {"tags", {"gpu", "eu"}}, {"pid", 4711},
     {"alive", true},         {"state", "alive"},
     {"stuck_threads", 1},    {"refused_links", {{"bad_magic", 5}, {"silent", 6}}},
@@ -124,10 +126,11 @@ TEST(StatusJson, HoldsTheSame) {
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");
   const nlohmann::json task{
-    {"task", 0xc1},        {"worker", 0xa1},     {"state", "running"},
+    {"task", "c1"},        {"worker", "a1"},     {"state", "running"},
     {"elements", 123'456}, {"bytes", 9'876'543}, {"elements_per_second", 12'345.0},
     {"streams", 2},        {"restarts", 1},      {"ignored", 17}};
   EXPECT_EQ(json["jobs"][0]["tasks"], nlohmann::json::array({task}));
+  EXPECT_EQ(json["jobs"][0]["job"], to_hex(example().jobs[0].job));
   EXPECT_EQ(json["jobs"][0]["repetition"], 7);
   EXPECT_EQ(json["jobs"][1]["failure"], "no such file");
   EXPECT_EQ(json["tree"][0]["restarts"], 2);

@@ -119,5 +119,37 @@ TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
   EXPECT_THAT(why.message(), AllOf(HasSubstr(advertised), HasSubstr("--advertise-data")));
 }
 
+TEST(SilentLink, WhereOneDirectionIsSwallowedIsOpenedAgainAndNothingIsLostOrRepeated) {
+  constexpr size_t total = 10'000'000;
+  auto dispatcher = start_dispatcher();
+  relayed_worker workers[2]{relayed_worker{dispatcher.address}, relayed_worker{dispatcher.address}};
+  await_workers(dispatcher.address, 2);
+  auto it =
+    dataset::range(total)
+      .apply(distribute{{.processing_mode = sharding_policy::off, .service = dispatcher.address}})
+      .iterate();
+  counts seen{total};
+  const auto read = [&] {
+    auto rows = it.next_block();
+    if (rows)
+      seen.add(*rows);
+    return rows.has_value();
+  };
+  ASSERT_TRUE(read());
+  for (auto& worker : workers) ASSERT_TRUE(worker.network->await_connections(1, patience));
+  // For one worker the trainer's grants are lost, for the other the elements. No connection ends by
+  // it, and none that there is would ever work again.
+  workers[0].network->swallow(relay::direction::forward);
+  workers[1].network->swallow(relay::direction::back);
+  for (auto& worker : workers)
+    while (worker.network->connections() < 2)
+      ASSERT_TRUE(read()) << "the end came before the link was given up";
+  while (read()) {
+  }
+  EXPECT_EQ(seen.unlike(2), 0u);
+  EXPECT_EQ(seen.rows(), 2 * total);
+  EXPECT_EQ(seen.failed(), 0u);
+}
+
 } // namespace
 } // namespace headrace::test

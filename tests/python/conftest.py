@@ -12,6 +12,18 @@ import pytest
 import headrace as hr
 
 
+@pytest.fixture(scope="session", autouse=True)
+def vouching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs that tests start vouch for functions in a folder of the tests', as this one does."""
+    before = os.environ.get("HEADRACE_PYTHON_FUNCTIONS")
+    os.environ["HEADRACE_PYTHON_FUNCTIONS"] = str(tmp_path_factory.mktemp("functions"))
+    yield
+    if before is None:
+        del os.environ["HEADRACE_PYTHON_FUNCTIONS"]
+    else:
+        os.environ["HEADRACE_PYTHON_FUNCTIONS"] = before
+
+
 @pytest.fixture
 def cluster() -> Iterator[Callable[[int], hr.service.DispatchServer]]:
     """Makes a dispatcher with that many workers, registered."""

@@ -101,3 +101,19 @@ def test_explain_names_operators_and_the_bottleneck():
     assert "batch(100)" in text
     assert "500 elements in" in text
     assert "bottleneck: " in text
+
+
+def test_what_people_read_shows_functions_by_their_labels():
+    def double(x):
+        return 2 * x
+
+    spec = hr.TensorSpec([], hr.int64)
+    ds = hr.Dataset.range(9).map(hr.py_function(double, spec))
+    shown = "test_what_people_read_shows_functions_by_their_labels.<locals>.double"
+    assert f"map('python:{shown}')" in ds.explain() and len(ds.explain()) < 2000
+    generated = hr.Dataset.from_generator(lambda: double(None), output_signature=spec)
+    with pytest.raises(hr.errors.OpError) as failed:
+        list(generated)
+    assert len(str(failed.value)) < 2000
+    with pytest.raises(TypeError, match="takes and gives tensors, not DatasetSpec"):
+        hr.Dataset.range(9).window(2).map(hr.py_function(double, spec))

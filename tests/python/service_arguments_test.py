@@ -66,7 +66,7 @@ WORKS = {
                          "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
-                     "python_call_timeout_ms"},
+                     "python_call_timeout_ms", "python_from_anyone"},
 }
 # ... or is warned of, or is missing, with a value that asks for it.
 WARNED = {"heartbeat_interval_ms", "dispatcher_timeout_ms"}

@@ -27,13 +27,16 @@ def files(tmp_path_factory):
 
 
 PROGRAM = """
-import sys
+import os, sys
 import headrace as hr
 cert, key, ca = sys.argv[1:]
 tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
 
-def read(target):
-    ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", target, worker_timeout=5))
+def read(target, secure=True):
+    # The certificate is the permission: nobody has to vouch for functions.
+    same = hr.py_function(lambda x: x, hr.TensorSpec([], hr.int64))
+    os.environ["HEADRACE_PYTHON_FUNCTIONS"] = "/dev/null/not/a/folder"
+    ds = hr.Dataset.range(9).map(same if secure else lambda x: x).apply(hr.service.distribute("distributed_epoch", target, worker_timeout=5))
     return sorted(int(x) for x in ds)
 
 with hr.service.secure(**tls):
@@ -48,7 +51,7 @@ with hr.service.secure(**tls):
     else:
         raise AssertionError("two ways at a time")
 with hr.service.DispatchServer() as d, hr.service.WorkerServer(hr.service.WorkerConfig(d.target)):
-    assert read(d.target) == list(range(9))
+    assert read(d.target, False) == list(range(9))
 print("fine")
 """
 
@@ -56,6 +59,53 @@ print("fine")
 def test_AProgramShowsItsCertificate(files):
     done = subprocess.run([sys.executable, "-c", PROGRAM, *files], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
+
+
+STATEMENT = """
+import gc, sys, warnings
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+
+hr.service.secure(**tls)
+gc.collect()
+dispatcher = hr.service.DispatchServer(hr.service.DispatcherConfig(**tls))
+worker = hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target, **tls))
+ds = hr.Dataset.range(9).apply(hr.service.distribute("distributed_epoch", dispatcher.target, worker_timeout=5))
+print(sorted(int(x) for x in ds), dispatcher.num_workers())
+"""
+
+
+def test_SecureIsAStatementToo(files):
+    done = subprocess.run([sys.executable, "-c", STATEMENT, *files], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2, 3, 4, 5, 6, 7, 8] 1\n", "")
+
+
+UNUSED = """
+import sys, warnings
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    with hr.service.secure(**tls):
+        ds = hr.Dataset.range(9)
+    session = hr.service.secure(**tls)
+    session.close()
+    session.close()
+    with hr.service.DispatchServer(hr.service.DispatcherConfig(**tls)) as dispatcher:
+        with hr.service.secure(**tls):
+            dispatcher.num_workers()
+for one in said:
+    print(one.filename, one.message)
+"""
+
+
+def test_ASessionThatEndsUnusedWarns(files):
+    done = subprocess.run([sys.executable, "-c", UNUSED, *files], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [line.startswith("<string> secure: nothing was asked") for line in done.stdout.splitlines()] == [True, True]
 
 
 def test_ArgumentsOfSecureAreChecked(tmp_path):

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace headrace::test {
@@ -91,6 +92,13 @@ public:
     holding_ = on;
     wake();
   }
+  /// Throws away from now on what goes in that direction over the connections there are, and lets
+  /// them be; those to come are forwarded again. As where an address translation forgot them.
+  void swallow(direction which) {
+    std::lock_guard hold{mutex_};
+    swallow_now_[static_cast<int>(which)] = true;
+    wake();
+  }
   /// While true, connections are closed as soon as they are accepted.
   void refuse(bool on) { refusing_ = on; }
   /// Bytes let through in that direction so far.
@@ -105,6 +113,7 @@ private:
     int fd[2];                 // who connected, the target
     std::vector<char> held[2]; // read from fd[i], not yet written to the other
     bool ended[2] = {false, false};
+    bool swallowed[2] = {false, false};
     uint64_t moved[2] = {0, 0};
     void close() {
       for (auto& x : fd) {
@@ -162,6 +171,8 @@ private:
       held.resize(n > 0 ? static_cast<size_t>(n) : 0);
       if (x.ended[i])
         ::shutdown(x.fd[1 - i], SHUT_WR);
+      if (x.swallowed[i])
+        held.clear();
     }
     if (!held.empty()) {
       std::lock_guard hold{mutex_};
@@ -212,6 +223,9 @@ private:
       if (fds[1].revents != 0)
         accept();
       std::lock_guard hold{mutex_};
+      for (int i = 0; i < 2; ++i)
+        if (std::exchange(swallow_now_[i], false))
+          for (auto& x : pairs_) x.swallowed[i] = true, x.held[i].clear();
       for (auto& budget : budget_)
         if (budget == 0 && !pairs_.empty()) {
           budget = never;
@@ -240,6 +254,7 @@ private:
   std::condition_variable accepted_;
   uint64_t budget_[2] = {never, never};
   bool odd_[2] = {false, false};
+  bool swallow_now_[2] = {false, false};
   bool cut_now_ = false;
   std::thread thread_; // last: it uses all of the above
 };

@@ -15,30 +15,46 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<Q")
+#: Before the rows of an answer: the number of the request, and how many rows there are.
+ANSWER = struct.Struct("<QI")
+#: Bytes that are read at once.
+_PIECE = 1 << 24
 #: How many functions a process keeps, with what they captured.
 _MOST_FUNCTIONS = 32
 #: Seconds in which a process that was asked to end may do so by itself.
 _GRACE = 0.2
 
 
-def send(stream: Any, message: Any) -> None:
-    """One pickled message, preceded by its length."""
-    data = pickle.dumps(message, protocol=5)
-    stream.write(_LENGTH.pack(len(data)))
-    stream.write(data)
+def send(stream: Any, message: bytes) -> None:
+    """One message, preceded by its length."""
+    stream.write(_LENGTH.pack(len(message)))
+    stream.write(message)
     stream.flush()
 
 
-def receive(stream: Any) -> Any:
-    """The next message. Raises ``EOFError`` when the other side is gone."""
+def receive(stream: Any) -> bytes:
+    """The next message. Raises ``EOFError`` when the other side is gone. Memory grows only as bytes arrive."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
-    size = _LENGTH.unpack(head)[0]
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
+    left = _LENGTH.unpack(head)[0]
+    parts = []
+    while left:
+        part = stream.read(min(left, _PIECE))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        left -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class Answer(NamedTuple):
+    """What came of so many rows that a process was asked for: bytes that only ``_core`` reads, which checks them
+    (src/pool_answer.hpp), or a str that says why none of the rows succeeded.
+    """
+
+    rows: int
+    content: bytes | str
 
 
 class Limits(NamedTuple):
@@ -60,6 +76,7 @@ class Child:
         paths = [p for p in sys.path if p]
         self._limits = limits
         self._busy = False
+        self._request = 0
         self._known: dict[bytes, None] = {}  # the one used last at the end
         if _leaving:
             raise RuntimeError("the interpreter is about to end")
@@ -91,13 +108,19 @@ class Child:
         if forgotten is not None:
             del self._known[forgotten]
         self._busy = True
-        send(self._child.stdin, (name, payload, rows, forgotten))
+        self._request += 1
+        # That process trusts this one, and may unpickle what it is sent. Its answers are not pickles: what runs there
+        # is not trusted here.
+        send(self._child.stdin, pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5))
 
-    def answer(self) -> list[Any]:
-        """Raises ``EOFError`` if the process died."""
-        out: list[Any] = receive(self._child.stdout)
+    def answer(self) -> Answer:
+        """Raises ``EOFError`` if the process died. One that answers what it was not asked is ended, too."""
+        content = receive(self._child.stdout)
+        if len(content) < ANSWER.size or ANSWER.unpack_from(content)[0] != self._request:
+            self.kill()
+            raise EOFError
         self._busy = False
-        return out
+        return Answer(ANSWER.unpack_from(content)[1], content)
 
     def fate(self) -> str:
         """Ends the process, and says how it ended. To be called by the thread that used it."""

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-import pickle
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
-from ._child import Child, Limits, end
+from ._child import Answer, Child, Limits, end
 
-__all__ = ["Generator", "Limits", "Pool", "shared", "shipped"]
-
-
-def shipped(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
-    """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives, for whoever runs it."""
-    import cloudpickle
-
-    return pickle.dumps((kind, cloudpickle.dumps(made), argument, declared), protocol=5)
+__all__ = ["Generator", "Limits", "Pool", "shared"]
 
 
 class Pool:
     """Runs functions over rows, in processes which are started when they are needed."""
 
-    def __init__(self, limits: Limits = Limits()) -> None:
+    def __init__(self, limits: Limits = Limits(), accepts: Callable[[str], None] = lambda name: None) -> None:
         self.limits = limits
+        #: Raises for the name of a function that is not to run here.
+        self.accepts = accepts
         self._size = limits.processes or len(os.sched_getaffinity(0))
         self._changed = threading.Condition()
         self._idle: list[Child] = []
@@ -33,8 +28,8 @@ class Pool:
         self._stopped = False
         self._generators: weakref.WeakSet[Generator] = weakref.WeakSet()
 
-    def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Any]:
-        """For each row a list of arrays, or a str that says why there is none. ``name``: no other function's."""
+    def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Answer]:
+        """What comes of the rows, in their order. ``name``: no other function's."""
         if not rows:
             return []
         mine = self._take(len(rows))
@@ -45,14 +40,14 @@ class Pool:
         asked: list[tuple[Child, list[Any], bool]] = []
         for process, part in zip(mine, parts):
             asked.append((process, part, self._ask(process, name, function, part)))
-        out: list[Any] = []
+        out: list[Answer] = []
         for process, part, lives in asked:
             try:
                 if not lives:
                     raise EOFError
-                out += process.answer()
+                out.append(self._answer(process, part))
                 self._give_back(process)
-            except (EOFError, OSError):
+            except (EOFError, OSError, MemoryError):
                 out += self._one_by_one(name, function, part, self._lost(process))
         return out
 
@@ -77,24 +72,32 @@ class Pool:
             out.stop()
         return out
 
-    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str) -> list[Any]:
+    @staticmethod
+    def _answer(process: Child, rows: list[Any]) -> Answer:
+        out = process.answer()
+        if out.rows != len(rows):
+            process.kill()
+            raise EOFError
+        return out
+
+    def _one_by_one(self, name: bytes, function: bytes, rows: list[Any], fate: str) -> list[Answer]:
         """After a process died: so that only the row that killed it is lost."""
-        out: list[Any] = []
+        out: list[Answer] = []
         for row in rows:
             if self._stopped:
-                out.append("the processes that run Python functions were stopped")
+                out.append(Answer(1, "the processes that run Python functions were stopped"))
                 continue
             if len(rows) > 1:
                 process = self._take(1)[0]
                 try:
                     if not self._ask(process, name, function, [row]):
                         raise EOFError
-                    out += process.answer()
+                    out.append(self._answer(process, [row]))
                     self._give_back(process)
                     continue
-                except (EOFError, OSError):
+                except (EOFError, OSError, MemoryError):
                     fate = self._lost(process)
-            out.append(f"py_function: the process that ran it {fate}")
+            out.append(Answer(1, f"py_function: the process that ran it {fate}"))
         return out
 
     @staticmethod
@@ -153,8 +156,8 @@ class Generator:
         self._stopped = False
         self._lock = threading.Lock()
 
-    def run(self, rows: list[Any]) -> list[Any]:
-        """The elements of these numbers, ascending ones; fewer if there are no more. A str says why one failed."""
+    def run(self, rows: list[Any]) -> list[Answer]:
+        """The elements of these numbers, ascending ones; fewer if there are no more."""
         with self._lock:
             if self._died_at is not None and rows and rows[0] > self._died_at:
                 return []
@@ -162,17 +165,17 @@ class Generator:
             process = None
             try:
                 if self._stopped:
-                    return ["from_generator: the process that ran the generator was stopped"]
+                    return [Answer(1, "from_generator: the process that ran the generator was stopped")]
                 if self._process is None:
                     self._process = Child(self._limits)
                 process = self._process
                 process.ask(b"generator", self._shipped, rows)
-                return process.answer()
-            except (EOFError, OSError):
+                return [process.answer()]
+            except (EOFError, OSError, MemoryError):
                 fate = "did not start" if process is None else process.fate()
                 self._process = None
                 self._died_at = rows[0] if rows else None
-                return [f"from_generator: the process that ran the generator {fate}"]
+                return [Answer(1, f"from_generator: the process that ran the generator {fate}")]
 
     def stop(self) -> None:
         """Ends the process; what runs in it is lost."""

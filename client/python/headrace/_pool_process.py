@@ -8,6 +8,7 @@ import pickle
 import resource
 import select
 import signal
+import struct
 import sys
 import traceback
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ._child import receive, send
+from . import _shipping
+from ._child import ANSWER, receive, send
 from ._specs import flatten, map_structure
 from .dtypes import as_dtype
 
@@ -57,24 +59,48 @@ def _why(name: str, e: Exception) -> str:
     return f"{name}: {type(e).__name__}: {e}\n{traceback.format_exc()}"
 
 
-def function_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
-    """For each row a list of arrays, or a str that says why not."""
+# -- answers: as src/pool_answer.hpp reads them ------------------------------------------------------------
+
+#: Of a text that says why a row failed.
+_LONGEST_TEXT = 1 << 16
+
+
+def _failed(why: str) -> bytes:
+    text = why.encode("utf-8", "backslashreplace")[:_LONGEST_TEXT]
+    return b"\1" + struct.pack("<I", len(text)) + text
+
+
+def _written(arrays: list[Any]) -> bytes:
+    parts = [b"\0"]
+    for array in arrays:
+        parts.append(struct.pack(f"<B{array.ndim}Q", array.ndim, *array.shape))
+        if array.dtype == np.object_:
+            for value in array.flat:
+                text = value.encode() if isinstance(value, str) else bytes(value)
+                parts += (struct.pack("<Q", len(text)), text)
+        else:
+            parts.append(array.tobytes())
+    return b"".join(parts)
+
+
+def function_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
+    """For each row what came of it, written."""
     name = f"py_function {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
     check = _checked(declared)
 
-    def run(row: Any) -> Any:
+    def run(row: Any) -> bytes:
         try:
             with watch:
                 given = f(*row) if isinstance(row, tuple) else f(row)
-            return check(given)
+            return _written(check(given))
         except Exception as e:
-            return _why(name, e)
+            return _failed(_why(name, e))
 
     return lambda rows: [run(row) for row in rows]
 
 
-def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
+def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
     """The elements of these numbers, as above; fewer if there are no more. Starts over for a number that was given."""
     generator, args = made
     name = f"from_generator {getattr(generator, '__qualname__', repr(generator))}"
@@ -82,9 +108,9 @@ def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[
     at: Any = None
     next_number = 0
 
-    def run(rows: list[Any]) -> list[Any]:
+    def run(rows: list[Any]) -> list[bytes]:
         nonlocal at, next_number
-        out: list[Any] = []
+        out: list[bytes] = []
         for number in rows:
             try:
                 if at is None or number < next_number:
@@ -100,22 +126,22 @@ def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[
             except Exception as e:
                 # A generator that raised has ended.
                 at, next_number = iter(()), int(number) + 1
-                out.append(_why(name, e))
+                out.append(_failed(_why(name, e)))
                 continue
             try:
-                out.append(check(given))
+                out.append(_written(check(given)))
             except Exception as e:
-                out.append(_why(name, e))
+                out.append(_failed(_why(name, e)))
         return out
 
     return run
 
 
-def runner(shipped: bytes, watch: _Watch) -> Callable[[list[Any]], list[Any]]:
+def runner(shipped: bytes, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
     """What runs that function or generator."""
-    kind, made, _, declared = pickle.loads(shipped)
-    make = generator_runner if kind == "generator" else function_runner
-    return make(pickle.loads(made), declared, watch)
+    about = _shipping.unpack(shipped)
+    make = generator_runner if about.kind == "generator" else function_runner
+    return make(_shipping.load(about.program), about.declared, watch)
 
 
 class _Watch:
@@ -156,10 +182,10 @@ def main(memory: int, call_timeout: float, life: int) -> None:
     # What functions print goes to standard error: standard output is ours.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    known: dict[bytes, Callable[[list[Any]], list[Any]]] = {}
+    known: dict[bytes, Callable[[list[Any]], list[bytes]]] = {}
     while True:
         try:
-            name, shipped, rows, forgotten = receive(sys.stdin.buffer)
+            number, name, shipped, rows, forgotten = pickle.loads(receive(sys.stdin.buffer))
         except EOFError:
             return
         if shipped is not None:
@@ -167,8 +193,9 @@ def main(memory: int, call_timeout: float, life: int) -> None:
                 known[name] = runner(shipped, watch)
             except Exception as e:
                 why = f"py_function: {type(e).__name__} while it was set up: {e}\n{traceback.format_exc()}"
-                known[name] = lambda rows, why=why: [why] * len(rows)  # type: ignore[misc]
-        send(answers, known[name](rows))
+                known[name] = lambda rows, why=why: [_failed(why)] * len(rows)  # type: ignore[misc]
+        done = known[name](rows)
+        send(answers, b"".join((ANSWER.pack(number, len(done)), *done)))
         known.pop(forgotten, None)
 
 

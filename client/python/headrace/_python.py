@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
-import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _pool, _values
+from . import _core, _pool, _shipping, _values
 from ._specs import TensorSpec, map_structure, spec_of_leaf
 from .dtypes import as_dtype
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
 
-#: Names of Python functions in graphs: this, what people call it, a colon, and the pickled function.
-_PREFIX = "python:"
-
-
-def _name(f: Any, shipped: bytes) -> str:
-    called = getattr(f, "__qualname__", type(f).__qualname__).replace(":", "")
-    return f"{_PREFIX}{called}:{base64.b64encode(shipped).decode()}"
-
-
 def _spec(leaf: Any) -> TensorSpec:
     return leaf if isinstance(leaf, TensorSpec) else TensorSpec(None, as_dtype(leaf))
 
 
-def _plain(spec: TensorSpec) -> list[Any]:
+def _plain(spec: Any) -> list[Any]:
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(f"a Python function takes and gives tensors, not {spec}: batch the datasets in a flat_map before")
     dims = spec.shape.dims
     return [spec.dtype.name, None if dims is None else list(dims)]
 
@@ -66,8 +57,8 @@ class PyFunction:
         """As a function of that graph's elements."""
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
-        shipped = _pool.shipped("function", self._f, argument, declared)
-        return _core.python_function(graph, _name(self._f, shipped), declared, self.deterministic)
+        shipped = _shipping.pack("function", self._f, argument, declared)
+        return _core.python_function(graph, _shipping.name_of(self._f, shipped), declared, self.deterministic)
 
     def _twice(self) -> PyFunction:
         """The same, which gives what it gives as a pair of twice that."""
@@ -148,7 +139,7 @@ def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> Name
     """
     if not isinstance(name, str):
         raise TypeError(f"named_function: name must be a string, not {type(name).__name__}")
-    if not name or name.startswith(_PREFIX):
+    if not name or name.startswith(_shipping.PREFIX):
         raise ValueError(f"named_function: name must be that of a C++ function, not {name!r}")
     return NamedFunction(name, Tout, _yes_or_no(deterministic, "named_function"))
 
@@ -172,15 +163,18 @@ def load_plugin(path: Any) -> None:
 def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     """For the extension: how to run the function of that name over rows (in ``pool``, or the process's own), the specs
     of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
+
+    Raises ``PermissionDeniedError`` for one that the pool does not accept, and ``InvalidArgumentError`` for a damaged one.
     """
-    shipped = base64.b64decode(name.rpartition(":")[2])
-    # The function itself is made in the processes of the pool only.
-    kind, _, argument, declared = pickle.loads(shipped)
     where = pool or _pool.shared()
-    if kind == "generator":
-        return where.generator(shipped).run, argument, declared, True
-    name_of_it = hashlib.sha256(shipped).digest()
-    return (lambda rows: where.run(name_of_it, shipped, rows)), argument, declared, False
+    where.accepts(name)
+    _, shipped = _shipping.parts_of(name)
+    # The function itself is made in the processes of the pool only.
+    about = _shipping.unpack(shipped)
+    if about.kind == "generator":
+        return where.generator(shipped).run, about.argument, about.declared, True
+    identity = hashlib.sha256(shipped).digest()
+    return (lambda rows: where.run(identity, shipped, rows)), about.argument, about.declared, False
 
 
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any, output_signature: Any,
@@ -201,9 +195,9 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
     else:
         declared = _with_shapes(output_types, output_shapes)
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
-    shipped = _pool.shipped("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
+    shipped = _shipping.pack("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
     said = _yes_or_no(deterministic, "from_generator")
-    return Dataset(_core.generator(_name(generator, shipped), map_structure(_plain, declared), said))
+    return Dataset(_core.generator(_shipping.name_of(generator, shipped), map_structure(_plain, declared), said))
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

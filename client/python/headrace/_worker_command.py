@@ -41,6 +41,8 @@ def run(arguments: list[str]) -> int:
                         "stand for units of 1024; default: none")
     parser.add_argument("--python-call-timeout", type=float, metavar="SECONDS", help="bound of the time of one call; "
                         "default: none")
+    parser.add_argument("--python-from-anyone", action="store_true", help="run the Python functions of everybody who "
+                        "reaches the dispatcher; default, without TLS: only those of this user's programs on this host")
     parser.add_argument("--tls-cert", default="", metavar="FILE")
     parser.add_argument("--tls-key", default="", metavar="FILE")
     parser.add_argument("--tls-ca", default="", metavar="FILE")
@@ -51,7 +53,8 @@ def run(arguments: list[str]) -> int:
             dispatcher_address=given.dispatcher, worker_address=given.advertise or None, port=given.data_port,
             worker_tags=given.tag, host=given.host, tls_cert=given.tls_cert, tls_key=given.tls_key,
             tls_ca=given.tls_ca, insecure=given.insecure, python_processes=given.python_processes,
-            python_memory_bytes=given.python_memory, python_call_timeout_ms=_ms(given.python_call_timeout)))
+            python_memory_bytes=given.python_memory, python_call_timeout_ms=_ms(given.python_call_timeout),
+            python_from_anyone=given.python_from_anyone))
     except (OpError, ValueError) as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
         return 1

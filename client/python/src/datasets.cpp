@@ -3,6 +3,7 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "nested.hpp"
+#include "python_function.hpp"
 #include "reading.hpp"
 #include "values.hpp"
 
@@ -121,6 +122,12 @@ void bind_datasets(nb::module_& m) {
          [](graph x) {
            const auto facts = order_of(*x.node());
            return std::tuple{facts.drawn, facts.reorders, facts.service};
+         })
+    .def("function_names",
+         [](graph x) {
+           nb::list out;
+           for (const auto& name : function_names(*x.node())) out.append(name);
+           return out;
          })
     .def("fingerprint", [](graph x) { return fingerprint(x.node()).value(); })
     .def("encode",

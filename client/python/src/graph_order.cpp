@@ -1,6 +1,8 @@
 #include "graph_order.hpp"
 
 #include "headrace/pipeline/functions/row_seeds.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/row_order.hpp"
 
 #include <algorithm>
 
@@ -23,26 +25,18 @@ bool draws_order(const dataset_node& x) {
   }
 }
 
-/// `ordered`: what the graph's options say of parallel calls.
-void look(const dataset_node& x, bool ordered, order_facts& out) {
+void look(const dataset_node& x, const graph_options& options, bool in_function, order_facts& out) {
   if (out.drawn.empty() && draws_order(x))
     out.drawn = to_string(x.op);
-  if (out.reorders.empty() && x.parallel != 0 && !x.deterministic.value_or(ordered))
+  if (out.reorders.empty() && may_reorder(x, options, in_function))
     out.reorders = to_string(x.op);
   if (x.op == dataset_op::distribute) {
     out.service = true;
     return;
   }
-  for (const auto& input : x.inputs) look(*input, ordered, out);
+  for (const auto& input : x.inputs) look(*input, options, in_function, out);
   if (x.body && x.body->dataset)
-    look(*x.body->dataset, ordered, out);
-}
-
-bool keeps_order(const dataset_node& x) {
-  if (x.op == dataset_op::options && x.options.deterministic)
-    return *x.options.deterministic;
-  return std::all_of(x.inputs.begin(), x.inputs.end(),
-                     [](const auto& input) { return keeps_order(*input); });
+    look(*x.body->dataset, options, true, out);
 }
 
 } // namespace
@@ -57,7 +51,7 @@ bool reads_shared_job(const dataset_node& x) {
 
 order_facts order_of(const dataset_node& x) {
   order_facts out;
-  look(x, keeps_order(x), out);
+  look(x, options_of(x), false, out);
   return out;
 }
 

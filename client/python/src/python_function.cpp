@@ -5,19 +5,32 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/pipeline/functions/value.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
 #include "nested.hpp"
-#include "values.hpp"
+#include "pool_answer.hpp"
 #include "waiting.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
+#include <optional>
+#include <unordered_set>
 
 namespace headrace::python {
 
 namespace {
+
+/// An error of `headrace.errors` by its cause, others as `unknown`.
+status status_of(const nb::python_error& e) {
+  const auto why = e.value();
+  if (!nb::hasattr(why, "error_code") || !nb::hasattr(why, "message"))
+    return {status_code::unknown, e.what()};
+  const auto code = nb::cast<int>(why.attr("error_code"));
+  if (code < 1 || code > static_cast<int>(status_code::unauthenticated))
+    return {status_code::unknown, e.what()};
+  return {static_cast<status_code>(code), nb::cast<std::string>(why.attr("message"))};
+}
 
 /// A nest of `[dtype name, dims]`.
 element_spec spec_from_python(nb::handle nest) {
@@ -29,56 +42,92 @@ element_spec spec_from_python(nb::handle nest) {
 }
 
 struct function_of_rows {
-  std::shared_ptr<nb::object> run; ///< rows -> for each an array a component, or a str: why not
+  /// rows -> a list of `Answer` (headrace/_child.py), for so many rows in their order
+  std::shared_ptr<nb::object> run;
   element_spec argument;
   std::vector<tensor_spec> declared;
   bool generates = false; ///< may give fewer rows: then there are no more
 
   /// @pre the GIL is held
   block operator()(const block& in) const;
+
+private:
+  void check_argument(const block& in) const;
 };
 
-void append(detail::column_builder& to, const column& one) {
-  const auto values = static_cast<size_t>(one.total_values());
-  if (one.is_string())
-    for (size_t i = 0; i < values; ++i) to.add_string(one.string(i));
-  else if (values != 0)
-    std::memcpy(to.extend(values), one.value_buffer().data(), values * size_of(one.type()));
-  to.end_row(one.row_shape());
+/// What the processes of a pool answered, row after row.
+class all_answers {
+public:
+  all_answers(nb::list parts, const std::vector<tensor_spec>& declared)
+    : parts_(std::move(parts)), declared_(declared) {}
+
+  size_t rows() const {
+    size_t out = 0;
+    for (auto part : parts_) out += nb::cast<uint32_t>(part.attr("rows"));
+    return out;
+  }
+  /// As `pool_answer::next`.
+  status next(std::vector<detail::column_builder>& to) {
+    while (left_ == 0) {
+      if (at_ == nb::len(parts_))
+        return internal_error("a row of a Python function was not answered");
+      const nb::object part = parts_[at_++];
+      left_ = nb::cast<size_t>(part.attr("rows"));
+      nb::object content = part.attr("content");
+      read_.reset();
+      if (PyUnicode_Check(content.ptr())) {
+        why_ = nb::cast<std::string>(content);
+        continue;
+      }
+      const auto bytes = nb::borrow<nb::bytes>(content);
+      read_.emplace(std::string_view{bytes.c_str(), bytes.size()}, declared_);
+    }
+    --left_;
+    return read_ ? read_->next(to) : status{status_code::unknown, why_};
+  }
+
+private:
+  nb::list parts_;
+  const std::vector<tensor_spec>& declared_;
+  size_t at_ = 0;   ///< the next part
+  size_t left_ = 0; ///< rows of the part that is read
+  std::optional<pool_answer> read_;
+  std::string why_; ///< no row of it succeeded
+};
+
+/// What it was said to take is not the graph's word: it must be what is there.
+void function_of_rows::check_argument(const block& in) const {
+  const auto& said = argument.components;
+  bool fits = said.size() == in.columns.size();
+  for (size_t i = 0; fits && i < said.size(); ++i)
+    fits = said[i].type == in.columns[i].type() && !in.columns[i].is_nested();
+  if (!fits)
+    throw error{invalid_argument(
+      fmt::format("the Python function takes {}, and elements are others", to_string(argument)))};
 }
 
 block function_of_rows::operator()(const block& in) const {
+  check_argument(in);
   element_writer writer{argument};
   writer.hold({std::make_shared<const block>(in), nullptr, 0});
   nb::list rows;
   for (size_t i = 0; i < in.rows; ++i)
     if (!in.error_at(i))
       rows.append(writer.row(i));
-  auto results = nb::borrow<nb::list>((*run)(rows));
+  all_answers results{nb::borrow<nb::list>((*run)(rows)), declared};
 
   block out;
-  out.rows = generates ? std::min(in.rows, nb::len(results)) : in.rows;
+  out.rows = generates ? std::min(in.rows, results.rows()) : in.rows;
   std::vector<detail::column_builder> columns;
   for (const auto& spec : declared) columns.emplace_back(spec.type, in.rows);
-  size_t next = 0;
   for (size_t i = 0; i < out.rows; ++i) {
-    status why;
-    nb::object values;
-    if (const auto* before = in.error_at(i)) {
-      why = *before;
-    } else {
-      values = nb::borrow(results[next++]);
-      if (PyUnicode_Check(values.ptr()))
-        why = status{status_code::unknown, nb::cast<std::string>(values)};
-    }
-    if (!why) {
-      out.errors.push_back({static_cast<uint32_t>(i), std::move(why)});
-      for (size_t c = 0; c < columns.size(); ++c)
-        columns[c].end_row_of_nothing(detail::shape_of_nothing(declared[c], 0));
+    const auto* before = in.error_at(i);
+    auto why = before ? *before : results.next(columns);
+    if (why)
       continue;
-    }
-    auto arrays = nb::borrow<nb::list>(values);
-    for (size_t c = 0; c < columns.size(); ++c) append(columns[c], column_of(arrays[c]));
+    out.errors.push_back({static_cast<uint32_t>(i), std::move(why)});
+    for (size_t c = 0; c < columns.size(); ++c)
+      columns[c].end_row_of_nothing(detail::shape_of_nothing(declared[c], 0));
   }
   for (auto& c : columns) out.columns.push_back(std::move(c).finish());
   return out;
@@ -117,11 +166,17 @@ named_function find(const std::string& name, const nb::object* pool) {
   const visit here;
   if (!here)
     return {};
-  auto found = nb::cast<nb::tuple>(
-    nb::module_::import_("headrace._python").attr("_find")(name, pool ? *pool : nb::none()));
-  function_of_rows f{kept(nb::borrow(found[0])), spec_from_python(found[1]),
-                     spec_from_python(found[2]).components, nb::cast<bool>(found[3])};
-  return [f = std::move(f)](const block& in) -> result<block> {
+  std::optional<function_of_rows> f;
+  try {
+    auto found = nb::cast<nb::tuple>(
+      nb::module_::import_("headrace._python").attr("_find")(name, pool ? *pool : nb::none()));
+    f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
+                               spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
+  } catch (const nb::python_error& e) {
+    // Engine and service know no exceptions of Python.
+    throw error{status_of(e)};
+  }
+  return [f = *std::move(f)](const block& in) -> result<block> {
     std::optional<result<block>> out;
     if (const visit here; here) {
       try {
@@ -137,7 +192,27 @@ named_function find(const std::string& name, const nb::object* pool) {
   };
 }
 
+void collect_names(const dataset_node& x, std::set<std::string>& out,
+                   std::unordered_set<const dataset_node*>& seen) {
+  if (!seen.insert(&x).second)
+    return;
+  if (x.op == dataset_op::generator)
+    out.insert(x.text);
+  if (x.body && !x.body->named.empty())
+    out.insert(x.body->named);
+  for (const auto& input : x.inputs) collect_names(*input, out, seen);
+  if (x.body && x.body->dataset)
+    collect_names(*x.body->dataset, out, seen);
+}
+
 } // namespace
+
+std::set<std::string> function_names(const dataset_node& graph) {
+  std::set<std::string> out;
+  std::unordered_set<const dataset_node*> seen;
+  collect_names(graph, out, seen);
+  return out;
+}
 
 std::function<named_function(const std::string&)> python_functions(nb::object pool) {
   std::shared_ptr<nb::object> own;

@@ -8,8 +8,8 @@
 namespace headrace::python {
 
 /// Between the trainer's thread and the one that runs the iterator. While `asked`, the iterator is
-/// the thread's; otherwise the trainer's.
-struct reading::shared {
+/// the thread's; otherwise the trainer's. The thread also opens it, and ends it once it is closed.
+struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
   std::optional<buffer> record;         ///< where to begin
@@ -19,18 +19,17 @@ struct reading::shared {
 
   std::mutex mutex;
   std::condition_variable changed;
-  bool started = false;
+  bool started = false; ///< there is a thread
   bool asked = false;
+  bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile
   std::atomic<bool> closed{false}; ///< set while the GIL is held
-  bool ended = false;              ///< the thread is gone
+  bool ended = false;              ///< the thread is gone, and the iterator
   uint64_t ignored = 0;            ///< told by `from` before it went
 
   // What the thread fetched.
   std::optional<element> at;
   status failed;
   std::exception_ptr thrown;
-
-  std::mutex turn; ///< one caller at a time
 
   /// Opens `from`, unless it is closed meanwhile. Not while the GIL is held: the engine may need
   /// it.
@@ -47,18 +46,62 @@ struct reading::shared {
     if (closed)
       return;
     closed = true;
-    if (from)
+    if (from) {
       from->stop();
+      // Ending it may take a while, and the GIL. A forked child leaves it alone.
+      if (!started && !is_orphan())
+        start();
+    }
     changed.notify_all();
+  }
+  /// Without a thread, the iterator is ended with this. @pre the mutex is held
+  bool start() noexcept {
+    try {
+      std::thread{[self = shared_from_this()] { work(self); }}.detach();
+      started = true;
+    } catch (const std::exception&) {
+      // The system has none left.
+    }
+    return started;
   }
 
   static std::shared_ptr<shared> make();
   ~shared();
 };
 
+/// Keeps the iterator where it is while a caller uses it without the GIL, so that a `close` of
+/// another thread stops it but does not end it.
+class reading::loan {
+public:
+  /// @pre nothing is asked of the thread
+  explicit loan(shared& of) : of_(of) {
+    std::lock_guard lock{of_.mutex};
+    of_.lent = true;
+  }
+  ~loan() {
+    std::lock_guard lock{of_.mutex};
+    of_.lent = false;
+    of_.changed.notify_all();
+  }
+  loan(const loan&) = delete;
+  loan& operator=(const loan&) = delete;
+
+  /// Opened if need be; null: it was closed.
+  dataset_iterator* from() {
+    if (!of_.from && !of_.closed)
+      of_.open();
+    return of_.from && !of_.closed ? &*of_.from : nullptr;
+  }
+
+private:
+  shared& of_;
+};
+
 namespace {
 
 using namespace std::chrono_literals;
+
+status closed_already() { return failed_precondition("save: the iterator was closed"); }
 
 /// All that are open, or whose thread has not ended, so that the interpreter's exit can end them.
 template <class Shared>
@@ -154,7 +197,7 @@ void reading::await_threads() noexcept {
 void reading::work(const std::shared_ptr<shared>& s) {
   std::unique_lock lock{s->mutex};
   for (;;) {
-    s->changed.wait(lock, [&] { return s->closed || s->asked; });
+    s->changed.wait(lock, [&] { return !s->lent && (s->closed || s->asked); });
     if (s->closed)
       break;
     lock.unlock();
@@ -181,6 +224,12 @@ void reading::work(const std::shared_ptr<shared>& s) {
     s->thrown = thrown;
     s->asked = false;
     s->fetched.announce();
+    if (s->from && s->from->only_waits() && !s->closed) {
+      // It is open: from here on the trainer's thread waits by itself.
+      s->started = false;
+      s->changed.notify_all();
+      return;
+    }
   }
   if (!lock.owns_lock())
     lock.lock();
@@ -205,11 +254,9 @@ bool reading::fetch() {
       std::lock_guard lock{shared_->mutex};
       if (shared_->closed)
         return false;
+      if (!shared_->started && !shared_->start())
+        throw error{resource_exhausted("the system gives no thread to read with")};
       shared_->asked = true;
-      if (!shared_->started) {
-        shared_->started = true;
-        std::thread{[s = shared_] { work(s); }}.detach();
-      }
     }
     asked_ = true;
     shared_->changed.notify_all();
@@ -224,6 +271,34 @@ bool reading::fetch() {
   return shared_->at.has_value() || !shared_->failed.ok();
 }
 
+/// Waits for what the service sends, on this thread; false at the end.
+bool reading::await_service(const status*& failed) {
+  // Signals are looked at in between: they do not end the wait for a condition.
+  constexpr auto look_every = 50ms;
+  for (;;) {
+    auto came = dataset_iterator::outcome::over;
+    element fresh;
+    {
+      const without_gil others;
+      loan mine{*shared_};
+      if (auto* from = mine.from()) {
+        came = from->take_within(look_every, fresh, failed);
+        if (came == dataset_iterator::outcome::over)
+          shared_->at_end = from->save();
+      }
+    }
+    // A pass that was closed has ended, whatever came then.
+    if (came == dataset_iterator::outcome::over || shared_->closed)
+      return false;
+    if (came == dataset_iterator::outcome::element) {
+      at_ = std::move(fresh);
+      return true;
+    }
+    if (PyErr_CheckSignals() != 0)
+      throw nb::python_error();
+  }
+}
+
 nb::object reading::give(const element& at, const status* failed) {
   if (failed)
     throw error{*failed};
@@ -234,15 +309,9 @@ nb::object reading::give(const element& at, const status* failed) {
   return writer_.row(at.row());
 }
 
-std::unique_lock<std::mutex> reading::take_turn() {
+turns::turn reading::take_turn() {
   enter_threads();
-  std::unique_lock turn{shared_->turn, std::try_to_lock};
-  if (!turn) {
-    nb::gil_scoped_release others;
-    turn.lock();
-    stay_out_if_leaving();
-  }
-  return turn;
+  return turns_.take();
 }
 
 nb::bytes reading::save() {
@@ -256,14 +325,16 @@ nb::bytes reading::save() {
     return nb::bytes{record.data(), record.size()};
   }
   if (kept->closed)
-    throw error{failed_precondition("save: the iterator was closed")};
-  const auto record = [&] {
-    nb::gil_scoped_release others;
-    if (!kept->from)
-      kept->open();
-    return kept->from->save().value();
+    throw error{closed_already()};
+  const auto record = [&]() -> std::optional<buffer> {
+    const without_gil others;
+    loan mine{*kept};
+    auto* from = mine.from();
+    return from ? std::optional{from->save().value()} : std::nullopt;
   }();
-  return nb::bytes{record.data(), record.size()};
+  if (!record)
+    throw error{closed_already()};
+  return nb::bytes{record->data(), record->size()};
 }
 
 uint64_t reading::ignored() const {
@@ -289,115 +360,22 @@ nb::object reading::next() {
     return {};
   const status* failed = nullptr;
   // Only whoever holds the GIL closes, so the iterator stays here meanwhile.
-  if (!asked_ && !shared_->closed && shared_->from && shared_->from->take(at_, failed))
+  const bool open = !asked_ && !shared_->closed && shared_->from;
+  if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
-  if (!fetch()) {
+  const bool waits = open && shared_->from->only_waits();
+  if (waits ? !await_service(failed) : !fetch()) {
     over_ = true;
     at_ = {};
     close();
     return {};
   }
+  if (waits)
+    return give(at_, failed);
   if (!shared_->failed.ok())
     throw error{std::exchange(shared_->failed, status{})};
   at_ = *std::exchange(shared_->at, std::nullopt);
   return give(at_, nullptr);
-}
-
-namespace {
-
-PyObject* next_of(PyObject* self) noexcept {
-  try {
-    auto out = nb::inst_ptr<reading>(self)->next();
-    return out.release().ptr();
-  } catch (nb::python_error& e) {
-    e.restore();
-  } catch (const error& e) {
-    try {
-      set_python_error(e.why());
-    } catch (nb::python_error& other) {
-      other.restore();
-    }
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
-  }
-  return nullptr;
-}
-
-PyObject* self_of(PyObject* self) noexcept {
-  Py_INCREF(self);
-  return self;
-}
-
-PyType_Slot slots[] = {
-  {Py_tp_iter, reinterpret_cast<void*>(self_of)},
-  {Py_tp_iternext, reinterpret_cast<void*>(next_of)},
-  {0, nullptr},
-};
-
-} // namespace
-
-void bind_reading(nb::module_& m) {
-  nb::class_<reading>(m, "Iterator", nb::type_slots(slots),
-                      "One pass over a dataset: gives its elements, one after another.\n\n"
-                      ">>> it = iter(Dataset.range(2))\n"
-                      ">>> next(it), next(it), next(it, None)\n"
-                      "(np.int64(0), np.int64(1), None)\n")
-    .def(
-      "get_next",
-      [](reading& self) {
-        auto out = self.next();
-        if (!out)
-          throw error{out_of_range("get_next: the dataset has no more elements")};
-        return out;
-      },
-      "The next element. Raises OutOfRangeError at the end.\n\n"
-      ">>> iter(Dataset.range(2)).get_next()\n"
-      "np.int64(0)\n")
-    .def(
-      "save", &reading::save,
-      "Where it stands, after the elements that were given: bytes for restore, here or in "
-      "another process. Raises FailedPreconditionError once it is closed, and UnimplementedError "
-      "if elements come from a service.\n\n"
-      ">>> it = iter(Dataset.range(3))\n"
-      ">>> first, record = next(it), it.save()\n"
-      ">>> list(Dataset.range(3).restore(record))\n"
-      "[np.int64(1), np.int64(2)]\n")
-    .def(
-      "restore",
-      [](reading& self, nb::bytes record) {
-        self.restore(buffer::copy_of(record.data(), record.size()));
-      },
-      "Goes on where an iterator of an equal dataset stood when it gave this record. Raises "
-      "InvalidArgumentError or DataLossError for a record of another dataset, or a damaged one.\n\n"
-      ">>> it = iter(Dataset.range(2))\n"
-      ">>> record = it.save()\n"
-      ">>> first = next(it)\n"
-      ">>> it.restore(record)\n"
-      ">>> next(it)\n"
-      "np.int64(0)\n")
-    .def_prop_ro(
-      "ignored", &reading::ignored,
-      "How many failed elements ignore_errors has left out so far, of those read ahead, too; what "
-      "a restored iterator has to read again counts again. What a service leaves out is in its "
-      "status.\n\n"
-      ">>> it = iter(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())\n"
-      ">>> list(it), it.ignored\n"
-      "([np.int64(4), np.int64(2)], 1)\n")
-    .def("close", &reading::close,
-         "Ends the pass and all that runs for it: no more elements come.\n\n"
-         ">>> it = iter(Dataset.range(2))\n"
-         ">>> it.close()\n"
-         ">>> list(it)\n"
-         "[]\n");
-  m.def("leave", [] {
-    leave();
-    reading::close_all();
-  });
-  m.def("refuse_visits", &visit::refuse);
-  m.def("await_threads", &reading::await_threads);
-  m.def("is_orphan", &is_orphan);
 }
 
 } // namespace headrace::python

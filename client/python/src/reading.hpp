@@ -7,14 +7,15 @@
 #include "waiting.hpp"
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace headrace::python {
 
 /// One pass over a dataset. Elements at hand are handed out at once; for others the dataset's
-/// iterator runs on a thread of its own, while the caller waits without the GIL.
+/// iterator runs on a thread of its own, while the caller waits without the GIL; where they come
+/// straight from a service, the caller itself waits for it. Any thread may
+/// call; `next`, `save` and `restore` let one caller in at a time.
 class reading {
 public:
   explicit reading(const dataset& what);
@@ -44,14 +45,17 @@ public:
 
 private:
   struct shared;
+  class loan;
   reading(dataset what, iterate_options options);
   static std::vector<std::shared_ptr<shared>> open_ones();
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
-  std::unique_lock<std::mutex> take_turn();
+  bool await_service(const status*& failed);
+  turns::turn take_turn();
 
   dataset what_;
+  turns turns_; ///< of those who use what follows
   std::shared_ptr<shared> shared_;
   element_writer writer_;
   const block* held_ = nullptr;

@@ -2,6 +2,7 @@
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/runtime/base/ids.hpp"
 #include "python_function.hpp"
 #include "waiting.hpp"
 
@@ -153,26 +154,32 @@ nb::dict dict_of(const auto& x, auto... fields) {
 
 nb::object value_of(const worker_status& x) {
   using w = worker_status;
-  auto out = dict_of(x, "worker", &w::worker, "address", &w::address, "tags", &w::tags, "pid",
-                     &w::pid, "alive", &w::alive, "since_heartbeat", &w::since_heartbeat,
-                     "stuck_threads", &w::stuck_threads, "refused_links", &w::refused_links,
-                     "bad_messages", &w::bad_messages);
+  auto out =
+    dict_of(x, "address", &w::address, "tags", &w::tags, "pid", &w::pid, "alive", &w::alive,
+            "since_heartbeat", &w::since_heartbeat, "stuck_threads", &w::stuck_threads,
+            "refused_links", &w::refused_links, "bad_messages", &w::bad_messages);
+  out["worker"] = to_hex(x.worker);
   out["state"] = std::string{state_of(x)};
   return out;
 }
 
 nb::object value_of(const task_status& x) {
   using t = task_status;
-  return dict_of(x, "task", &t::task, "worker", &t::worker, "state", &t::state, "elements",
-                 &t::elements, "elements_per_second", &t::elements_per_second, "bytes", &t::bytes,
-                 "streams", &t::streams, "restarts", &t::restarts, "ignored", &t::ignored);
+  auto out = dict_of(x, "state", &t::state, "elements", &t::elements, "elements_per_second",
+                     &t::elements_per_second, "bytes", &t::bytes, "streams", &t::streams,
+                     "restarts", &t::restarts, "ignored", &t::ignored);
+  out["task"] = to_hex(x.task);
+  out["worker"] = to_hex(x.worker);
+  return out;
 }
 
 nb::object value_of(const job_status& x) {
   using j = job_status;
-  return dict_of(x, "job", &j::job, "name", &j::name, "dataset", &j::dataset, "processing_mode",
-                 &j::processing_mode, "state", &j::state, "repetition", &j::repetition, "consumers",
-                 &j::consumers, "failure", &j::failure, "tasks", &j::tasks);
+  auto out = dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode",
+                     &j::processing_mode, "state", &j::state, "repetition", &j::repetition,
+                     "consumers", &j::consumers, "failure", &j::failure, "tasks", &j::tasks);
+  out["job"] = to_hex(x.job);
+  return out;
 }
 
 nb::object value_of(const supervised& x) {
@@ -213,6 +220,12 @@ void bind_service(nb::module_& m) {
     auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
     return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));
   });
+  m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
+    auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
+    auto how = interruptibly([=] { return await_service_workers(dispatcher, count, bound); });
+    if (!how)
+      throw error{std::move(how)};
+  });
 
   nb::class_<held_session>(m, "SecureSession")
     .def("__init__",
@@ -220,6 +233,7 @@ void bind_service(nb::module_& m) {
             const std::string& ca) {
            new (self) held_session{{.certificate = certificate, .key = key, .ca_file = ca}};
          })
+    .def("used", [](const held_session& x) { return !x.session || x.session->used(); })
     .def("stop", &held_session::stop);
 
   nb::class_<flag>(m, "Flag")

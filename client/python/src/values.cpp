@@ -11,13 +11,20 @@ namespace {
 column strings_of(const shape& dims, PyArrayObject* array) {
   std::vector<nb::object> kept;
   std::vector<std::string_view> views;
-  auto flat = nb::steal<nb::list>(PyArray_ToList(
-    reinterpret_cast<PyArrayObject*>(nb::steal(PyArray_Ravel(array, NPY_CORDER)).release().ptr())));
+  // PyArray_ToList leaves its argument's reference to the caller.
+  const auto ravelled = nb::steal(PyArray_Ravel(array, NPY_CORDER));
+  if (!ravelled)
+    throw nb::python_error();
+  auto flat = nb::steal<nb::list>(PyArray_ToList(reinterpret_cast<PyArrayObject*>(ravelled.ptr())));
+  if (!flat)
+    throw nb::python_error();
   for (auto item : flat) {
     auto bytes = nb::borrow(item);
     if (PyUnicode_Check(bytes.ptr()))
       bytes = nb::steal(PyUnicode_AsUTF8String(bytes.ptr()));
-    if (!bytes || !PyBytes_Check(bytes.ptr()))
+    if (!bytes)
+      throw nb::python_error();
+    if (!PyBytes_Check(bytes.ptr()))
       throw nb::type_error("an array of objects may hold only str and bytes");
     views.emplace_back(PyBytes_AS_STRING(bytes.ptr()),
                        static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));

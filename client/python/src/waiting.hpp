@@ -27,9 +27,39 @@ public:
   void announce() noexcept { sem_post(&done_); }
   /// Throws nb::python_error when a signal's handler raised. @pre the GIL is held
   void wait();
+  /// Was it announced? Then it is as if it was waited for.
+  bool try_wait() noexcept { return sem_trywait(&done_) == 0; }
 
 private:
   sem_t done_;
+};
+
+/// Lets callers in one at a time. Who waits for a turn leaves the GIL to others, and a signal ends
+/// the wait, as of `announcement`.
+class turns {
+public:
+  turns() { free_.announce(); }
+
+  /// Held by the caller that is in.
+  class turn {
+  public:
+    explicit turn(turns& of) : of_(of) {
+      if (!of_.free_.try_wait())
+        of_.free_.wait();
+    }
+    ~turn() { of_.free_.announce(); }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+
+  private:
+    turns& of_;
+  };
+  /// Throws nb::python_error when a signal's handler raised. @pre the GIL is held, this thread is
+  /// not in
+  [[nodiscard]] turn take() { return turn{*this}; }
+
+private:
+  announcement free_;
 };
 
 /// Becomes true once, for all who wait. `threading.Event` does not do: Ctrl-C inside of its wait
@@ -62,6 +92,15 @@ void run_interruptibly(std::function<void()> work);
 void leave() noexcept;
 /// To be called before the GIL is taken again.
 void stay_out_if_leaving() noexcept;
+
+/// While it lives, the caller is without the GIL.
+class without_gil {
+public:
+  ~without_gil() { stay_out_if_leaving(); }
+
+private:
+  nb::gil_scoped_release others_;
+};
 
 /// A thread of the engine in Python, with the GIL. The interpreter's exit waits for it: a thread
 /// that wanted the GIL afterwards would be unwound in the middle of things.

@@ -129,6 +129,23 @@ TEST_F(ConsumerStreams, NameWorkerAndTaskOfABlockThatCannotBeRead) {
   EXPECT_THAT(how.message(), AllOf(HasSubstr(data_address), HasSubstr("task abc")));
 }
 
+TEST_F(ConsumerStreams, GoOnOverAFreshLinkWhenTheirsFellSilent) {
+  start();
+  tell(task_is::running);
+  arrives(block_message(0, 50));
+  const auto silent = way->links.at(data_address);
+  std::exchange(silent->handlers, {})
+    .on_closed(unavailable("10.0.0.7:4001 has been silent for 5 s"));
+  node.dispatch();
+  for (int i = 0; i < 20 && way->links.at(data_address) == silent; ++i) node.advance(1s);
+  ASSERT_NE(way->links.at(data_address), silent);
+  const auto opened = worker().opened();
+  ASSERT_EQ(opened.size(), 1u);
+  EXPECT_EQ(opened.back().second->getOpen().getReceived(), 50u);
+  arrives(block_message(50, 50));
+  EXPECT_EQ(take(), 100u);
+}
+
 TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
   way.reset(); // as the node does
   start();

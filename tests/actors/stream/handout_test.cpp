@@ -149,6 +149,28 @@ TEST(Handout, StopsWaitingWhenAsked) {
   EXPECT_FALSE(out.waiting());
 }
 
+TEST(Handout, WaitsNoLongerThanItMay) {
+  handout out{[] {}};
+  std::shared_ptr<const block> rows;
+  status how;
+  EXPECT_EQ(out.next_within(duration{1}, {}, rows, how), handout::outcome::nothing_yet);
+  EXPECT_TRUE(out.waiting()) << "it comes back";
+  std::thread actor{[&] { out.add(a, numbers(0, 10)); }};
+  EXPECT_EQ(out.next_within(std::chrono::hours{1}, {}, rows, how), handout::outcome::rows);
+  EXPECT_EQ(out.claim_up_to(99).second, 10u);
+  actor.join();
+  std::stop_source stop;
+  std::thread other{[&] { stop.request_stop(); }};
+  EXPECT_EQ(out.next_within(std::chrono::hours{1}, stop.get_token(), rows, how),
+            handout::outcome::over);
+  EXPECT_EQ(how.code(), status_code::cancelled);
+  other.join();
+  std::thread last{[&] { out.finish({}); }};
+  EXPECT_EQ(out.next_within(std::chrono::hours{1}, {}, rows, how), handout::outcome::over);
+  EXPECT_EQ(how, status{});
+  last.join();
+}
+
 TEST(Handout, WakesTheActorOnceUntilItLooks) {
   int woken = 0;
   handout out{[&] { ++woken; }};

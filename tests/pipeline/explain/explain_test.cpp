@@ -51,6 +51,26 @@ TEST(Explain, CountsRowsBlocksAndBytesOfEachOperator) {
   EXPECT_GT(seen.operators[2].blocks, 0u);
 }
 
+TEST(Explain, ShowsTheLabelOfAFunctionAndNotWhatIsShipped) {
+  const auto in = range(0, 2);
+  const std::pair<std::string, std::string> names[] = {
+    {"python:tokenize.<locals>.f:c2hpcHBlZA==", "map('python:tokenize.<locals>.f')"},
+    {"python:", "map('python')"},
+    {"tiles:decode:2", "map('tiles:decode:2')"},
+    {"python:" + std::string(300, 'a') + ":x", "map('python:" + std::string(193, 'a') + "')"},
+    // 200 bytes end within the character.
+    {std::string(199, 'a') + "\u00e4", "map('" + std::string(199, 'a') + "')"}};
+  for (const auto& [name, shown] : names) {
+    auto f = std::make_shared<function>();
+    f->argument = f->declared = in->spec;
+    f->named = name;
+    const auto seen = explain(make_map(in, f).value(), with_slow()).value();
+    EXPECT_EQ(seen.operators.at(0).name, shown);
+    const auto refused = make_map(make_window(in, 2, 2).value(), f).status();
+    EXPECT_THAT(refused.message(), Not(HasSubstr("c2hpcHBlZA")));
+  }
+}
+
 TEST(Explain, ShowsTheWorkInsideOfAParallelInterleave) {
   const auto in = range(0, 6);
   const auto inner = traced(in, [](expr x) {

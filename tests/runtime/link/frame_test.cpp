@@ -191,7 +191,19 @@ INSTANTIATE_TEST_SUITE_P(
   Each, BadFrame,
   ::testing::Values(
     bad_frame{"Magic", {.magic = 1}, {}, refusal::bad_magic},
-    bad_frame{"Flags", {.magic = m, .flags = 4}, {}, refusal::bad_frame},
+    bad_frame{"Flags", {.magic = m, .flags = 8}, {}, refusal::bad_frame},
+    bad_frame{
+      "PingWithChannel", {.magic = m, .flags = flag_ping, .channel = 1}, {}, refusal::bad_frame},
+    bad_frame{"PingWithPayload",
+              {.magic = m, .flags = flag_ping, .payload_bytes = 1},
+              {},
+              refusal::bad_frame},
+    bad_frame{"PingThatContinues",
+              {.magic = m, .flags = flag_ping | flag_continuation},
+              {},
+              refusal::bad_frame},
+    bad_frame{
+      "SecondHelloAsPing", {.magic = m, .flags = flag_ping | flag_hello}, {}, refusal::bad_frame},
     bad_frame{"Reserved", {.magic = m, .reserved = 1}, {}, refusal::bad_frame},
     bad_frame{"SecondHello", {.magic = m, .flags = flag_hello}, {}, refusal::bad_frame},
     bad_frame{"HeaderOfHalfWords", {.magic = m, .header_bytes = 9}, {}, refusal::bad_frame},
@@ -216,6 +228,38 @@ INSTANTIATE_TEST_SUITE_P(
               {},
               refusal::bad_frame}),
   [](const auto& info) { return std::string{info.param.name}; });
+
+TEST(Frame, BoundsTheSegmentsOfAllMessagesUnderWay) {
+  // Of each message the first byte comes, and the sizes of all its segments.
+  std::vector<std::byte> bytes = bytes_of({});
+  const auto hello_size = bytes.size();
+  const std::vector<uint64_t> sizes(4096, 1);
+  const auto begin = [&](uint32_t channel) {
+    auto next = with_frame(
+      {.magic = frame_magic, .channel = channel, .segments = 4096, .payload_bytes = 1}, sizes);
+    next.push_back(std::byte{});
+    bytes.insert(bytes.end(), next.begin() + static_cast<ptrdiff_t>(hello_size), next.end());
+  };
+  for (uint32_t channel = 0; channel < 63; ++channel) begin(channel);
+  EXPECT_TRUE(feed(bytes).second);
+  const auto few = bytes;
+  for (uint32_t channel = 63; channel < 65; ++channel) begin(channel);
+  EXPECT_EQ(feed(bytes).second.code(), status_code::resource_exhausted);
+  // One that ends makes room.
+  bytes = few;
+  for (uint32_t channel = 63; channel < 80; ++channel) {
+    const auto end = with_frame({.magic = frame_magic,
+                                 .flags = flag_continuation,
+                                 .channel = channel - 63,
+                                 .payload_bytes = 4095});
+    bytes.insert(bytes.end(), end.begin() + static_cast<ptrdiff_t>(hello_size), end.end());
+    bytes.resize(bytes.size() + 4095);
+    begin(channel);
+  }
+  const auto [got, why] = feed(bytes);
+  EXPECT_TRUE(why) << to_string(why);
+  EXPECT_EQ(got.size(), 17u);
+}
 
 TEST(Frame, RefusesAMessageInTheMiddleOfAnotherOfItsChannel) {
   auto bytes =
@@ -258,6 +302,62 @@ TEST(Frame, SurvivesDamagedBytes) {
     frame_reader reader{{}};
     feed(reader, bytes, random, 100);
   }
+}
+
+TEST(Frame, PassesPingsBetweenAnyTwoFrames) {
+  std::vector<std::byte> ping(sizeof(frame_prefix));
+  store({.magic = frame_magic, .flags = flag_ping}, ping.data());
+  const auto whole = sample(1, 2, {size_t{3} << 20, 10});
+  const auto good = bytes_of({whole});
+  // The frames' beginnings, found by the prefix's magic at the distances that the writer cuts at.
+  std::vector<std::byte> mixed;
+  const auto hello_size = bytes_of({}).size();
+  auto at = hello_size;
+  mixed.assign(good.begin(), good.begin() + static_cast<ptrdiff_t>(at));
+  while (at < good.size()) {
+    mixed.insert(mixed.end(), ping.begin(), ping.end());
+    const auto prefix = load_prefix(good.data() + at);
+    ASSERT_EQ(prefix.magic, frame_magic);
+    const auto size =
+      sizeof(prefix) + 8 * prefix.segments + prefix.header_bytes + prefix.payload_bytes;
+    mixed.insert(mixed.end(), good.begin() + static_cast<ptrdiff_t>(at),
+                 good.begin() + static_cast<ptrdiff_t>(at + size));
+    at += size;
+  }
+  mixed.insert(mixed.end(), ping.begin(), ping.end());
+  std::mt19937_64 random{1};
+  for (auto largest : {size_t{1} << 20, size_t{1000}, size_t{7}}) {
+    frame_reader reader{{}};
+    auto [got, why] = feed(reader, mixed, random, largest);
+    ASSERT_TRUE(why) << to_string(why);
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_TRUE(same(got[0], whole));
+    EXPECT_FALSE(reader.mid_message());
+  }
+}
+
+TEST(Frame, APingBeforeTheHelloIsRefused) {
+  std::vector<std::byte> ping(sizeof(frame_prefix));
+  store({.magic = frame_magic, .flags = flag_ping}, ping.data());
+  EXPECT_FALSE(feed(ping).second);
+}
+
+TEST(Frame, TheWriterCountsNoPing) {
+  frame_writer writer;
+  writer.push_ping();
+  EXPECT_EQ(drain(writer).size(), sizeof(frame_prefix));
+  EXPECT_EQ(writer.take_finished(), 0u);
+}
+
+TEST(Hello, CarriesTheIntervalOfPings) {
+  const auto back = decode_hello(encode(link_hello{.ping_every = std::chrono::milliseconds{250}}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->ping_every, std::chrono::milliseconds{250});
+  EXPECT_TRUE(back->knows_pings());
+  EXPECT_FALSE(link_hello{.protocol_minor = 0}.knows_pings());
+  const auto rare = decode_hello(encode(link_hello{.ping_every = std::chrono::minutes{61}}));
+  ASSERT_FALSE(rare);
+  EXPECT_NE(rare.status().message().find("at most an hour"), std::string::npos);
 }
 
 TEST(Frame, TellsAWholeMessageFromATruncatedOne) {

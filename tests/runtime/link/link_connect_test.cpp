@@ -83,7 +83,7 @@ TEST(LinkConnect, TellsBothVersionsWhenTheyDiffer) {
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().code(), status_code::failed_precondition);
   EXPECT_THAT(made.status().message(), HasSubstr("2.1"));
-  EXPECT_THAT(made.status().message(), HasSubstr("1.0"));
+  EXPECT_THAT(made.status().message(), HasSubstr("1.1"));
 }
 
 TEST(LinkConnect, IsToldWhenItsServiceEndsFirst) {

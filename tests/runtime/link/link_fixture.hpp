@@ -69,6 +69,11 @@ public:
     log_->changed.wait_for(hold, patience, [&] { return !log_->closed.empty(); });
     return log_->closed.empty() ? status{} : log_->closed.front();
   }
+  /// Whether the link ends within that time.
+  bool closed_within(duration limit) {
+    std::unique_lock hold{log_->mutex};
+    return log_->changed.wait_for(hold, limit, [&] { return !log_->closed.empty(); });
+  }
   size_t times_closed() {
     std::lock_guard hold{log_->mutex};
     return log_->closed.size();

@@ -116,7 +116,7 @@ TEST(LinkRefuses, AnotherMajorVersionAndTellsItWhy) {
   auto why = n.there.refused.take();
   ASSERT_TRUE(why);
   EXPECT_THAT(why->message(), HasSubstr("version 9.4"));
-  EXPECT_THAT(why->message(), HasSubstr("version 1.0"));
+  EXPECT_THAT(why->message(), HasSubstr("version 1.1"));
   EXPECT_EQ(n.there.service.counters().bad_version, 1u);
 }
 

@@ -1,3 +1,4 @@
+#include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/link/local_link.hpp"
 #include "headrace/runtime/link/transport_registry.hpp"
 #include "tests/runtime/link/link_fixture.hpp"
@@ -34,6 +35,11 @@ TEST_F(LocalLink, MovesMessagesWithoutCopying) {
   EXPECT_EQ(near.link->queued_bytes(), 0u);
   EXPECT_EQ(near.link->peer_node(), 2u);
   EXPECT_EQ(far.link->peer_node(), 1u);
+}
+
+TEST_F(LocalLink, ItsPeerIsOnTheSameHost) {
+  EXPECT_EQ(near.link->peer_boot_id(), boot_id());
+  EXPECT_EQ(far.link->peer_boot_id(), boot_id());
 }
 
 TEST_F(LocalLink, KeepsTheOrderFromSeveralThreads) {

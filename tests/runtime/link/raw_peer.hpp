@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace headrace::test {
 
@@ -48,6 +49,14 @@ public:
       }
       out.append(bytes, static_cast<size_t>(n));
     }
+  }
+  /// What comes next, at most `most` bytes; empty at the end, or after a bound on waiting.
+  std::string read(size_t most) {
+    std::string out(most, '\0');
+    auto n = ::recv(fd_, out.data(), most, 0);
+    timed_out_ = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    out.resize(n > 0 ? static_cast<size_t>(n) : 0);
+    return out;
   }
   int socket() const { return fd_; }
   bool timed_out() const { return timed_out_; }

@@ -3,6 +3,8 @@
 #include "headrace/runtime/base/ids.hpp"
 
 #include <cmath>
+#include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,6 +80,21 @@ TEST(LoggerFileTest, AppendsToItsFile) {
   std::getline(in, second);
   EXPECT_THAT(first, EndsWith("i=0"));
   EXPECT_THAT(second, EndsWith("i=1"));
+  unlink(path.c_str());
+}
+TEST(LoggerFileTest, KeepsItsFileFromProgramsThatAreStarted) {
+  auto path = testing::TempDir() + "headrace_log_kept_" + std::to_string(getpid());
+  auto log = logger::open({.file = path});
+  ASSERT_TRUE(log);
+  int found = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    std::error_code none;
+    if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), none) != path)
+      continue;
+    ++found;
+    EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+  }
+  EXPECT_EQ(found, 1);
   unlink(path.c_str());
 }
 TEST(LoggerFileTest, NamesTheFileItCannotOpen) {

@@ -1,6 +1,6 @@
 #include "headrace/runtime/node/address.hpp"
 
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,8 @@ class DispatcherConfig(NamedTuple):
 
     port: where it listens; 0: any free port. protocol: only a name, kept for ``target``.
     worker_timeout_ms, client_timeout_ms: how long a worker or trainer that is not heard of counts as alive (one
-    lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak (1000).
+    lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak: by default each second, and
+    at least four times a lease; a lease must have room for two.
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
     deployment_mode: ``"REMOTE"``, which is the default.
@@ -59,6 +60,8 @@ class WorkerConfig(NamedTuple):
     python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
     many processes (as many as there are CPUs), the memory of each, and the time of one call. A call that takes more is
     that element's error, and its process is replaced.
+    python_from_anyone: run the Python functions of everybody who reaches the dispatcher. Without it, and without TLS, a
+    worker runs only those of datasets that programs of its own user distributed on this host.
     heartbeat_interval_ms, dispatcher_timeout_ms: the dispatcher decides these here, and a worker waits for its
     dispatcher as long as it lives; a warning says so.
 
@@ -93,6 +96,7 @@ class WorkerConfig(NamedTuple):
     python_processes: int | None = None
     python_memory_bytes: int | None = None
     python_call_timeout_ms: int | None = None
+    python_from_anyone: bool = False
 
 
 # -- checks ---------------------------------------------------------------------------------------------
@@ -142,6 +146,7 @@ def _mode(value: Any, field: str) -> None:
 _CHECKS: dict[str, _Check] = {
     "port": port_of, "data_transfer_port": port_of, "worker_addresses": _texts, "worker_tags": _texts,
     "fault_tolerant_mode": _yes_or_no, "gc_dynamic_sharding_jobs": _yes_or_no, "insecure": _yes_or_no,
+    "python_from_anyone": _yes_or_no,
     "python_processes": _some, "python_memory_bytes": _some, "python_call_timeout_ms": _some,
     "job_gc_timeout_ms": _amount_or_never, "deployment_mode": _mode,
     **{field: _amount for field in (

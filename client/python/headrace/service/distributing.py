@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
+from .. import _core, _vouching
 from .._dataset import AUTOTUNE, Dataset
 from .._specs import flatten
 from .._values import integer
@@ -108,6 +108,7 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
+        _vouching.vouch(dataset._graph.function_names())
         return Dataset(_core.distribute(dataset._graph, *options), dataset.options())
 
     return apply
@@ -138,6 +139,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
             raise TypeError(f"dataset_id must be a str, not {type(dataset_id).__name__}: {dataset_id!r}")
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
+    _vouching.vouch(graph.function_names())
     out: str = _core.register_dataset(where, graph, dataset_id or graph.fingerprint())
     return out
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import _core
 
+#: Sessions that were not closed: they last though nobody keeps the object.
+_open: set[secure] = set()
+
 
 class secure:
-    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``.
+    """From here on this program connects to services with mutual TLS, until ``close()`` or the end of ``with``; whether
+    anybody keeps the object does not matter. What reads by then goes on with it. A session that is closed before anything
+    was asked of a service warns.
 
     tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. They
     serve all that the program asks of services: ``distribute``, ``register_dataset``, ``status`` and what servers tell of
@@ -34,13 +40,21 @@ class secure:
             if not str(value):
                 raise ValueError(f"{name} must not be empty")
         self._session = _core.SecureSession(*(str(x) for x in files.values()))
+        _open.add(self)
 
     def close(self) -> None:
         """Later connections are plain again, once nothing uses those that are open."""
+        self._end()
+
+    def _end(self) -> None:
+        _open.discard(self)
+        if not self._session.used():
+            warnings.warn("secure: nothing was asked of a service before this session was closed; later connections are "
+                          "plain", stacklevel=3)
         self._session.stop()
 
     def __enter__(self) -> secure:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._end()

@@ -7,14 +7,19 @@ import time
 import warnings
 from typing import Any
 
-from .. import _core, _lifetime, _pool
-from ..errors import OpError, UnimplementedError, _make
+from .. import _core, _lifetime, _pool, _vouching
+from ..errors import DeadlineExceededError, OpError, UnimplementedError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
 
 
+#: How long a silent worker or trainer counts as alive by default.
+_LEASE_MS = 5000
 #: Seconds in which what a worker runs may end by itself.
 _MOMENT = 0.3
+#: Seconds in which a worker should be known to its dispatcher, and after which the workers are looked at again.
+_REGISTERED = 5.0
+_LOOK = 0.5
 
 
 def _ms(value: int | None) -> int:
@@ -149,9 +154,11 @@ class DispatchServer(_Server):
         if len(leases) > 1:
             raise UnimplementedError("DispatcherConfig: worker_timeout_ms and client_timeout_ms are one lease here, and "
                                      "must not differ")
-        return _core.start_dispatcher(
-            _endpoint(c, port=c.port, advertise_host=c.advertise_host), _ms(c.heartbeat_interval_ms),
-            max(leases, default=0))
+        heartbeat, lease = _ms(c.heartbeat_interval_ms), max(leases, default=_LEASE_MS)
+        if lease < 2 * heartbeat:
+            raise ValueError(f"DispatcherConfig: worker_timeout_ms is {lease} and heartbeat_interval_ms is {heartbeat}; the "
+                             "time-out must be at least twice the interval, or workers would die of one late message")
+        return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat, lease)
 
     @property
     def target(self) -> str:
@@ -224,9 +231,11 @@ class WorkerServer(_Server):
         if c.worker_address:
             where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
             advertised = {"advertise_data" if ":" in where else "advertise_host": where}
-        self._pool = _pool.Pool(_pool.Limits(
-            c.python_processes, c.python_memory_bytes,
-            c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None))
+        limits = _pool.Limits(c.python_processes, c.python_memory_bytes,
+                              c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None)
+        # With TLS, whoever speaks to the dispatcher has a certificate.
+        from_anyone = c.python_from_anyone or bool(c.tls_cert)
+        self._pool = _pool.Pool(limits) if from_anyone else _pool.Pool(limits, _vouching.check)
         return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
                                   list(c.worker_tags or []), self._pool, ending.fail)
@@ -240,19 +249,22 @@ class WorkerServer(_Server):
         ...     worker.stop()
         """
         super().start()
-        limit = time.monotonic() + 5
+        limit = time.monotonic() + _REGISTERED
+        dispatcher = without_scheme(self._config.dispatcher_address, "dispatcher_address")
         try:
-            while not self._is_known() and not self._is_over() and time.monotonic() < limit:
-                pass
+            while not self._is_over() and (left := limit - time.monotonic()) > 0:
+                alive = [w["address"] for w in status(dispatcher, timeout=1)["workers"] if w["alive"]]
+                if self.address in alive:
+                    return
+                try:
+                    _core.await_workers(dispatcher, len(alive) + 1, min(left, _LOOK))
+                except DeadlineExceededError:
+                    pass  # others may have left
         except OpError:
             pass  # nobody there yet
 
     def _is_over(self) -> bool:
         return self._ending is not None and self._ending.over.is_set()
-
-    def _is_known(self) -> bool:
-        told = status(self._config.dispatcher_address, timeout=1)
-        return any(w["address"] == self.address and w["alive"] for w in told["workers"])
 
     def _end(self, running: Any) -> None:
         # What it runs was told to end, when the processes are killed in which that may hang.

@@ -1,4 +1,4 @@
-#include "headrace/runtime/node/boot_id.hpp"
+#include "headrace/runtime/base/boot_id.hpp"
 
 #include "headrace/runtime/base/ids.hpp"
 

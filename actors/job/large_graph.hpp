@@ -1,3 +1,0 @@
-#pragma once
-
-#include "headrace/actors/protocol/large_graph.hpp"

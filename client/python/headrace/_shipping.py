@@ -1,0 +1,121 @@
+"""Python functions as graphs carry them: a header that everybody may read, and a pickle that only the processes open
+in which the function runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import dtypes
+from ._ragged import RaggedTensorSpec
+from .errors import InvalidArgumentError
+
+#: Names of Python functions in graphs: this, a label for people, a colon, and what is shipped, in base64.
+PREFIX = "python:"
+#: Of the header. Another one is of a release that this one does not know.
+_FORMAT = 1
+#: How deep what a function takes or gives may be nested.
+_DEEPEST = 64
+_LARGEST_EXTENT = (1 << 63) - 1
+
+
+class Shipped(NamedTuple):
+    """What is known of a function without running anything of it."""
+
+    #: ``"function"`` or ``"generator"``.
+    kind: str
+    #: What it takes and gives: nests of ``[dtype name, dims]``, with dims a list of int or None, or None.
+    argument: Any
+    declared: Any
+    #: The pickled function. Whoever unpickles it runs it.
+    program: bytes
+
+
+def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
+    """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives."""
+    import cloudpickle
+
+    header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}
+    program: bytes = cloudpickle.dumps(made)
+    return json.dumps(header, separators=(",", ":")).encode() + b"\n" + program
+
+
+def unpack(shipped: bytes) -> Shipped:
+    """The reverse. Runs nothing of it. Raises ``InvalidArgumentError`` for what is damaged, crafted or of another
+    release.
+    """
+    head, line, program = shipped.partition(b"\n")
+    try:
+        header = json.loads(head)
+        if not line or not isinstance(header, dict):
+            raise ValueError("it has no header")
+        if header.get("format") != _FORMAT:
+            raise ValueError(f"its format is {header.get('format')!r:.40}; this release reads {_FORMAT}")
+        kind = header.get("kind")
+        if kind not in ("function", "generator"):
+            raise ValueError(f"its kind is {kind!r:.40}; it must be function or generator")
+        return Shipped(kind, _decoded(header.get("argument"), 0), _decoded(header.get("result"), 0), program)
+    except (ValueError, TypeError, RecursionError) as e:
+        raise InvalidArgumentError(f"a Python function of the graph cannot be read: {e}") from None
+
+
+def name_of(f: Any, shipped: bytes) -> str:
+    """The name in a graph of what ``pack`` made of ``f``."""
+    label = str(getattr(f, "__qualname__", type(f).__qualname__)).replace(":", "")
+    return f"{PREFIX}{label}:{base64.b64encode(shipped).decode()}"
+
+
+def parts_of(name: str) -> tuple[str, bytes]:
+    """The label and what is shipped, of such a name. Raises ``InvalidArgumentError`` for one of another form."""
+    label, _, shipped = name.removeprefix(PREFIX).rpartition(":")
+    try:
+        return label, base64.b64decode(shipped, validate=True)
+    except (ValueError, binascii.Error):
+        raise InvalidArgumentError(f"a Python function of the graph, '{label:.60}', is not in base64") from None
+
+
+def _encoded(spec: Any) -> list[Any]:
+    if isinstance(spec, tuple):
+        return ["tuple", *map(_encoded, spec)]
+    if isinstance(spec, dict):
+        return ["dict", *([name, _encoded(part)] for name, part in spec.items())]
+    if hasattr(spec, "_ragged_parts"):
+        return ["ragged", *map(_encoded, spec._ragged_parts)]
+    dtype, dims = spec
+    return ["tensor", dtype, dims]
+
+
+def _decoded(given: Any, depth: int) -> Any:
+    if not isinstance(given, list) or not given or depth > _DEEPEST:
+        raise ValueError("it takes or gives what is no spec")
+    what, *parts = given
+    if what == "tensor" and len(parts) == 2:
+        return _leaf(*parts)
+    if what == "tuple":
+        return tuple(_decoded(part, depth + 1) for part in parts)
+    if what == "dict" and all(isinstance(part, list) and len(part) == 2 and isinstance(part[0], str) for part in parts):
+        return {name: _decoded(part, depth + 1) for name, part in parts}
+    if what == "ragged" and len(parts) >= 2:
+        leaves = [_decoded(part, depth + 1) for part in parts]
+        if all(isinstance(leaf, list) for leaf in leaves):
+            return RaggedTensorSpec(tuple(leaves))
+    raise ValueError(f"it takes or gives {what!r:.40}, which this release does not know")
+
+
+def _leaf(dtype: Any, dims: Any) -> list[Any]:
+    if not isinstance(dtype, str):
+        raise ValueError(f"its dtype is {dtype!r:.40}")
+    known: Callable[[Any], bool] = lambda d: d is None or (type(d) is int and 0 <= d <= _LARGEST_EXTENT)
+    if dims is not None and not (isinstance(dims, list) and all(map(known, dims))):
+        raise ValueError(f"its dims are {dims!r:.40}")
+    return [dtypes.as_dtype(dtype).name, dims]
+
+
+def load(program: bytes) -> Any:
+    """The function itself. Only for processes of a pool: it runs what is in it."""
+    return pickle.loads(program)

@@ -1,0 +1,115 @@
+"""Which Python functions a worker runs: those that a process of its own user vouches for.
+
+A process that hands a dataset to a service leaves a file for each Python function in it, named by the function's
+SHA-256, in a folder that only its user can write to. A worker of that user runs what has such a file. So a stranger who
+reaches the dispatcher's port cannot have code of his own run, and graphs stay the same whoever made them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import stat
+import time
+from collections.abc import Iterable
+
+from . import _shipping
+from .errors import PermissionDeniedError
+
+#: The environment variable that names another folder.
+VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"
+#: From so many files on, those are removed that nobody has used for so many seconds.
+_MANY = 1000
+_OLD = 30 * 24 * 3600.0
+
+
+def folder() -> str:
+    """Where the files are: the same for all programs of a user, whatever they take for their home."""
+    return os.environ.get(VARIABLE) or os.path.join(_home(), ".headrace", "python-functions")
+
+
+def _home() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return os.path.expanduser("~")
+
+
+def _file_of(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def vouch(names: Iterable[str]) -> None:
+    """Lets workers of this user run these functions of graphs, if they see this folder. Others are left alone."""
+    files = {_file_of(name) for name in names if name.startswith(_shipping.PREFIX)}
+    if not files:
+        return
+    where = folder()
+    try:
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        for file in files:
+            _touch(os.path.join(where, file))
+        _forget_old(where)
+    except OSError:
+        # Workers elsewhere do not need it, and those that do say what is missing.
+        pass
+
+
+def _touch(path: str) -> None:
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    except FileExistsError:
+        os.utime(path)
+
+
+def _forget_old(where: str) -> None:
+    with os.scandir(where) as entries:
+        all_files = [entry.path for entry in entries]
+    if len(all_files) < _MANY:
+        return
+    now = time.time()
+    for path in all_files:
+        try:
+            if now - os.lstat(path).st_mtime > _OLD:
+                os.unlink(path)
+        except OSError:
+            pass  # another process was first
+
+
+def check(name: str) -> None:
+    """Raises ``PermissionDeniedError`` for the name of a function that no process of this user vouches for."""
+    why = _why_not(_file_of(name))
+    if why is None:
+        return
+    label, _ = _shipping.parts_of(name)
+    raise PermissionDeniedError(
+        f"the Python function '{label:.200}' is refused: {why}. A worker without TLS runs the functions of its own "
+        f"user's programs on its host, which leave a file in that folder ({VARIABLE} names another one). One that is "
+        "started with --python-from-anyone, or WorkerConfig(python_from_anyone=True), runs those of everybody who reaches "
+        "the dispatcher; with TLS, the certificate is the permission")
+
+
+def _why_not(file: str) -> str | None:
+    where = folder()
+    try:
+        opened = os.open(where, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as e:
+        return f"the folder {where} cannot be read ({e.strerror})"
+    try:
+        about = os.fstat(opened)
+        if about.st_uid != os.geteuid():
+            return f"the folder {where} is of the user with the id {about.st_uid}, and this worker runs as {os.geteuid()}"
+        if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return f"others than the user with the id {os.geteuid()} can write to the folder {where}"
+        found = os.stat(file, dir_fd=opened, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return f"{os.path.join(where, file)} is not a file of the user with the id {os.geteuid()}"
+        os.utime(file, dir_fd=opened, follow_symlinks=False)
+    except FileNotFoundError:
+        return f"there is no file {file} in {where}"
+    except OSError as e:
+        return f"the file {os.path.join(where, file)} cannot be read ({e.strerror})"
+    finally:
+        os.close(opened)
+    return None

@@ -1,0 +1,103 @@
+#include "reading.hpp"
+
+/// The class `Iterator` of Python, and what the interpreter's exit does with those that are open.
+namespace headrace::python {
+
+namespace {
+
+PyObject* next_of(PyObject* self) noexcept {
+  try {
+    auto out = nb::inst_ptr<reading>(self)->next();
+    return out.release().ptr();
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const error& e) {
+    try {
+      set_python_error(e.why());
+    } catch (nb::python_error& other) {
+      other.restore();
+    }
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+  return nullptr;
+}
+
+PyObject* self_of(PyObject* self) noexcept {
+  Py_INCREF(self);
+  return self;
+}
+
+PyType_Slot slots[] = {
+  {Py_tp_iter, reinterpret_cast<void*>(self_of)},
+  {Py_tp_iternext, reinterpret_cast<void*>(next_of)},
+  {0, nullptr},
+};
+
+} // namespace
+
+void bind_reading(nb::module_& m) {
+  nb::class_<reading>(m, "Iterator", nb::type_slots(slots),
+                      "One pass over a dataset: gives its elements, one after another.\n\n"
+                      ">>> it = iter(Dataset.range(2))\n"
+                      ">>> next(it), next(it), next(it, None)\n"
+                      "(np.int64(0), np.int64(1), None)\n")
+    .def(
+      "get_next",
+      [](reading& self) {
+        auto out = self.next();
+        if (!out)
+          throw error{out_of_range("get_next: the dataset has no more elements")};
+        return out;
+      },
+      "The next element. Raises OutOfRangeError at the end.\n\n"
+      ">>> iter(Dataset.range(2)).get_next()\n"
+      "np.int64(0)\n")
+    .def(
+      "save", &reading::save,
+      "Where it stands, after the elements that were given: bytes for restore, here or in "
+      "another process. Raises FailedPreconditionError once it is closed, and UnimplementedError "
+      "if elements come from a service.\n\n"
+      ">>> it = iter(Dataset.range(3))\n"
+      ">>> first, record = next(it), it.save()\n"
+      ">>> list(Dataset.range(3).restore(record))\n"
+      "[np.int64(1), np.int64(2)]\n")
+    .def(
+      "restore",
+      [](reading& self, nb::bytes record) {
+        self.restore(buffer::copy_of(record.data(), record.size()));
+      },
+      "Goes on where an iterator of an equal dataset stood when it gave this record. Raises "
+      "InvalidArgumentError or DataLossError for a record of another dataset, or a damaged one.\n\n"
+      ">>> it = iter(Dataset.range(2))\n"
+      ">>> record = it.save()\n"
+      ">>> first = next(it)\n"
+      ">>> it.restore(record)\n"
+      ">>> next(it)\n"
+      "np.int64(0)\n")
+    .def_prop_ro(
+      "ignored", &reading::ignored,
+      "How many failed elements ignore_errors has left out so far, of those read ahead, too; what "
+      "a restored iterator has to read again counts again. What a service leaves out is in its "
+      "status.\n\n"
+      ">>> it = iter(Dataset.range(3).map(lambda x: 4 // x).ignore_errors())\n"
+      ">>> list(it), it.ignored\n"
+      "([np.int64(4), np.int64(2)], 1)\n")
+    .def("close", &reading::close,
+         "Ends the pass and all that runs for it: no more elements come.\n\n"
+         ">>> it = iter(Dataset.range(2))\n"
+         ">>> it.close()\n"
+         ">>> list(it)\n"
+         "[]\n");
+  m.def("leave", [] {
+    leave();
+    reading::close_all();
+  });
+  m.def("refuse_visits", &visit::refuse);
+  m.def("await_threads", &reading::await_threads);
+  m.def("is_orphan", &is_orphan);
+}
+
+} // namespace headrace::python

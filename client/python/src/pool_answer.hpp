@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headrace/pipeline/functions/value.hpp"
+#include "headrace/pipeline/types/spec.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace headrace::python {
+
+/// Reads what a process of the pool wrote of rows (headrace/_pool_process.py). The process ran
+/// somebody's code: all that it says is checked, and nothing of it is run.
+///
+/// The bytes: a number of the request (8) and of rows (4), which is not looked at here; then for
+/// each row a byte. 1: it failed; a length (4) and a text in UTF-8. 0: for each component its rank
+/// (1), its extents (8 each) and its values: numbers of the declared dtype as they are in memory,
+/// or strings, each with its length (8) before it. Integers are little-endian and unsigned.
+class pool_answer {
+public:
+  static constexpr size_t header_bytes = 12;
+
+  /// `bytes` and `declared` must outlive it.
+  pool_answer(std::string_view bytes, const std::vector<tensor_spec>& declared);
+
+  /// Reads the next row: its values are appended to the builders, one a component; or it is an
+  /// error, and they are left alone: `unknown` if the row failed there, `data_loss` if what was
+  /// written is no row of what was declared. Then no further row can be read.
+  status next(std::vector<detail::column_builder>& to);
+
+private:
+  struct value {
+    shape dims;
+    size_t count = 0;
+    std::string_view bytes; ///< of all values
+  };
+  status read_row();
+  status read_values(const tensor_spec& spec, value& into);
+  bool take(size_t count, std::string_view& into);
+  bool take_number(size_t bytes, uint64_t& into);
+
+  std::string_view rest_;
+  const std::vector<tensor_spec>& declared_;
+  std::vector<value> row_;
+  bool broken_ = false;
+};
+
+} // namespace headrace::python

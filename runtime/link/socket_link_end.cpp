@@ -1,0 +1,107 @@
+#include "headrace/runtime/link/socket_link.hpp"
+
+#include "headrace/runtime/link/lingering.hpp"
+
+#include <utility>
+
+namespace headrace {
+
+// How a link over a socket ends: closed by us, lost, turned away, or to make room for others.
+
+void socket_link::close(status why) {
+  {
+    std::lock_guard hold{mutex_};
+    if (std::exchange(closed_, true))
+      return;
+  }
+  loop_->post([self = shared_from_this(), why = std::move(why)] { self->finish(why); });
+}
+
+void socket_link::lost(const wire_result& how) {
+  if (phase_ == phase::open) {
+    // A peer that dies in mid-message is as lost as one that leaves between two.
+    if (how.state == wire_state::ended && reader_.mid_message()) {
+      core_->refused(refusal::truncated);
+      return finish(
+        unavailable(peer_address_ + " closed the connection in the middle of a message"));
+    }
+    if (how.state == wire_state::ended)
+      return finish(unavailable(peer_address_ + " closed the connection"));
+    return finish(how.why.with_context(peer_address_));
+  }
+  if (how.state == wire_state::failed && how.why.code() == status_code::unauthenticated)
+    return refuse(refusal::tls, how.why);
+  auto why = how.state == wire_state::failed
+               ? how.why
+               : unavailable("the connection was closed before the end of the handshake");
+  refuse(phase_ == phase::handshake && core_->tls ? refusal::tls : refusal::truncated, why);
+}
+
+void socket_link::refuse(refusal cause, const status& why) {
+  if (phase_ == phase::closed)
+    return;
+  core_->refused(cause);
+  if (phase_ == phase::open)
+    return finish(why.with_context(peer_address_));
+  if (side_ == side::accepting) {
+    if (core_->options.on_refused)
+      core_->options.on_refused(peer_address_, why);
+    linger_ = true;
+    return finish(why);
+  }
+  auto text = "cannot use " + peer_address_ + " as a headrace data port: " + why.message();
+  if (cause == refusal::bad_magic || cause == refusal::truncated || cause == refusal::silent)
+    text += core_->tls ? " (does something else listen there?)"
+                       : " (does something else listen there, or does it expect TLS?)";
+  finish({why.code(), std::move(text)});
+}
+
+void socket_link::make_room() {
+  if (phase_ != phase::handshake && phase_ != phase::greeting)
+    return;
+  core_->refused(refusal::crowded);
+  const auto why = resource_exhausted("had not said who it is when more than "
+                                      + std::to_string(core_->options.most_greeting)
+                                      + " connections had not; the oldest of them is closed");
+  if (core_->options.on_refused)
+    core_->options.on_refused(peer_address_, why);
+  finish(why);
+}
+
+void socket_link::finish(const status& why) {
+  if (phase_ == phase::closed)
+    return;
+  auto self = shared_from_this();
+  phase_ = phase::closed;
+  std::vector<link_message> dropped;
+  {
+    std::lock_guard hold{mutex_};
+    closed_ = true;
+    dropped.swap(inbox_);
+    closed_why_ = why;
+  }
+  timer_.cancel();
+  {
+    // Nobody writes to a socket that may be another's by then.
+    std::lock_guard writing{write_mutex_};
+    writer_ = {};
+    queued_.store(0, std::memory_order_relaxed);
+    if (linger_) {
+      // It takes a descriptor still, so it stays in the crowd.
+      std::make_shared<lingering>(core_, loop_, std::move(socket_), ticket_)->start();
+    } else {
+      core_->greeting.leave(ticket_);
+      asio::error_code ignored;
+      socket_.close(ignored);
+    }
+  }
+  loop_->remove(self);
+  if (auto ready = std::exchange(ready_, nullptr)) {
+    ready(why);
+  } else if (handlers_) {
+    // What the handlers hold may hold us.
+    if (auto told = std::exchange(*handlers_, {}); told.on_closed)
+      told.on_closed(why);
+  }
+}
+} // namespace headrace

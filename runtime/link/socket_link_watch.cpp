@@ -1,0 +1,90 @@
+#include "headrace/runtime/link/socket_link.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+#include <limits>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <utility>
+
+namespace headrace {
+
+// How an open link shows that it lives and finds out that its peer does not. All of it on the
+// loop's thread, by one timer a link; what sends and receives pays nothing for it.
+
+namespace {
+
+bool readable(int socket) {
+  pollfd fd{socket, POLLIN, 0};
+  return ::poll(&fd, 1, 0) > 0;
+}
+
+// The second line, for links whose own timer cannot run or that nobody reads yet: the kernel gives
+// up a connection on which nothing that we sent was taken for so long. Linux counts a window that
+// stays closed as well, so it has to be longer than any pause that we allow a peer.
+void bound_unacknowledged(int socket, duration limit) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(limit).count();
+  const auto most = static_cast<unsigned>(
+    std::min<int64_t>(ms > INT64_MAX / 2 ? ms : 2 * ms, std::numeric_limits<int>::max()));
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof(most));
+}
+
+} // namespace
+
+void socket_link::keep_watch() {
+  if (!watch_) {
+    // An older peer refuses pings, and promises none: its silence is lawful, for any length.
+    if (!peer_.knows_pings())
+      return;
+    watch_.emplace(core_->options.liveness, peer_.ping_every, clock::system().now());
+    if (watch_->limit() != duration::zero())
+      bound_unacknowledged(socket_.native_handle(), watch_->limit());
+  }
+  timer_.expires_at(watch_->next());
+  timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+    if (!error && self->phase_ == phase::open)
+      self->look();
+  });
+}
+
+void socket_link::look() {
+  const auto now = clock::system().now();
+  auto found = watch_->look(now);
+  // After a pause of our own (a stopped process, a suspended machine) the time has passed and what
+  // came meanwhile, perhaps an end, has not been read yet: that is for whoever reads to judge.
+  if (found == silence_watch::verdict::silent && readable(socket_.native_handle())) {
+    watch_->heard();
+    found = watch_->look(now);
+  }
+  if (found == silence_watch::verdict::silent)
+    return finish(unavailable(fmt::format(
+      "{} has been silent for {:.3g} s (it promised a sign of life every {:.3g} s): it hangs, its "
+      "host is gone, or the network loses what it sends",
+      peer_address_, std::chrono::duration<double>(watch_->silence(now)).count(),
+      std::chrono::duration<double>(peer_.ping_every).count())));
+  if (found == silence_watch::verdict::ping_due)
+    ping();
+  if (phase_ == phase::open)
+    keep_watch();
+}
+
+void socket_link::ping() {
+  {
+    std::lock_guard hold{mutex_};
+    // What is being written shows as well that we live; and where it waits for room, a ping would.
+    if (closed_ || std::exchange(scheduled_, true))
+      return;
+  }
+  {
+    std::lock_guard writing{write_mutex_};
+    writer_.push_ping();
+  }
+  // A ping is nothing that was queued, so its end is nothing to tell.
+  if (auto left = write_some(turn_bytes); left.state != progress::idle || left.messages)
+    go_on(left);
+}
+
+} // namespace headrace

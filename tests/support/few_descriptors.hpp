@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+namespace headrace::test {
+
+/// For its life this process may have so few descriptors that the lower half of them is almost
+/// taken: `free` of it are left. More are taken and given back when told to.
+class few_descriptors {
+public:
+  explicit few_descriptors(size_t free) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    half_ = static_cast<size_t>(lowest_free()) + free;
+    rlimit now{2 * half_, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  few_descriptors(const few_descriptors&) = delete;
+  ~few_descriptors() {
+    give_back();
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+  /// The limit in force, and the hard one.
+  size_t limit() const { return 2 * half_; }
+  size_t hard() const { return before_.rlim_max; }
+
+  /// Until the lowest free one is in the upper half.
+  void take_half() {
+    while (static_cast<size_t>(lowest_free()) < half_) taken_.push_back(::dup(STDERR_FILENO));
+  }
+  void take_all() {
+    for (int fd; (fd = ::dup(STDERR_FILENO)) >= 0;) taken_.push_back(fd);
+  }
+  void give_one_back() {
+    ::close(taken_.back());
+    taken_.pop_back();
+  }
+  void give_back() {
+    while (!taken_.empty()) give_one_back();
+  }
+
+private:
+  static int lowest_free() {
+    const int fd = ::dup(STDERR_FILENO);
+    ::close(fd);
+    return fd;
+  }
+
+  rlimit before_{};
+  size_t half_ = 0;
+  std::vector<int> taken_;
+};
+
+} // namespace headrace::test
