@@ -80,6 +80,8 @@ private:
   void start(repetition& r, const iteration::task& what, graph_is how);
   void announce(repetition& r);
   /// A task left, and gives these back.
+  /// A task's pipeline is done with a pass of a source.
+  void close(repetition& r, task_id id, schema::UnreadSplits::Reader what);
   void left(repetition& r, task_id id, incarnation life, iteration::output made,
             capnp::List<schema::UnreadSplits>::Reader unread);
   /// What may be left to do; `given_back`: by the task that is spoken of.

@@ -9,6 +9,25 @@ namespace headrace {
 
 // Splits: leased on request, and given back.
 
+namespace {
+
+unread_splits read_unread(schema::UnreadSplits::Reader in) {
+  return {in.getSource(),
+          in.getPass(),
+          in.getAnswered(),
+          {in.getRest().getFirst(), in.getRest().getCount()}};
+}
+
+std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in) {
+  auto out = std::make_shared<split_listing>();
+  out->digest = in.getDigest();
+  out->count = in.getCount();
+  for (auto entry : in.getEntries()) out->entries.emplace_back(entry);
+  return out;
+}
+
+} // namespace
+
 caf::result<envelope> job_state::lease(const envelope& in) {
   const auto wanted = in->getDispatcher().getLeaseSplits();
   const task_id id{wanted.getTaskId()};
@@ -17,13 +36,19 @@ caf::result<envelope> job_state::lease(const envelope& in) {
     return make_failure(
       failed_precondition(fmt::format("task {} has no splits to lease", id.value)),
       in->getRequestId());
-  connected::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}},
+  if (wanted.hasCloses()) {
+    close(*r, id, wanted.getCloses());
+    return make_ok(in->getRequestId());
+  }
+  connected::waiting entry{{id, wanted.getSource(), wanted.getPass(), {}, {}, nullptr},
                            in->getRequestId(),
                            self_->make_response_promise<envelope>()};
   if (wanted.getTotal().isSplits())
     entry.what.total = wanted.getTotal().getSplits();
   if (wanted.getNumber() != 0)
     entry.what.number = wanted.getNumber();
+  if (wanted.hasListing())
+    entry.what.listing = read_listing(wanted.getListing());
   auto& requests = connected_[r->core.repetition()].leases;
   // Put again: whoever asked before hears nothing more.
   std::erase_if(requests, [&](auto& earlier) {
@@ -43,20 +68,24 @@ void job_state::left(repetition& r, task_id id, incarnation life, iteration::out
   // With the end of the task, or not at all: what is given back must not be read there any more.
   std::vector<job_core::fact> facts;
   for (auto one : unread)
-    if (auto back = r.splits.give_back(id, {one.getSource(),
-                                            one.getPass(),
-                                            one.getAnswered(),
-                                            {one.getRest().getFirst(), one.getRest().getCount()}}))
+    if (auto back = r.splits.give_back(id, read_unread(one)))
       facts.push_back({r.core.repetition(), *std::move(back)});
   const auto decided = r.core.task_left(id, life, made, rest_of(r, !facts.empty()));
   if (!decided.facts.empty()) // not heard before
     carry_out(r, decided, std::move(facts));
 }
 
+void job_state::close(repetition& r, task_id id, schema::UnreadSplits::Reader what) {
+  std::vector<job_core::fact> facts;
+  for (auto& x : r.splits.close(id, read_unread(what)))
+    facts.push_back({r.core.repetition(), split_assigner::fact{std::move(x)}});
+  commit(facts);
+  settle(r);
+}
+
 job_remainder job_state::rest_of(const repetition& r, bool given_back) const {
   job_remainder out{.splits = given_back || r.splits.has_rest()};
-  if (out.splits)
-    for (const auto& [id, worker] : workers_) out.alive.push_back(worker.worker);
+  for (const auto& [id, worker] : workers_) out.alive.push_back(worker.worker);
   return out;
 }
 
@@ -71,6 +100,14 @@ void job_state::settle(repetition& r) {
     for (auto at = requests.begin(); at != requests.end();) {
       if (auto news = r.splits.note(at->what))
         commit({{number, *std::move(news)}});
+      const auto worker = r.core.tasks().at(at->what.task).worker.data_address;
+      if (const auto why = r.splits.refused(at->what, worker); !why.ok()) {
+        at->answer.deliver(make_failure(why, at->request));
+        blocked.erase(at->what.task);
+        at = requests.erase(at);
+        progress = true;
+        continue;
+      }
       const auto given = r.splits.decide(at->what, blocked, now());
       if (!given) {
         ++at;
@@ -86,6 +123,8 @@ void job_state::settle(repetition& r) {
             out.getRange().setCount(given->splits->count);
           } else {
             out.setExhausted();
+            out.setAlone(given->splits.over.alone);
+            out.setRunning(given->splits.over.running);
           }
         }));
       blocked.erase(at->what.task);

@@ -36,7 +36,15 @@ void job_state::carry_out(repetition& r, const iteration::decision& decided,
                           std::vector<job_core::fact> before) {
   const auto& todo = decided.todo;
   std::ranges::move(core_.facts_of(r.core.repetition(), decided), std::back_inserter(before));
+  std::vector<task_id> kept;
+  std::ranges::copy_if(todo.forget, std::back_inserter(kept),
+                       [&](task_id id) { return r.splits.keeps_passes(id); });
   commit(before);
+  for (auto id : kept)
+    if (const auto state = r.core.tasks().at(id).state;
+        state == iteration::task_state::lost || state == iteration::task_state::left)
+      log_.warn("all later passes lack what a task kept in memory: its worker is gone",
+                {{"task", id}, {"repetition", r.core.repetition()}});
   for (auto id : todo.forget) drop_requests(r.core.repetition(), id);
   for (const auto& task : todo.stop)
     if (auto at = workers_.find(task.worker.id); at != workers_.end())
@@ -100,12 +108,13 @@ envelope job_state::ended(const envelope& in) {
     const incarnation life{what.getIncarnation()};
     const iteration::output made{what.getElements(), what.getBytes(), what.getIgnored()};
     const auto how = what.getFailure();
+    for (auto one : what.getClosed()) close(*r, id, one);
     if (how.isLeft())
       left(*r, id, life, made, how.getLeft());
     else
       carry_out(*r, r->core.task_ended(id, life, made,
                                        how.isFailed() ? read_failure(how.getFailed()) : status{},
-                                       rest_of(*r)));
+                                       rest_of(*r), what.getByItself()));
   }
   return make_ok(in->getRequestId());
 }

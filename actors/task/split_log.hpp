@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -21,7 +22,8 @@ struct split_question {
   friend auto operator<=>(const split_question&, const split_question&) = default;
 };
 
-/// What a task that leaves has not begun to read of the last pass over a source that it came to.
+/// What a task has not begun to read of a pass over a source: the last one that it came to, if the
+/// task leaves, or one that its pipeline is done with.
 struct unread_splits {
   uint32_t source = 0;
   uint64_t pass = 0;
@@ -30,12 +32,22 @@ struct unread_splits {
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
-/// The answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
+/// What a task asks its job, or, where it closes a pass, what it tells it: that is answered, too.
+struct splits_wish {
+  split_question which;
+  std::optional<uint64_t> total = {};                ///< splits in a pass, if the source can tell
+  std::shared_ptr<const split_listing> listing = {}; ///< see `split_provider::next`
+  /// The task is done with that pass, which is not over; these are for others. The number of the
+  /// question is that of the next one, which is never put.
+  std::optional<unread_splits> closes = {};
+};
+
+/// The answers that a task had from its job: splits, or the end of a pass. With graph and
 /// seed they determine everything that the task produces. Kept by pass, as sources that are read
 /// ahead may ask in another order the next time.
 class split_log {
 public:
-  using answer = std::optional<split_range>;
+  using answer = split_answer;
 
   /// The answer to the next question about that pass; what comes out of turn is ignored.
   void add(const split_question& asked, answer given) {

@@ -98,7 +98,7 @@ void task_state::on(const worker_leaves&) {
       for (const auto& x : unread) memory_->splits.cut(x);
     memory_->output.leaving();
   });
-  asked_.reset();
+  asked_.clear();
   port::tell(parent_, make_local<task_report>(task_report{.id = about_.id,
                                                           .life = about_.life,
                                                           .job = about_.job,
@@ -150,7 +150,7 @@ result<caf::actor> task_state::run(uint64_t number) {
   if (ended_)
     return cancelled("the task is over");
   run_ = number;
-  asked_.reset();
+  asked_.clear();
   taken_from_runner_ = 0;
   runner_ = std::make_shared<runner>(runner::options{
     .graph = about_.graph,
@@ -176,8 +176,8 @@ result<caf::actor> task_state::run(uint64_t number) {
         tell(rows_produced{number, std::move(rows)});
       },
     .wants_splits =
-      [tell, number](const split_question& which, std::optional<uint64_t> total) {
-        tell(splits_wanted{number, which, total});
+      [tell, number](splits_wish wish) {
+        tell(splits_wanted{number, std::move(wish)});
       },
     .ended =
       [tell, number](status how) {
@@ -208,6 +208,7 @@ void task_state::on(const run_ended& what) {
   if (!what.how.ok())
     return fail(what.how);
   memory_->exhausted = true;
+  memory_->by_itself = !runner_->exhausted();
   memory_->output.exhausted();
   deal();
 }
@@ -216,9 +217,10 @@ void task_state::on(const splits_wanted& what) {
   if (what.run != run_)
     return;
   // An answer to an earlier runner may have come after this one had begun.
-  if (const auto* known = memory_->splits.find(what.which))
-    return runner_->give_splits(*known);
-  asked_ = what.which;
+  const auto& which = what.wish.which;
+  if (const auto* known = memory_->splits.find(which))
+    return runner_->give_splits(which, *known);
+  asked_.insert(which);
   report(what);
 }
 
@@ -234,10 +236,8 @@ void task_state::on(const splits_answered& what) {
       memory_->splits = {};
       memory_->replayable = false;
     });
-  if (asked_ != what.which)
-    return;
-  asked_.reset();
-  runner_->give_splits(what.what);
+  if (asked_.erase(what.which) != 0)
+    runner_->give_splits(what.which, what.what);
 }
 
 void task_state::fail(const status& why) {
@@ -290,7 +290,8 @@ void task_state::report(std::optional<splits_wanted> wants, std::optional<status
                                                           .job = about_.job,
                                                           .numbers = memory_->told(),
                                                           .wants = std::move(wants),
-                                                          .ended = std::move(ended)}));
+                                                          .ended = std::move(ended),
+                                                          .by_itself = memory_->by_itself}));
 }
 
 void task_state::arm() {

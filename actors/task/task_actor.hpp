@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 namespace headrace {
 
@@ -77,7 +78,7 @@ private:
   supervisor team_;
   std::shared_ptr<runner> runner_;
   uint64_t run_ = 0;
-  std::optional<split_question> asked_; ///< the present runner waits for this
+  std::set<split_question> asked_; ///< the present runner waits for these
   bool ended_ = false;
   size_t taken_from_runner_ = 0;
   uint64_t armed_ = 0;

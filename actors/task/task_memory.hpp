@@ -36,6 +36,7 @@ struct task_memory {
   std::map<consumer_id, route> routes;
   bool opened = false;    ///< somebody reads or has read: the pipeline runs
   bool exhausted = false; ///< the pipeline came to its end
+  bool by_itself = false; ///< it did before its sources were exhausted
   bool leaving = false;   ///< it is to come to its end after what was begun
   /// Set while this is changed. If it stays so, an actor died half-way, and no other can go on.
   bool torn = false;

@@ -18,6 +18,9 @@
 
 namespace headrace {
 
+/// Writes down what a task has not begun.
+void write_unread(schema::UnreadSplits::Builder out, const unread_splits& what);
+
 /// Runs tasks for a dispatcher: registers with it, says that it lives, starts and stops tasks as it
 /// is told, and passes on what tasks have to say. Supervises its tasks: one whose actor dies goes
 /// on in another, within its budget.
@@ -39,10 +42,14 @@ private:
     task_handle actor;    ///< null between two lives
     task_numbers numbers; ///< as the task last said
     rate_window rate;     ///< of its elements
-    /// The question that is with the job.
-    std::optional<splits_wanted> asked;
-    uint64_t asks = 0;      ///< counts the requests; only the last one's answer is heard
-    bool ask_again = false; ///< that one was lost
+    /// What is with the job: a question, or what was closed.
+    struct ask {
+      splits_wish what;
+      uint64_t number = 0; ///< of the request; only the last one's answer is heard
+      bool again = false;  ///< that one was lost
+    };
+    std::map<split_question, ask> asked;
+    uint64_t asks = 0; ///< counts the requests
     /// It leaves, and gives these back.
     std::optional<std::vector<unread_splits>> unread;
   };
@@ -57,11 +64,14 @@ private:
   void task_down(task_id id, const status& why);
   /// The task has failed for good.
   void give_up(task_id id, const status& why);
-  void ask_splits(task_id id, const splits_wanted& what);
-  /// The task, if it waits for the answer to that request; else the end.
-  std::map<task_id, task>::iterator waiting(task_id id, uint64_t ask);
-  void not_answered(task_id id, uint64_t ask);
-  void answer_splits(task_id id, uint64_t ask, result<std::optional<split_range>> what);
+  void ask_splits(task_id id, const split_question& which);
+  /// Asks again what was not answered; `all`: also what is not known to be lost.
+  void ask_again(task_id id, bool all);
+  /// The question, if it waits for the answer to that request; else null.
+  task::ask* waiting(task_id id, const split_question& which, uint64_t ask);
+  void not_answered(task_id id, const split_question& which, uint64_t ask);
+  void answer_splits(task_id id, const split_question& which, uint64_t ask,
+                     result<split_answer> what);
   void register_here(const connection& to);
   void beat();
   /// Says that a task ended, again and again until it was heard.

@@ -73,9 +73,7 @@ void worker_state::register_here(const connection& to) {
         log_.info("registered", {{"worker", id_}, {"dispatcher", to_string(dispatcher_.where())}});
         told_tree_ = {};
         // What was said over the earlier connection may not have arrived.
-        for (const auto& [id, task] : tasks_)
-          if (task.asked)
-            ask_splits(id, *task.asked);
+        for (const auto& [id, task] : tasks_) ask_again(id, true);
         port::remind(self_, timing_.heartbeat, atom::beat_v, ++beats_);
       },
       [this](const caf::error& why) { dispatcher_.renew(to_status(why)); });
@@ -98,9 +96,7 @@ size_t worker_state::look_for_stuck() {
 
 void worker_state::beat() {
   for (const auto& [id, said] : unheard_ends_) tell_end(id);
-  for (const auto& [id, task] : tasks_)
-    if (task.ask_again)
-      ask_splits(id, splits_wanted{*task.asked});
+  for (const auto& [id, task] : tasks_) ask_again(id, false);
   const auto stuck = look_for_stuck();
   const auto* to = dispatcher_.get();
   if (to == nullptr)

@@ -12,21 +12,16 @@ namespace headrace {
 
 // The tasks: ordered, run, over.
 
-namespace {
-
-void write_unread(schema::TaskEnded::Failure::Builder out,
-                  const std::optional<std::vector<unread_splits>>& unread) {
-  auto all = out.initLeft(unread ? static_cast<unsigned>(unread->size()) : 0);
-  for (unsigned i = 0; i < all.size(); ++i) {
-    const auto& [source, pass, answered, rest] = (*unread)[i];
-    all[i].setSource(source);
-    all[i].setPass(pass);
-    all[i].setAnswered(answered);
-    auto range = all[i].initRest();
-    range.setFirst(rest.first);
-    range.setCount(rest.count);
-  }
+void write_unread(schema::UnreadSplits::Builder out, const unread_splits& what) {
+  out.setSource(what.source);
+  out.setPass(what.pass);
+  out.setAnswered(what.answered);
+  auto range = out.initRest();
+  range.setFirst(what.rest.first);
+  range.setCount(what.rest.count);
 }
+
+namespace {
 
 std::string child_of(task_id id) { return fmt::format("task {:x}", id.value); }
 
@@ -54,8 +49,7 @@ envelope worker_state::start_task(schema::StartTask::Reader wanted, uint64_t req
   const task_id id{wanted.getTaskId()};
   if (auto at = tasks_.find(id); at != tasks_.end()) {
     // Its job may have been started again, and does not know who waits.
-    if (at->second.asked)
-      ask_splits(id, splits_wanted{*at->second.asked});
+    ask_again(id, true);
     return make_ok(request);
   }
   if (unheard_ends_.contains(id)) {
@@ -151,11 +145,11 @@ void worker_state::on_report(const task_report& what) {
       at->second.unread = what.unread;
   }
   if (what.wants && at != tasks_.end()) {
-    auto& asked = at->second.asked;
-    const bool known = asked && asked->which == what.wants->which;
-    asked = what.wants;
-    if (!known)
-      ask_splits(what.id, *what.wants);
+    const auto& wish = what.wants->wish;
+    const auto [slot, fresh] = at->second.asked.try_emplace(wish.which);
+    slot->second.what = wish;
+    if (fresh)
+      ask_splits(what.id, wish.which);
   }
   if (!what.ended)
     return;
@@ -167,10 +161,22 @@ void worker_state::on_report(const task_report& what) {
     out.setElements(what.numbers.elements);
     out.setBytes(what.numbers.bytes);
     out.setIgnored(what.numbers.ignored);
+    out.setByItself(what.by_itself);
+    std::vector<unread_splits> closed;
+    if (at != tasks_.end())
+      for (const auto& [which, ask] : at->second.asked)
+        if (ask.what.closes)
+          closed.push_back(*ask.what.closes);
+    auto list = out.initClosed(static_cast<unsigned>(closed.size()));
+    for (unsigned i = 0; i < closed.size(); ++i) write_unread(list[i], closed[i]);
     if (!what.ended->ok())
       write_failure(out.initFailure().initFailed(), *what.ended);
-    else if (leaving_)
-      write_unread(out.initFailure(), at != tasks_.end() ? at->second.unread : std::nullopt);
+    else if (leaving_) {
+      const auto unread =
+        at != tasks_.end() && at->second.unread ? *at->second.unread : std::vector<unread_splits>{};
+      auto left = out.initFailure().initLeft(static_cast<unsigned>(unread.size()));
+      for (unsigned i = 0; i < unread.size(); ++i) write_unread(left[i], unread[i]);
+    }
   });
   tell_end(what.id);
 }

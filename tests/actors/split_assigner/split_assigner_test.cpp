@@ -41,7 +41,7 @@ outcome lease(split_assigner& core, const lease_request& wanted, const std::set<
     return {true, {}};
   apply(*given);
   core.keep_pace(*given, now);
-  return {false, given->splits};
+  return {false, given->splits.splits};
 }
 
 /// Leases to one task after the other at a steady pace.
