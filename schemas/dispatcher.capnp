@@ -195,8 +195,25 @@ struct LeaseSplits {
     # How many splits the source has in a pass, as the task found.
   }
   number @7 :UInt64;
-  # Counts the task's questions about this pass of this source, from 1. One that is asked again has the same
-  # answer. Zero: not told.
+  # Counts the task's questions about this pass of this source, from 0. One that is asked again has the same
+  # answer.
+  listing @8 :SplitListing;
+  # Of a source that found out what has these numbers (files, rows of several files). All tasks must have found the
+  # same; else the answer is a failure (failed_precondition). Absent: the numbers mean the same everywhere.
+  closes @9 :UnreadSplits;
+  # Nothing is asked: the task's pipeline is done with this pass, which is not over, and has not begun these. The
+  # answer is ok. Absent: splits are asked for.
+}
+
+struct SplitListing {
+  # What a source found that is numbered.
+
+  digest @0 :UInt64;
+  # Of all entries, in the order of their numbers.
+  count @1 :UInt64;
+  # Of entries.
+  entries @2 :List(Text);
+  # They themselves, in the first question about a pass, if they take no more than 64 KiB; else none.
 }
 
 struct SplitsLeased {
@@ -205,10 +222,14 @@ struct SplitsLeased {
     exhausted @1 :Void;
     # This pass of this source is over.
   }
+  alone @2 :Bool;
+  # Of a pass that is over: no other task was given splits of it.
+  running @3 :UInt64;
+  # Not zero: the pass that was asked for is forgotten. This later one runs now, or has splits that nobody read.
 }
 
 struct UnreadSplits {
-  # What a task that leaves has not begun to read of a pass over a source.
+  # What a task that leaves, or whose pipeline is done with that pass, has not begun to read of a pass over a source.
 
   source @0 :UInt32;
   pass @1 :UInt64;
@@ -232,6 +253,10 @@ struct TaskEnded {
   # That its elements took.
   ignored @8 :UInt64;
   # Elements that failed and were left out.
+  byItself @9 :Bool;
+  # It ended well, before its sources were exhausted: its pipeline takes only so much of them.
+  closed @10 :List(UnreadSplits);
+  # What its pipeline was done with, and the job has not acknowledged; see LeaseSplits.closes.
 }
 
 struct DispatcherMessage {

@@ -52,18 +52,26 @@ public:
   void conclude(const job_remainder& rest) {
     bool busy = false;
     bool ended = false;
+    bool exhausted = now.mode_ == sharding_policy::off;
     uint64_t newest = 0; // of those that began before the last one left
+    uint64_t gone = 0;   // the last one that is lost, or left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive();
       ended |= task.state == task_state::ended;
+      exhausted |= task.state == task_state::ended && !task.by_itself;
       newest = std::max(newest, task.newest);
+      if (task.state == task_state::lost || task.state == task_state::left)
+        gone = id.value;
     }
-    // A task that ended has seen the sources exhausted. Where all left or were lost, nobody has
-    // read to the end: under DYNAMIC splits are left, under OFF no copy was whole. A worker may yet
-    // come.
+    // Where all left or were lost, nobody has read to the end: under DYNAMIC splits are left, under
+    // OFF no copy was whole. A worker may yet come.
     if (busy || !ended || now.finished_)
       return;
     if (rest.splits && !ended_after(newest))
+      return start_for_rest(rest, newest);
+    // A task that ended has seen the sources exhausted, or had enough of them. The latter says
+    // nothing of what those would have read that are gone.
+    if (!exhausted && gone != 0 && !ended_after(gone))
       return start_for_rest(rest, newest);
     add(finished_as{});
     out.todo.announce = true;
@@ -159,7 +167,8 @@ iteration::decision iteration::task_started(task_id id, const status& how,
 }
 
 iteration::decision iteration::task_ended(task_id id, incarnation life, output made,
-                                          const status& how, const job_remainder& rest) const {
+                                          const status& how, const job_remainder& rest,
+                                          bool by_itself) const {
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
@@ -170,6 +179,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   draft next{*this};
   auto ended = at->second;
   ended.made = made;
+  ended.by_itself = by_itself;
   next.move(std::move(ended), how.ok() ? task_state::ended : task_state::failed);
   if (how.ok()) {
     next.conclude(rest);

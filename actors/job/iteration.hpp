@@ -15,7 +15,7 @@ namespace headrace {
 
 /// What may be left to do when no task of a repetition is busy any more, and who could do it.
 struct job_remainder {
-  bool splits = false; ///< given back, and not leased since
+  bool splits = false; ///< given back by tasks that left, and not leased since
   std::vector<worker_info> alive;
 };
 
@@ -36,6 +36,8 @@ public:
     task_state state = task_state::starting;
     output made;         ///< when it is over
     uint64_t newest = 0; ///< when it left: tasks up to this one had begun before
+    /// It ended before its sources were exhausted, as its pipeline takes only so much of them.
+    bool by_itself = false;
 
     bool alive() const noexcept {
       return state == task_state::starting || state == task_state::running;
@@ -91,8 +93,9 @@ public:
   /// The worker has the task, or could not take it.
   decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
   /// The task has given all it had to its readers, or has failed.
+  /// `by_itself`: its pipeline came to its end before its sources did.
   decision task_ended(task_id id, incarnation life, output made, const status& how,
-                      const job_remainder& rest = {}) const;
+                      const job_remainder& rest = {}, bool by_itself = false) const;
   /// Its worker ends, in order: it gave what it had begun to its readers.
   /// `rest` counts what it gave back.
   decision task_left(task_id id, incarnation life, output made,

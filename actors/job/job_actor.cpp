@@ -94,9 +94,7 @@ caf::result<envelope> job_state::receive(const envelope& in) {
   }
   case arm::LEASE_SPLITS: {
     const auto wanted = read_splits_request(request.getLeaseSplits());
-    if (!wanted)
-      return make_failure(wanted.status(), id);
-    return decide(in, [&](request_token token) { return core_.lease(token, *wanted, now()); });
+    return decide(in, [&](request_token token) { return core_.lease(token, wanted, now()); });
   }
   case arm::TASK_ENDED: {
     const auto what = read_task_end(request.getTaskEnded());
@@ -140,7 +138,7 @@ void job_state::carry_out(const job_command::answer& x) {
         write_iteration(b.initIteration(), view);
       });
     }
-    envelope operator()(const splits_answer& splits) const {
+    envelope operator()(const split_answer& splits) const {
       return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
         write_splits_answer(b.initSplitsLeased(), splits);
       });

@@ -21,7 +21,7 @@ struct store {
 /// splits.
 struct answer {
   request_token to;
-  std::variant<status, iteration_view, splits_answer> what;
+  std::variant<status, iteration_view, split_answer> what;
 };
 /// Ask a worker to run a task. What it says is `job_core::start_answered`; that it says nothing
 /// is `job_core::start_unanswered`.

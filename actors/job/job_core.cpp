@@ -56,7 +56,7 @@ void job_core::commit(std::vector<job_record::fact> facts) {
   todo_.push_back(job_command::store{std::move(facts)});
 }
 
-void job_core::answer(request_token to, std::variant<status, iteration_view, splits_answer> what) {
+void job_core::answer(request_token to, std::variant<status, iteration_view, split_answer> what) {
   todo_.push_back(job_command::answer{to, std::move(what)});
 }
 
@@ -65,7 +65,15 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
   const auto number = r.state.repetition();
   const auto& what = decided.todo;
   std::ranges::move(record_.facts_of(number, decided), std::back_inserter(before));
+  std::vector<task_id> keepers;
+  std::ranges::copy_if(what.forget, std::back_inserter(keepers),
+                       [&](task_id id) { return r.splits.keeps_passes(id); });
   commit(std::move(before));
+  for (auto id : keepers)
+    if (const auto state = r.state.tasks().at(id).state;
+        state == iteration::task_state::lost || state == iteration::task_state::left)
+      say(log_level::warn, "all later passes lack what a task kept in memory: its worker is gone",
+          {{"task", to_string(id)}, {"repetition", number}});
   for (auto id : what.forget) {
     drop_questions(number, id);
     readers_known_.erase(id);

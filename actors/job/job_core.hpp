@@ -40,7 +40,8 @@ public:
 
   // -- from workers, for their tasks ----------------------------------------------------
 
-  /// LeaseSplits: a task asks for splits. Answered when there are some, or none will come.
+  /// LeaseSplits: a task asks for splits. Answered when there are some, or none will come. Or it
+  /// closes a pass.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, one way or another.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
@@ -98,7 +99,7 @@ private:
            std::vector<std::pair<std::string, log_line::value>> fields);
   /// Commands that the facts be stored, and applies them.
   void commit(std::vector<job_record::fact> facts);
-  void answer(request_token to, std::variant<status, iteration_view, splits_answer> what);
+  void answer(request_token to, std::variant<status, iteration_view, split_answer> what);
   /// `before`: facts that hold with the decision's, or not at all.
   void carry_out(repetition& r, const iteration::decision& decided,
                  std::vector<job_record::fact> before = {});
@@ -136,6 +137,8 @@ private:
   /// Answers the waiting questions that can be answered now.
   void settle(repetition& r);
   void drop_questions(uint64_t number, task_id of);
+  /// A task's pipeline is done with a pass of a source.
+  void close(repetition& r, task_id task, const unread_splits& what);
 
   job_description about_;
   job_record record_;

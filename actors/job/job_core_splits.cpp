@@ -17,19 +17,32 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
     answer(request, failed_precondition(fmt::format("task {} has no splits to lease", id.value)));
     return finish();
   }
-  const auto& which = wanted.which;
+  const auto& [which, total, listing, closes] = wanted.wish;
   auto& questions = connected_[r->state.repetition()].leases;
-  // Put again: whoever asked before hears nothing more.
+  // Put again, or of a pass that is closed: whoever asked before hears nothing more. A closing that
+  // is repeated says nothing of later passes.
   std::erase_if(questions, [&](const auto& earlier) {
-    if (earlier.what.task != id || earlier.what.source != which.source)
+    if (earlier.what.task != id || earlier.what.source != which.source
+        || (closes && earlier.what.pass != which.pass))
       return false;
     answer(earlier.request, aborted("asked again"));
     return true;
   });
-  // The assigner counts from 1.
-  questions.push_back({{id, which.source, which.pass, wanted.total, which.number + 1}, request});
+  if (closes) {
+    close(*r, id, *closes);
+    answer(request, status{});
+    return finish();
+  }
+  questions.push_back({{id, which.source, which.pass, total, which.number, listing}, request});
   settle(*r);
   return finish();
+}
+
+void job_core::close(repetition& r, task_id task, const unread_splits& what) {
+  std::vector<job_record::fact> facts;
+  for (auto& x : r.splits.close(task, what)) facts.push_back({r.state.repetition(), std::move(x)});
+  commit(std::move(facts));
+  settle(r);
 }
 
 void job_core::settle(repetition& r) {
@@ -43,6 +56,14 @@ void job_core::settle(repetition& r) {
     for (auto at = questions.begin(); at != questions.end();) {
       if (auto news = r.splits.note(at->what))
         commit({{number, *std::move(news)}});
+      const auto worker = r.state.tasks().at(at->what.task).worker.data_address;
+      if (const auto why = r.splits.refused(at->what, worker); !why.ok()) {
+        answer(at->request, why);
+        blocked.erase(at->what.task);
+        at = questions.erase(at);
+        progress = true;
+        continue;
+      }
       const auto given = r.splits.decide(at->what, blocked, now_);
       if (!given) {
         ++at;

@@ -120,10 +120,12 @@ job_core::repetition* job_core::of_task(task_id id) {
 job_commands job_core::task_ended(request_token request, const task_end& what, time_point now) {
   now_ = now;
   if (auto* r = of_task(what.id)) {
+    for (const auto& one : what.closed) close(*r, what.id, one);
     switch (what.outcome) {
     case task_outcome::exhausted:
     case task_outcome::failed:
-      carry_out(*r, r->state.task_ended(what.id, what.life, what.made, what.failure, rest_of(*r)));
+      carry_out(*r, r->state.task_ended(what.id, what.life, what.made, what.failure, rest_of(*r),
+                                        what.by_itself));
       break;
     case task_outcome::left: left(*r, what); break;
     case task_outcome::stopped: break; // as it was told
@@ -146,8 +148,7 @@ void job_core::left(repetition& r, const task_end& what) {
 
 job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
   job_remainder out{.splits = given_back || r.splits.has_rest()};
-  if (out.splits)
-    for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
+  for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
   return out;
 }
 

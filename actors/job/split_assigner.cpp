@@ -1,5 +1,7 @@
 #include "headrace/actors/job/split_assigner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -75,6 +77,13 @@ std::optional<uint64_t> split_assigner::total_of(key where) const {
   return g != groups_.end() ? g->second.total : std::nullopt;
 }
 
+bool split_assigner::keeps_passes(task_id task) const {
+  return std::ranges::any_of(answered_, [&](const auto& entry) {
+    const auto& [who, source] = entry.first;
+    return who == task && source < plan_.sources.size() && plan_.sources[source].kept;
+  });
+}
+
 std::optional<split_assigner::fact> split_assigner::note(const lease_request& wanted) const {
   const key where{wanted.pass, group_of(wanted.source)};
   const auto g = groups_.find(where.second);
@@ -86,9 +95,55 @@ std::optional<split_assigner::fact> split_assigner::note(const lease_request& wa
                      && g->second.at.contains({wanted.task, wanted.source})
                      && g->second.at.at({wanted.task, wanted.source}) >= wanted.pass;
   const auto total = total_of(where);
-  if (known && (!wanted.total || (total && *total <= *wanted.total)))
+  const auto pass = passes_.find(where);
+  const bool first_to_list =
+    wanted.listing && (pass == passes_.end() || !pass->second.listings.contains(wanted.source));
+  if (known && !first_to_list && (!wanted.total || (total && *total <= *wanted.total)))
     return {};
-  return came_to{wanted.task, wanted.source, wanted.pass, wanted.total};
+  // What was found by one whose listing is another says nothing of this one.
+  if (!first_to_list && !refused(wanted, {}).ok())
+    return {};
+  came_to out{wanted.task, wanted.source, wanted.pass, wanted.total};
+  if (first_to_list)
+    out.listing = *wanted.listing;
+  return out;
+}
+
+status split_assigner::refused(const lease_request& wanted, std::string_view who) const {
+  const auto pass = passes_.find({wanted.pass, group_of(wanted.source)});
+  if (!wanted.listing || pass == passes_.end())
+    return {};
+  const auto first = pass->second.listings.find(wanted.source);
+  if (first == pass->second.listings.end() || first->second.digest == wanted.listing->digest)
+    return {};
+  const auto& [digest, count, entries] = first->second;
+  const auto& found = *wanted.listing;
+  std::string where = fmt::format("{} there, {} here", count, found.count);
+  if (!entries.empty() && !found.entries.empty()) {
+    const auto [a, b] = std::ranges::mismatch(entries, found.entries);
+    where += fmt::format("; the first that differs is {} there and {} here",
+                         a == entries.end() ? "none" : *a, b == found.entries.end() ? "none" : *b);
+  }
+  return failed_precondition(fmt::format(
+    "worker {} finds other files for source {} ({}) than the worker that began pass {} of it: {}. "
+    "Workers share what a source finds by its number, so all must find the same while they read it",
+    who, wanted.source,
+    to_string(wanted.source < plan_.sources.size() ? plan_.sources[wanted.source].op
+                                                   : dataset_op::list_files),
+    wanted.pass, where));
+}
+
+pass_over split_assigner::over_for(task_id task, key where) const {
+  const auto pass = passes_.find(where);
+  if (pass != passes_.end())
+    return {.alone =
+              !pass->second.shared && (!pass->second.reader || *pass->second.reader == task)};
+  // Which one runs now, or was left with something to read.
+  auto running = groups_.at(where.second).passes_over;
+  for (auto at = passes_.lower_bound(where); at != passes_.end() && at->first.first < running; ++at)
+    if (at->first.second == where.second)
+      running = at->first.first;
+  return {.running = running};
 }
 
 std::optional<split_assigner::leased_to> split_assigner::decide(const lease_request& wanted,
@@ -103,8 +158,10 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
   }
   const key where{wanted.pass, group_of(wanted.source)};
   const auto pass = passes_.find(where);
-  if (pass == passes_.end())
-    return out; // over
+  if (pass == passes_.end()) {
+    out.splits.over = over_for(wanted.task, where);
+    return out;
+  }
   const auto& g = groups_.at(where.second);
   const auto& holders = holdings_.at(where);
   const auto mine = holders.find(wanted.task);
@@ -112,7 +169,9 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
     return {};
   // What other sources of the group were told already.
   const auto& [ranges, dropped, end, given, done] = mine->second;
-  const auto& [next, total, returned] = pass->second;
+  const auto& next = pass->second.next;
+  const auto& total = pass->second.total;
+  const auto& returned = pass->second.returned;
   const auto already = given.find(wanted.source);
   if (const auto told = already != given.end() ? already->second : 0;
       told < dropped + ranges.size()) {
@@ -121,12 +180,15 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
     if (total && out.splits->first + out.splits->count > *total)
       out.splits->count = *total - std::min(*total, out.splits->first);
     if (out.splits->count == 0)
-      out.splits.reset();
+      out.splits.splits.reset();
+    out.splits.over = over_for(wanted.task, where);
     return out;
   }
   // Past the end of a source that advances with it, what comes back is out of step.
-  if (total && end > *total)
+  if (total && end > *total) {
+    out.splits.over = over_for(wanted.task, where);
     return out;
+  }
   const auto fresh =
     total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
   const auto remaining = returned.empty() ? fresh : returned.front().count;
@@ -146,7 +208,27 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
     return entry.first != wanted.task && !blocked.contains(entry.first)
            && entry.second.unread(wanted.source);
   });
-  return unread_elsewhere ? std::nullopt : std::optional{out};
+  if (unread_elsewhere)
+    return {};
+  out.splits.over = over_for(wanted.task, where);
+  return out;
+}
+
+std::vector<split_assigner::fact> split_assigner::close(task_id task,
+                                                        const unread_splits& unread) const {
+  const key where{unread.pass, group_of(unread.source)};
+  const auto holders = holdings_.find(where);
+  if (holders == holdings_.end() || !holders->second.contains(task))
+    return {};
+  std::vector<fact> out;
+  if (auto back = give_back(task, unread)) {
+    std::get<returned>(*back).kept = false;
+    out.push_back(*std::move(back));
+  }
+  if (!out.empty()
+      || holders->second.at(task).done.size() < groups_.at(where.second).sources.size())
+    out.push_back(closed{task, unread.source, unread.pass});
+  return out;
 }
 
 std::optional<split_assigner::fact> split_assigner::give_back(task_id task,
@@ -154,11 +236,16 @@ std::optional<split_assigner::fact> split_assigner::give_back(task_id task,
   const auto last = answered_.find({task, unread.source});
   if (last == answered_.end() || last->second.pass != unread.pass || !last->second.splits)
     return {};
+  // It is done with that pass, and has given back what it had.
+  const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
+  if (holders == holdings_.end() || !holders->second.contains(task)
+      || holders->second.at(task).done.contains(unread.source))
+    return {};
   const auto& leased = *last->second.splits;
-  if (last->second.number > unread.answered) // not heard
+  if (last->second.number >= unread.answered) // not heard
     return returned{unread.source, unread.pass, leased};
   const auto& rest = unread.rest;
-  if (last->second.number < unread.answered || rest.count == 0 || rest.count > leased.count
+  if (last->second.number + 1 < unread.answered || rest.count == 0 || rest.count > leased.count
       || rest.first != leased.first + (leased.count - rest.count))
     return {};
   return returned{unread.source, unread.pass, rest};
@@ -170,161 +257,6 @@ void split_assigner::keep_pace(const leased_to& given, time_point now) {
   auto& speed = groups_.at(group_of(given.source)).paces[given.task];
   speed.last_count = given.splits->count;
   speed.last_at = now;
-}
-
-// -- facts ----------------------------------------------------------------------------
-
-void split_assigner::apply(const fact& what) {
-  std::visit([this](const auto& x) { on(x); }, what);
-}
-
-void split_assigner::on(const shared_by& x) { tasks_ = x.tasks; }
-
-void split_assigner::on(const came_to& x) {
-  const key where{x.pass, group_of(x.source)};
-  auto& g = group(where.second, x.source);
-  // A zip that ended with its shorter side never asks the longer one for its end.
-  auto& from = g.at[{x.task, x.source}];
-  for (auto at = holdings_.lower_bound({from, 0}); at != holdings_.lower_bound({x.pass, 0}); ++at)
-    if (at->first.second == where.second)
-      if (auto mine = at->second.find(x.task); mine != at->second.end())
-        mine->second.done.insert(x.source);
-  from = std::max(from, x.pass);
-  forget_if_over({g.passes_over, where.second});
-  if (x.pass < g.passes_over && !passes_.contains(where))
-    return;
-  auto [at, fresh] = passes_.try_emplace(where);
-  auto& pass = at->second;
-  if (fresh)
-    pass.total = g.total;
-  if (x.total)
-    pass.end_at(*x.total);
-  holdings_[where][x.task].given[x.source];
-}
-
-void split_assigner::on(const leased_to& x) {
-  if (x.number) {
-    auto& last = answered_[{x.task, x.source}];
-    const answered now{x.pass, *x.number, x.splits};
-    if (std::exchange(last, now) == now)
-      return; // told again
-  }
-  const key where{x.pass, group_of(x.source)};
-  const auto pass = passes_.find(where);
-  if (pass == passes_.end())
-    return;
-  const auto& g = groups_.at(where.second);
-  auto& mine = holdings_[where][x.task];
-  if (!x.splits) {
-    mine.done.insert(x.source);
-    return forget_if_over(where);
-  }
-  auto& told = mine.given[x.source];
-  if (told == mine.dropped + mine.ranges.size()) {
-    pass->second.lease(*x.splits);
-    leased_ += x.splits->count;
-    mine.ranges.push_back(*x.splits);
-    mine.end = x.splits->first + x.splits->count;
-  }
-  ++told;
-  uint64_t everybody = told;
-  for (auto source : g.sources) everybody = std::min(everybody, mine.given[source]);
-  for (; mine.dropped < everybody; ++mine.dropped) mine.ranges.pop_front();
-}
-
-void split_assigner::on(const task_gone& x) {
-  for (auto& [where, holders] : holdings_) holders.erase(x.task);
-  for (auto& [number, g] : groups_) {
-    g.paces.erase(x.task);
-    std::erase_if(g.at, [&](const auto& entry) { return entry.first.first == x.task; });
-  }
-  std::erase_if(answered_, [&](const auto& entry) { return entry.first.first == x.task; });
-}
-
-void split_assigner::on(const returned& x) {
-  const auto pass = passes_.find({x.pass, group_of(x.source)});
-  if (pass == passes_.end())
-    return;
-  pass->second.returned.push_back(x.splits);
-  if (const auto total = pass->second.total)
-    pass->second.end_at(*total);
-  leased_ -= x.splits.count;
-}
-
-void split_assigner::pass_state::end_at(uint64_t most) {
-  total = total ? std::min(*total, most) : most;
-  for (auto& splits : returned)
-    splits.count = std::min(splits.count, *total - std::min(*total, splits.first));
-  std::erase_if(returned, [](const auto& x) { return x.count == 0; });
-}
-
-void split_assigner::pass_state::lease(const split_range& splits) {
-  if (splits.first >= next) {
-    next = splits.first + splits.count;
-    return;
-  }
-  const auto from = std::ranges::find(returned, splits.first, &split_range::first);
-  if (from == returned.end())
-    return;
-  *from = {from->first + splits.count, from->count - splits.count};
-  if (from->count == 0)
-    returned.erase(from);
-}
-
-bool split_assigner::all_done(key where) const {
-  const auto holders = holdings_.find(where);
-  const auto sources = groups_.at(where.second).sources.size();
-  return holders == holdings_.end() || std::ranges::all_of(holders->second, [&](const auto& entry) {
-           return entry.second.done.size() >= sources;
-         });
-}
-
-void split_assigner::forget_if_over(key where) {
-  forget_late(where.second);
-  auto& g = groups_.at(where.second);
-  // In order, so that one number says which are over.
-  for (;;) {
-    const auto at = passes_.find({g.passes_over, where.second});
-    if (at == passes_.end())
-      return;
-    auto& [next, total, returned] = at->second;
-    const bool all_read = total && next >= *total;
-    const bool all_left = holdings_[at->first].size() >= tasks_;
-    if ((!all_read && !all_left) || !all_done(at->first))
-      return;
-    ++g.passes_over;
-    holdings_.erase(at->first);
-    if (returned.empty())
-      passes_.erase(at);
-    else
-      total = next; // what is left of it is what came back
-  }
-}
-
-void split_assigner::forget_late(uint32_t number) {
-  const auto over = groups_.at(number).passes_over;
-  for (auto at = passes_.begin(); at != passes_.end() && at->first.first < over;) {
-    if (at->first.second != number || !at->second.returned.empty() || !all_done(at->first)) {
-      ++at;
-      continue;
-    }
-    holdings_.erase(at->first);
-    at = passes_.erase(at);
-  }
-}
-
-bool split_assigner::has_rest() const noexcept {
-  return std::ranges::any_of(passes_,
-                             [](const auto& entry) { return !entry.second.returned.empty(); });
-}
-
-size_t split_assigner::records() const noexcept {
-  auto n = passes_.size() + answered_.size();
-  for (const auto& [where, holders] : holdings_)
-    for (const auto& [who, h] : holders) n += 1 + h.ranges.size();
-  for (const auto& [where, pass] : passes_) n += pass.returned.size();
-  for (const auto& [number, g] : groups_) n += 1 + g.at.size();
-  return n;
 }
 
 } // namespace headrace

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,6 +26,8 @@ struct lease_request {
   /// Which question about this pass it is. One that is put again has the same answer; without a
   /// number every one is new.
   std::optional<uint64_t> number = {};
+  /// What has these numbers, if the task found it out.
+  std::shared_ptr<const split_listing> listing = {};
 };
 
 /// Leases the splits of one repetition of a job: the core of DYNAMIC.
@@ -44,6 +47,9 @@ public:
   static constexpr duration lease_time = std::chrono::milliseconds{100};
   /// What takes less than this is not shared out any further: asking would cost more.
   static constexpr duration least_lease_time = std::chrono::milliseconds{2};
+  /// What nobody reads of a pass is kept for tasks that have not come there yet, unless others are
+  /// so many passes further.
+  static constexpr uint64_t most_passes = 1024;
 
   explicit split_assigner(const split_plan& plan);
 
@@ -60,6 +66,8 @@ public:
     uint32_t source = 0;
     uint64_t pass = 0;
     std::optional<uint64_t> total;
+    /// The first that came for that pass: all others must have found the same.
+    std::optional<split_listing> listing = {};
     friend bool operator==(const came_to&, const came_to&) = default;
   };
   /// The answer to a task; nullopt: the pass is over for it.
@@ -68,7 +76,7 @@ public:
     uint32_t source = 0;
     uint64_t pass = 0;
     std::optional<uint64_t> number;
-    std::optional<split_range> splits;
+    split_answer splits;
     friend bool operator==(const leased_to&, const leased_to&) = default;
   };
   /// What it held is lost or read: at most one lease a group is lost, as a request for more says
@@ -77,14 +85,24 @@ public:
     task_id task;
     friend bool operator==(const task_gone&, const task_gone&) = default;
   };
-  /// A task that leaves has not begun to read these: they are leased again.
+  /// A task has not begun to read these: they are leased again.
   struct returned {
     uint32_t source = 0;
     uint64_t pass = 0;
     split_range splits;
+    /// They are kept for a task to come. False: its pipeline was done with that pass, so that they
+    /// are for those that still read it, and nobody's when all have left it.
+    bool kept = true;
     friend bool operator==(const returned&, const returned&) = default;
   };
-  using fact = std::variant<shared_by, came_to, leased_to, task_gone, returned>;
+  /// The task reads no more of that pass, of any source of the group, though it is not over.
+  struct closed {
+    task_id task;
+    uint32_t source = 0;
+    uint64_t pass = 0;
+    friend bool operator==(const closed&, const closed&) = default;
+  };
+  using fact = std::variant<shared_by, came_to, leased_to, task_gone, returned, closed>;
   void apply(const fact& what);
 
   // -- decisions ----------------------------------------------------------------
@@ -95,6 +113,11 @@ public:
   /// requests wait, so that nobody waits for them.
   std::optional<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
                                   time_point now) const;
+  /// Why the task may not have splits: what it found is not what the first one found, so that their
+  /// numbers mean something else. Ok if it may. `who` is named.
+  status refused(const lease_request& wanted, std::string_view who) const;
+  /// A task's pipeline is done with a pass: what that means. Nothing the second time.
+  std::vector<fact> close(task_id task, const unread_splits& unread) const;
   /// What a task that leaves gives back; nullopt: nothing, or nothing that it was leased last.
   std::optional<fact> give_back(task_id task, const unread_splits& unread) const;
   /// The answer was given now: how fast tasks are is judged by that.
@@ -102,8 +125,11 @@ public:
 
   // -- state ----------------------------------------------------------------------
 
-  /// Were splits given back that nobody was leased since?
+  /// Were splits given back, by tasks that left, that nobody was leased since?
   bool has_rest() const noexcept;
+  /// Was the task leased splits of a source from whose cache in memory it reads later passes? When
+  /// it goes, these passes lack them.
+  bool keeps_passes(task_id task) const;
   /// Splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
   /// Leases, passes and tasks that are remembered.
@@ -119,7 +145,11 @@ private:
   struct pass_state {
     uint64_t next = 0;
     std::optional<uint64_t> total;
-    std::deque<split_range> returned; ///< leased again before `next` is
+    std::deque<split_range> returned;           ///< leased again before `next` is
+    bool keeps = false;                         ///< also when all tasks have left the pass
+    std::optional<task_id> reader;              ///< was leased splits of it
+    bool shared = false;                        ///< and another one, too
+    std::map<uint32_t, split_listing> listings; ///< by source, if tasks found them out
     void lease(const split_range& splits);
     /// There are no splits from here on.
     void end_at(uint64_t most);
@@ -144,7 +174,7 @@ private:
   struct answered {
     uint64_t pass = 0;
     uint64_t number = 0;
-    std::optional<split_range> splits;
+    split_answer splits;
     friend bool operator==(const answered&, const answered&) = default;
   };
   struct group_state {
@@ -171,6 +201,11 @@ private:
   void on(const leased_to& x);
   void on(const task_gone& x);
   void on(const returned& x);
+  void on(const closed& x);
+  /// How that pass is over for a task, if it is.
+  pass_over over_for(task_id task, key where) const;
+  /// All tasks have come to later passes, or some to much later ones.
+  bool is_left(key where) const;
   void forget_if_over(key where);
   /// Of the passes that were over before splits of them were given back.
   void forget_late(uint32_t number);

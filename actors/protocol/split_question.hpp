@@ -4,6 +4,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
+#include <optional>
 
 namespace headrace {
 
@@ -17,13 +19,25 @@ struct split_question {
   friend auto operator<=>(const split_question&, const split_question&) = default;
 };
 
-/// What a task that leaves has not begun to read of the last pass over a source that it came to.
+/// What a task has not begun to read of a pass over a source: the last one that it came to, if the
+/// task leaves, or one that its pipeline is done with.
 struct unread_splits {
   uint32_t source = 0;
   uint64_t pass = 0;
   uint64_t answered = 0; ///< questions about that pass; a later answer is unread as a whole
   split_range rest;      ///< of the last answer; empty: all of that is read
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
+};
+
+/// What a task asks its job; or, where it closes a pass, what the job must know, which is answered,
+/// too.
+struct splits_wish {
+  split_question which;
+  std::optional<uint64_t> total = {};                ///< splits in a pass, if the source knows
+  std::shared_ptr<const split_listing> listing = {}; ///< see `split_provider::next`
+  /// The task is done with that pass, which is not over; these are for others. The number of the
+  /// question is that of the next one, which is never put.
+  std::optional<unread_splits> closes = {};
 };
 
 } // namespace headrace

@@ -4,46 +4,94 @@
 
 namespace headrace {
 
+void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits& what) {
+  out.setSource(what.source);
+  out.setPass(what.pass);
+  out.setAnswered(what.answered);
+  auto range = out.initRest();
+  range.setFirst(what.rest.first);
+  range.setCount(what.rest.count);
+}
+
+unread_splits read_unread_splits(schema::UnreadSplits::Reader in) {
+  return {in.getSource(),
+          in.getPass(),
+          in.getAnswered(),
+          {in.getRest().getFirst(), in.getRest().getCount()}};
+}
+
+namespace {
+
+void write_listing(schema::SplitListing::Builder out, const split_listing& what,
+                   bool with_entries) {
+  out.setDigest(what.digest);
+  out.setCount(what.count);
+  if (!with_entries)
+    return;
+  auto all = out.initEntries(static_cast<unsigned>(what.entries.size()));
+  for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.entries[i]);
+}
+
+std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in) {
+  auto out = std::make_shared<split_listing>();
+  out->digest = in.getDigest();
+  out->count = in.getCount();
+  for (auto entry : in.getEntries()) out->entries.emplace_back(entry);
+  return out;
+}
+
+} // namespace
+
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what) {
   out.setTaskId(what.task.value);
   out.setIncarnation(what.life.value);
   out.setJobId(what.job.value);
-  out.setSource(what.which.source);
-  out.setPass(what.which.pass);
-  out.setNumber(what.which.number + 1);
-  if (what.total)
-    out.getTotal().setSplits(*what.total);
+  const auto& [which, total, listing, closes] = what.wish;
+  out.setSource(which.source);
+  out.setPass(which.pass);
+  out.setNumber(which.number);
+  if (total)
+    out.getTotal().setSplits(*total);
+  if (listing)
+    write_listing(out.initListing(), *listing, which.number == 0);
+  if (closes)
+    write_unread_splits(out.initCloses(), *closes);
 }
 
-result<splits_request> read_splits_request(schema::LeaseSplits::Reader in) {
-  if (in.getNumber() == 0)
-    return invalid_argument(fmt::format("task {:x} asks for splits of source {}, pass {}, without "
-                                        "a number; questions are counted from 1",
-                                        in.getTaskId(), in.getSource(), in.getPass()));
+splits_request read_splits_request(schema::LeaseSplits::Reader in) {
   splits_request out{
     .task = task_id{in.getTaskId()},
     .life = incarnation{in.getIncarnation()},
     .job = job_id{in.getJobId()},
-    .which = {in.getSource(), in.getPass(), in.getNumber() - 1},
+    .wish = {.which = {in.getSource(), in.getPass(), in.getNumber()}},
   };
   if (in.getTotal().isSplits())
-    out.total = in.getTotal().getSplits();
+    out.wish.total = in.getTotal().getSplits();
+  if (in.hasListing())
+    out.wish.listing = read_listing(in.getListing());
+  if (in.hasCloses())
+    out.wish.closes = read_unread_splits(in.getCloses());
   return out;
 }
 
-void write_splits_answer(schema::SplitsLeased::Builder out, const splits_answer& what) {
-  if (!what)
-    return out.setExhausted();
+void write_splits_answer(schema::SplitsLeased::Builder out, const split_answer& what) {
+  if (!what) {
+    out.setExhausted();
+    out.setAlone(what.over.alone);
+    out.setRunning(what.over.running);
+    return;
+  }
   auto range = out.initRange();
   range.setFirst(what->first);
   range.setCount(what->count);
 }
 
-result<splits_answer> read_splits_answer(schema::SplitsLeased::Reader in) {
+result<split_answer> read_splits_answer(schema::SplitsLeased::Reader in) {
   switch (in.which()) {
   case schema::SplitsLeased::RANGE:
-    return splits_answer{split_range{in.getRange().getFirst(), in.getRange().getCount()}};
-  case schema::SplitsLeased::EXHAUSTED: return splits_answer{};
+    return split_answer{split_range{in.getRange().getFirst(), in.getRange().getCount()}};
+  case schema::SplitsLeased::EXHAUSTED:
+    return split_answer{pass_over{in.getAlone(), in.getRunning()}};
   }
   return unimplemented(
     fmt::format("answer number {} to a question for splits is not known to this build; its sender "

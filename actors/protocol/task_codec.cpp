@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
@@ -92,16 +93,12 @@ void write_task_end(schema::TaskEnded::Builder out, const task_end& what) {
   out.setOutcome(to_schema(what.outcome));
   if (what.outcome == task_outcome::failed)
     write_failure(out.initFailure(), what.failure);
-  auto all = out.initLeft(static_cast<unsigned>(what.unread.size()));
-  for (unsigned i = 0; i < all.size(); ++i) {
-    const auto& [source, pass, answered, rest] = what.unread[i];
-    all[i].setSource(source);
-    all[i].setPass(pass);
-    all[i].setAnswered(answered);
-    auto range = all[i].initRest();
-    range.setFirst(rest.first);
-    range.setCount(rest.count);
-  }
+  const auto write_all = [](auto all, const std::vector<unread_splits>& from) {
+    for (unsigned i = 0; i < all.size(); ++i) write_unread_splits(all[i], from[i]);
+  };
+  write_all(out.initLeft(static_cast<unsigned>(what.unread.size())), what.unread);
+  out.setByItself(what.by_itself);
+  write_all(out.initClosed(static_cast<unsigned>(what.closed.size())), what.closed);
 }
 
 result<task_end> read_task_end(schema::TaskEnded::Reader in) {
@@ -115,11 +112,9 @@ result<task_end> read_task_end(schema::TaskEnded::Reader in) {
   };
   if (outcome == task_outcome::failed)
     out.failure = read_failure(in.getFailure());
-  for (auto one : in.getLeft())
-    out.unread.push_back({one.getSource(),
-                          one.getPass(),
-                          one.getAnswered(),
-                          {one.getRest().getFirst(), one.getRest().getCount()}});
+  for (auto one : in.getLeft()) out.unread.push_back(read_unread_splits(one));
+  out.by_itself = in.getByItself();
+  for (auto one : in.getClosed()) out.closed.push_back(read_unread_splits(one));
   return out;
 }
 

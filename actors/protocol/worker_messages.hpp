@@ -58,6 +58,10 @@ struct task_end {
   task_outcome outcome = task_outcome::exhausted;
   status failure;                    ///< ok unless `outcome` is failed
   std::vector<unread_splits> unread; ///< of a task that left
+  /// It is exhausted, and its pipeline came to its end before its sources did.
+  bool by_itself = false;
+  /// What its pipeline was done with, and the job has not acknowledged.
+  std::vector<unread_splits> closed;
 };
 
 /// A task that a worker still runs, said when it registers.
@@ -83,17 +87,14 @@ struct heartbeat_heard {
   std::vector<task_id> unwanted; ///< tasks of it that no job needs: they are to stop
 };
 
-/// A task asks for splits of one pass over one source. All that it was given of that pass and
-/// source before has been read.
+/// A task asks for splits of one pass over one source, which is answered with a split_answer. All
+/// that it was given of that pass and source before has been read. Or it closes a pass, which is
+/// answered with ok.
 struct splits_request {
   task_id task;
   incarnation life;
   job_id job;
-  split_question which;
-  std::optional<uint64_t> total; ///< splits that the source has in a pass, if the task knows
+  splits_wish wish;
 };
-
-/// The answer: splits; nullopt: that pass of that source is over.
-using splits_answer = std::optional<split_range>;
 
 } // namespace headrace

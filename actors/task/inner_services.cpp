@@ -1,5 +1,7 @@
 #include "headrace/actors/task/inner_services.hpp"
 
+#include "headrace/pipeline/graph/split_plan.hpp"
+
 #include <fmt/format.h>
 
 namespace headrace {
@@ -13,7 +15,9 @@ inner_services::inner_services(const dataset_ptr& graph, bool shared, uint64_t r
 
 void inner_services::name(const dataset_node& node, uint64_t run) {
   if (node.op != dataset_op::distribute) {
-    for (const auto& input : node.inputs) name(*input, run);
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (!is_whole(node, i))
+        name(*node.inputs[i], run);
     return;
   }
   if (!node.service.job_name.empty() || named_.contains(&node))

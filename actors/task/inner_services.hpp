@@ -10,7 +10,8 @@ namespace headrace {
 ///
 /// The tasks of a DYNAMIC job give each element once, so they share the jobs that stand behind the
 /// graph's `distribute` nodes: a node without a job name gets one that only the tasks of this run
-/// have. Nodes in functions are read by the task whose element it is, alone.
+/// have. Nodes in functions are read by the task whose element it is, alone; those that decide (the
+/// choices of choose_from_datasets) by each task, whole.
 class inner_services {
 public:
   /// `run` is the same number for all tasks of the job's repetition, and no other's.

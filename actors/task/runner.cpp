@@ -1,12 +1,15 @@
 #include "headrace/actors/task/runner.hpp"
 
+#include "headrace/pipeline/storage/memory_cache.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <thread>
 
@@ -25,8 +28,9 @@ struct runner::shared {
   std::atomic<uint64_t> ignored = 0;    ///< failed elements that the pipeline left out
   duration waited_for_splits{0};        ///< that thread's, since the last block
   std::unique_ptr<split_dealer> dealer; ///< null under OFF
-  std::optional<split_question> asked;  ///< the thread waits for the answer
-  status no_answer;                     ///< what it was instead of one
+  std::set<split_question> asked;       ///< threads wait for the answers
+  std::set<split_question> closed; ///< of passes that are not read on: what nobody answered yet
+  std::map<split_question, status> refused; ///< what there was instead of an answer
   bool runs = false;
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
 
@@ -34,8 +38,12 @@ struct runner::shared {
   void count_ignored(uint64_t more);
   void run();
   void give(block rows, size_t bytes);
-  result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass,
-                                                 std::optional<uint64_t> total);
+  result<split_answer> next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
+                                   const std::shared_ptr<const split_listing>& listing);
+  void close_splits(uint32_t source, uint64_t pass, split_range unread);
+  bool closes(uint32_t source) const {
+    return std::ranges::any_of(closed, [&](const auto& x) { return x.source == source; });
+  }
 };
 
 namespace {
@@ -45,9 +53,12 @@ template <class Shared>
 class leased_splits final : public split_provider {
 public:
   explicit leased_splits(Shared& from) : from_(from) {}
-  result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
-                                          std::optional<uint64_t> total) override {
-    return from_.next_splits(source, pass, total);
+  result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
+                            const std::shared_ptr<const split_listing>& listing) override {
+    return from_.next_splits(source, pass, total, listing);
+  }
+  void close(uint32_t source, uint64_t pass, split_range unread) override {
+    from_.close_splits(source, pass, unread);
   }
 
 private:
@@ -58,27 +69,47 @@ private:
 
 // -- on the thread ------------------------------------------------------------------
 
-result<std::optional<split_range>> runner::shared::next_splits(uint32_t source, uint64_t pass,
-                                                               std::optional<uint64_t> total) {
+result<split_answer>
+runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
+                            const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
-  for (;;) {
-    const auto step = dealer->next(source, pass);
-    if (const auto* splits = std::get_if<split_range>(&step))
-      return std::optional{*splits};
-    if (std::holds_alternative<split_dealer::over>(step))
-      return std::optional<split_range>{};
-    asked = std::get<split_question>(step);
-    if (!stopped)
-      hear.wants_splits(*asked, total);
+  const auto wait = [&](auto&& done) {
     const auto begin = clock::system().now();
-    if (!changed.wait(lock, halt.get_token(), [&] { return !asked; }))
-      return cancelled("the task was stopped");
+    const bool is_done = changed.wait(lock, halt.get_token(), done);
     // A thread that reads ahead asks, too; that is nobody's wait.
     if (std::this_thread::get_id() == thread)
       waited_for_splits += clock::system().now() - begin;
-    if (!no_answer.ok())
-      return std::exchange(no_answer, {});
+    return is_done ? status{} : cancelled("the task was stopped");
+  };
+  for (;;) {
+    // The job must know what of the last pass is for others before it hears of the next.
+    HEADRACE_TRY(wait([&] { return !closes(source); }));
+    const auto step = dealer->next(source, pass);
+    if (const auto* splits = std::get_if<split_range>(&step))
+      return split_answer{*splits};
+    if (const auto* over = std::get_if<pass_over>(&step))
+      return split_answer{*over};
+    const auto which = std::get<split_question>(step);
+    asked.insert(which);
+    if (!stopped)
+      hear.wants_splits({.which = which, .total = total, .listing = listing});
+    HEADRACE_TRY(wait([&] { return !asked.contains(which); }));
+    if (const auto why = refused.extract(which))
+      return why.mapped();
   }
+}
+
+void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range unread) {
+  std::lock_guard lock{mutex};
+  // What stops is lost as a whole, or another runner goes on where this one was.
+  if (stopped || halt.stop_requested())
+    return;
+  const auto rest = dealer->close(source, pass, unread);
+  if (!rest)
+    return;
+  const split_question which{rest->source, rest->pass, rest->answered};
+  closed.insert(which);
+  hear.wants_splits({.which = which, .closes = rest});
 }
 
 void runner::shared::give(block rows, size_t bytes) {
@@ -107,6 +138,9 @@ status runner::shared::pull() {
   iterator_context context;
   context.stop = halt.get_token();
   context.splits = what.leases_splits ? &leases : nullptr;
+  // The graph may be one that this process keeps for several runs.
+  run_caches caches;
+  context.caches = &caches;
   context.find_function = what.find_function;
   inner_services services{what.graph, what.leases_splits, what.seed, what.open_distribute};
   context.distribute = [&](const dataset_node& node) {
@@ -140,6 +174,8 @@ status runner::shared::pull() {
     const auto bytes = rows->bytes();
     give(*std::move(rows), bytes);
   }
+  // What it did not read is for others, unless it broke off.
+  source.reset();
   return {};
 }
 
@@ -198,24 +234,30 @@ void runner::taken(size_t bytes) {
     shared_->changed.notify_all();
 }
 
-void runner::give_splits(result<std::optional<split_range>> what) {
+void runner::give_splits(const split_question& which, result<split_answer> what) {
   std::lock_guard lock{shared_->mutex};
-  auto& asked = shared_->asked;
-  if (!asked)
-    return;
-  if (what)
-    shared_->dealer->answered(*asked, *what);
-  else
-    shared_->no_answer = what.status();
-  asked.reset();
+  if (shared_->closed.erase(which) == 0) {
+    if (shared_->asked.erase(which) == 0)
+      return;
+    if (what)
+      shared_->dealer->answered(which, *what);
+    else
+      shared_->refused[which] = what.status();
+  }
   shared_->changed.notify_all();
+}
+
+bool runner::exhausted() const {
+  std::lock_guard lock{shared_->mutex};
+  return !shared_->dealer || shared_->dealer->exhausted();
 }
 
 std::vector<unread_splits> runner::leave() {
   std::lock_guard lock{shared_->mutex};
   if (!shared_->dealer)
     return {};
-  shared_->asked.reset();
+  shared_->asked.clear();
+  shared_->closed.clear();
   shared_->changed.notify_all();
   return shared_->dealer->leave();
 }

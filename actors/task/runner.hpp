@@ -37,11 +37,11 @@ public:
     /// Raised to the number of failed elements that the pipeline left out; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
   };
-  /// Called on the runner's thread, in order. They must not block.
+  /// Called on the runner's threads, one at a time. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    /// The answer comes through `give_splits`, unless `leave` makes it needless.
-    std::function<void(split_question, std::optional<uint64_t> total)> wants_splits;
+    /// The answer comes through `give_splits`, unless `leave` makes it needless. Several may wait.
+    std::function<void(splits_wish)> wants_splits;
     /// The last call, unless it was stopped. The pipeline came to its end, or could not be made.
     std::function<void(status)> ended;
     /// The last call, unless it was stopped. Something was thrown that no operator caught.
@@ -58,8 +58,10 @@ public:
   void stop();
   /// Bytes of blocks that were taken off our hands.
   void taken(size_t bytes);
-  /// nullopt: that pass of that source is over.
-  void give_splits(result<std::optional<split_range>> what);
+  /// The answer to that question; to what was closed any answer says that the job knows.
+  void give_splits(const split_question& which, result<split_answer> what);
+  /// As `split_dealer::exhausted`; true under OFF.
+  bool exhausted() const;
   /// The pipeline comes to its end after what was begun. Says what was not.
   std::vector<unread_splits> leave();
 

@@ -34,17 +34,20 @@ const split_log::answer* split_dealer::known(const split_question& which) {
 split_dealer::next_step split_dealer::next(uint32_t source, uint64_t pass) {
   auto& at = places_[source];
   if (at.pass != pass)
-    at = {pass, 0, {}, 0};
+    at = {.pass = pass};
   while (at.left.count == 0) {
     const split_question which{source, pass, at.number};
     const auto* given = known(which);
     if (given == nullptr)
-      return leaving_ ? next_step{over{}} : which;
+      // Who leaves need not look for more: nobody else's part is for this task.
+      return leaving_ ? next_step{pass_over{.alone = true}} : which;
     const auto answer = *given;
     ++at.number;
     forget_read(source);
-    if (!answer)
-      return over{};
+    if (!answer) {
+      at.over = true;
+      return answer.over;
+    }
     at.left = *answer;
     at.piece =
       alone(source) ? at.left.count / pieces + (at.left.count % pieces != 0) : at.left.count;
@@ -75,15 +78,69 @@ unread_splits split_dealer::unread_of(uint32_t source) const {
   // What an earlier runner was given may have been produced, and dealt, up to any row.
   if (!alone(source) || out.answered == 0 || is_begun)
     return out;
-  const auto& last = *log_.find({source, out.pass, out.answered - 1});
-  if (!last)
+  const auto* found = log_.find({source, out.pass, out.answered - 1});
+  if (found == nullptr || !*found
+      || (at != places_.end() && at->second.pass == out.pass && at->second.closed))
     return out;
+  const auto& last = *found;
   const bool taken =
     at != places_.end() && at->second.pass == out.pass && at->second.number == out.answered;
   const auto& rest = taken ? at->second.left : *last;
   if (rest.count != 0)
     out.rest = rest;
   return out;
+}
+
+const std::vector<uint32_t>& split_dealer::group_of(uint32_t source) const {
+  static const std::vector<uint32_t> nobody;
+  return source < together_.size() ? together_[source] : nobody;
+}
+
+std::optional<unread_splits> split_dealer::close(uint32_t source, uint64_t pass,
+                                                 split_range unread) {
+  auto& mine = places_[source];
+  if (mine.pass != pass)
+    mine = {.pass = pass};
+  if (leaving_ || std::exchange(mine.closed, true))
+    return {};
+  if (unread.count != 0)
+    mine.left = {unread.first, unread.count + mine.left.count};
+  // Of a group, the source that is furthest speaks for all.
+  const auto* speaks = &mine;
+  bool over = mine.over;
+  for (auto other : group_of(source)) {
+    const auto at = places_.find(other);
+    if (at == places_.end() || at->second.pass != pass)
+      continue;
+    const auto& theirs = at->second;
+    if (theirs.told || (!theirs.closed && !theirs.over))
+      return {};
+    over |= theirs.over;
+    if (theirs.number > speaks->number
+        || (theirs.number == speaks->number && theirs.left.count < speaks->left.count)) {
+      speaks = &theirs;
+      source = other;
+    }
+  }
+  if (speaks->number == 0)
+    return {}; // nothing was given
+  unread_splits out{source, pass, speaks->number, over ? split_range{} : speaks->left};
+  for (auto other : group_of(source))
+    if (auto at = places_.find(other); at != places_.end() && at->second.pass == pass) {
+      at->second.left = {};
+      at->second.told = true;
+    }
+  return out;
+}
+
+bool split_dealer::exhausted() const {
+  const auto is_over = [this](uint32_t source) {
+    const auto at = places_.find(source);
+    return at != places_.end() && at->second.over;
+  };
+  // Sources that advance together end with the first.
+  return std::ranges::all_of(
+    together_, [&](const auto& group) { return std::ranges::any_of(group, is_over); });
 }
 
 std::vector<unread_splits> split_dealer::leave() {

@@ -18,8 +18,7 @@ public:
   /// In how many pieces a lease is read. The same pieces for the same lease.
   static constexpr uint64_t pieces = 8;
 
-  struct over {}; ///< that pass of that source
-  using next_step = std::variant<split_range, over, split_question>;
+  using next_step = std::variant<split_range, pass_over, split_question>;
 
   /// `known`: what was answered already; all of it counts as begun. `leaving`: nothing is asked.
   split_dealer(split_plan plan, split_log known, bool leaving);
@@ -28,6 +27,13 @@ public:
   next_step next(uint32_t source, uint64_t pass);
   /// The answer to what was to be asked.
   void answered(const split_question& which, split_log::answer what) { log_.add(which, what); }
+  /// The source reads no more of that pass, which is not over; of the splits that it was given last
+  /// it has not begun `unread`. Says what the job is to be told, once no source that advances with
+  /// it reads on. What is told that is of a group is of all its sources.
+  std::optional<unread_splits> close(uint32_t source, uint64_t pass, split_range unread);
+  /// Every source came to the end of its last pass: no other task finds anything more to read.
+  /// False of a pipeline that ended by itself, before its sources did.
+  bool exhausted() const;
   /// From now on only what was begun is read to its end, also by sources that advance together.
   /// The rest is for other tasks.
   std::vector<unread_splits> leave();
@@ -42,11 +48,15 @@ private:
     uint64_t number = 0; ///< of its next question
     split_range left;    ///< of the last answer
     uint64_t piece = 0;
+    bool over = false;   ///< that pass is
+    bool closed = false; ///< nothing more is read of it
+    bool told = false;   ///< the job is told so
   };
   /// Forgets what no source needs any more after `source` went on.
   void forget_read(uint32_t source);
   /// No other source advances with it.
   bool alone(uint32_t source) const;
+  const std::vector<uint32_t>& group_of(uint32_t source) const;
   const split_log::answer* known(const split_question& which);
   unread_splits unread_of(uint32_t source) const;
 
@@ -54,7 +64,7 @@ private:
   /// By source: how many answers about its last pass there were at first.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
-  std::vector<std::vector<uint32_t>> together_; ///< by source: those of its group
+  std::vector<std::vector<uint32_t>> together_; ///< by source: those of its group, itself too
   std::map<uint32_t, place> places_;
 };
 

@@ -11,12 +11,12 @@
 
 namespace headrace {
 
-/// The answers that a task had from its job: splits, or the end of a pass (nullopt). With graph and
+/// The answers that a task had from its job: splits, or the end of a pass. With graph and
 /// seed they determine everything that the task produces. Kept by pass, as sources that are read
 /// ahead may ask in another order the next time.
 class split_log {
 public:
-  using answer = std::optional<split_range>;
+  using answer = split_answer;
 
   /// The answer to the next question about that pass; what comes out of turn is ignored.
   void add(const split_question& asked, answer given) {

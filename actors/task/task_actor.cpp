@@ -96,8 +96,8 @@ result<caf::actor> task_state::run(uint64_t number) {
         tell(rows_produced{number, std::move(rows)});
       },
     .wants_splits =
-      [tell, number](const split_question& which, std::optional<uint64_t> total) {
-        tell(splits_wanted{number, which, total});
+      [tell, number](splits_wish wish) {
+        tell(splits_wanted{number, std::move(wish)});
       },
     .ended =
       [tell, number](status how) {
@@ -116,7 +116,7 @@ void task_state::on(const rows_produced& what) {
 }
 
 void task_state::on(const run_ended& what) {
-  carry_out(core().run_ended(what.run, what.how, now()));
+  carry_out(core().run_ended(what.run, what.how, runner_ && !runner_->exhausted(), now()));
 }
 
 void task_state::on(const splits_wanted& what) { carry_out(core().splits_wanted(what, now())); }
@@ -214,7 +214,10 @@ void task_state::carry_out(const produce::start_runner&) {
     carry_out(core().runner_spent(how, now()));
 }
 
-void task_state::carry_out(const produce::give_splits& what) { runner_->give_splits(what.what); }
+void task_state::carry_out(const produce::give_splits& what) {
+  if (runner_)
+    runner_->give_splits(what.which, what.what);
+}
 
 void task_state::carry_out(const produce::take_over_bytes& what) {
   if (runner_)

@@ -27,7 +27,8 @@ struct close_link {
 struct start_runner {};
 /// The runner's answer to what it wants.
 struct give_splits {
-  result<splits_answer> what;
+  split_question which;
+  result<split_answer> what;
 };
 /// So many bytes of the runner's blocks are off its hands.
 struct take_over_bytes {

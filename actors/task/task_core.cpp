@@ -74,7 +74,7 @@ result<task_core::runner_start> task_core::runner_begins(uint64_t run) {
     return cancelled("the task is over");
   run_ = run;
   runs_ = true;
-  asked_.reset();
+  asked_.clear();
   taken_from_runner_ = 0;
   numbers_.restarts += run > 1;
   return runner_start{splits_, leaving_, numbers_.elements};
@@ -106,7 +106,8 @@ produce::commands task_core::produced(uint64_t run, block rows, time_point now) 
   });
 }
 
-produce::commands task_core::run_ended(uint64_t run, const status& how, time_point now) {
+produce::commands task_core::run_ended(uint64_t run, const status& how, bool by_itself,
+                                       time_point now) {
   if (run != run_ || over_)
     return {};
   return event([&] {
@@ -114,6 +115,7 @@ produce::commands task_core::run_ended(uint64_t run, const status& how, time_poi
       return fail(how, now);
     exhausted_ = true;
     whole_ = !leaving_;
+    by_itself_ = by_itself;
     output_.exhausted();
     deal(now);
   });
@@ -125,20 +127,28 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
   if (what.run != run_ || over_)
     return {};
   return event([&] {
+    const auto& which = what.wish.which;
+    if (what.wish.closes) {
+      closed_.insert(which);
+      return report(now, what);
+    }
     // An answer to an earlier runner may have come after this one had begun.
-    if (const auto* known = splits_.find(what.which))
-      return then(produce::give_splits{*known});
-    asked_ = what.which;
+    if (const auto* known = splits_.find(which))
+      return then(produce::give_splits{which, *known});
+    asked_.insert(which);
     report(now, what);
   });
 }
 
 produce::commands task_core::splits_answered(const split_question& which,
-                                             const result<splits_answer>& what) {
+                                             const result<split_answer>& what) {
   // Of a task that leaves the answer goes back as it came.
   if (leaving_ || over_)
     return {};
   return event([&] {
+    // Another runner closes the pass again: that is no answer to replay.
+    if (closed_.erase(which) != 0)
+      return then(produce::give_splits{which, what});
     if (what && replayable_) {
       splits_.add(which, *what);
       if (splits_.size() > limits_.most_splits) {
@@ -146,10 +156,8 @@ produce::commands task_core::splits_answered(const split_question& which,
         replayable_ = false;
       }
     }
-    if (asked_ != which)
-      return;
-    asked_.reset();
-    then(produce::give_splits{what});
+    if (asked_.erase(which) != 0)
+      then(produce::give_splits{which, what});
   });
 }
 
@@ -169,7 +177,7 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
     if (replayable_)
       for (const auto& x : unread) splits_.cut(x);
     output_.leaving();
-    asked_.reset();
+    asked_.clear();
     then(produce::report{{.id = order_.id,
                           .life = order_.life,
                           .job = order_.job,
@@ -236,7 +244,8 @@ void task_core::report(time_point now, std::optional<headrace::splits_wanted> wa
                         .numbers = numbers(),
                         .wants = std::move(wants),
                         .ended = std::move(ended),
-                        .outcome = outcome}});
+                        .outcome = outcome,
+                        .by_itself = by_itself_}});
 }
 
 } // namespace headrace

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace headrace {
@@ -51,8 +52,9 @@ public:
   result<runner_start> runner_begins(uint64_t run);
   commands produced(uint64_t run, block rows, time_point now);
   /// The pipeline came to its end, or could not be made.
-  commands run_ended(uint64_t run, const status& how, time_point now);
-  /// It waits for splits.
+  /// `by_itself`: its sources had more.
+  commands run_ended(uint64_t run, const status& how, bool by_itself, time_point now);
+  /// It waits for splits, or is done with a pass.
   commands splits_wanted(const headrace::splits_wanted& what, time_point now);
   /// The runner crashed; another one is being started.
   commands runner_crashed(const status& why, time_point now);
@@ -63,7 +65,8 @@ public:
 
   // -- the job, by way of the worker ----------------------------------------------------
 
-  commands splits_answered(const split_question& which, const result<splits_answer>& what);
+  /// The answer to what was wanted. What was closed is acknowledged by any answer.
+  commands splits_answered(const split_question& which, const result<split_answer>& what);
   /// The worker ends: finish what was begun, and give back the rest.
   commands worker_leaves(time_point now);
   /// Who reads has changed. What a consumer that is gone was sent and has not handed out goes to
@@ -177,13 +180,15 @@ private:
   bool opened_ = false;    ///< somebody reads or has read: the pipeline runs
   bool exhausted_ = false; ///< the pipeline came to its end
   bool whole_ = false;     ///< and not because the task leaves
+  bool by_itself_ = false; ///< it did before its sources were exhausted
   bool leaving_ = false;
   bool over_ = false;
   bool torn_ = false;
 
   uint64_t run_ = 0;
-  bool runs_ = false;                   ///< a runner was begun by this actor
-  std::optional<split_question> asked_; ///< the present runner waits for this
+  bool runs_ = false;               ///< a runner was begun by this actor
+  std::set<split_question> asked_;  ///< the present runner waits for these
+  std::set<split_question> closed_; ///< by any runner, and not acknowledged
   size_t taken_from_runner_ = 0;
   /// Rows are recalled then if nothing was produced: a trainer waits.
   std::optional<time_point> dry_at_;

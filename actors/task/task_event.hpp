@@ -30,8 +30,7 @@ struct run_ended {
 /// The runner needs splits and waits.
 struct splits_wanted {
   uint64_t run = 0;
-  split_question which;
-  std::optional<uint64_t> total; ///< splits in a pass, if the source can tell
+  splits_wish wish;
 };
 
 /// Something came over a link on the channel of one of the task's streams.
@@ -45,10 +44,10 @@ struct stream_cut {
   std::shared_ptr<link> from;
 };
 
-/// The job's answer to a request for splits; nullopt: that pass of that source is over.
+/// The job's answer to a request for splits.
 struct splits_answered {
   split_question which;
-  result<std::optional<split_range>> what;
+  result<split_answer> what;
 };
 
 /// The worker ends: finish what was begun, and give back the rest.
@@ -96,6 +95,8 @@ struct task_report {
   task_outcome outcome = task_outcome::exhausted;
   /// It leaves, and has not begun to read these.
   std::optional<std::vector<unread_splits>> unread = {};
+  /// It ended, well, before its sources did: they say nothing of what others find.
+  bool by_itself = false;
 };
 
 } // namespace headrace

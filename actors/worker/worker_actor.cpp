@@ -131,9 +131,10 @@ void worker_state::on_report(const task_report& what) {
                          .wants = {},
                          .ended = what.ended,
                          .outcome = what.outcome,
-                         .unread = what.unread};
+                         .unread = what.unread,
+                         .by_itself = what.by_itself};
   if (what.wants)
-    news.wants = {what.wants->which, what.wants->total};
+    news.wants = what.wants->wish;
   carry_out(core_.task_reported(news, now()));
 }
 

@@ -15,12 +15,6 @@ namespace headrace::worker {
 
 // -- what a task says to its worker -----------------------------------------------------
 
-/// A question of a task for its job.
-struct splits_wanted {
-  split_question which;
-  std::optional<uint64_t> total; ///< splits in a pass, if the source knows
-};
-
 /// How far a task is.
 struct task_counts {
   task_output_counts made;
@@ -35,11 +29,13 @@ struct task_news {
   incarnation life;
   job_id job;
   task_counts counts;
-  std::optional<splits_wanted> wants; ///< the task waits for the answer
-  std::optional<status> ended;        ///< the task is through, well or not
+  std::optional<splits_wish> wants; ///< the task waits for the answer
+  std::optional<status> ended;      ///< the task is through, well or not
   task_outcome outcome = task_outcome::exhausted;
   /// The task leaves, and has not begun to read these.
   std::optional<std::vector<unread_splits>> unread;
+  /// The task is exhausted, and its pipeline came to its end before its sources did.
+  bool by_itself = false;
 };
 
 // -- commands -----------------------------------------------------------------------------
@@ -76,8 +72,8 @@ struct heartbeat {
   duration limit{};
 };
 
-/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer, and
-/// `splits_unanswered` why there was none within `limit`.
+/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer, of which any
+/// acknowledges what was closed, and `splits_unanswered` why there was none within `limit`.
 struct ask_splits {
   task_id task;
   uint64_t ask = 0; ///< counts the task's requests; goes with the answer
@@ -133,7 +129,7 @@ struct drop_task {
 struct give_splits {
   task_id task;
   split_question question;
-  result<splits_answer> what;
+  result<split_answer> what;
 };
 
 /// Have the task finish what it has begun and give back the rest.

@@ -122,11 +122,14 @@ void worker_state::carry_out(const worker::ask_splits& x) {
     [&](schema::DispatcherMessage::Builder b) {
       write_splits_request(b.initLeaseSplits(), x.what);
     },
-    [this, id = x.task, ask = x.ask](const result<envelope>& in) {
+    [this, id = x.task, ask = x.ask,
+     closes = x.what.wish.closes.has_value()](const result<envelope>& in) {
       if (!in)
         return carry_out(core_.splits_unanswered(id, ask, in.status()));
       if (auto how = status_of(*in); !how)
         return carry_out(core_.splits_answered(id, ask, how));
+      if (closes)
+        return carry_out(core_.splits_answered(id, ask, split_answer{}));
       carry_out(core_.splits_answered(
         id, ask, read_splits_answer((*in)->getDispatcher().getSplitsLeased())));
     });

@@ -48,9 +48,7 @@ worker_core::commands worker_core::registered(const result<worker_registered>& w
   commands out{log_line{
     log_level::info, "registered", {{"worker", to_string(self_.id)}, {"dispatcher", dispatcher_}}}};
   // What was said over the earlier connection may not have arrived.
-  for (auto& [id, task] : tasks_)
-    if (task.asked)
-      ask(task, out);
+  for (auto& [id, task] : tasks_) ask_all(task, out);
   return out;
 }
 
@@ -71,36 +69,49 @@ worker_core::task* worker_core::find(task_id id) noexcept {
   return at != tasks_.end() ? &at->second : nullptr;
 }
 
-worker_core::task* worker_core::waiting(task_id id, uint64_t ask) noexcept {
+worker_core::question* worker_core::waiting(task_id id, uint64_t ask) noexcept {
   auto* task = find(id);
-  return task != nullptr && task->asks == ask && task->asked ? task : nullptr;
+  if (task == nullptr)
+    return nullptr;
+  for (auto& [which, question] : task->asked)
+    if (question.ask == ask)
+      return &question;
+  return nullptr;
 }
 
-void worker_core::ask(task& what, commands& out) {
+void worker_core::ask(task& of, question& what, commands& out) {
+  what.ask = 0; // no answer to an earlier request counts
   if (!up_)
     return; // asked when it is back
-  what.ask_again = false;
-  const auto& order = what.order;
+  what.ask = ++of.asks;
+  what.again = false;
+  const auto& order = of.order;
   out.emplace_back(worker::ask_splits{
     order.id,
-    ++what.asks,
-    {order.id, order.life, order.job, what.asked->which, what.asked->total},
+    what.ask,
+    {order.id, order.life, order.job, what.what},
     // The job may let it wait for long. It is asked again, as what waits there can be lost.
     timing_.lease});
 }
 
+void worker_core::ask_all(task& of, commands& out) {
+  for (auto& [which, question] : of.asked) ask(of, question, out);
+}
+
 worker_core::commands worker_core::splits_answered(task_id id, uint64_t ask,
-                                                   const result<splits_answer>& what) {
+                                                   const result<split_answer>& what) {
   if (!what && what.status().code() == status_code::unavailable) {
     lost_ask(id, ask);
     return {};
   }
-  auto* task = waiting(id, ask);
-  if (task == nullptr)
+  const auto* question = waiting(id, ask);
+  if (question == nullptr)
     return {};
-  const auto which = std::exchange(task->asked, {})->which;
+  const auto which = question->what.which;
+  auto& task = tasks_.at(id);
+  task.asked.erase(which);
   // A task between two lives asks again, and is answered the same.
-  if (!task->running)
+  if (!task.running)
     return {};
   return {worker::give_splits{id, which, what}};
 }
@@ -110,16 +121,16 @@ worker_core::commands worker_core::splits_unanswered(task_id id, uint64_t number
   commands out;
   if (why.code() != status_code::deadline_exceeded)
     lost_ask(id, number);
-  else if (auto* task = waiting(id, number))
-    ask(*task, out);
+  else if (auto* question = waiting(id, number))
+    ask(tasks_.at(id), *question, out);
   return out;
 }
 
 void worker_core::lost_ask(task_id id, uint64_t ask) noexcept {
   // A job or dispatcher that ended. What runs in its place says so soon; the next heartbeat asks in
   // any case.
-  if (auto* task = waiting(id, ask))
-    task->ask_again = true;
+  if (auto* question = waiting(id, ask))
+    question->again = true;
 }
 
 void worker_core::say_end(task_id id, commands& out) const {
@@ -163,8 +174,9 @@ worker_core::commands worker_core::timer(time_point now) {
 void worker_core::beat(time_point now, commands& out) {
   for (const auto& [id, said] : unheard_ends_) say_end(id, out);
   for (auto& [id, task] : tasks_)
-    if (task.ask_again)
-      ask(task, out);
+    for (auto& [which, question] : task.asked)
+      if (question.again)
+        ask(task, question, out);
   out.emplace_back(worker::count_stuck{timing_.lease});
   beat_at_.reset();
   if (!up_)

@@ -79,9 +79,9 @@ public:
 
   // -- splits and ends -------------------------------------------------------------------
 
-  /// SplitsLeased, or the failure that answered LeaseSplits. Only the answer to a task's last
-  /// request counts.
-  commands splits_answered(task_id id, uint64_t ask, const result<splits_answer>& what);
+  /// SplitsLeased, ok for what was closed, or the failure that answered LeaseSplits. Only the
+  /// answer to the last request of a question counts.
+  commands splits_answered(task_id id, uint64_t ask, const result<split_answer>& what);
   /// No answer came to LeaseSplits. `deadline_exceeded`: within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
   /// The answer to TaskEnded. `unavailable` is none.
@@ -111,23 +111,29 @@ public:
   bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
 
 private:
+  /// What a task asks, or closed, and its job has not answered.
+  struct question {
+    splits_wish what;
+    uint64_t ask = 0;   ///< of its last request; 0: there was none
+    bool again = false; ///< that one was lost
+  };
   struct task {
     task_order order;
-    std::optional<request_token> ordered_by;    ///< not answered yet
-    bool running = false;                       ///< false between two lives
-    worker::task_counts counts;                 ///< as the task last said
-    rate_window rate;                           ///< of its elements
-    std::optional<worker::splits_wanted> asked; ///< the question that is with the job
-    uint64_t asks = 0;      ///< counts the requests; only the last one's answer counts
-    bool ask_again = false; ///< that one was lost
+    std::optional<request_token> ordered_by;          ///< not answered yet
+    bool running = false;                             ///< false between two lives
+    worker::task_counts counts;                       ///< as the task last said
+    rate_window rate;                                 ///< of its elements
+    std::map<split_question, question> asked;         ///< they are with the job
+    uint64_t asks = 0;                                ///< counts the requests
     std::optional<std::vector<unread_splits>> unread; ///< it leaves, and gives these back
   };
 
   void stop(task_id id, const std::string& reason, commands& out);
   task* find(task_id id) noexcept;
-  /// The task, if it waits for the answer to that request.
-  task* waiting(task_id id, uint64_t ask) noexcept;
-  void ask(task& what, commands& out);
+  /// The question of that request, if it waits for the answer to that.
+  question* waiting(task_id id, uint64_t ask) noexcept;
+  void ask(task& of, question& what, commands& out);
+  void ask_all(task& of, commands& out);
   void lost_ask(task_id id, uint64_t ask) noexcept;
   void beat(time_point now, commands& out);
   void say_end(task_id id, commands& out) const;

@@ -15,8 +15,7 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
   commands out;
   if (auto* known = find(what.id)) {
     // Its job may have been started again, and does not know who waits.
-    if (known->asked)
-      ask(*known, out);
+    ask_all(*known, out);
     out.emplace_back(worker::answer{from, {}});
     return out;
   }
@@ -92,10 +91,12 @@ worker_core::commands worker_core::task_reported(const worker::task_news& what, 
     if (what.unread)
       task->unread = what.unread;
     if (what.wants) {
-      const bool known = task->asked && task->asked->which == what.wants->which;
-      task->asked = what.wants;
-      if (!known)
-        ask(*task, out);
+      const auto [at, fresh] = task->asked.try_emplace(what.wants->which);
+      // A runner may close a pass in which an earlier one asked for more.
+      const bool other = at->second.what.closes != what.wants->closes;
+      at->second.what = *what.wants;
+      if (fresh || other)
+        ask(*task, at->second, out);
     }
   }
   if (what.ended)
@@ -110,10 +111,16 @@ void worker_core::ended(const worker::task_news& what, commands& out) {
                .made = what.counts.made,
                .outcome = what.ended->ok() ? what.outcome : task_outcome::failed,
                .failure = *what.ended,
-               .unread = {}};
-  if (const auto* task = find(what.id);
-      end.outcome == task_outcome::left && task != nullptr && task->unread)
-    end.unread = *task->unread;
+               .unread = {},
+               .by_itself = what.by_itself,
+               .closed = {}};
+  if (const auto* task = find(what.id)) {
+    if (end.outcome == task_outcome::left && task->unread)
+      end.unread = *task->unread;
+    for (const auto& [which, question] : task->asked)
+      if (question.what.closes)
+        end.closed.push_back(*question.what.closes);
+  }
   unheard_ends_[what.id] = std::move(end);
   say_end(what.id, out);
 }
@@ -149,10 +156,10 @@ worker_core::commands worker_core::task_given_up(task_id id, const status& why,
 
 void worker_core::give_up(task_id id, const status& why, const worker::task_counts& made,
                           commands& out) {
-  const auto node = tasks_.extract(id);
-  if (node.empty())
+  const auto* task = find(id);
+  if (task == nullptr)
     return;
-  const auto& order = node.mapped().order;
+  const auto& order = task->order;
   out.emplace_back(worker::fail_streams{id, why});
   out.emplace_back(worker::drop_task{id});
   ended({.id = id,
@@ -163,6 +170,7 @@ void worker_core::give_up(task_id id, const status& why, const worker::task_coun
          .ended = why,
          .unread = {}},
         out);
+  tasks_.erase(id);
 }
 
 // -- leaving -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/build.hpp"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace headrace {
 
@@ -75,7 +76,7 @@ private:
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
     // A file has any number of rows, so rows of files side by side are not of one index.
     const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
-    out_.sources.push_back({node.op, splits_of(node), passes, group, zips_ != 0});
+    out_.sources.push_back({node.op, splits_of(node), passes, group, zips_ != 0, caches_ != 0});
   }
 
   void visit(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
@@ -89,6 +90,8 @@ private:
       else if (passes && __builtin_mul_overflow(*passes, node.count, &*passes))
         passes = std::nullopt;
     }
+    const bool keeps =
+      node.op == dataset_op::cache && node.text.empty() && passes != 0 && passes != 1;
     if (node.op == dataset_op::cache && passes != 0)
       passes = std::nullopt; // as often as it takes to fill it
     const auto outer = current_group_;
@@ -99,13 +102,17 @@ private:
       aligned = false;
     }
     zips_ += node.op == dataset_op::zip;
-    for (const auto& input : node.inputs) visit(*input, passes, aligned);
+    caches_ += keeps;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (!is_whole(node, i))
+        visit(*node.inputs[i], passes, aligned);
+    caches_ -= keeps;
     zips_ -= node.op == dataset_op::zip;
     current_group_ = outer;
   }
 
   split_plan out_;
-  int zips_ = 0; // around the node that is visited
+  int zips_ = 0, caches_ = 0; // around the node that is visited
   uint32_t next_group_ = 0;
   uint32_t current_group_ = 0;
 };
@@ -124,12 +131,35 @@ size_t count(const dataset_node& node, std::unordered_map<const dataset_node*, s
   if (auto at = known.find(&node); at != known.end())
     return at->second;
   size_t n = 0;
-  for (const auto& input : node.inputs) n += count(*input, known);
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (!is_whole(node, i))
+      n += count(*node.inputs[i], known);
   known.emplace(&node, n);
   return n;
 }
 
 } // namespace
+
+namespace {
+
+bool reads_service(const dataset_node& node, bool named,
+                   std::unordered_set<const dataset_node*>& seen) {
+  if (node.op == dataset_op::distribute)
+    return !named || !node.service.job_name.empty();
+  if (!seen.insert(&node).second)
+    return false;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (!is_whole(node, i) && reads_service(*node.inputs[i], named, seen))
+      return true;
+  return false;
+}
+
+} // namespace
+
+bool reads_service(const dataset_node& node, bool named) {
+  std::unordered_set<const dataset_node*> seen;
+  return reads_service(node, named, seen);
+}
 
 size_t count_sources(const dataset_node& graph) {
   std::unordered_map<const dataset_node*, size_t> known;

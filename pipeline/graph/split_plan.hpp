@@ -12,16 +12,18 @@ struct source_splits {
   /// others);
   /// list_files and fixed-length records are known only where they are read.
   std::optional<uint64_t> splits;
-  /// How often the source is started over: -1 for ever, nullopt where that depends on data.
+  /// How often the source is started at most: -1 for ever, nullopt where that depends on data.
   std::optional<int64_t> passes;
   /// Sources of one group advance together (a zip with only one-to-one operators between): split i
   /// of one belongs to split i of the others, so they are leased as aligned ranges.
   uint32_t group = 0;
   bool zipped = false; ///< a zip reads it side by side with others
+  /// It fills a cache in memory, from which later passes are read: these are not leased.
+  bool kept = false;
 };
 
-/// The sources outside of function bodies, numbered as the iterators number them: in depth-first
-/// order.
+/// The sources outside of function bodies and of what is read whole, numbered as the iterators
+/// number them: in depth-first order.
 struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
@@ -30,7 +32,18 @@ struct split_plan {
 
 split_plan plan_splits(const dataset_ptr& graph);
 
-/// How many sources the graph has outside of function bodies; one that is used twice counts twice.
+/// Input `index` of a node decides, and gives nothing itself: each run of the graph reads it whole,
+/// also where the splits of other sources are shared out. The choices of choose_from_datasets.
+constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
+  return node.op == dataset_op::choose_from && index == 0;
+}
+
+/// Does anything at or below the node, outside of functions and of what is read whole, read from a
+/// service? `named`: only from jobs that have a name, which others may read, too.
+bool reads_service(const dataset_node& node, bool named);
+
+/// How many sources the graph has, outside of function bodies and of what is read whole; one that
+/// is used twice counts twice.
 size_t count_sources(const dataset_node& graph);
 
 } // namespace headrace

@@ -2,7 +2,6 @@
 
 #include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -169,9 +168,11 @@ result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, co
                                                      size_t index) {
   auto inner = at;
   inner.path = mix(at.path, index);
-  if (!at.in_function())
+  inner.whole = at.whole || is_whole(*node, index);
+  if (!at.in_function() && !inner.whole)
     for (size_t i = 0; i < index; ++i)
-      inner.first_source += static_cast<uint32_t>(sources_below(*node->inputs[i]));
+      if (!is_whole(*node, i))
+        inner.first_source += static_cast<uint32_t>(sources_below(*node->inputs[i]));
   return open(*this, node->inputs[index], inner);
 }
 
@@ -239,12 +240,6 @@ size_t engine::sources_below(const dataset_node& node) {
   if (known == sources_.end())
     known = sources_.emplace(&node, count_sources(node)).first;
   return known->second;
-}
-
-result<std::optional<split_range>> engine::next_splits(uint32_t source, uint64_t pass,
-                                                       uint64_t total) {
-  std::lock_guard lock{splits_mutex_};
-  return context_.splits->next(source, pass, total);
 }
 
 uint64_t engine::random_key(const dataset_node& node, const place& at) const {
@@ -346,7 +341,8 @@ result<std::unique_ptr<iterator>> make_iterator(const dataset_ptr& graph,
   if (!graph)
     return invalid_argument("there is no dataset to iterate over");
   HEADRACE_TRY(check_gives_tensors(*graph));
-  auto shared = std::make_shared<detail::engine>(context, options_of(*graph));
+  auto shared = std::make_shared<detail::engine>(
+    context, options_of(*graph), context.splits ? plan_splits(graph) : split_plan{});
   HEADRACE_ASSIGN(auto top, shared->make(graph, {}));
   return std::unique_ptr<iterator>{
     std::make_unique<root_iterator>(graph, std::move(shared), std::move(top))};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/program.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/byte_budget.hpp"
 #include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
@@ -32,6 +33,9 @@ struct place {
   /// Tells the passes of the repeats around it apart.
   uint64_t iteration = 0;
   std::shared_ptr<const function_row> row; ///< null outside of functions
+  /// Each run reads all that is below, also where others are shared out: it decides, as the choices
+  /// of choose_from_datasets do, and gives nothing itself. It has no numbered sources.
+  bool whole = false;
 
   bool in_function() const noexcept { return row != nullptr; }
   const environment* names() const noexcept { return row ? &row->names : nullptr; }
@@ -65,8 +69,13 @@ class engine : public std::enable_shared_from_this<engine> {
 public:
   engine(const iterator_context& context, const graph_options& options,
          const clock& time = clock::system())
+    : engine(context, options, {}, time) {}
+  /// `plan`: of the graph, where its splits are shared.
+  engine(const iterator_context& context, const graph_options& options, split_plan plan,
+         const clock& time = clock::system())
     : context_(context),
       options_(options),
+      plan_(std::move(plan)),
       tuner_(tuner_for(options)),
       budget_(std::make_shared<byte_budget>(bytes_of(options))),
       time_(time) {}
@@ -113,29 +122,58 @@ public:
   /// The values of a source's arguments, one row each.
   result<std::vector<column>> arguments(const dataset_ptr& node, const place& at);
 
+  /// Are the splits of sources at this place shared with other runs?
+  bool shares_splits(const place& at) const noexcept {
+    return context_.splits != nullptr && !at.in_function() && !at.whole;
+  }
+  /// What the cache in memory `node` holds; null of one that keeps its elements in a folder.
+  std::shared_ptr<memory_cache> memory_of(const dataset_node& node, const place& at) const;
+
   /// How often this source was started before; counts this time.
   uint64_t start_pass(uint32_t source);
   /// The source is in this pass.
   void set_pass(uint32_t source, uint64_t pass);
+  /// A source that was started for `pass` asks for splits now: in which pass it is. A later one
+  /// where another source that advances with it has gone on to that.
+  uint64_t begin_shared_pass(uint32_t source, uint64_t pass);
+  /// The source goes on with a later pass at once, as all up to that one are over; and so do those
+  /// that advance with it. False: how many passes it has is not known, so that it must count them.
+  bool skip_to_pass(uint32_t source, uint64_t pass);
+  /// The pass that was begun is over.
+  void end_shared_pass(uint32_t source, bool alone);
+  /// Passes over these sources that were begun here, and of which other runs may have had a part:
+  /// what was found in them says nothing of the source.
+  uint64_t partial_passes(uint32_t first_source, size_t sources);
   size_t sources_below(const dataset_node& node);
-  /// Asks the context's split provider, one thread at a time. @pre there is one
-  result<std::optional<split_range>> next_splits(uint32_t source, uint64_t pass, uint64_t total);
+  /// Asks the context's split provider. @pre there is one
+  result<split_answer> next_splits(uint32_t source, uint64_t pass, uint64_t total,
+                                   const std::shared_ptr<const split_listing>& listing);
+  /// As `split_provider::close`. @pre there is a provider
+  void close_splits(uint32_t source, uint64_t pass, split_range unread);
   /// The key of the random numbers of an operator.
   uint64_t random_key(const dataset_node& node, const place& at) const;
 
 private:
+  /// The passes of a source whose splits are shared.
+  struct shared_passes {
+    uint64_t begun = 0;
+    uint64_t whole = 0; ///< of them, those that were over and had been read here alone
+    uint64_t from = 0;  ///< passes before are over for all
+  };
+
   const iterator_context& context_;
   const graph_options options_;
+  const split_plan plan_;
   const std::shared_ptr<call_tuner> tuner_;
   const std::shared_ptr<byte_budget> budget_;
   const clock& time_;
-  std::mutex splits_mutex_;
   std::mutex mutex_;
   std::unordered_map<const dataset_node*, std::shared_ptr<const compiled_function>> functions_;
   /// A source may stand in functions one inside of the other.
   std::map<std::pair<const dataset_node*, const function_scope*>, program> arguments_;
   std::unordered_map<const dataset_node*, size_t> sources_;
   std::unordered_map<uint32_t, uint64_t> passes_;
+  std::unordered_map<uint32_t, shared_passes> shared_;
   std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;
 };
 

@@ -2,13 +2,17 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/types/block.hpp"
+#include "headrace/runtime/base/result.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace headrace {
 
@@ -26,20 +30,64 @@ struct split_range {
   friend bool operator==(const split_range&, const split_range&) = default;
 };
 
+/// How a pass over a source ended for a task.
+struct pass_over {
+  /// No other task was given splits of it: what was read of it here is all that there is.
+  bool alone = false;
+  /// Not 0: the pass was over before this task asked for it, and is forgotten. This later pass runs
+  /// now, or has splits that nobody read.
+  uint64_t running = 0;
+  friend bool operator==(const pass_over&, const pass_over&) = default;
+};
+
+/// The next splits of a source, or none: its pass is over.
+struct split_answer {
+  split_answer() = default;
+  split_answer(const split_range& next) : splits(next) {}
+  split_answer(const std::optional<split_range>& next) : splits(next) {}
+  split_answer(const pass_over& how) : over(how) {}
+
+  explicit operator bool() const noexcept { return splits.has_value(); }
+  split_range& operator*() noexcept { return *splits; }
+  const split_range& operator*() const noexcept { return *splits; }
+  split_range* operator->() noexcept { return &*splits; }
+  const split_range* operator->() const noexcept { return &*splits; }
+  friend bool operator==(const split_answer&, const split_answer&) = default;
+
+  std::optional<split_range> splits; ///< nullopt: the pass is over
+  pass_over over;                    ///< means something only then
+};
+
+/// What a source numbers, where another process, or the same one later, may find something else:
+/// the files that match, and how many rows each has.
+struct split_listing {
+  static constexpr size_t most_bytes = size_t{64} << 10; ///< of entries that are kept
+
+  uint64_t digest = 0; ///< of all entries, in their order
+  uint64_t count = 0;  ///< of entries
+  /// In the order of their numbers, whatever order they are read in. None if they take more than
+  /// `most_bytes`.
+  std::vector<std::string> entries;
+  friend bool operator==(const split_listing&, const split_listing&) = default;
+};
+
 /// Which splits of the graph's sources an iterator may read. Injected: in OFF mode and locally
 /// there is none and every source reads all; in DYNAMIC mode the task's side of the lease protocol
-/// stands behind it.
+/// stands behind it. Several threads may call it at once, each for another source.
 class split_provider {
 public:
   virtual ~split_provider() = default;
-  /// Blocks until the next splits of `source` in its pass `pass` are known; nullopt = this pass of
+  /// Blocks until the next splits of `source` in its pass `pass` are known, or that this pass of
   /// the source is over. `total`: how many splits this source has in a pass; nullopt when it cannot
-  /// tell (then indices past its end may be offered, and `exhausted` says so). All splits given
-  /// before were read when it is called again. Errors (cancelled, unavailable) end the source.
-  /// One thread at a time calls it: that which reads the source, not always the iterator's own
-  /// (prefetch).
-  virtual result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
-                                                  std::optional<uint64_t> total) = 0;
+  /// tell (then indices past its end may be offered, and `exhausted` says so). `listing`: what the
+  /// source found that has these numbers; null if they mean the same everywhere. All splits given
+  /// before were read when it is called again. Errors (cancelled, unavailable, or
+  /// failed_precondition where the listing is not that of others) end the source.
+  virtual result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
+                                    const std::shared_ptr<const split_listing>& listing) = 0;
+  /// Nothing more of that pass is read here, although it is not over: of the splits given last,
+  /// `unread` were not begun. Does not block.
+  virtual void close(uint32_t /*source*/, uint64_t /*pass*/, split_range /*unread*/) {}
 };
 
 /// Blocks that come from elsewhere: a `distribute` in mid-graph. Behaves as an iterator.
@@ -76,6 +124,8 @@ struct op_counters {
 /// waited for: the function owns what it uses.
 using named_function = std::function<result<block>(const block& rows)>;
 
+class run_caches;
+
 /// Everything an iterator needs from its surroundings. Outlives the iterator.
 struct iterator_context {
   /// Every wait in the graph ends with `cancelled` when requested. An iterator's destructor waits
@@ -83,7 +133,10 @@ struct iterator_context {
   /// them.
   std::stop_token stop;
   split_provider* splits = nullptr; ///< null: read everything
-  open_distribute distribute;       ///< empty: `distribute` is an error
+  /// What caches in memory hold, where that is this run's alone; null: the graph's nodes hold it,
+  /// for all iterations in this process.
+  run_caches* caches = nullptr;
+  open_distribute distribute; ///< empty: `distribute` is an error
   /// Empty result, or `error` thrown: unknown.
   std::function<named_function(const std::string&)> find_function;
   uint64_t seed =

@@ -17,7 +17,8 @@ public:
       self_(std::move(node)),
       at_(std::move(at)),
       folder_(std::move(folder)),
-      shard_of_(std::move(shard_of)) {}
+      shard_of_(std::move(shard_of)),
+      memory_(shared.memory_of(node_, at_)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -91,8 +92,7 @@ protected:
       from.refuse();
       return {};
     }
-    if (const auto whole = node_.cached ? node_.cached->whole() : nullptr;
-        whole && whole->from == pass) {
+    if (const auto whole = memory_ ? memory_->whole() : nullptr; whole && whole->from == pass) {
       kept_.emplace(whole);
       return kept_->skip(rows);
     }
@@ -116,7 +116,7 @@ private:
 
   /// The pass that other iterations kept; null if there is none, or it is not for this one.
   std::shared_ptr<const kept_rows> in_memory() const {
-    return node_.cached && !at_.in_function() ? node_.cached->whole() : nullptr;
+    return memory_ && !at_.in_function() ? memory_->whole() : nullptr;
   }
 
   status begin() {
@@ -158,8 +158,8 @@ private:
 
   status open_sink() {
     if (folder_.empty()) {
-      sink_ = std::make_unique<memory_sink>(node_.cached, pass_, begin_,
-                                            static_cast<size_t>(node_.count));
+      sink_ =
+        std::make_unique<memory_sink>(memory_, pass_, begin_, static_cast<size_t>(node_.count));
       return {};
     }
     const auto compression = node_.op == dataset_op::snapshot
@@ -196,6 +196,7 @@ private:
   place at_;
   std::string folder_;
   std::shared_ptr<const compiled_function> shard_of_; ///< or null
+  std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
   // One of these is read:
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;

@@ -26,8 +26,10 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
-    if (inputs_.taken() == 0)
+    if (inputs_.taken() == 0) {
+      inputs_.close();
       return std::nullopt;
+    }
     return inputs_.finish(kernel_calls_);
   }
   // Points of the choices and of the inputs, at the first rows that are not used.

@@ -13,6 +13,8 @@ public:
   size_t size() const noexcept { return inputs_.size(); }
   /// The input was found to have no more rows.
   bool ended(size_t input) const noexcept { return inputs_[input].ended; }
+  /// Lets go of all inputs: there is nothing more to read.
+  void close() { inputs_.clear(); }
   /// Inputs that were not found to have ended.
   size_t open() const noexcept { return open_; }
   /// Has the input a row at hand? If not, `read` must come before `take`.

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
@@ -22,6 +23,7 @@ protected:
         input_ = *std::move(opened);
         ++passes_;
         empty_ = true;
+        partial_ = partial_passes();
       }
       if (auto out = input_->next(wanted)) {
         empty_ = false;
@@ -29,7 +31,7 @@ protected:
       }
       input_.reset();
       // Nothing would come for ever.
-      if (empty_ && (node_.count < 0 || node_.inputs[0]->cardinality == 0))
+      if (empty_ && (node_.inputs[0]->cardinality == 0 || (node_.count < 0 && was_whole())))
         return std::nullopt;
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
@@ -61,11 +63,23 @@ private:
     return engine_.make_input(self_, inside);
   }
 
+  uint64_t partial_passes() {
+    return engine_.shares_splits(at_)
+             ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
+             : 0;
+  }
+  /// What the last pass gave here is all that there was of it: others had no part.
+  bool was_whole() {
+    const bool shared = engine_.shares_splits(at_);
+    return partial_passes() == partial_ && !reads_service(*node_.inputs[0], !shared);
+  }
+
   dataset_ptr self_;
   place at_;
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;
+  uint64_t partial_ = 0; ///< when the last pass was begun
 };
 
 } // namespace

@@ -35,8 +35,10 @@ protected:
       ++draws_;
       inputs_.take(which);
     }
-    if (inputs_.taken() == 0)
+    if (inputs_.taken() == 0) {
+      inputs_.close();
       return std::nullopt;
+    }
     return inputs_.finish(kernel_calls_);
   }
   // Numbers: rows drawn, then whether each input is left out from now on; points of the inputs.

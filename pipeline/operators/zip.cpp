@@ -33,8 +33,11 @@ protected:
     for (size_t i = 0; i < inputs_.size(); ++i) {
       if (held_[i].rows == 0) {
         auto more = inputs_[i].next({rows, wanted.bytes});
-        if (!more)
+        if (!more) {
+          // Others' splits go back now, not when whatever stands above comes to its end.
+          inputs_.clear();
           return std::nullopt;
+        }
         held_[i] = *std::move(more);
       }
       rows = std::min(rows, held_[i].rows);

@@ -59,6 +59,7 @@ status file_reader::restore_from(position_reader& from) {
 std::optional<block> file_reader::produce(const limits& wanted) {
   // The source ends with its error.
   const auto fail = [this](const status& why) {
+    splits_.close();
     auto out = last_failure(why.with_context(to_string(node_.op)));
     if (splits_.provided())
       out.origins = {splits_.from(file_, 1, 0)};

@@ -20,6 +20,7 @@ result<bool> file_source::open_next() {
 
 // The source ends with its error.
 block file_source::fail(const status& why) {
+  splits_.close();
   auto out = last_failure(why.with_context(to_string(node_.op)));
   if (splits_.provided())
     out.origins = {splits_.from(file_, 1, 0)};

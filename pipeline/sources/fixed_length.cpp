@@ -12,7 +12,7 @@ public:
   record_iterator(engine& shared, const dataset_node& node, const place& at, const column& files)
     : operator_iterator(shared, node),
       files_(files, node.layout, shared.context().stop),
-      splits_(shared, at, files_.size()) {}
+      splits_(shared, at, files_.size(), shared.shares_splits(at) ? files_.listing() : nullptr) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -40,6 +40,8 @@ protected:
     if (splits_.provided())
       out.origins = {splits_.from(first, out.rows, out.rows == 1 ? 0 : 1)};
     splits_.pass(out.rows);
+    if (!bytes)
+      splits_.close();
     return out;
   }
   void save_to(position& to) const override { splits_.save_to(to); }

@@ -27,9 +27,12 @@ protected:
       const auto now = **more;
       auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
       auto out = call(now.first, rows);
-      if (!out)
+      if (!out) {
+        splits_.pass(rows);
+        splits_.close();
         return last_failure(
           out.status().with_context(fmt::format("generator '{}'", function_label(node_.text))));
+      }
       if (out->rows < rows) {
         rows = out->rows;
         splits_.end_at(now.first + rows);

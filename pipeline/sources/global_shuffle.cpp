@@ -59,9 +59,9 @@ public:
   global_shuffle_iterator(engine& shared, const dataset_node& node, place at,
                           std::unique_ptr<random_access> rows)
     : operator_iterator(shared, node),
+      at_(std::move(at)),
       rows_(std::move(rows)),
-      order_(rows_->rows(), key(shared, node, at)),
-      splits_(shared, at, rows_->rows()) {}
+      splits_(shared, at_, rows_->rows(), shared.shares_splits(at_) ? rows_->listing() : nullptr) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -70,10 +70,13 @@ protected:
       return last_failure(more.status());
     if (!*more)
       return std::nullopt;
+    // Which pass it is shows with its first splits.
+    if (!order_)
+      order_.emplace(rows_->rows(), key());
     constexpr size_t most = 1 << 15;
     const auto now = **more;
     numbers_.resize(std::min<uint64_t>({wanted.rows, now.count, most}));
-    for (size_t i = 0; i < numbers_.size(); ++i) numbers_[i] = order_.at(now.first + i);
+    for (size_t i = 0; i < numbers_.size(); ++i) numbers_[i] = order_->at(now.first + i);
     auto out = rows_->read(numbers_, wanted.bytes, kernel_calls_);
     if (splits_.provided())
       out.origins = {splits_.from(now.first, out.rows, out.rows == 1 ? 0 : 1)};
@@ -93,13 +96,14 @@ protected:
   }
 
 private:
-  static uint64_t key(engine& shared, const dataset_node& node, const place& at) {
-    const auto once = shared.random_key(node, at);
-    return node.flag ? mix(mix(once, shared.context().repetition), at.iteration) : once;
+  uint64_t key() const {
+    const auto once = engine_.random_key(node_, at_);
+    return node_.flag ? mix(mix(once, engine_.context().repetition), splits_.pass_key()) : once;
   }
 
+  place at_;
   std::unique_ptr<random_access> rows_;
-  permutation order_;
+  std::optional<permutation> order_;
   split_cursor splits_;
   std::vector<uint64_t> numbers_;
 };

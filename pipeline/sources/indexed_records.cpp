@@ -1,4 +1,5 @@
 #include "headrace/pipeline/sources/file_reader.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 #include "headrace/pipeline/sources/random_access.hpp"
 #include "headrace/pipeline/sources/random_file.hpp"
 #include "headrace/pipeline/sources/record_files.hpp"
@@ -25,6 +26,14 @@ public:
     return {};
   }
   uint64_t rows() const noexcept override { return rows_; }
+  std::shared_ptr<const split_listing> listing() const override {
+    std::vector<std::string> entries;
+    for (size_t i = 0; i < paths_.size(); ++i)
+      entries.push_back(
+        fmt::format("'{}' with {} records", paths_[i],
+                    (i + 1 < firsts_.size() ? firsts_[i + 1] : rows_) - firsts_[i]));
+    return make_listing(std::move(entries));
+  }
 
   block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) override {
     string_rows out{{.rows = numbers.size(), .bytes = bytes}};
@@ -117,6 +126,7 @@ public:
   fixed_length_files(const dataset_node& node, const column& files)
     : node_(node), records_(files, node.layout) {}
   uint64_t rows() const noexcept override { return records_.size(); }
+  std::shared_ptr<const split_listing> listing() const override { return records_.listing(); }
   block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) override {
     string_rows out{{.rows = numbers.size(), .bytes = bytes}};
     std::vector<row_error> errors;

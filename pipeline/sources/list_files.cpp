@@ -60,6 +60,7 @@ protected:
       return last_failure(more.status());
     if (!*more)
       return std::nullopt;
+    order();
     const auto now = **more;
     const auto rows = static_cast<size_t>(std::min<uint64_t>(wanted.rows, now.count));
     std::vector<std::string_view> views;
@@ -73,9 +74,10 @@ protected:
     splits_->pass(rows);
     return out;
   }
-  // Numbers: those of the splits, then a digest of the names; none before the files were listed.
+  // Numbers: those of the splits, then a digest of the names; none before the files were listed and
+  // their order is known.
   void save_to(position& to) const override {
-    if (!splits_)
+    if (!ordered_)
       return;
     splits_->save_to(to);
     to.numbers.push_back(digest());
@@ -85,6 +87,7 @@ protected:
       return {};
     HEADRACE_TRY(list());
     splits_->restore_from(from);
+    order();
     if (from.number() != digest())
       return failed_precondition("the patterns match other files than when the position was saved");
     return {};
@@ -97,12 +100,12 @@ private:
       names_.insert(names_.end(), std::make_move_iterator(found.begin()),
                     std::make_move_iterator(found.end()));
     }
-    // Bytewise, so that every host lists alike; a file that two patterns match is there once.
+    // Bytewise, so that hosts that see the same files list alike; a file that two patterns match is
+    // there once.
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-    splits_.emplace(engine_, at_, names_.size());
-    if (node_.flag)
-      shuffle();
+    splits_.emplace(engine_, at_, names_.size(),
+                    engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
     return {};
   }
 
@@ -114,8 +117,10 @@ private:
   }
 
   // Another order in each pass, the same on every host.
-  void shuffle() {
-    const auto key = mix(engine_.random_key(node_, at_), at_.iteration);
+  void order() {
+    if (std::exchange(ordered_, true) || !node_.flag)
+      return;
+    const auto key = mix(engine_.random_key(node_, at_), splits_->pass_key());
     counter_random random{mix(key, engine_.context().repetition)};
     for (size_t i = names_.size(); i > 1; --i)
       std::swap(names_[i - 1], names_[random.below(names_.size() - i, i)]);
@@ -124,6 +129,7 @@ private:
   place at_;
   column patterns_;
   std::vector<std::string> names_;
+  bool ordered_ = false;
   std::optional<split_cursor> splits_;
 };
 

@@ -17,7 +17,9 @@ public:
     : operator_iterator(shared, node),
       from_(std::move(from)),
       first_(first),
-      splits_(shared, at, count) {}
+      splits_(shared, at, count,
+              make_listing({fmt::format("'{}' as saved under the id {:016x}", node.text,
+                                        from_.manifest().id)})) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -30,6 +32,7 @@ protected:
       number_ = (*more)->first;
       splits_.pass(1);
       if (auto failed = hold(0); !failed.ok()) {
+        splits_.close();
         auto out = last_failure(failed.with_context("load"));
         if (splits_.provided())
           out.origins = {splits_.from(number_, 1, 0)};

@@ -11,6 +11,9 @@ class random_access {
 public:
   virtual ~random_access() = default;
   virtual uint64_t rows() const noexcept = 0;
+  /// Of what the rows are, where another process may find something else; null: the same
+  /// everywhere.
+  virtual std::shared_ptr<const split_listing> listing() const { return nullptr; }
   /// One row of each number, in the order of the numbers, all below `rows()`; fewer if they take
   /// more than `bytes`, one at least. A row that cannot be read is an error row.
   virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/sources/record_files.hpp"
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
 
 #include <algorithm>
@@ -41,6 +42,15 @@ status record_files::add(std::string path) {
     files_.push_back({std::move(path), size_, records});
   size_ += records;
   return {};
+}
+
+std::shared_ptr<const split_listing> record_files::listing() const {
+  std::vector<std::string> entries;
+  for (const auto& f : files_)
+    entries.push_back(fmt::format("'{}' with {} records", f.path, f.records));
+  if (!bad_.ok())
+    entries.push_back("no more, as " + bad_.message());
+  return make_listing(std::move(entries));
 }
 
 size_t record_files::find(uint64_t record) const noexcept {

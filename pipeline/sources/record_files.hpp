@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/graph/source_format.hpp"
+#include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <stop_token>
@@ -20,6 +21,8 @@ public:
   record_files& operator=(const record_files&) = delete;
 
   uint64_t size() const noexcept { return size_; }
+  /// The files and their records: what the numbers are of.
+  std::shared_ptr<const split_listing> listing() const;
   /// How many of the `count` records from `first` on lie in one file. @pre `first < size()`
   uint64_t run(uint64_t first, uint64_t count) const noexcept;
   /// Reads `run`'s records, one after the other. Errors name the file.

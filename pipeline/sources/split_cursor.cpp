@@ -1,34 +1,69 @@
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
+#include "headrace/pipeline/iterator/random.hpp"
+
 namespace headrace::detail {
 
-split_cursor::split_cursor(engine& shared, const place& at, uint64_t total)
-  : engine_(shared), total_(total) {
-  if (at.in_function())
-    return; // a function's datasets are read whole
+split_cursor::split_cursor(engine& shared, const place& at, uint64_t total,
+                           std::shared_ptr<const split_listing> listing)
+  : engine_(shared), iteration_(at.iteration), total_(total), listing_(std::move(listing)) {
+  if (at.in_function() || at.whole)
+    return; // a function's datasets, and what decides, are read whole
   counted_ = true;
   source_ = at.first_source;
   pass_ = shared.start_pass(source_);
   provided_ = shared.context().splits != nullptr;
 }
 
-result<std::optional<split_range>> split_cursor::ask() {
-  if (provided_)
-    return engine_.next_splits(source_, pass_, total_);
-  if (asked_ != 0 || total_ == 0)
-    return std::optional<split_range>{};
-  return std::optional{split_range{0, total_}};
+void split_cursor::close() {
+  if (!provided_ || std::exchange(over_, true) || !begun_)
+    return;
+  engine_.close_splits(source_, pass_, now_);
+  now_ = {};
+}
+
+uint64_t split_cursor::pass_key() const noexcept {
+  if (!provided_)
+    return iteration_;
+  return pass_ == 0 ? 0 : mix(0x9a55, pass_);
+}
+
+result<split_answer> split_cursor::ask() {
+  if (!provided_) {
+    if (asked_ != 0 || total_ == 0)
+      return split_answer{};
+    return split_answer{split_range{0, total_}};
+  }
+  if (!std::exchange(begun_, true)) {
+    const auto pass = engine_.begin_shared_pass(source_, pass_);
+    // One that was restored answers for its own pass.
+    if (repeat_ == 0)
+      pass_ = pass;
+  }
+  return engine_.next_splits(source_, pass_, total_, listing_);
 }
 
 result<std::optional<split_range>> split_cursor::here() {
   for (; provided_ && repeat_ != 0; --repeat_) HEADRACE_TRY(ask().status());
   while (now_.count == 0) {
-    HEADRACE_ASSIGN(auto range, ask());
-    if (!range)
-      return range;
-    ++asked_;
-    if (range->first < total_)
-      now_ = {range->first, std::min(range->count, total_ - range->first)};
+    if (over_)
+      return std::optional<split_range>{};
+    HEADRACE_ASSIGN(const auto answer, ask());
+    if (answer) {
+      ++asked_;
+      if (answer->first < total_)
+        now_ = {answer->first, std::min(answer->count, total_ - answer->first)};
+      continue;
+    }
+    const auto& how = answer.over;
+    if (provided_ && asked_ == 0 && how.running > pass_
+        && engine_.skip_to_pass(source_, how.running)) {
+      pass_ = how.running;
+      continue;
+    }
+    over_ = true;
+    if (provided_)
+      engine_.end_shared_pass(source_, how.alone);
   }
   return std::optional{now_};
 }

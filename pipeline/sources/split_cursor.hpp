@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/iterator/engine.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 
 namespace headrace::detail {
 
@@ -8,7 +9,13 @@ namespace headrace::detail {
 class split_cursor {
 public:
   /// `total`: splits in a pass.
-  split_cursor(engine& shared, const place& at, uint64_t total);
+  /// `listing`: what has these numbers, of a source that found it out; not needed where the splits
+  /// are not shared.
+  split_cursor(engine& shared, const place& at, uint64_t total,
+               std::shared_ptr<const split_listing> listing = nullptr);
+  /// What was not passed is for others.
+  ~split_cursor() { close(); }
+  split_cursor(const split_cursor&) = delete;
 
   /// The splits to read next: at least one; nullopt: this pass is over. Splits past the end are
   /// left out.
@@ -19,6 +26,12 @@ public:
     now_.count -= count;
   }
 
+  /// The source ends before its pass is over: what was not passed is for others. Once.
+  void close();
+
+  /// Tells the passes of the source apart, for what it draws anew in each: alike for all that share
+  /// its splits. @pre `here` gave splits, or the position was restored
+  uint64_t pass_key() const noexcept;
   /// Splits in a pass, as far as is known.
   uint64_t total() const noexcept { return total_; }
   /// There turned out to be no more than `total` splits.
@@ -42,14 +55,18 @@ public:
   void restore_from(position_reader& from);
 
 private:
-  result<std::optional<split_range>> ask();
+  result<split_answer> ask();
 
   engine& engine_;
+  uint64_t iteration_;
   bool provided_ = false;
   bool counted_ = false; ///< a source of the graph, not of a function
   uint32_t source_ = 0;
   uint64_t pass_ = 0;
   uint64_t total_;
+  std::shared_ptr<const split_listing> listing_;
+  bool begun_ = false;  ///< the provider was asked
+  bool over_ = false;   ///< nothing more is asked
   split_range now_;     ///< not passed yet
   uint64_t asked_ = 0;  ///< answers that were had
   uint64_t repeat_ = 0; ///< of them, those to be had again and passed over

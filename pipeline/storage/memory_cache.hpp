@@ -3,8 +3,10 @@
 #include "headrace/pipeline/iterator/position.hpp"
 #include "headrace/pipeline/types/block.hpp"
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -41,6 +43,24 @@ public:
 private:
   mutable std::mutex mutex_;
   std::shared_ptr<const kept_rows> rows_;
+};
+
+/// The memory of one run's caches: they begin empty, whatever other runs of the same graph have
+/// kept, and go with the run. Thread-safe.
+class run_caches {
+public:
+  /// `whole`: it is read where splits are not shared, see `place::whole`.
+  std::shared_ptr<memory_cache> of(const dataset_node& node, bool whole) {
+    std::lock_guard lock{mutex_};
+    auto& known = caches_[{&node, whole}];
+    if (!known)
+      known = std::make_shared<memory_cache>();
+    return known;
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<std::pair<const dataset_node*, bool>, std::shared_ptr<memory_cache>> caches_;
 };
 
 } // namespace headrace

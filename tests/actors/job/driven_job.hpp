@@ -89,14 +89,17 @@ public:
   job_outcome served(const job_command::name_readers& what, bool answered) {
     return take(core.readers_answered(what, answered, now));
   }
-  job_outcome ended(const task_order& what, const status& how = {}) {
+  job_outcome ended(const task_order& what, const status& how = {}, bool by_itself = false,
+                    std::vector<unread_splits> closed = {}) {
     return take(
       core.task_ended(next(),
                       {.id = what.id,
                        .life = what.life,
                        .made = {1},
                        .outcome = how.ok() ? task_outcome::exhausted : task_outcome::failed,
-                       .failure = how},
+                       .failure = how,
+                       .by_itself = by_itself,
+                       .closed = std::move(closed)},
                       now));
   }
   job_outcome left(const task_order& what, std::vector<unread_splits> unread = {}) {
@@ -114,12 +117,12 @@ public:
     return take(core.lease(next(), what, now));
   }
   /// The answer, if there is one at once.
-  std::optional<splits_answer> ask(const task_order& task, const split_question& which) {
-    const auto out = ask({.task = task.id, .life = task.life, .which = which});
+  std::optional<split_answer> ask(const task_order& task, const split_question& which) {
+    const auto out = ask({.task = task.id, .life = task.life, .wish = {.which = which}});
     const auto at = out.answers.find(last_token);
     if (at == out.answers.end())
       return {};
-    return std::make_optional<splits_answer>(std::get<splits_answer>(at->second));
+    return std::make_optional<split_answer>(std::get<split_answer>(at->second));
   }
   /// Time passes, and the timer comes whenever it is due.
   job_outcome pass(duration by) {

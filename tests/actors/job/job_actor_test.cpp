@@ -182,17 +182,17 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   ASSERT_TRUE(open(1));
   const auto leaves = tasks[0]->at(0);
   const auto stays = tasks[1]->at(0);
-  const auto held = lease(leaves, 1, 1).value();
+  const auto held = lease(leaves, 1, 0).value();
   const auto rest = held->getDispatcher().getSplitsLeased().getRange();
-  ASSERT_TRUE(lease(stays, 0, 1));
+  ASSERT_TRUE(lease(stays, 0, 0));
   uint64_t number = 0;
   for (uint64_t left = 40 - rest.getCount(); left != 0;)
     left -=
-      lease(stays, 1, ++number).value()->getDispatcher().getSplitsLeased().getRange().getCount();
+      lease(stays, 1, number++).value()->getDispatcher().getSplitsLeased().getRange().getCount();
   // It waits for the other one's rest, until that waits for its own split.
-  asks(stays, 1, ++number);
-  asks(leaves, 0, 1);
-  ASSERT_TRUE(is_over(lease(stays, 0, 2)));
+  asks(stays, 1, number);
+  asks(leaves, 0, 0);
+  ASSERT_TRUE(is_over(lease(stays, 0, 1)));
   ends(stays, [](auto) {});
   ends(leaves, [&](auto how) {
     how.setOutcome(schema::TaskOutcome::LEFT);
@@ -204,12 +204,12 @@ TEST_F(JobOfTwoSources, GivesWhatCameBackAfterTheEndToATaskOnTheWorkerThatStays)
   });
   EXPECT_EQ(tasks[0]->size(), 1u);
   ASSERT_EQ(tasks[1]->size(), 2u);
-  const auto again = lease(tasks[1]->at(1), 1, 1).value();
+  const auto again = lease(tasks[1]->at(1), 1, 0).value();
   const auto given = again->getDispatcher().getSplitsLeased().getRange();
   EXPECT_EQ(given.getFirst(), rest.getFirst());
   EXPECT_EQ(given.getCount(), rest.getCount());
   EXPECT_FALSE(open(2).value()->getDispatcher().getIteration().getFinished());
-  EXPECT_TRUE(is_over(lease(tasks[1]->at(1), 1, 2)));
+  EXPECT_TRUE(is_over(lease(tasks[1]->at(1), 1, 1)));
   ends(tasks[1]->at(1), [](auto) {});
   EXPECT_TRUE(open(2).value()->getDispatcher().getIteration().getFinished());
 }

@@ -251,9 +251,10 @@ protected:
       left -= x.ask(second, {1, 0, number}).value()->count;
     EXPECT_FALSE(x.ask(second, {1, 0, number})) << "the other one has a rest";
     const auto waits = x.last_token;
-    const auto crossed = x.ask({.task = first.id, .life = first.life, .which = {0, 0, 0}});
+    const auto crossed =
+      x.ask({.task = first.id, .life = first.life, .wish = {.which = {0, 0, 0}}});
     EXPECT_EQ(crossed.answers.size(), 1u);
-    EXPECT_FALSE(std::get<splits_answer>(crossed.answers.at(waits))) << "that one waits, too";
+    EXPECT_FALSE(std::get<split_answer>(crossed.answers.at(waits))) << "that one waits, too";
     EXPECT_FALSE(x.ask(second, {0, 0, 1}).value());
     EXPECT_TRUE(x.ended(second).starts.empty());
   }
@@ -325,11 +326,11 @@ TEST(JobCore, AnswersAQuestionThatIsPutAgainOnlyOnce) {
   EXPECT_FALSE(y.ask(tasks[1].what, {0, 0, 0}));
   const auto earlier = y.last_token;
   const auto out =
-    y.ask({.task = tasks[1].what.id, .life = tasks[1].what.life, .which = {0, 0, 0}});
+    y.ask({.task = tasks[1].what.id, .life = tasks[1].what.life, .wish = {.which = {0, 0, 0}}});
   ASSERT_EQ(out.answers.size(), 1u);
   EXPECT_EQ(std::get<status>(out.answers.at(earlier)).code(), status_code::aborted);
   const auto end =
-    y.ask({.task = tasks[0].what.id, .life = tasks[0].what.life, .which = {0, 0, 1}});
+    y.ask({.task = tasks[0].what.id, .life = tasks[0].what.life, .wish = {.which = {0, 0, 1}}});
   EXPECT_EQ(end.answers.size(), 2u) << "both are told that nothing is left";
 }
 
@@ -337,7 +338,7 @@ TEST(JobCore, LeasesNothingToATaskThatIsOver) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0).what;
   x.lost(worker_id{1});
-  const auto out = x.ask({.task = task.id, .life = task.life, .which = {0, 0, 0}});
+  const auto out = x.ask({.task = task.id, .life = task.life, .wish = {.which = {0, 0, 0}}});
   EXPECT_EQ(out.how().code(), status_code::failed_precondition);
 }
 

@@ -156,9 +156,9 @@ private:
     if (!wanted)
       return;
     t.waits = true;
-    const split_question which{wanted->source, wanted->pass, *wanted->number - 1};
-    const auto out =
-      job_.ask({.task = id, .life = t.order.what.life, .which = which, .total = wanted->total});
+    const split_question which{wanted->source, wanted->pass, *wanted->number};
+    const auto out = job_.ask(
+      {.task = id, .life = t.order.what.life, .wish = {.which = which, .total = wanted->total}});
     questions_[job_.last_token] = {id, which};
     follow(out);
   }
@@ -215,10 +215,10 @@ private:
     }
     for (const auto& [token, answer] : what.answers)
       if (auto asked = questions_.extract(token))
-        if (const auto* splits = std::get_if<splits_answer>(&answer))
+        if (const auto* splits = std::get_if<split_answer>(&answer))
           hear(asked.mapped(), *splits);
   }
-  void hear(const question& asked, const splits_answer& given) {
+  void hear(const question& asked, const split_answer& given) {
     const auto at = tasks_.find(asked.task);
     if (at == tasks_.end())
       return;

@@ -130,10 +130,10 @@ public:
     const auto known = plan_->what.sources[asked_->source].splits;
     return lease_request{as, asked_->source, asked_->pass,
                          known ? std::nullopt : std::optional{plan_->totals[asked_->source]},
-                         asked_->number + 1};
+                         asked_->number};
   }
   /// The job answered; that is heard in the next step, or never.
-  void answered(const std::optional<split_range>& given) {
+  void answered(const split_answer& given) {
     heard_of_ = true;
     answer_ = given;
     if (given)
@@ -162,7 +162,7 @@ public:
           asked_ = std::get<split_question>(next);
           return;
         }
-        if (std::holds_alternative<split_dealer::over>(next))
+        if (std::holds_alternative<pass_over>(next))
           return pass_ends();
         const auto& splits = std::get<split_range>(next);
         for (uint64_t i = splits.first; i < splits.first + splits.count; ++i)
@@ -263,7 +263,7 @@ private:
   std::map<uint32_t, std::deque<uint64_t>> queues_;
   std::optional<split_question> asked_;
   bool heard_of_ = false; ///< there is an answer
-  std::optional<split_range> answer_;
+  split_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split
   std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>> held_; ///< by source and pass
   bool ended_ = false;

@@ -125,33 +125,55 @@ TEST(ProtocolCodec, KeepsHowATaskEnded) {
   EXPECT_TRUE(back.unread.empty());
   end.unread = {{1, 2, 3, {4, 5}}, {6, 7, 8, {}}};
   EXPECT_EQ(there_and_back(end).unread, end.unread);
+  EXPECT_FALSE(there_and_back(end).by_itself);
+  end.by_itself = true;
+  end.closed = {{9, 8, 7, {6, 5}}};
+  EXPECT_TRUE(there_and_back(end).by_itself);
+  EXPECT_EQ(there_and_back(end).closed, end.closed);
+}
+
+splits_request there_and_back(const splits_request& what) {
+  carrier<schema::LeaseSplits> x;
+  write_splits_request(x.out, what);
+  return read_splits_request(x.in());
 }
 
 TEST(ProtocolCodec, KeepsAQuestionForSplitsAndItsAnswer) {
   splits_request asked{
-    .task = task_id{1}, .life = incarnation{2}, .job = job_id{3}, .which = {4, 5, 0}};
+    .task = task_id{1}, .life = incarnation{2}, .job = job_id{3}, .wish = {.which = {4, 5, 0}}};
   for (const auto total : {std::optional<uint64_t>{}, std::optional<uint64_t>{7}}) {
-    asked.total = total;
-    carrier<schema::LeaseSplits> x;
-    write_splits_request(x.out, asked);
-    const auto back = read_splits_request(x.in()).value();
+    asked.wish.total = total;
+    const auto back = there_and_back(asked);
     EXPECT_EQ(back.task, asked.task);
     EXPECT_EQ(back.life, asked.life);
     EXPECT_EQ(back.job, asked.job);
-    EXPECT_EQ(back.which, asked.which);
-    EXPECT_EQ(back.total, asked.total);
+    EXPECT_EQ(back.wish.which, asked.wish.which);
+    EXPECT_EQ(back.wish.total, total);
+    EXPECT_EQ(back.wish.listing, nullptr);
+    EXPECT_EQ(back.wish.closes, std::nullopt);
   }
-  for (const auto& answer : {splits_answer{}, splits_answer{split_range{8, 9}}}) {
+  for (const auto& answer :
+       {split_answer{}, split_answer{split_range{8, 9}}, split_answer{pass_over{.alone = true}},
+        split_answer{pass_over{.running = 3}}}) {
     carrier<schema::SplitsLeased> x;
     write_splits_answer(x.out, answer);
     EXPECT_EQ(read_splits_answer(x.in()).value(), answer);
   }
 }
 
-TEST(ProtocolCodec, RefusesAQuestionForSplitsWithoutANumber) {
-  carrier<schema::LeaseSplits> x;
-  x.out.setTaskId(7);
-  EXPECT_EQ(read_splits_request(x.in()).status().code(), status_code::invalid_argument);
+TEST(ProtocolCodec, SendsTheEntriesOfAListingWithTheFirstQuestionAboutAPass) {
+  const split_listing found{17, 2, {"a", "b"}};
+  splits_request asked{.wish = {.listing = std::make_shared<split_listing>(found)}};
+  EXPECT_EQ(*there_and_back(asked).wish.listing, found);
+  asked.wish.which.number = 1;
+  EXPECT_EQ(*there_and_back(asked).wish.listing, (split_listing{17, 2, {}}));
+}
+
+TEST(ProtocolCodec, KeepsWhatATaskCloses) {
+  const splits_request what{.wish = {.which = {4, 5, 6}, .closes = unread_splits{4, 5, 6, {7, 8}}}};
+  const auto back = there_and_back(what);
+  EXPECT_EQ(back.wish.which, what.wish.which);
+  EXPECT_EQ(back.wish.closes, what.wish.closes);
 }
 
 TEST(ProtocolCodec, KeepsARegistration) {

@@ -41,7 +41,7 @@ outcome lease(split_assigner& core, const lease_request& wanted, const std::set<
     return {true, {}};
   apply(*given);
   core.keep_pace(*given, now);
-  return {false, given->splits};
+  return {false, given->splits.splits};
 }
 
 /// Leases to one task after the other at a steady pace.
@@ -150,11 +150,12 @@ TEST(SplitAssigner, LeasesAgainWhatATaskGivesBackBeforeThePassIsOver) {
   time_point now{};
   uint64_t number = 0;
   split_range held{};
-  while (held.count < 4) held = *lease(core, numbered(a, ++number), {}, now).splits;
+  while (held.count < 4) held = *lease(core, numbered(a, number++), {}, now).splits;
   uint64_t read = core.leased() - held.count;
   uint64_t others = 0;
   outcome got;
-  while (!(got = lease(core, numbered(b, ++others), {b}, now)).wait) read += got.splits->count;
+  for (; !(got = lease(core, numbered(b, others), {b}, now)).wait; ++others)
+    read += got.splits->count;
   const auto back = core.give_back(a, {0, 0, number, {held.first + 1, held.count - 1}});
   ASSERT_TRUE(back);
   core.apply(*back);
@@ -170,15 +171,15 @@ TEST(SplitAssigner, LeasesAgainWhatATaskGivesBackBeforeThePassIsOver) {
 
 TEST(SplitAssigner, TakesBackAWholeLeaseThatWasNotHeardOf) {
   split_assigner core{one_source(100)};
-  const auto given = *lease(core, numbered(a, 1), {}, {}).splits;
+  const auto given = *lease(core, numbered(a, 0), {}, {}).splits;
   EXPECT_EQ(core.give_back(a, {0, 0, 0, {}}),
             (split_assigner::fact{split_assigner::returned{0, 0, given}}));
 }
 
 TEST(SplitAssigner, TakesNothingBackThatItDidNotLeaseLast) {
   split_assigner core{one_source(100)};
-  lease(core, numbered(a, 1), {}, {});
-  const auto given = *lease(core, numbered(a, 2), {}, {}).splits;
+  lease(core, numbered(a, 0), {}, {});
+  const auto given = *lease(core, numbered(a, 1), {}, {}).splits;
   EXPECT_FALSE(core.give_back(a, {0, 0, 1, {0, 1}}) == std::nullopt) << "the second is unheard of";
   EXPECT_FALSE(core.give_back(a, {0, 0, 2, {}})) << "all is read";
   EXPECT_FALSE(core.give_back(a, {0, 0, 2, {given.first, given.count + 1}}));
@@ -266,7 +267,7 @@ TEST(SplitAssigner, DoesNotLeaseAPassAgainWhoseReaderDied) {
   EXPECT_TRUE(x.ask(a, 0, 1).splits);
   EXPECT_FALSE(x.ask(b, 0, 0).splits);
   x.core.apply(split_assigner::task_gone{a});
-  EXPECT_FALSE(x.ask(b, 0, 1).splits);
+  EXPECT_FALSE(x.ask(b, 0, 0).splits);
 }
 
 TEST(SplitAssigner, AnswersAQuestionThatIsPutAgainAsBefore) {
@@ -296,17 +297,17 @@ class crossed : public testing::Test {
 protected:
   crossed() : core(plan_of({{.splits = 1, .group = 0}, {.splits = 40, .group = 1}})) {
     core.apply(split_assigner::shared_by{2});
-    while (rest.count < 2) rest = *ask(a, 1, ++questions_of_a).splits;
-    EXPECT_TRUE(ask(b, 0, 1).splits);
-    EXPECT_TRUE(ask(a, 0, 1).wait) << "b has the other source";
-    for (uint64_t number = 1;; ++number) {
+    while (rest.count < 2) rest = *ask(a, 1, questions_of_a++).splits;
+    EXPECT_TRUE(ask(b, 0, 0).splits);
+    EXPECT_TRUE(ask(a, 0, 0).wait) << "b has the other source";
+    for (uint64_t number = 0;; ++number) {
       const auto got = ask(b, 1, number, {a, b});
       EXPECT_FALSE(got.wait);
       if (!got.splits)
         break;
       EXPECT_LT(got.splits->first, 40u);
     }
-    EXPECT_FALSE(ask(b, 0, 2, {a, b}).splits);
+    EXPECT_FALSE(ask(b, 0, 1, {a, b}).splits);
   }
   outcome ask(task_id who, uint32_t source, uint64_t number, const std::set<task_id>& blocked = {},
               uint64_t pass = 0) {
@@ -332,10 +333,10 @@ TEST_F(crossed, WhatComesBackAfterAllWereToldTheEndIsForALaterTask) {
   end_both();
   constexpr task_id c{3};
   core.apply(split_assigner::shared_by{1});
-  EXPECT_FALSE(ask(c, 0, 1).splits);
+  EXPECT_FALSE(ask(c, 0, 0).splits);
   uint64_t read = 0;
   outcome got;
-  for (uint64_t number = 1; got = ask(c, 1, number), got.splits; ++number) {
+  for (uint64_t number = 0; got = ask(c, 1, number), got.splits; ++number) {
     EXPECT_GE(got.splits->first, rest.first);
     EXPECT_LE(got.splits->first + got.splits->count, rest.first + rest.count);
     read += got.splits->count;
@@ -343,7 +344,7 @@ TEST_F(crossed, WhatComesBackAfterAllWereToldTheEndIsForALaterTask) {
   EXPECT_FALSE(got.wait);
   EXPECT_EQ(read, rest.count);
   EXPECT_FALSE(core.has_rest());
-  EXPECT_FALSE(ask(task_id{4}, 1, 1).splits);
+  EXPECT_FALSE(ask(task_id{4}, 1, 0).splits);
 }
 
 TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
@@ -355,20 +356,20 @@ TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
   core.apply(split_assigner::shared_by{1});
   for (uint64_t pass = 1; pass < 1'000; ++pass)
     for (uint32_t source : {0, 1})
-      for (uint64_t number = 1; ask(b, source, number, {}, pass).splits; ++number) {
+      for (uint64_t number = 0; ask(b, source, number, {}, pass).splits; ++number) {
       }
   EXPECT_LT(core.records(), 20u);
   EXPECT_TRUE(core.has_rest());
   constexpr task_id late{3};
   uint64_t read = 0;
-  for (uint64_t number = 1;; ++number) {
+  for (uint64_t number = 0;; ++number) {
     const auto got = ask(late, 1, number);
     if (!got.splits)
       break;
     read += got.splits->count;
   }
   EXPECT_EQ(read, rest.count);
-  EXPECT_FALSE(ask(late, 1, 1, {}, 1).splits) << "that pass is over for all";
+  EXPECT_FALSE(ask(late, 1, 0, {}, 1).splits) << "that pass is over for all";
   EXPECT_LT(core.records(), 20u);
 }
 

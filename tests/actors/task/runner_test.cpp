@@ -2,6 +2,7 @@
 #include "headrace/pipeline/functions/trace.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -18,8 +19,14 @@ public:
   runner::callbacks callbacks() {
     return {
       .produced = [this](block rows) { note([&] { produced += rows.rows; }); },
-      .wants_splits = [this](split_question which,
-                             std::optional<uint64_t>) { note([&] { asked.push_back(which); }); },
+      .wants_splits =
+        [this](const splits_wish& wish) {
+          note([&] {
+            (wish.closes ? closed : asked).push_back(wish.which);
+            if (wish.closes)
+              rest = wish.closes->rest;
+          });
+        },
       .ended = [this](status how) { note([&] { end = how, over = true; }); },
       .crashed = [this](status why) { note([&] { crash = why, over = true; }); },
     };
@@ -31,7 +38,8 @@ public:
                                               : ::testing::AssertionFailure() << "timed out";
   }
   uint64_t produced = 0;
-  std::vector<split_question> asked;
+  std::vector<split_question> asked, closed;
+  split_range rest; ///< of what was closed last
   status end, crash;
   bool over = false;
 
@@ -110,8 +118,85 @@ TEST(Runner, AsksOnlyWhatItsTaskHasNotBeenAnswered) {
   ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
   EXPECT_EQ(heard.asked, (std::vector<split_question>{{0, 0, 2}}));
   EXPECT_EQ(heard.produced, 1u);
-  x.give_splits(std::optional<split_range>{});
+  x.give_splits({0, 0, 2}, split_answer{});
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+}
+
+TEST(Runner, LetsTwoSourcesAskAtOnceAndGivesEachItsAnswer) {
+  hearing heard;
+  auto graph = make_zip({make_prefetch(numbers(100), 4).value(),
+                         make_prefetch(make_shuffle(numbers(100), 1).value(), 4).value()})
+                 .value();
+  runner x{{.graph = graph, .leases_splits = true}};
+  x.start(heard.callbacks());
+  // The second side is read once the first has a row, and then waits while the first asks again.
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
+  x.give_splits({0, 0, 0}, split_answer{split_range{0, 1}});
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 3; })) << "one kept the other waiting";
+  EXPECT_THAT(heard.asked,
+              testing::UnorderedElementsAre(split_question{0, 0, 0}, split_question{0, 0, 1},
+                                            split_question{1, 0, 0}));
+  x.give_splits({1, 0, 0}, split_answer{split_range{7, 1}});
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 4; }));
+  x.give_splits({1, 0, 1}, split_answer{});
+  x.give_splits({0, 0, 1}, split_answer{});
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.produced, 1u);
+}
+
+TEST(Runner, GivesBackWhatItsPipelineIsDoneWithBeforeItAsksForTheNextPass) {
+  hearing heard;
+  auto graph = make_repeat(make_take(numbers(1'000), 3).value(), 2).value();
+  runner x{{.graph = graph, .leases_splits = true}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
+  x.give_splits({0, 0, 0}, split_answer{split_range{0, 80}});
+  ASSERT_TRUE(heard.wait([&] { return heard.closed.size() == 1; }));
+  EXPECT_EQ(heard.closed[0], (split_question{0, 0, 1}));
+  EXPECT_EQ(heard.rest, (split_range{3, 77}));
+  EXPECT_EQ(heard.asked.size(), 1u) << "the job does not know yet what came back";
+  x.give_splits(heard.closed[0], split_answer{});
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 2; }));
+  x.give_splits({0, 1, 0}, split_answer{split_range{100, 3}});
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.produced, 6u);
+  EXPECT_FALSE(x.exhausted()) << "its pipeline ended by itself";
+}
+
+TEST(Runner, SaysThatItsSourcesAreExhausted) {
+  hearing heard;
+  runner x{{.graph = numbers(10), .leases_splits = true}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
+  x.give_splits({0, 0, 0}, split_answer{});
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_TRUE(x.exhausted());
+}
+
+TEST(Runner, FailsTheSourceWhoseQuestionIsRefused) {
+  hearing heard;
+  runner x{{.graph = numbers(10), .leases_splits = true}};
+  x.start(heard.callbacks());
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
+  x.give_splits({0, 0, 0}, failed_precondition("other files"));
+  ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+  EXPECT_EQ(heard.produced, 1u) << "the error is a row";
+  EXPECT_FALSE(x.exhausted());
+}
+
+TEST(Runner, BeginsWithEmptyCachesWhateverTheGraphKeptBefore) {
+  const auto graph = make_repeat(make_cache(numbers(10)).value(), 2).value();
+  for (const uint64_t first : {0, 5}) {
+    hearing heard;
+    runner x{{.graph = graph, .leases_splits = true}};
+    x.start(heard.callbacks());
+    ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; })) << "it read from another run";
+    x.give_splits({0, 0, 0}, split_answer{split_range{first, 5}});
+    ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 2; }));
+    x.give_splits({0, 0, 1}, split_answer{});
+    ASSERT_TRUE(heard.wait([&] { return heard.over; }));
+    EXPECT_EQ(heard.produced, 10u);
+  }
 }
 
 TEST(Runner, IsNotHeldByAThreadThatReadsAheadAndWaitsForSplits) {
@@ -123,7 +208,7 @@ TEST(Runner, IsNotHeldByAThreadThatReadsAheadAndWaitsForSplits) {
      }}};
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
-  x.give_splits(std::optional{split_range{0, 1}});
+  x.give_splits({0, 0, 0}, split_answer{split_range{0, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.over; })) << "it waits for the next splits";
   EXPECT_FALSE(heard.crash.ok());
 }

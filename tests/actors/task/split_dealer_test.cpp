@@ -29,7 +29,7 @@ std::optional<split_range> read(split_dealer& x, uint32_t source, uint64_t pass,
 }
 
 bool is_over(split_dealer& x, uint32_t source, uint64_t pass) {
-  return std::holds_alternative<split_dealer::over>(x.next(source, pass));
+  return std::holds_alternative<pass_over>(x.next(source, pass));
 }
 
 using unread = std::vector<unread_splits>;
@@ -92,6 +92,38 @@ TEST(SplitDealer, LetsSourcesThatAdvanceTogetherEndTogether) {
   EXPECT_EQ(read(x, 1, 0, {}), (split_range{8, 4})) << "as the other";
   EXPECT_TRUE(is_over(x, 0, 0));
   EXPECT_TRUE(is_over(x, 1, 0));
+}
+
+TEST(SplitDealer, ClosesAPassWithWhatIsNotBegunOnce) {
+  split_dealer x{plan({0}), {}, false};
+  EXPECT_EQ(read(x, 0, 0, split_range{100, 80}), (split_range{100, 10}));
+  EXPECT_EQ(x.close(0, 0, {103, 7}), (unread_splits{0, 0, 1, {103, 77}}));
+  EXPECT_EQ(x.close(0, 0, {103, 7}), std::nullopt);
+  EXPECT_FALSE(x.exhausted());
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 1, {}}})) << "that was given back already";
+}
+
+TEST(SplitDealer, ClosesNothingThatItWasNotGiven) {
+  split_dealer x{plan({0}), {}, false};
+  EXPECT_EQ(x.close(0, 0, {}), std::nullopt);
+}
+
+TEST(SplitDealer, ClosesSourcesThatAdvanceTogetherTogether) {
+  split_dealer x{plan({0, 0}), {}, false};
+  read(x, 0, 0, split_range{0, 8});
+  read(x, 1, 0, split_range{0, 8});
+  EXPECT_EQ(x.close(0, 0, {5, 3}), std::nullopt) << "the other one still reads";
+  EXPECT_EQ(x.close(1, 0, {4, 4}), (unread_splits{0, 0, 1, {5, 3}})) << "the furthest speaks";
+  EXPECT_EQ(x.close(1, 0, {4, 4}), std::nullopt);
+}
+
+TEST(SplitDealer, IsExhaustedWhenEverySourceIsOver) {
+  split_dealer x{plan({0, 1}), {}, false};
+  read(x, 0, 0, split_range{0, 1});
+  read(x, 0, 0, pass_over{});
+  EXPECT_FALSE(x.exhausted());
+  read(x, 1, 0, pass_over{});
+  EXPECT_TRUE(x.exhausted());
 }
 
 TEST(SplitDealer, KeepsFewAnswersHoweverManyThereWere) {

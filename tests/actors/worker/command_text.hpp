@@ -40,8 +40,12 @@ public:
     return out;
   }
   std::string operator()(const worker::ask_splits& x) const {
-    return fmt::format("ask {} #{} {},{},{}", x.task.value, x.ask, x.what.which.source,
-                       x.what.which.pass, x.what.which.number);
+    const auto& [which, total, listing, closes] = x.what.wish;
+    auto out = fmt::format("ask {} #{} {},{},{}", x.task.value, x.ask, which.source, which.pass,
+                           which.number);
+    if (closes)
+      out += fmt::format(" closes {}+{}", closes->rest.first, closes->rest.count);
+    return out;
   }
   std::string operator()(const worker::say_end& x) const {
     static constexpr const char* outcomes[] = {"exhausted", "left", "failed", "stopped"};
@@ -52,6 +56,10 @@ public:
       out += " " + x.what.failure.message();
     for (const auto& rest : x.what.unread)
       out += fmt::format(" unread {}+{}", rest.rest.first, rest.rest.count);
+    for (const auto& rest : x.what.closed)
+      out += fmt::format(" closed {}+{}", rest.rest.first, rest.rest.count);
+    if (x.what.by_itself)
+      out += " by itself";
     return out;
   }
   std::string operator()(const worker::say_goodbye& x) const {

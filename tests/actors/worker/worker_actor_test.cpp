@@ -53,7 +53,7 @@ TEST_F(WorkerActor, RunsATaskFromItsOrderToItsEnd) {
   ASSERT_EQ(tasks[7]->lives.size(), 1u);
   EXPECT_EQ(router->task(task_id{7}), tasks[7]->lives[0]);
   asks(7, 0);
-  EXPECT_EQ(dispatcher->last(kind::LEASE_SPLITS).getLeaseSplits().getNumber(), 1u);
+  EXPECT_EQ(dispatcher->last(kind::LEASE_SPLITS).getLeaseSplits().getNumber(), 0u);
   ASSERT_EQ(events<splits_answered>(7).size(), 1u);
   EXPECT_EQ(*events<splits_answered>(7)[0].what, (split_range{10, 5}));
   tasks[7]->made = {.elements = 30, .bytes = 240};

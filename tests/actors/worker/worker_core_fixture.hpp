@@ -51,7 +51,7 @@ protected:
   /// Task `id` asks its question `number` of source 0, pass 0.
   worker::commands asks(uint64_t id, uint64_t number) {
     auto what = news(id);
-    what.wants = {{0, 0, number}, 100};
+    what.wants = {.which = {0, 0, number}, .total = 100};
     return core.task_reported(what, now);
   }
   worker::commands ends(uint64_t id, uint64_t elements, const status& how = {}) {
@@ -61,7 +61,13 @@ protected:
       core.leaving() == worker_core::step::staying ? task_outcome::exhausted : task_outcome::left;
     return core.task_reported(what, now);
   }
-  static splits_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
+  /// Task `id` is done with a pass of source 0, of which it has not begun these.
+  worker::commands closes(uint64_t id, uint64_t pass, uint64_t number, split_range rest) {
+    auto what = news(id);
+    what.wants = {.which = {0, pass, number}, .closes = unread_splits{0, pass, number, rest}};
+    return core.task_reported(what, now);
+  }
+  static split_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
   static duration seconds(int64_t n) { return std::chrono::seconds{n}; }
   static duration millis(int64_t n) { return std::chrono::milliseconds{n}; }
   /// The time goes on, and the timer is called if it is due.

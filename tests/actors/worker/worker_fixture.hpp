@@ -236,7 +236,7 @@ protected:
   }
   void asks(uint64_t id, uint64_t number) {
     auto what = report_of(id);
-    what.wants = splits_wanted{1, {0, 0, number}, {}};
+    what.wants = splits_wanted{1, {.which = {0, 0, number}}};
     say(what);
   }
   /// The task says that it is through, and its actor ends.

@@ -110,7 +110,7 @@ void dispatcher_process::leave(const reader_of& who) {
 
 // -- from workers -------------------------------------------------------------------------------
 
-void dispatcher_process::lease(const splits_request& what, answered<result<splits_answer>> reply) {
+void dispatcher_process::lease(const splits_request& what, answered<result<split_answer>> reply) {
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .to_job =
                                    [this, what](job& to, request_token token) {
@@ -175,8 +175,13 @@ void dispatcher_process::answer(request_token to, F&& with) {
 
 void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
   answer(what.to, [&](auto& reply) {
-    if (const auto* how = std::get_if<status>(&what.what))
+    if (const auto* how = std::get_if<status>(&what.what)) {
+      // What a task closed is acknowledged.
+      if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
+        if (how->ok())
+          return reply(split_answer{});
       return reply(*how);
+    }
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
       reply(std::get<iteration_view>(what.what));
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
@@ -272,12 +277,17 @@ void dispatcher_process::carry_out(job& of, const job_command::store& what) {
 
 void dispatcher_process::carry_out(job&, const job_command::answer& what) {
   answer(what.to, [&](auto& reply) {
-    if (const auto* how = std::get_if<status>(&what.what))
+    if (const auto* how = std::get_if<status>(&what.what)) {
+      // What a task closed is acknowledged.
+      if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
+        if (how->ok())
+          return reply(split_answer{});
       return reply(*how);
+    }
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
       reply(std::get<iteration_view>(what.what));
-    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<splits_answer>>>)
-      reply(std::get<splits_answer>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
+      reply(std::get<split_answer>(what.what));
   });
 }
 

@@ -46,7 +46,7 @@ public:
   void worker_heartbeat(const headrace::worker::heartbeat& what,
                         answered<result<std::vector<task_id>>> reply);
   void worker_leaves(worker_id id, incarnation life);
-  void lease(const splits_request& what, answered<result<splits_answer>> reply);
+  void lease(const splits_request& what, answered<result<split_answer>> reply);
   void task_ended(const task_end& what, answered<status> reply);
 
 private:
@@ -58,9 +58,8 @@ private:
   };
   /// A request that is not answered, and what it is to the job that it is for.
   struct waiting {
-    std::variant<answered<result<iteration_view>>, answered<status>,
-                 answered<result<splits_answer>>, answered<result<worker_registered>>,
-                 answered<result<std::vector<task_id>>>>
+    std::variant<answered<result<iteration_view>>, answered<status>, answered<result<split_answer>>,
+                 answered<result<worker_registered>>, answered<result<std::vector<task_id>>>>
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;

@@ -68,7 +68,7 @@ public:
         asked_ = *question;
         return *question;
       }
-      if (std::holds_alternative<split_dealer::over>(next))
+      if (std::holds_alternative<pass_over>(next))
         return end();
       const auto& splits = std::get<split_range>(next);
       const auto last = std::min(splits.first + splits.count, what_.splits);
@@ -90,8 +90,8 @@ public:
     outstanding_ += rows.bytes();
     return rows;
   }
-  void give(const result<std::optional<split_range>>& what) {
-    if (!asked_)
+  void give(const split_question& which, const result<split_answer>& what) {
+    if (asked_ != which)
       return;
     if (what)
       dealer_->answered(*asked_, *what);
@@ -101,6 +101,8 @@ public:
     asked_.reset();
   }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
+  /// Every source came to its end.
+  bool exhausted() const { return !dealer_ || dealer_->exhausted(); }
   std::vector<unread_splits> leave() {
     asked_.reset();
     return dealer_ ? dealer_->leave() : std::vector<unread_splits>{};

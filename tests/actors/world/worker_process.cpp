@@ -195,7 +195,7 @@ void worker_process::carry_out(const worker::ask_splits& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.lease(what.what, [this, what, reply](const result<splits_answer>& answer) {
+      d.lease(what.what, [this, what, reply](const result<split_answer>& answer) {
         reply(
           [this, what, answer] { carry_out(core_->splits_answered(what.task, what.ask, answer)); });
       });
@@ -352,20 +352,21 @@ void worker_process::run(task_id id, uint64_t number) {
     if (auto* rows = std::get_if<block>(&made))
       carry_out(id, t->core.produced(number, std::move(*rows), now()));
     else if (auto* question = std::get_if<split_question>(&made))
-      carry_out(
-        id, t->core.splits_wanted(
-              {number, *question,
-               world_.plan.sources[0].splits ? std::nullopt : std::optional{world_.data.splits}},
-              now()));
+      carry_out(id, t->core.splits_wanted({number,
+                                           {.which = *question,
+                                            .total = world_.plan.sources[0].splits
+                                                       ? std::nullopt
+                                                       : std::optional{world_.data.splits}}},
+                                          now()));
     else if (std::holds_alternative<simulated_runner::over>(made))
-      return carry_out(id, t->core.run_ended(number, {}, now()));
+      return carry_out(id, t->core.run_ended(number, {}, !t->runner->exhausted(), now()));
     run(id, number);
   });
 }
 
 void worker_process::carry_out(task& of, const produce::give_splits& what) {
   if (of.runner)
-    of.runner->give(what.what);
+    of.runner->give(what.which, what.what);
 }
 
 void worker_process::carry_out(task& of, const produce::take_over_bytes& what) {
@@ -389,9 +390,10 @@ void worker_process::carry_out(task&, const produce::report& what) {
                                     x.numbers.restarts},
                          .ended = x.ended,
                          .outcome = x.outcome,
-                         .unread = x.unread};
+                         .unread = x.unread,
+                         .by_itself = x.by_itself};
   if (x.wants)
-    news.wants = worker::splits_wanted{x.wants->which, x.wants->total};
+    news.wants = x.wants->wish;
   after_hop([this, news] { carry_out(core_->task_reported(news, now())); });
 }
 

@@ -157,7 +157,7 @@ TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
 
 TEST_F(Cache, IsOfOneWorkerUnderSharedSplitsAndOfNoneInAFolder) {
   test::scripted_splits splits;
-  splits.script = {{0, 0, split_range{3, 2}}, {0, 0, std::nullopt}};
+  splits.script = {{0, 0, split_range{3, 2}}, {0, 0, {}}};
   context.splits = &splits;
   EXPECT_THAT(read(make_repeat(make_cache(range(0, 10)).value(), 2).value()),
               ElementsAre("3", "4", "3", "4"));

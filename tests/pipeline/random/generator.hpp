@@ -59,6 +59,32 @@ public:
     }
   }
 
+  /// One operator over `in` that has no other input, begins no source twice and keeps nothing. The
+  /// graph does not depend on what `in` gives.
+  sample step(const sample& in) {
+    switch (below(20)) {
+    case 0: return map(in);
+    case 1: return divide(in);
+    case 2: return filter(in);
+    case 3: return flat_map(in);
+    case 4:
+    case 5: return interleave(in);
+    case 6: return unbatch(in);
+    case 7: return take(in, between(0, 60));
+    case 8: return skip(in);
+    case 9: return {make_prefetch(in.graph, between(-1, 5)).value(), in.want};
+    case 10: return take_while(in);
+    case 11: return shard(in);
+    case 12: return unique(in);
+    case 13: return without_errors(in);
+    case 14: return scan(in);
+    case 15: return options(in);
+    case 16: return {make_sleep(in.graph, between(0, 2)).value(), in.want};
+    case 17: return shuffle(in);
+    default: return random_group(*this, in);
+    }
+  }
+
   /// A graph of operators that may overtake each other's elements, or draw their order; these come
   /// in any order.
   sample make_unordered(int depth) {
@@ -247,11 +273,16 @@ private:
     return out;
   }
 
-  sample ignore_errors(const sample& in) {
+  static sample without_errors(const sample& in) {
     sample out{make_ignore_errors(in.graph).value(), {}};
     for (const auto& x : in.want)
       if (!x.failed)
         out.want.push_back(x);
+    return out;
+  }
+
+  sample ignore_errors(const sample& in) {
+    auto out = without_errors(in);
     const auto n = static_cast<int64_t>(out.want.size());
     if (out.graph->cardinality < 0 && below(2))
       out.graph = make_assert_cardinality(out.graph, n).value();

@@ -113,8 +113,9 @@ dataset_ptr range(int64_t start, int64_t stop, int64_t step) {
   return make_range(start, stop, step).value();
 }
 
-result<std::optional<split_range>> scripted_splits::next(uint32_t source, uint64_t pass,
-                                                         std::optional<uint64_t> total) {
+result<split_answer> scripted_splits::next(uint32_t source, uint64_t pass,
+                                           std::optional<uint64_t> total,
+                                           const std::shared_ptr<const split_listing>&) {
   log.push_back({source, pass, total});
   for (auto at = script.begin(); at != script.end(); ++at)
     if (at->source == source && at->pass == pass) {
@@ -122,7 +123,7 @@ result<std::optional<split_range>> scripted_splits::next(uint32_t source, uint64
       script.erase(at);
       return out;
     }
-  return std::optional<split_range>{};
+  return split_answer{ends};
 }
 
 std::vector<std::string> origins_of(const block& rows) {

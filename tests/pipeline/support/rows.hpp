@@ -48,7 +48,7 @@ public:
   struct answer {
     uint32_t source = 0;
     uint64_t pass = 0;
-    std::optional<split_range> range;
+    split_answer range;
   };
   /// `next` of (source, pass): the ranges in turn, then the end.
   std::vector<answer> script;
@@ -60,8 +60,22 @@ public:
   };
   std::vector<asked> log;
 
-  result<std::optional<split_range>> next(uint32_t source, uint64_t pass,
-                                          std::optional<uint64_t> total) override;
+  /// What was closed: source, pass and what was not begun.
+  struct closing {
+    uint32_t source;
+    uint64_t pass;
+    split_range unread;
+    friend bool operator==(const closing&, const closing&) = default;
+  };
+  std::vector<closing> closed;
+  /// How passes are over whose script has come to its end.
+  pass_over ends = {.alone = true};
+
+  result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
+                            const std::shared_ptr<const split_listing>& listing) override;
+  void close(uint32_t source, uint64_t pass, split_range unread) override {
+    closed.push_back({source, pass, unread});
+  }
 };
 
 /// `(source/pass/split)` of each row.

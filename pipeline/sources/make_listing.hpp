@@ -1,0 +1,10 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+
+namespace headrace::detail {
+
+/// What a source found: an entry each file or the like, in the order of their numbers.
+std::shared_ptr<const split_listing> make_listing(std::vector<std::string> entries);
+
+} // namespace headrace::detail

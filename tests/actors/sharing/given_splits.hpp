@@ -1,0 +1,127 @@
+#pragma once
+
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/iterator/ports.hpp"
+
+#include "tests/pipeline/random/samples.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace headrace::test::sharing {
+
+/// What one task was given of each pass over each source, as its job knows it; and which pass it is
+/// in, counted as the rules say and without anything of the engine.
+class given_splits {
+public:
+  using where = std::pair<uint32_t, uint64_t>; ///< source, pass
+
+  explicit given_splits(split_plan plan) : plan_(std::move(plan)) {}
+
+  // -- what happens -----------------------------------------------------------
+
+  void answered(uint32_t source, uint64_t pass, const split_answer& what) {
+    auto& at = passes_[{source, pass}];
+    if (what)
+      at.ranges.push_back(*what.splits);
+    else
+      at.over = what.over;
+  }
+  /// The task is about to leave: what one source has begun is read by all that advance with it.
+  void leave() { leaves_ = true; }
+  /// Splits of a group that were not begun.
+  void gave_back(uint32_t source, uint64_t pass, const split_range& what) {
+    for (uint32_t other = 0; other < plan_.sources.size(); ++other)
+      if (plan_.sources[other].group == plan_.sources[source].group)
+        for (auto i = what.first; i < what.first + what.count; ++i)
+          passes_[{other, pass}].returned.insert(i);
+  }
+
+  // -- as a task reads it -----------------------------------------------------
+
+  /// From the beginning.
+  void rewind() {
+    next_.clear();
+    from_.clear();
+    kept_.clear();
+    starved_ = false;
+  }
+  /// A source is started: in this pass, unless `enter` knows better.
+  uint64_t start(uint32_t source) { return next_[source]++; }
+  /// It asks for its first splits. Says in which pass it is: a late one goes on with that which
+  /// runs.
+  uint64_t enter(uint32_t source, uint64_t pass) {
+    pass = std::max(pass, from_[source]);
+    for (;;) {
+      const auto at = passes_.find({source, pass});
+      if (at == passes_.end() || !at->second.ranges.empty() || !at->second.over
+          || at->second.over->running <= pass || !plan_.sources[source].passes)
+        return pass;
+      pass = at->second.over->running;
+      for (uint32_t other = 0; other < plan_.sources.size(); ++other)
+        if (plan_.sources[other].group == plan_.sources[source].group) {
+          from_[other] = std::max(from_[other], pass);
+          next_[other] = std::max(next_[other], pass + 1);
+        }
+    }
+  }
+  /// The splits of a pass, in order.
+  std::vector<uint64_t> of(uint32_t source, uint64_t pass) const {
+    std::vector<uint64_t> out;
+    auto at = passes_.find({source, pass});
+    for (uint32_t other = 0; leaves_ && other < plan_.sources.size(); ++other)
+      if (const auto theirs = passes_.find({other, pass});
+          plan_.sources[other].group == plan_.sources[source].group && theirs != passes_.end()
+          && (at == passes_.end() || theirs->second.ranges.size() > at->second.ranges.size()))
+        at = theirs;
+    if (at == passes_.end())
+      return out;
+    for (const auto& range : at->second.ranges)
+      for (auto i = range.first; i < range.first + range.count; ++i)
+        if (!at->second.returned.contains(i))
+          out.push_back(i);
+    return out;
+  }
+  /// Was the task told that the pass is over, and not that it is forgotten, which others may have
+  /// left before it was over?
+  bool over(uint32_t source, uint64_t pass) const {
+    const auto at = passes_.find({source, pass});
+    return at != passes_.end() && at->second.over && at->second.over->running == 0;
+  }
+  /// The last pass that anything is known of.
+  uint64_t last_pass(uint32_t source) const {
+    auto at = passes_.upper_bound({source, UINT64_MAX});
+    return at == passes_.begin() || (--at)->first.first != source ? 0 : at->first.second;
+  }
+  /// Passes that were started, or left out as they were over.
+  uint64_t started(uint32_t source) { return next_[source]; }
+  /// What a cache in memory holds; null: nothing yet.
+  const random::elements* kept(const void* cache) const {
+    const auto at = kept_.find(cache);
+    return at != kept_.end() ? &at->second : nullptr;
+  }
+  void keep(const void* cache, random::elements rows) { kept_.try_emplace(cache, std::move(rows)); }
+  /// A dataset without end gave no more.
+  void starve() { starved_ = true; }
+  bool starved() const { return starved_; }
+  /// More was read than the task reads.
+  void starved(bool was) { starved_ = was; }
+
+private:
+  struct one_pass {
+    std::vector<split_range> ranges;
+    std::set<uint64_t> returned;
+    std::optional<pass_over> over;
+  };
+  split_plan plan_;
+  std::map<where, one_pass> passes_;
+  std::map<uint32_t, uint64_t> next_, from_;
+  std::map<const void*, random::elements> kept_;
+  bool starved_ = false;
+  bool leaves_ = false;
+};
+
+} // namespace headrace::test::sharing

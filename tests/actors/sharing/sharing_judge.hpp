@@ -1,0 +1,75 @@
+#pragma once
+
+#include "tests/actors/sharing/shared_graph.hpp"
+#include "tests/actors/sharing/shared_run.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::test::sharing {
+
+/// What is wrong with what tasks gave, by the rules of sharing; empty: nothing.
+///
+/// Each task gives, in order, what the graph gives of the splits that it was given, where choices
+/// are whole, caches its own, and what never ends does not; of one that died the beginning of that.
+/// Each split is one task's, of each pass; and none is nobody's of which a task was told that its
+/// pass is over, but what somebody gave back whose pipeline was done with it. Where no operator
+/// could leave a pass before it is over, none is nobody's at all.
+inline std::string what_is_wrong(const shared_graph& graph,
+                                 const std::map<task_id, shared_run::task>& tasks,
+                                 const shared_run::places& leased,
+                                 const shared_run::places& returned) {
+  using fate = shared_run::task::fate;
+  for (const auto& [id, task] : tasks) {
+    auto given = task.given;
+    given.rewind();
+    auto rows = graph.open(given);
+    for (size_t i = 0; i < task.rows.size(); ++i) {
+      const auto want = rows.next();
+      if (!want)
+        return fmt::format("task {} gave more than the {} elements of its splits: {}", id.value, i,
+                           task.rows[i]);
+      if (want->text() != task.rows[i])
+        return fmt::format("task {} gave {} as element {}; it must be {}", id.value, task.rows[i],
+                           i, want->text());
+    }
+    if (task.how == fate::died || task.how == fate::runs)
+      continue;
+    if (const auto want = rows.next())
+      return fmt::format("task {} ended after {} elements; {} is missing", id.value,
+                         task.rows.size(), want->text());
+    if (task.how == fate::ended && given.starved())
+      return fmt::format("task {} ended after {} elements, and what it reads never ends", id.value,
+                         task.rows.size());
+  }
+  const bool closes = may_close(*graph.graph);
+  const auto plan = plan_splits(graph.graph);
+  const auto has = [](const shared_run::places& in, uint32_t source, uint64_t pass,
+                      uint64_t split) {
+    const auto at = in.find({source, pass});
+    return at != in.end() && at->second.contains(split);
+  };
+  for (const auto& source : graph.sources) {
+    // Sources that advance together end with the shortest.
+    auto splits = source->splits;
+    for (const auto& other : graph.sources)
+      if (plan.sources[other->number].group == plan.sources[source->number].group)
+        splits = std::min(splits, other->splits);
+    std::set<uint64_t> whole; // passes that somebody was told the end of
+    for (const auto& [id, task] : tasks)
+      for (uint64_t pass = 0; pass <= task.given.last_pass(source->number); ++pass)
+        if (task.given.over(source->number, pass))
+          whole.insert(pass);
+    if (const auto passes = plan.sources[source->number].passes; !closes)
+      for (int64_t pass = 0; pass < passes.value_or(0); ++pass)
+        whole.insert(static_cast<uint64_t>(pass));
+    for (auto pass : whole)
+      for (uint64_t i = 0; i < splits; ++i)
+        if (!has(leased, source->number, pass, i)
+            && !(closes && has(returned, source->number, pass, i)))
+          return fmt::format("split {} of source {}, pass {}, was read by nobody", i,
+                             source->number, pass);
+  }
+  return {};
+}
+
+} // namespace headrace::test::sharing

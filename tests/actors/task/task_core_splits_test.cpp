@@ -1,0 +1,93 @@
+#include "headrace/actors/task/task_core.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+/// A task that somebody reads, with its first runner at work.
+class TaskSplits : public testing::Test {
+protected:
+  TaskSplits()
+    : core({.id = task_id{1},
+            .life = incarnation{1},
+            .job = job_id{1},
+            .policy = sharding_policy::dynamic,
+            .readers = {task_id{1}, 1, {reader}}},
+           make_range(0, 10).value(), {}, {}) {
+    core.taken_over(now);
+    core.arrived(produce::stream_key{1},
+                 from_consumer{stream_open{.consumer = reader, .life = incarnation{1}}}, now);
+    EXPECT_TRUE(core.runner_begins(1));
+  }
+  template <class Command>
+  static std::vector<Command> all(const produce::commands& from) {
+    std::vector<Command> out;
+    for (const auto& x : from)
+      if (const auto* one = std::get_if<Command>(&x))
+        out.push_back(*one);
+    return out;
+  }
+  produce::commands wants(uint64_t run, const splits_wish& what) {
+    return core.splits_wanted({run, what}, now);
+  }
+  produce::commands answers(const split_question& which, const split_answer& what) {
+    return core.splits_answered(which, what);
+  }
+
+  static constexpr consumer_id reader{5};
+  static constexpr split_question first{0, 0, 0};
+  static constexpr split_question other{1, 0, 0};
+  time_point now{std::chrono::hours{1}};
+  task_core core;
+};
+
+TEST_F(TaskSplits, GivesEachOfTwoOpenQuestionsItsAnswer) {
+  wants(1, {.which = first});
+  wants(1, {.which = other});
+  auto given = all<produce::give_splits>(answers(other, split_range{3, 1}));
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].which, other);
+  given = all<produce::give_splits>(answers(first, split_range{0, 1}));
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(given[0].which, first);
+  EXPECT_TRUE(answers(first, split_range{0, 1}).empty()) << "it is answered once";
+}
+
+TEST_F(TaskSplits, AnswersANewRunnerWhatAnEarlierOneWasAnswered) {
+  wants(1, {.which = first});
+  answers(first, split_range{0, 2});
+  ASSERT_TRUE(core.runner_begins(2));
+  const auto given = all<produce::give_splits>(wants(2, {.which = first}));
+  ASSERT_EQ(given.size(), 1u);
+  EXPECT_EQ(*given[0].what, split_answer{split_range{0, 2}});
+}
+
+TEST_F(TaskSplits, PassesAClosingOnAndDoesNotTakeItsAnswerForTheEndOfThePass) {
+  wants(1, {.which = first});
+  answers(first, split_range{0, 2});
+  const split_question next{0, 0, 1};
+  const splits_wish closing{.which = next, .closes = unread_splits{0, 0, 1, {1, 1}}};
+  const auto said = all<produce::report>(wants(1, closing));
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].what.wants->wish.closes, closing.closes);
+  EXPECT_EQ(all<produce::give_splits>(answers(next, split_answer{})).size(), 1u);
+  const auto start = core.runner_begins(2);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->replay.size(), 1u);
+  EXPECT_EQ(all<produce::report>(wants(2, closing)).size(), 1u) << "another runner closes it again";
+}
+
+TEST_F(TaskSplits, SaysThatItsPipelineEndedByItself) {
+  for (const bool by_itself : {false, true}) {
+    auto fresh = core;
+    const auto last = all<produce::report>(fresh.run_ended(1, {}, by_itself, now));
+    ASSERT_EQ(last.size(), 1u);
+    EXPECT_TRUE(last[0].what.ended);
+    EXPECT_EQ(last[0].what.by_itself, by_itself);
+  }
+}
+
+} // namespace
+} // namespace headrace::test
