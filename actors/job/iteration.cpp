@@ -99,13 +99,22 @@ iteration::decision iteration::consumer_joined(consumer_id who,
                                                const std::vector<worker_info>& alive) const {
   draft next{*this};
   if (!consumers_.contains(who))
-    next.add(reader_joined{who});
-  if (!finished_ && !opened_)
-    for (const auto& worker : alive) next.start_on(worker);
+    next.add(reader_joined{who, node});
+  // Workers that came while nobody read have no task yet.
+  if (!finished_ && consumers_.empty())
+    for (const auto& worker : alive)
+      if (!knows(worker))
+        next.start_on(worker);
   return std::move(next.out);
 }
 
 iteration::decision iteration::consumer_left(consumer_id who) const {
+bool iteration::knows(const worker_info& who) const {
+  return std::ranges::any_of(tasks_, [&](const auto& entry) {
+    return entry.second.worker.id == who.id && entry.second.worker.life == who.life;
+  });
+}
+
   if (!consumers_.contains(who))
     return {};
   return {{reader_left{who}}, {}};

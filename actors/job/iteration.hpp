@@ -121,6 +121,9 @@ private:
   uint64_t last_task_;
   uint64_t version_ = 1;
   bool opened_ = false;
+  /// That life of the worker has or had a task.
+  bool knows(const worker_info& who) const;
+
   bool finished_ = false;
   status failure_;
   std::map<task_id, task> tasks_;

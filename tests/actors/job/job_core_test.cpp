@@ -26,6 +26,17 @@ TEST(JobCore, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
   EXPECT_EQ(x.came(worker(1, 2)).starts.size(), 1u) << "another life of it has no task";
 }
 
+TEST(JobCore, GivesAWorkerThatCameWhileNobodyReadATaskWhenReadersReturn) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  x.started(x.open(1).starts.at(0));
+  x.leave(1);
+  EXPECT_TRUE(x.came(worker(2)).starts.empty()) << "nobody reads";
+  const auto out = x.open(2);
+  ASSERT_EQ(out.starts.size(), 1u);
+  EXPECT_EQ(out.starts[0].worker, worker_id{2});
+  EXPECT_TRUE(x.open(3).starts.empty());
+}
+
 TEST(JobCore, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
   driven_job x{sharding_policy::dynamic, 10, two_workers};
   const auto tasks = x.open(1).starts;
