@@ -37,6 +37,14 @@ TEST(JobCore, GivesAWorkerThatCameWhileNobodyReadATaskWhenReadersReturn) {
   EXPECT_TRUE(x.open(3).starts.empty());
 }
 
+TEST(JobCore, LeasesNoSplitsToAnotherLifeOfATask) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0).what;
+  const auto out = x.ask({.task = task.id, .life = incarnation{99}, .which = {0, 0, 0}});
+  EXPECT_EQ(out.how().code(), status_code::failed_precondition);
+  EXPECT_TRUE(x.ask(task, {0, 0, 0}));
+}
+
 TEST(JobCore, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
   driven_job x{sharding_policy::dynamic, 10, two_workers};
   const auto tasks = x.open(1).starts;
