@@ -218,6 +218,7 @@ void worker_core::say_goodbye(commands& out) {
   // For the dispatcher to answer.
   constexpr auto limit = std::chrono::milliseconds{200};
   out.emplace_back(worker::say_goodbye{self_.id, self_.life, limit});
+  beat_at_.reset();
 }
 
 worker_core::commands worker_core::goodbye_over() {
@@ -232,4 +233,5 @@ void worker_core::go(commands& out) {
   out.emplace_back(worker::left{});
 }
 
+  beat_at_.reset();
 } // namespace headrace
