@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
+#include <pthread.h>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 namespace headrace {
@@ -29,6 +32,7 @@ struct runner::shared {
   status no_answer;                     ///< what it was instead of one
   bool runs = false;
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
+  clockid_t cpu_clock{};                ///< the thread's, as long as it runs
 
   status pull();
   void count_ignored(uint64_t more);
@@ -39,6 +43,14 @@ struct runner::shared {
 };
 
 namespace {
+
+/// Zero if the clock cannot be read.
+duration cpu_time_of(clockid_t which) {
+  timespec used{};
+  if (::clock_gettime(which, &used) != 0)
+    return duration{0};
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
 
 /// The runner's side of the lease protocol.
 template <class Shared>
@@ -175,9 +187,19 @@ runner::runner(options what) : shared_(std::make_shared<shared>()) {
 runner::~runner() { stop(); }
 
 void runner::start(callbacks hear) {
+  std::unique_lock lock{shared_->mutex};
   shared_->hear = std::move(hear);
-  shared_->runs = true;
-  std::thread{[s = shared_] { s->run(); }}.detach();
+  try {
+    auto thread = shared_->what.start_thread([s = shared_] { s->run(); });
+    shared_->runs = true;
+    ::pthread_getcpuclockid(thread.native_handle(), &shared_->cpu_clock);
+    thread.detach();
+  } catch (const std::system_error& why) {
+    shared_->hear.ended(resource_exhausted(fmt::format(
+      "a thread for the pipeline could not be started ({}): the machine or this user's limits "
+      "allow no more threads; run fewer tasks, or raise the limit (ulimit -u)",
+      why.what())));
+  }
 }
 
 void runner::stop() {
@@ -185,7 +207,8 @@ void runner::stop() {
   if (std::exchange(shared_->stopped, true))
     return;
   if (shared_->runs && shared_->what.threads)
-    shared_->stopping = shared_->what.threads->add(clock::system().now());
+    shared_->stopping = shared_->what.threads->add(
+      clock::system().now(), [which = shared_->cpu_clock] { return cpu_time_of(which); });
   shared_->halt.request_stop();
   shared_->hear = {};
 }

@@ -160,7 +160,8 @@ struct count_stuck {
   duration patience{};
 };
 
-/// Too many threads are stuck: the process cannot go on. Issued once.
+/// Too many threads are stuck, or so many that the worker, which has no task, could take none: the
+/// process cannot go on. Issued once.
 struct report_stuck {
   status why;
 };

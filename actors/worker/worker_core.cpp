@@ -187,13 +187,26 @@ void worker_core::beat(time_point now, commands& out) {
   beat_at_ = now + timing_.heartbeat;
 }
 
-worker_core::commands worker_core::stuck_counted(size_t stuck) {
-  if (most_stuck_ == 0 || stuck < most_stuck_ || std::exchange(told_stuck_, true))
-    return {};
-  const auto why = resource_exhausted(fmt::format(
+bool worker_core::refuses_tasks() const noexcept {
+  return most_stuck_ != 0 && stuck_ != 0 && stuck_ + 1 >= most_stuck_;
+}
+
+status worker_core::why_stuck() const {
+  return resource_exhausted(fmt::format(
     "threads that were told to stop hang in foreign code, such as a file system or library that "
-    "does not return: {}; the worker bears fewer than {}",
-    stuck, most_stuck_));
+    "does not return: {}; the worker bears fewer than {}, and takes no task with one fewer",
+    stuck_, most_stuck_));
+}
+
+worker_core::commands worker_core::stuck_counted(size_t stuck) {
+  stuck_ = stuck;
+  // Those that run come to their end, unless there are too many; one that has none is of no use.
+  const bool ends = most_stuck_ != 0 && stuck >= most_stuck_;
+  if (!ends && !(refuses_tasks() && tasks_.empty()))
+    return {};
+  if (std::exchange(told_stuck_, true))
+    return {};
+  const auto why = why_stuck();
   return {log_line{log_level::error, "threads are stuck", {{"why", to_string(why)}}},
           worker::report_stuck{why}};
 }

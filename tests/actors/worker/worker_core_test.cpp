@@ -128,6 +128,31 @@ TEST_F(WorkerCore, ReportsStuckThreadsOnceTheyAreTooMany) {
   EXPECT_EQ(said(core.stuck_counted(3)), texts{});
 }
 
+TEST_F(WorkerCore, TakesNoTaskWhileOneMoreStuckThreadWouldBeTooMany) {
+  registered();
+  running(7);
+  core.stuck_counted(1);
+  const auto out = core.start_task(second, order(8), now);
+  ASSERT_EQ(out.size(), 1u);
+  const auto& how = std::get<worker::answer>(out[0]).how;
+  EXPECT_EQ(how.code(), status_code::unavailable);
+  EXPECT_THAT(how.message(), testing::HasSubstr("hang in foreign code"));
+  EXPECT_EQ(said(core.start_task(second, order(7), now)), (texts{"answer 2 ok"})) << "it runs";
+  core.stuck_counted(0);
+  EXPECT_EQ(said(core.start_task(second, order(8), now)), (texts{"run 8 of 2"}))
+    << "the thread came to its end";
+}
+
+TEST_F(WorkerCore, EndsTheProcessOnceItHasNoTaskAndCouldTakeNone) {
+  registered();
+  running(7);
+  EXPECT_EQ(said(core.stuck_counted(1)), texts{});
+  ends(7, 3);
+  core.task_down(task_id{7}, {}, false, {});
+  EXPECT_EQ(said(core.stuck_counted(1)),
+            (texts{"log error threads are stuck", "stuck resource_exhausted"}));
+}
+
 // -- orders ------------------------------------------------------------------------------------
 
 TEST_F(WorkerCore, AnswersAnOrderOnceTheTaskIsTaken) {
