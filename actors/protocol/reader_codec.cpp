@@ -81,12 +81,13 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   iteration_view out{
     .job = job_id{in.getJobId()},
+  HEADRACE_ASSIGN(const auto timing, read_timing(in.getTiming()));
     .repetition = in.getRepetition(),
     .version = in.getVersion(),
     .starting = in.getStarting(),
     .finished = in.getFinished(),
     .shared = in.getShared(),
-    .timing = read_timing(in.getTiming()),
+    .timing = timing,
   };
   const auto failure = in.getFailure();
   switch (failure.which()) {
