@@ -150,6 +150,11 @@ void task_state::on(const stream_arrived& what) {
   carry_out(core().arrived(key, said, now()));
 }
 
+  // Nothing more comes on it: the link may use the channel for another stream.
+  if (said && std::holds_alternative<stream_close>(*said)) {
+    memory_->by_channel.erase(channel);
+    memory_->routes.erase(key);
+  }
 void task_state::on(const stream_cut& what) {
   std::vector<produce::stream_key> cut;
   for (const auto& [key, route] : memory_->routes)
