@@ -33,7 +33,7 @@ result<session> session_of_process() {
   auto links = last_links.lock();
   if (!links || last_node.lock() != here) {
     HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
-    links = std::make_shared<link_pool>(std::move(way));
+    links = std::make_shared<link_pool>(std::move(way), here->id());
     last_links = links;
     last_node = here;
   }

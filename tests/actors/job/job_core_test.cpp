@@ -37,6 +37,18 @@ TEST(JobCore, GivesAWorkerThatCameWhileNobodyReadATaskWhenReadersReturn) {
   EXPECT_TRUE(x.open(3).starts.empty());
 }
 
+TEST(JobCore, NamesTheNodeOfEachReaderAndKeepsTheFirstOne) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open_from(11, 1).starts.at(0);
+  EXPECT_EQ(task.what.readers.nodes, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 11}}));
+  EXPECT_TRUE(x.open_from(11, 1).answers.size() == 1) << "it asks again";
+  EXPECT_EQ(x.open_from(12, 1).how().code(), status_code::permission_denied);
+  EXPECT_TRUE(x.core.is_reader({consumer_id{1}, job_id{1}, 0}, 11));
+  EXPECT_FALSE(x.core.is_reader({consumer_id{1}, job_id{1}, 0}, 12));
+  x.leave(1);
+  EXPECT_TRUE(x.state().nodes().empty());
+}
+
 TEST(JobCore, LeasesNoSplitsToAnotherLifeOfATask) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0).what;

@@ -65,6 +65,16 @@ TEST(ProtocolCodec, RefusesATimingThatNobodyCouldKeep) {
   }
 }
 
+TEST(ProtocolCodec, KeepsTheNodesOfATasksReaders) {
+  const task_readers all{task_id{1},
+                         2,
+                         {consumer_id{3}, consumer_id{4}, consumer_id{5}},
+                         {{consumer_id{3}, 30}, {consumer_id{5}, 50}}};
+  carrier<schema::TaskReaders> x;
+  write_task_readers(x.out, all);
+  EXPECT_EQ(read_task_readers(x.in()), all);
+}
+
 TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
   carrier<schema::OpenIteration> x;
   x.out.setProcessingMode(static_cast<schema::ShardingPolicy>(99));
