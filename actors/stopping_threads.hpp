@@ -2,39 +2,62 @@
 
 #include "headrace/runtime/base/clock.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace headrace {
 
-/// Threads of a process that were told to stop and have not ended. One that takes long is stuck in
-/// foreign code: nobody waits for it, it is counted. Thread-safe.
+/// Threads of a process that were told to stop and have not ended. One that is busy will look at
+/// its stop token sooner or later; one that does nothing for long is stuck in foreign code: nobody
+/// waits for it, it is counted. Thread-safe.
 class stopping_threads {
 public:
   using token = uint64_t;
+  /// The processor time that a thread has used so far. Called until the thread is removed.
+  using cpu_time = std::function<duration()>;
 
-  token add(time_point now) {
+  /// The thread removes itself before it ends.
+  token add(time_point now, cpu_time used) {
     std::lock_guard lock{mutex_};
-    told_at_.emplace(++last_, now);
+    const auto so_far = used();
+    told_.emplace(++last_, entry{std::move(used), now, so_far});
     return last_;
   }
   void remove(token which) {
     std::lock_guard lock{mutex_};
-    told_at_.erase(which);
+    told_.erase(which);
   }
-  /// Those that were told `patience` ago or earlier.
-  size_t stuck(time_point now, duration patience) const {
+  /// Those that did (nearly) nothing for `patience`, as far as the calls of this function show: a
+  /// thread that was busy before a call counts from that call on.
+  size_t stuck(time_point now, duration patience) {
     std::lock_guard lock{mutex_};
-    return static_cast<size_t>(
-      std::count_if(told_at_.begin(), told_at_.end(),
-                    [&](const auto& entry) { return entry.second + patience <= now; }));
+    size_t out = 0;
+    for (auto& [token, x] : told_) {
+      const auto used = x.used();
+      if (used - x.used_before > (now - x.idle_since) / busy_share) {
+        x.idle_since = now;
+        x.used_before = used;
+      }
+      out += x.idle_since + patience <= now;
+    }
+    return out;
   }
 
 private:
-  mutable std::mutex mutex_;
-  std::map<token, time_point> told_at_;
+  /// A thread that uses more than this part of the time is busy. A stuck one uses none; what a busy
+  /// one gets may be little where many want to run.
+  static constexpr int busy_share = 200;
+  struct entry {
+    cpu_time used;
+    time_point idle_since;
+    duration used_before{}; ///< up to `idle_since`
+  };
+
+  std::mutex mutex_;
+  std::map<token, entry> told_;
   token last_ = 0;
 };
 

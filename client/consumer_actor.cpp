@@ -39,7 +39,7 @@ struct consumer_host::impl {
 
   impl(caf::actor_system& system, consumer_host_options&& options)
     : here(make_node_in(system, options_of(options.tls, options.liveness, std::move(options.log)))),
-      links(std::make_shared<link_pool>(here->transports().find("link").value())) {}
+      links(std::make_shared<link_pool>(here->transports().find("link").value(), here->id())) {}
 };
 
 consumer_host::consumer_host(caf::actor_system& system, consumer_host_options options)

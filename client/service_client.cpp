@@ -41,7 +41,7 @@ result<session> session_of_process() {
   auto links = known.links.lock();
   if (!links || known.here.lock() != here) {
     HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
-    links = std::make_shared<link_pool>(std::move(way));
+    links = std::make_shared<link_pool>(std::move(way), here->id());
     known.links = links;
     known.here = here;
   }

@@ -65,6 +65,7 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.datasets = in.getDatasets();
   out.bad_messages = in.getBadMessages();
   out.refused_peers = in.getRefusedPeers();
+  out.left_out = std::string{in.getLeftOut()};
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   out.tree = read_supervision(in);

@@ -116,6 +116,9 @@ struct OpenIteration {
   jobId @5 :UInt64;
   # The job that it reads; zero before it was told one. Of a job that has failed the answer is its failure, never
   # another job.
+  nodeId @6 :UInt64;
+  # Of the consumer's node, as it says in the hello of its links: only from there may the streams of this consumer be
+  # opened. Zero: not told, so from anywhere.
 }
 
 struct TaskInfo {

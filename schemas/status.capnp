@@ -75,4 +75,6 @@ struct ServiceStatus {
   # Damaged ones that reached the dispatcher; each was answered.
   refusedPeers @7 :UInt64;
   # That introduced themselves to it with another major version.
+  leftOut @8 :Text;
+  # What this answer does not say, as it would be larger than a message may be; else empty.
 }

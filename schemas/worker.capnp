@@ -36,6 +36,9 @@ struct TaskReaders {
   version @1 :UInt64;
   # An older one that comes late is dropped.
   consumers @2 :List(UInt64);
+  nodes @3 :List(UInt64);
+  # Of each of the consumers, in their order: the node that its streams come from, as that node says in the hello of its
+  # links. Zero, or missing: any.
 }
 
 struct StopTask {

@@ -7,6 +7,15 @@
 
 namespace headrace {
 
+namespace {
+
+consumer_options reading_from(consumer_options what, uint64_t node) {
+  what.node = node;
+  return what;
+}
+
+} // namespace
+
 consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_options options,
                                address dispatcher, connector_actor connector,
                                std::shared_ptr<link_pool> links, std::shared_ptr<handout> out,
@@ -15,8 +24,8 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
     components_(options.spec.components),
     answer_limit_(options.worker_timeout),
     links_(std::move(links)),
-    core_(std::move(options), consumer_id{random_id()}, to_string(dispatcher), std::move(out),
-          std::move(log), self->clock().now()),
+    core_(reading_from(std::move(options), links_->node()), consumer_id{random_id()},
+          to_string(dispatcher), std::move(out), std::move(log), self->clock().now()),
     watcher_(self),
     dispatcher_(
       self, watcher_, std::move(connector), std::move(dispatcher),

@@ -75,7 +75,8 @@ void consumer_core::ask(time_point now) {
                      .job_name = options_.job_name,
                      .repetition = options_.repetition,
                      .policy = options_.mode,
-                     .job = job_}});
+                     .job = job_,
+                     .node = options_.node}});
 }
 
 consume::commands consumer_core::answered(uint64_t number, const result<iteration_view>& what,

@@ -13,6 +13,7 @@ namespace headrace {
 struct consumer_options {
   std::string dataset_id;
   std::string job_name; ///< empty: anonymous
+  uint64_t node = 0;    ///< that its links come from, as they say it; zero: not told
   sharding_policy mode = sharding_policy::off;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects

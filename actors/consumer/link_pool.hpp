@@ -18,7 +18,11 @@ class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
   /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the
   /// transport's threads from one of them.
-  explicit link_pool(const std::shared_ptr<transport>& way) : way_(way) {}
+  /// `node`: what its links say of the node that they come from.
+  explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0)
+    : way_(way), node_(node) {}
+
+  uint64_t node() const noexcept { return node_; }
 
   /// Asks for the link to `address`; the consumer hears `link_made`, soon.
   void want(const std::string& address, const consumer_handle& who);
@@ -37,6 +41,7 @@ private:
   void closed(const std::shared_ptr<link>& from, const status& why);
 
   std::weak_ptr<transport> way_;
+  const uint64_t node_;
   std::mutex mutex_;
   std::map<std::string, entry> links_;
   std::map<std::pair<const link*, uint32_t>, consumer_handle> channels_;

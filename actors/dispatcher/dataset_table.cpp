@@ -49,6 +49,11 @@ const dataset_record* dataset_table::with_fingerprint(const std::string& fingerp
   return at == by_fingerprint_.end() ? nullptr : &at->second.what;
 }
 
+size_t dataset_table::bytes_for_ids(const std::string& fingerprint, size_t ids) const {
+  const auto at = by_fingerprint_.find(fingerprint);
+  return at != by_fingerprint_.end() && at->second.ids == ids ? at->second.what.graph.size() : 0;
+}
+
 result<const dataset_record*> dataset_table::find(const std::string& id) const {
   auto at = ids_.find(id);
   if (at == ids_.end())

@@ -35,6 +35,8 @@ public:
   /// not_found names the id and how many there are.
   result<const dataset_record*> find(const std::string& id) const;
   size_t size() const noexcept { return ids_.size(); }
+  /// Of the graph with that fingerprint, if just so many ids mean it; else 0.
+  size_t bytes_for_ids(const std::string& fingerprint, size_t ids) const;
   /// Of all graphs.
   size_t bytes() const noexcept { return bytes_; }
   friend bool operator==(const dataset_table&, const dataset_table&) = default;

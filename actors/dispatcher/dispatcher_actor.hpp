@@ -48,7 +48,7 @@ private:
   template <class Event>
   caf::result<envelope> decide(const envelope& in, Event&& event);
   caf::result<envelope> get_status(const envelope& in);
-  envelope status_with(uint64_t request, const std::vector<envelope>& jobs) const;
+  envelope status_with(uint64_t request, std::vector<envelope> jobs) const;
 
   static job_id job_named(const std::string& child);
   job_handle actor_of(job_id id) const;

@@ -123,6 +123,8 @@ private:
   bool is_alive(worker_id who) const;
 
   // jobs
+  /// Who asks with the same key means the same job.
+  std::string key_of(const headrace::open_iteration& wanted, const dataset_record& dataset) const;
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never was.

@@ -61,13 +61,22 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   };
 }
 
+std::string dispatcher_core::key_of(const headrace::open_iteration& wanted,
+                                    const dataset_record& dataset) const {
+  // An anonymous job belongs to its consumer, whose repeated request finds it again.
+  if (wanted.job_name.empty())
+    return fmt::format("consumer {}", wanted.consumer.value);
+  // Iterations register their graphs themselves: those over equal graphs share the job. Whoever
+  // registered a dataset means that one, whatever other ids its graph has.
+  if (record_.is_for_iteration(wanted.dataset_id))
+    return fmt::format("named {} {}", wanted.job_name, dataset.fingerprint);
+  return fmt::format("dataset {} {} named {}", wanted.dataset_id.size(), wanted.dataset_id,
+                     wanted.job_name);
+}
+
 result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
   HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(wanted.dataset_id));
-  // Two registrations of one graph may share a named job; an anonymous one belongs to its consumer,
-  // whose repeated request finds it again.
-  const auto key = wanted.job_name.empty()
-                     ? fmt::format("consumer {}", wanted.consumer.value)
-                     : fmt::format("named {} {}", wanted.job_name, dataset->fingerprint);
+  const auto key = key_of(wanted, *dataset);
   if (const auto* found = record_.job_of(key)) {
     if (found->mode != wanted.policy)
       return invalid_argument(

@@ -45,7 +45,11 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
   return promise;
 }
 
-envelope dispatcher_state::status_with(uint64_t request, const std::vector<envelope>& jobs) const {
+envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> jobs) const {
+  // The rest, such as the workers' addresses and this process's own tree, is small.
+  constexpr auto most = max_message_bytes / 4 * 3;
+  auto reports = reports_;
+  const auto left_out = leave_out_what_is_too_large(reports, jobs, most);
   return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
     auto out = b.initStatus();
     out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
@@ -54,7 +58,8 @@ envelope dispatcher_state::status_with(uint64_t request, const std::vector<envel
     const auto counted = options_.counters ? options_.counters() : node_counters{};
     out.setBadMessages(bad_messages_ + counted.bad_messages);
     out.setRefusedPeers(counted.refused_hellos);
-    write_status(out, core_.workers(), reports_, jobs, now());
+    write_status(out, core_.workers(), reports, jobs, now());
+    out.setLeftOut(left_out);
     if (place_.board)
       out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), options_.past,
                                   place_.board->roots()})

@@ -19,8 +19,19 @@ void service_record::on(const dataset_registered& x) {
     return;
   passing_.try_emplace(x.id);
   unused_.push_back(x.id);
-  if (unused_.size() > most_unused)
+  while (unused_.size() > most_unused || (unused_.size() > 1 && unused_bytes() > most_unused_bytes))
     drop_oldest(unused_);
+}
+
+size_t service_record::unused_bytes() const {
+  if (datasets_.bytes() <= most_unused_bytes)
+    return 0;                             // few enough, whoever they are for
+  std::map<std::string_view, size_t> ids; // by fingerprint: those that are unused
+  for (const auto& id : unused_) ++ids[(*datasets_.find(id))->fingerprint];
+  size_t out = 0;
+  for (const auto& [fingerprint, unused] : ids)
+    out += datasets_.bytes_for_ids(std::string{fingerprint}, unused);
+  return out;
 }
 
 void service_record::on(const job_started& x) {

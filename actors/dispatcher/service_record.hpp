@@ -23,6 +23,8 @@ public:
   /// How many ids for iterations are kept: that no job was asked for yet, and whose jobs are over.
   static constexpr size_t most_unused = 10'000;
   static constexpr size_t most_left_over = 1'000;
+  /// Of graphs that nobody but the former needs; the newest one is kept however large it is.
+  static constexpr size_t most_unused_bytes = size_t{512} << 20;
   /// With graphs of more bytes than this, one of the latter.
   static constexpr size_t roomy = size_t{64} << 20;
 
@@ -72,6 +74,10 @@ public:
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
   }
+  /// The dispatcher chose the id for one iteration.
+  bool is_for_iteration(const std::string& dataset_id) const {
+    return passing_.contains(dataset_id);
+  }
   /// The id is for one iteration, and not known to be one of that job.
   bool may_join(job_id job, const std::string& dataset_id) const;
 
@@ -83,6 +89,9 @@ private:
   void on(const job_joined& x) { use(x.dataset_id, x.id); }
   void on(const job_over& x);
   void use(const std::string& dataset_id, job_id by);
+  /// Of graphs that only unused ids mean; 0 as long as all graphs together take no more than they
+  /// may.
+  size_t unused_bytes() const;
   void drop_oldest(std::deque<std::string>& from);
 
   dataset_table datasets_;

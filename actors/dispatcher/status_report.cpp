@@ -1,5 +1,11 @@
 #include "headrace/actors/dispatcher/status_report.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 namespace headrace {
 
 namespace {
@@ -30,7 +36,49 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
   }
 }
 
+/// A part of the answer that can be left out.
+struct part {
+  size_t bytes;
+  std::function<void()> leave_out;
+};
+
+/// The largest parts go first, until the rest takes `most` bytes. Says how many went.
+size_t shrink(std::vector<part> parts, size_t& bytes, size_t most) {
+  std::ranges::stable_sort(parts, std::greater{}, &part::bytes);
+  size_t gone = 0;
+  for (const auto& x : parts) {
+    if (bytes <= most)
+      break;
+    bytes -= x.bytes;
+    x.leave_out();
+    ++gone;
+  }
+  return gone;
+}
+
 } // namespace
+
+std::string leave_out_what_is_too_large(worker_reports& told, std::vector<envelope>& jobs,
+                                        size_t most) {
+  size_t bytes = 0;
+  std::vector<part> of_workers;
+  for (const auto& [id, tree] : told.trees)
+    of_workers.push_back({tree.size(), [&told, id] { told.trees.erase(id); }});
+  for (const auto& [id, beat] : told.heartbeats)
+    of_workers.push_back({beat.size_bytes(), [&told, id] { told.heartbeats.erase(id); }});
+  std::vector<part> of_jobs;
+  for (auto& job : jobs) of_jobs.push_back({job.size_bytes(), [&job] { job = {}; }});
+  for (const auto* all : {&of_workers, &of_jobs})
+    for (const auto& x : *all) bytes += x.bytes;
+  const auto reports = shrink(std::move(of_workers), bytes, most);
+  const auto answers = shrink(std::move(of_jobs), bytes, most);
+  std::erase_if(jobs, [](const envelope& job) { return !job.valid(); });
+  if (reports + answers == 0)
+    return {};
+  return fmt::format("{} reports of workers (supervision trees and heartbeats) and {} jobs: with "
+                     "them it would take more than the {} bytes that fit",
+                     reports, answers, most);
+}
 
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
                   const worker_reports& told, const std::vector<envelope>& jobs, time_point now) {

@@ -104,13 +104,23 @@ public:
 // -- decisions ----------------------------------------------------------------------
 
 iteration::decision iteration::consumer_joined(consumer_id who,
-                                               const std::vector<worker_info>& alive) const {
+                                               const std::vector<worker_info>& alive,
+                                               uint64_t node) const {
   draft next{*this};
   if (!consumers_.contains(who))
-    next.add(reader_joined{who});
-  if (!finished_ && !opened_)
-    for (const auto& worker : alive) next.start_on(worker);
+    next.add(reader_joined{who, node});
+  // Workers that came while nobody read have no task yet.
+  if (!finished_ && consumers_.empty())
+    for (const auto& worker : alive)
+      if (!knows(worker))
+        next.start_on(worker);
   return std::move(next.out);
+}
+
+bool iteration::knows(const worker_info& who) const {
+  return std::ranges::any_of(tasks_, [&](const auto& entry) {
+    return entry.second.worker.id == who.id && entry.second.worker.life == who.life;
+  });
 }
 
 iteration::decision iteration::consumer_left(consumer_id who) const {
@@ -219,11 +229,14 @@ void iteration::apply(const fact& what) {
     iteration& to;
     void operator()(const reader_joined& x) {
       to.consumers_.insert(x.who);
+      if (x.node != 0)
+        to.nodes_[x.who] = x.node;
       to.opened_ = true;
       ++to.version_;
     }
     void operator()(const reader_left& x) {
       to.consumers_.erase(x.who);
+      to.nodes_.erase(x.who);
       ++to.version_;
     }
     void operator()(const task_is& x) {

@@ -49,6 +49,7 @@ public:
 
   struct reader_joined {
     consumer_id who;
+    uint64_t node = 0; ///< that it reads from; zero: any
     friend bool operator==(const reader_joined&, const reader_joined&) = default;
   };
   struct reader_left {
@@ -86,7 +87,9 @@ public:
 
   // -- decisions ----------------------------------------------------------------
 
-  decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive) const;
+  /// `node`: that it reads from; zero: any.
+  decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
+                           uint64_t node = 0) const;
   decision consumer_left(consumer_id who) const;
   decision worker_joined(const worker_info& who) const;
   decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
@@ -113,11 +116,16 @@ public:
   const status& failure() const noexcept { return failure_; }
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
   const std::set<consumer_id>& consumers() const noexcept { return consumers_; }
+  /// The nodes that consumers read from, as far as they said it.
+  const std::map<consumer_id, uint64_t>& nodes() const noexcept { return nodes_; }
 
   friend bool operator==(const iteration&, const iteration&) = default;
 
 private:
   class draft;
+
+  /// That life of the worker has or had a task.
+  bool knows(const worker_info& who) const;
 
   sharding_policy mode_;
   uint64_t repetition_;
@@ -128,6 +136,7 @@ private:
   status failure_;
   std::map<task_id, task> tasks_;
   std::set<consumer_id> consumers_;
+  std::map<consumer_id, uint64_t> nodes_;
 };
 
 std::string_view to_string(iteration::task_state state) noexcept;

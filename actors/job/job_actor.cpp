@@ -72,7 +72,7 @@ caf::result<envelope> job_state::receive(const envelope& in) {
       return make_failure(wanted.status(), id);
     return decide(in, [&](request_token token) {
       auto out = core_.open(token, *wanted, now());
-      if (core_.is_reader({wanted->consumer, core_.about().id, wanted->repetition}))
+      if (core_.is_reader({wanted->consumer, core_.about().id, wanted->repetition}, wanted->node))
         readers_[{wanted->repetition, wanted->consumer}] = sender;
       return out;
     });

@@ -78,6 +78,14 @@ public:
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
   }
+  /// And it reads from that node.
+  bool is_reader(const reader_of& who, uint64_t node) const {
+    if (!is_reader(who))
+      return false;
+    const auto& nodes = record_.repetitions().at(who.repetition).state.nodes();
+    const auto at = nodes.find(who.consumer);
+    return at == nodes.end() || at->second == node;
+  }
 
 private:
   using repetition = job_record::repetition;

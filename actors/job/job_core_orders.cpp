@@ -9,7 +9,7 @@ namespace headrace {
 
 task_readers job_core::readers_of(const repetition& r, task_id task) const {
   const auto& all = r.state.consumers();
-  return {task, r.state.version(), {all.begin(), all.end()}};
+  return {task, r.state.version(), {all.begin(), all.end()}, r.state.nodes()};
 }
 
 void job_core::name_readers(const repetition& r, const iteration::task& what) {

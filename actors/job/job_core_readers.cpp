@@ -28,10 +28,19 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     return finish();
   }
   auto& r = begin(wanted.repetition);
+  if (const auto at = r.state.nodes().find(wanted.consumer);
+      at != r.state.nodes().end() && at->second != wanted.node) {
+    say(log_level::warn, "open refused",
+        {{"consumer", to_string(wanted.consumer)}, {"why", "it reads from another node"}});
+    answer(request, permission_denied(fmt::format(
+                      "consumer {:x} of job {:x} reads from another node: ids are not shared",
+                      wanted.consumer.value, about_.id.value)));
+    return finish();
+  }
   connected_[wanted.repetition].readers.insert(wanted.consumer);
   std::vector<worker_info> alive;
   for (const auto& [id, worker] : workers_) alive.push_back(worker);
-  carry_out(r, r.state.consumer_joined(wanted.consumer, alive));
+  carry_out(r, r.state.consumer_joined(wanted.consumer, alive, wanted.node));
   readers_heard_.grant({wanted.repetition, wanted.consumer}, now);
   answer(request, view_of(r.state));
   return finish();

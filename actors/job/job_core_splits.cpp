@@ -17,6 +17,12 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
     answer(request, failed_precondition(fmt::format("task {} has no splits to lease", id.value)));
     return finish();
   }
+  if (const auto life = r->state.tasks().at(id).life; life != wanted.life) {
+    answer(request, failed_precondition(
+                      fmt::format("life {} of task {} leases no splits: its job knows life {}",
+                                  wanted.life.value, id.value, life.value)));
+    return finish();
+  }
   const auto& [which, total, listing, closes] = wanted.wish;
   auto& questions = connected_[r->state.repetition()].leases;
   // Put again, or of a pass that is closed: whoever asked before hears nothing more. A closing that

@@ -16,6 +16,7 @@ void write_open_iteration(schema::OpenIteration::Builder out, const open_iterati
   out.setRepetition(what.repetition);
   out.setProcessingMode(to_schema(what.policy));
   out.setJobId(what.job.value);
+  out.setNodeId(what.node);
 }
 
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
@@ -27,6 +28,7 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
     .repetition = in.getRepetition(),
     .policy = policy,
     .job = job_id{in.getJobId()},
+    .node = in.getNodeId(),
   };
 }
 
@@ -79,6 +81,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
 }
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
+  HEADRACE_ASSIGN(const auto timing, read_timing(in.getTiming()));
   iteration_view out{
     .job = job_id{in.getJobId()},
     .repetition = in.getRepetition(),
@@ -86,7 +89,7 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
     .starting = in.getStarting(),
     .finished = in.getFinished(),
     .shared = in.getShared(),
-    .timing = read_timing(in.getTiming()),
+    .timing = timing,
   };
   const auto failure = in.getFailure();
   switch (failure.which()) {

@@ -26,6 +26,7 @@ struct open_iteration {
   /// The job that it reads; zero before it knows one. If that job has failed the answer is the
   /// failure, never another job.
   job_id job;
+  uint64_t node = 0; ///< of the consumer, the number in its links' hellos; zero: not told
 };
 
 /// One reader of one repetition: what a consumer's heartbeat and its goodbye name.

@@ -39,8 +39,9 @@ void write_registered(schema::WorkerRegistered::Builder out, const worker_regist
   write_timing(out.initTiming(), what.timing);
 }
 
-worker_registered read_registered(schema::WorkerRegistered::Reader in) {
-  return {worker_id{in.getWorkerId()}, read_timing(in.getTiming())};
+result<worker_registered> read_registered(schema::WorkerRegistered::Reader in) {
+  HEADRACE_ASSIGN(const auto timing, read_timing(in.getTiming()));
+  return worker_registered{worker_id{in.getWorkerId()}, timing};
 }
 
 } // namespace headrace

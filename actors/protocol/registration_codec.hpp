@@ -11,6 +11,6 @@ void write_registration(schema::RegisterWorker::Builder out, const worker_regist
 worker_registration read_registration(schema::RegisterWorker::Reader in);
 
 void write_registered(schema::WorkerRegistered::Builder out, const worker_registered& what);
-worker_registered read_registered(schema::WorkerRegistered::Reader in);
+result<worker_registered> read_registered(schema::WorkerRegistered::Reader in);
 
 } // namespace headrace

@@ -25,6 +25,7 @@ struct stream_open {
   uint64_t received = 0;   ///< elements that the consumer has got: the stream goes on after these
   uint64_t handed_out = 0; ///< elements that its trainer has been given
   compression packing = compression::automatic;
+  uint64_t node = 0; ///< of the link that it came over; not part of the message
 };
 
 /// How far the trainer is, and how much may be sent.

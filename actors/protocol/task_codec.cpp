@@ -53,11 +53,21 @@ void write_task_readers(schema::TaskReaders::Builder out, const task_readers& wh
   out.setVersion(what.version);
   auto all = out.initConsumers(static_cast<unsigned>(what.consumers.size()));
   for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.consumers[i].value);
+  if (what.nodes.empty())
+    return;
+  auto nodes = out.initNodes(all.size());
+  for (unsigned i = 0; i < all.size(); ++i)
+    if (const auto at = what.nodes.find(what.consumers[i]); at != what.nodes.end())
+      nodes.set(i, at->second);
 }
 
 task_readers read_task_readers(schema::TaskReaders::Reader in) {
   task_readers out{task_id{in.getTaskId()}, in.getVersion(), {}};
   for (auto id : in.getConsumers()) out.consumers.emplace_back(id);
+  const auto nodes = in.getNodes();
+  for (unsigned i = 0; i < nodes.size() && i < out.consumers.size(); ++i)
+    if (nodes[i] != 0)
+      out.nodes[out.consumers[i]] = nodes[i];
   return out;
 }
 

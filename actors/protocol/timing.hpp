@@ -4,6 +4,9 @@
 
 namespace headrace {
 
+/// A longer lease than this is taken for an error.
+inline constexpr std::chrono::hours longest_lease{1};
+
 /// How often members of a service say that they live, and for how long that holds. The dispatcher
 /// chooses it for all.
 struct lease_timing {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "headrace/actors/protocol/timing.hpp"
+#include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
 
 namespace headrace {
 
 void write_timing(schema::Timing::Builder out, const lease_timing& timing);
-lease_timing read_timing(schema::Timing::Reader in);
+/// invalid_argument names both numbers: an interval that is no interval, a lease of less than two
+/// heartbeats or of more than `longest_lease`.
+result<lease_timing> read_timing(schema::Timing::Reader in);
 
 } // namespace headrace

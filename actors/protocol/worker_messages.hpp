@@ -9,6 +9,7 @@
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct task_readers {
   task_id task;
   uint64_t version = 0; ///< an older one that comes late does not count
   std::vector<consumer_id> consumers;
+  /// The nodes that these read from. One that is not among them may read from any.
+  std::map<consumer_id, uint64_t> nodes = {};
   friend bool operator==(const task_readers&, const task_readers&) = default;
 };
 

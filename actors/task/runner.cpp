@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <ctime>
 #include <map>
 #include <mutex>
+#include <pthread.h>
 #include <set>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 namespace headrace {
@@ -33,6 +36,7 @@ struct runner::shared {
   std::map<split_question, status> refused; ///< what there was instead of an answer
   bool runs = false;
   stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
+  clockid_t cpu_clock{};                ///< the thread's, as long as it runs
 
   status pull();
   void count_ignored(uint64_t more);
@@ -47,6 +51,14 @@ struct runner::shared {
 };
 
 namespace {
+
+/// Zero if the clock cannot be read.
+duration cpu_time_of(clockid_t which) {
+  timespec used{};
+  if (::clock_gettime(which, &used) != 0)
+    return duration{0};
+  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
 
 /// The runner's side of the lease protocol.
 template <class Shared>
@@ -211,9 +223,19 @@ runner::runner(options what) : shared_(std::make_shared<shared>()) {
 runner::~runner() { stop(); }
 
 void runner::start(callbacks hear) {
+  std::unique_lock lock{shared_->mutex};
   shared_->hear = std::move(hear);
-  shared_->runs = true;
-  std::thread{[s = shared_] { s->run(); }}.detach();
+  try {
+    auto thread = shared_->what.start_thread([s = shared_] { s->run(); });
+    shared_->runs = true;
+    ::pthread_getcpuclockid(thread.native_handle(), &shared_->cpu_clock);
+    thread.detach();
+  } catch (const std::system_error& why) {
+    shared_->hear.ended(resource_exhausted(fmt::format(
+      "a thread for the pipeline could not be started ({}): the machine or this user's limits "
+      "allow no more threads; run fewer tasks, or raise the limit (ulimit -u)",
+      why.what())));
+  }
 }
 
 void runner::stop() {
@@ -221,7 +243,8 @@ void runner::stop() {
   if (std::exchange(shared_->stopped, true))
     return;
   if (shared_->runs && shared_->what.threads)
-    shared_->stopping = shared_->what.threads->add(clock::system().now());
+    shared_->stopping = shared_->what.threads->add(
+      clock::system().now(), [which = shared_->cpu_clock] { return cpu_time_of(which); });
   shared_->halt.request_stop();
   shared_->hear = {};
 }

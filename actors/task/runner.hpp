@@ -9,6 +9,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -17,7 +19,8 @@ namespace headrace {
 /// outstanding.
 ///
 /// Stopping asks the thread to end and does not wait for it: a thread that is stuck in foreign code
-/// is abandoned, what it still says is not heard, and it is counted in `options::threads`.
+/// is abandoned, what it still says is not heard, and it is counted in `options::threads`. A thread
+/// that cannot be started is how the pipeline ended.
 class runner {
 public:
   struct options {
@@ -36,8 +39,12 @@ public:
     std::shared_ptr<stopping_threads> threads;                       ///< may be null
     /// Raised to the number of failed elements that the pipeline left out; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
+    /// Throws std::system_error if there can be no more threads.
+    std::function<std::thread(std::function<void()>)> start_thread =
+      [](std::function<void()> body) { return std::thread{std::move(body)}; };
   };
-  /// Called on the runner's threads, one at a time. They must not block.
+  /// Called on the runner's threads, one at a time; `ended` of a thread that could not be started in
+  /// `start`. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
     /// The answer comes through `give_splits`, unless `leave` makes it needless. Several may wait.

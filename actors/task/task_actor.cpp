@@ -135,7 +135,7 @@ void task_state::on(const stream_arrived& what) {
   auto said = read_from_consumer(what.what);
   const std::pair channel{what.from.get(), what.what.channel};
   auto at = memory_->by_channel.find(channel);
-  const auto* first = said ? std::get_if<stream_open>(&*said) : nullptr;
+  auto* first = said ? std::get_if<stream_open>(&*said) : nullptr;
   if (at == memory_->by_channel.end() && said && first == nullptr)
     return; // late words of a stream that is over
   if (at == memory_->by_channel.end()) {
@@ -145,9 +145,16 @@ void task_state::on(const stream_arrived& what) {
   }
   const auto key = at->second;
   if (first != nullptr)
+    first->node = what.from->peer_node();
+  if (first != nullptr)
     memory_->routes.at(key).packing = {packing_of(*first, *core().graph()),
                                        what.from->peer_boot_id() == boot_id()};
   carry_out(core().arrived(key, said, now()));
+  // Nothing more comes on it: the link may use the channel for another stream.
+  if (said && std::holds_alternative<stream_close>(*said)) {
+    memory_->by_channel.erase(channel);
+    memory_->routes.erase(key);
+  }
 }
 
 void task_state::on(const stream_cut& what) {

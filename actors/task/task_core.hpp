@@ -103,6 +103,8 @@ public:
   bool leaving() const noexcept { return leaving_; }
   /// An actor died in the midst of an event, and no other can go on.
   bool torn() const noexcept { return torn_; }
+  /// Streams that were opened for a reader from another node than the one its job names.
+  uint64_t refused_streams() const noexcept { return refused_; }
   task_numbers numbers() const;
   /// Elements that the pipeline left out: counted on the runner's threads, also while it gives no
   /// rows.
@@ -125,6 +127,9 @@ private:
 
   void open(stream_key over, const stream_open& what, time_point now);
   void admit(stream_key over, const stream_open& what, time_point now);
+  /// The job names the node of a link for each of its readers: nobody else speaks for them.
+  bool is_from_its_node(const stream_open& what) const;
+  void refuse(stream_key over, const stream_open& what);
   void name(const task_readers& who);
   bool is_named(consumer_id who) const;
   /// How long after a link was cut its other end has noticed, too, and hands out nothing more.
@@ -177,6 +182,7 @@ private:
   std::map<stream_key, consumer_id> owners_; ///< of the streams in `routes_` that have a link
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
+  uint64_t refused_ = 0;   ///< streams, opened from other nodes than their readers'
   bool opened_ = false;    ///< somebody reads or has read: the pipeline runs
   bool exhausted_ = false; ///< the pipeline came to its end
   bool whole_ = false;     ///< and not because the task leaves

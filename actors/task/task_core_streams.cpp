@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace headrace {
 
@@ -70,7 +71,7 @@ void task_core::open(stream_key over, const stream_open& what, time_point now) {
       over, stream_failed{aborted(fmt::format("task {} is now in its life {}", to_string(order_.id),
                                               order_.life.value))}});
   if (is_named(what.consumer))
-    return admit(over, what, now);
+    return is_from_its_node(what) ? admit(over, what, now) : refuse(over, what);
   // Its job says so soon, unless it is gone.
   if (strangers_.size() < most_strangers)
     strangers_[over] = {what, now + order_.lease, {}};
@@ -78,6 +79,22 @@ void task_core::open(stream_key over, const stream_open& what, time_point now) {
     then(produce::send{over, stream_failed{resource_exhausted(fmt::format(
                                "task {} has {} streams of consumers that its job did not name",
                                to_string(order_.id), most_strangers))}});
+}
+
+bool task_core::is_from_its_node(const stream_open& what) const {
+  const auto at = readers_.nodes.find(what.consumer);
+  return at == readers_.nodes.end() || at->second == what.node;
+}
+
+void task_core::refuse(stream_key over, const stream_open& what) {
+  // Whoever does it may do it often.
+  if (std::has_single_bit(++refused_))
+    log_.warn("stream refused: it is opened for a reader of another node",
+              {{"consumer", what.consumer}, {"node", what.node}, {"refused_so_far", refused_}});
+  then(produce::send{over, stream_failed{permission_denied(
+                             fmt::format("task {} serves this consumer at the node that its job "
+                                         "names, and no other one",
+                                         to_string(order_.id)))}});
 }
 
 void task_core::admit(stream_key over, const stream_open& what, time_point now) {
@@ -130,6 +147,10 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
     for (const auto& [over, who_waits] : std::map{strangers_})
       if (is_named(who_waits.wanted.consumer)) {
         strangers_.erase(over);
+        if (!is_from_its_node(who_waits.wanted)) {
+          refuse(over, who_waits.wanted);
+          continue;
+        }
         admit(over, who_waits.wanted, now);
         if (const auto& x = who_waits.grant)
           output_.grant(who_waits.wanted.consumer, x->handed_out, x->elements, x->bytes,

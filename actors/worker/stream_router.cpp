@@ -35,7 +35,9 @@ void stream_router::add(task_id id, task_handle task) {
 void stream_router::remove(task_id id) {
   std::lock_guard lock{mutex_};
   tasks_.erase(id);
-  std::erase_if(routes_, [id](const auto& entry) { return entry.second.id == id; });
+  for (auto& [over, channels] : routes_)
+    std::erase_if(channels, [id](const auto& entry) { return entry.second.id == id; });
+  std::erase_if(routes_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 task_handle stream_router::task(task_id id) {
@@ -55,9 +57,15 @@ void stream_router::arrived(const std::shared_ptr<link>& from, link_message what
 
 task_handle stream_router::find(const link* from, const link_message& what, status& why) {
   std::lock_guard lock{mutex_};
-  const std::pair key{from, what.channel};
-  if (auto at = routes_.find(key); at != routes_.end())
-    return at->second.task;
+  const auto over = routes_.find(from);
+  if (over != routes_.end())
+    if (const auto at = over->second.find(what.channel); at != over->second.end()) {
+      const auto known = stream_message::parse(what.header);
+      auto to = at->second.task;
+      if (known.valid() && known->which() == schema::StreamMessage::CLOSE)
+        over->second.erase(at);
+      return to;
+    }
   const auto first = stream_message::parse(what.header);
   if (!first.valid()) {
     why = first.status();
@@ -71,7 +79,14 @@ task_handle stream_router::find(const link* from, const link_message& what, stat
     why = not_found(fmt::format("this worker has no task {} (any more)", id.value));
     return {};
   }
-  routes_.emplace(key, route{id, at->second});
+  if (over != routes_.end() && over->second.size() >= most_channels) {
+    why = resource_exhausted(
+      fmt::format("this link has {} streams open, and a link may have no more than that: close "
+                  "some, or use another link",
+                  most_channels));
+    return {};
+  }
+  routes_[from].emplace(what.channel, route{id, at->second});
   return at->second;
 }
 
@@ -79,12 +94,8 @@ void stream_router::closed(const std::shared_ptr<link>& from) {
   std::map<task_id, task_handle> concerned;
   {
     std::lock_guard lock{mutex_};
-    std::erase_if(routes_, [&](const auto& entry) {
-      if (entry.first.first != from.get())
-        return false;
-      concerned.emplace(entry.second.id, entry.second.task);
-      return true;
-    });
+    if (const auto gone = routes_.extract(from.get()))
+      for (const auto& [channel, to] : gone.mapped()) concerned.emplace(to.id, to.task);
   }
   for (const auto& [id, task] : concerned)
     port::tell(task, make_local<task_event>(stream_cut{from}));

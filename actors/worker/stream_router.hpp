@@ -13,9 +13,12 @@ namespace headrace {
 /// I/O threads, the worker actor adds and removes tasks: all members are thread-safe. A channel
 /// belongs to the task named by its `open`. An `open` for a task that is not here, and bytes that
 /// are no message, are answered with a failure on that channel; other words for nobody came late
-/// and are dropped.
+/// and are dropped. A channel is free again once its consumer has closed it.
 class stream_router : public std::enable_shared_from_this<stream_router> {
 public:
+  /// Open on one link at a time; an `open` on one more is answered with a failure.
+  static constexpr size_t most_channels = size_t{1} << 16;
+
   /// Serves a consumer's link until it is closed.
   void serve(const std::shared_ptr<link>& peer);
   void add(task_id id, task_handle task);
@@ -34,7 +37,7 @@ private:
 
   std::mutex mutex_;
   std::map<task_id, task_handle> tasks_;
-  std::map<std::pair<const link*, uint32_t>, route> routes_;
+  std::map<const link*, std::map<uint32_t, route>> routes_; ///< by channel
 };
 
 } // namespace headrace

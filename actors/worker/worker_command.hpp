@@ -47,8 +47,9 @@ struct answer {
 };
 
 /// Send RegisterWorker to the dispatcher. `worker_core::registered` takes the answer, or why there
-/// was none within `limit`.
+/// was none within `limit`, with the number of this connection.
 struct register_here {
+  uint64_t connection = 0;
   worker_registration who;
   duration limit{};
 };
@@ -62,8 +63,9 @@ struct task_progress {
 };
 
 /// Send WorkerHeartbeat to the dispatcher. `worker_core::heartbeat_answered` takes the answer, or
-/// why there was none within `limit`.
+/// why there was none within `limit`, with the number of this connection.
 struct heartbeat {
+  uint64_t connection = 0;
   worker_id id;
   incarnation life;
   std::vector<task_progress> tasks;
@@ -148,13 +150,14 @@ struct close_streams {
   task_id task;
 };
 
-/// Count the threads that were told to stop `patience` ago and have not ended;
+/// Count the threads that were told to stop, have not ended and did nothing for `patience`;
 /// `worker_core::stuck_counted` takes the number. Comes before a heartbeat, which says it, too.
 struct count_stuck {
   duration patience{};
 };
 
-/// Too many threads are stuck: the process cannot go on. Issued once.
+/// Too many threads are stuck, or so many that the worker, which has no task, could take none: the
+/// process cannot go on. Issued once.
 struct report_stuck {
   status why;
 };

@@ -76,13 +76,13 @@ void worker_state::carry_out(const worker::register_here& x) {
     [&](schema::DispatcherMessage::Builder b) {
       write_registration(b.initRegisterWorker(), x.who);
     },
-    [this](const result<envelope>& in) {
+    [this, over = x.connection](const result<envelope>& in) {
       result<worker_registered> what = internal_error("unset");
       if (auto how = outcome_of(in); !how)
         what = how;
       else
         what = read_registered((*in)->getDispatcher().getWorkerRegistered());
-      carry_out(core_.registered(what, now()));
+      carry_out(core_.registered(over, what, now()));
     });
 }
 
@@ -105,14 +105,14 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     [&](schema::DispatcherMessage::Builder b) {
       write_heartbeat(b.initWorkerHeartbeat(), what, process);
     },
-    [this](const result<envelope>& in) {
+    [this, over = x.connection](const result<envelope>& in) {
       if (auto how = outcome_of(in); !how)
-        return carry_out(core_.heartbeat_answered(how));
+        return carry_out(core_.heartbeat_answered(over, how));
       std::vector<task_id> unwanted;
       if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard())
         for (auto id : (*in)->getDispatcher().getHeartbeatHeard().getUnwanted())
           unwanted.emplace_back(id);
-      carry_out(core_.heartbeat_answered(unwanted));
+      carry_out(core_.heartbeat_answered(over, unwanted));
     });
 }
 

@@ -18,9 +18,12 @@ worker_core::worker_core(worker_core_options options)
 worker_core::commands worker_core::dispatcher_up(time_point) {
   up_ = true;
   unreached_ = {};
+  ++connection_;
+  if (has_said_goodbye())
+    return {};
   worker_registration who{self_, {}};
   for (const auto& [id, task] : tasks_) who.tasks.push_back({id, task.order.job});
-  return {worker::register_here{std::move(who), timing_.lease}};
+  return {worker::register_here{connection_, std::move(who), timing_.lease}};
 }
 
 worker_core::commands worker_core::dispatcher_down(const status& why) {
@@ -37,8 +40,10 @@ worker_core::commands worker_core::dispatcher_unreached(const status& why) {
   return out;
 }
 
-worker_core::commands worker_core::registered(const result<worker_registered>& what,
+worker_core::commands worker_core::registered(uint64_t over, const result<worker_registered>& what,
                                               time_point now) {
+  if (over != connection_ || has_said_goodbye())
+    return {};
   if (!what)
     return {worker::renew_dispatcher{what.status()}};
   self_.id = what->id;
@@ -49,11 +54,14 @@ worker_core::commands worker_core::registered(const result<worker_registered>& w
     log_level::info, "registered", {{"worker", to_string(self_.id)}, {"dispatcher", dispatcher_}}}};
   // What was said over the earlier connection may not have arrived.
   for (auto& [id, task] : tasks_) ask_all(task, out);
+  for (const auto& [id, said] : unheard_ends_) say_end(id, out);
   return out;
 }
 
 worker_core::commands
-worker_core::heartbeat_answered(const result<std::vector<task_id>>& unwanted) {
+worker_core::heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted) {
+  if (over != connection_ || has_said_goodbye())
+    return {};
   // Not known there (any more): a new dispatcher, or our lease was over.
   if (!unwanted)
     return {worker::renew_dispatcher{unwanted.status()}};
@@ -181,7 +189,8 @@ void worker_core::beat(time_point now, commands& out) {
   beat_at_.reset();
   if (!up_)
     return; // the answer to the next registration starts the beat again
-  worker::heartbeat say{self_.id, self_.life, {}, std::exchange(first_beat_, false), timing_.lease};
+  worker::heartbeat say{connection_,  self_.id, self_.life, {}, std::exchange(first_beat_, false),
+                        timing_.lease};
   for (auto& [id, task] : tasks_) {
     task.rate.add(now, task.counts.made.elements);
     say.tasks.push_back({id, task.order.job, task.counts, task.rate.per_second()});
@@ -190,13 +199,26 @@ void worker_core::beat(time_point now, commands& out) {
   beat_at_ = now + timing_.heartbeat;
 }
 
-worker_core::commands worker_core::stuck_counted(size_t stuck) {
-  if (most_stuck_ == 0 || stuck < most_stuck_ || std::exchange(told_stuck_, true))
-    return {};
-  const auto why = resource_exhausted(fmt::format(
+bool worker_core::refuses_tasks() const noexcept {
+  return most_stuck_ != 0 && stuck_ != 0 && stuck_ + 1 >= most_stuck_;
+}
+
+status worker_core::why_stuck() const {
+  return resource_exhausted(fmt::format(
     "threads that were told to stop hang in foreign code, such as a file system or library that "
-    "does not return: {}; the worker bears fewer than {}",
-    stuck, most_stuck_));
+    "does not return: {}; the worker bears fewer than {}, and takes no task with one fewer",
+    stuck_, most_stuck_));
+}
+
+worker_core::commands worker_core::stuck_counted(size_t stuck) {
+  stuck_ = stuck;
+  // Those that run come to their end, unless there are too many; one that has none is of no use.
+  const bool ends = most_stuck_ != 0 && stuck >= most_stuck_;
+  if (!ends && !(refuses_tasks() && tasks_.empty()))
+    return {};
+  if (std::exchange(told_stuck_, true))
+    return {};
+  const auto why = why_stuck();
   return {log_line{log_level::error, "threads are stuck", {{"why", to_string(why)}}},
           worker::report_stuck{why}};
 }

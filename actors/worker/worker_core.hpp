@@ -47,16 +47,18 @@ public:
   commands dispatcher_down(const status& why);
   /// An attempt to connect failed. Each reason is logged once in a row.
   commands dispatcher_unreached(const status& why);
-  /// WorkerRegistered, or why the registration failed or was not answered in time.
-  commands registered(const result<worker_registered>& what, time_point now);
+  /// WorkerRegistered, or why the registration failed or was not answered in time. `over`: the
+  /// connection that the command named; what concerns an earlier one changes nothing.
+  commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
   /// The answer to WorkerHeartbeat, which names the tasks that no job needs; or why there was none
-  /// in time.
-  commands heartbeat_answered(const result<std::vector<task_id>>& unwanted);
+  /// in time. `over`: as above.
+  commands heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted);
 
   // -- orders ----------------------------------------------------------------------------
 
   /// StartTask. May be repeated: a task that is here stays as it is, and what may have been lost
-  /// with its job's memory (a question, an end) is said again.
+  /// with its job's memory (a question, an end) is said again. A new one is unavailable while the
+  /// worker leaves, and while one more stuck thread would be too many.
   commands start_task(request_token from, const task_order& what, time_point now);
   /// StopTask. Ok, also if there is no such task.
   commands stop_task(request_token from, task_id id, const std::string& reason);
@@ -136,6 +138,10 @@ private:
   void ask_all(task& of, commands& out);
   void lost_ask(task_id id, uint64_t ask) noexcept;
   void beat(time_point now, commands& out);
+  bool has_said_goodbye() const noexcept { return step_ > step::draining; }
+  /// One more stuck thread would be too many.
+  bool refuses_tasks() const noexcept;
+  status why_stuck() const;
   void say_end(task_id id, commands& out) const;
   void ended(const worker::task_news& what, commands& out);
   void give_up(task_id id, const status& why, const worker::task_counts& made, commands& out);
@@ -150,11 +156,13 @@ private:
   size_t most_stuck_;
   lease_timing timing_;
   bool up_ = false;
-  status unreached_; ///< why the last attempt to connect failed
+  uint64_t connection_ = 0; ///< to the dispatcher, counted
+  status unreached_;        ///< why the last attempt to connect failed
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;
   bool first_beat_ = true; ///< since it registered
+  size_t stuck_ = 0;       ///< threads, when they were last counted
   bool told_stuck_ = false;
   std::optional<time_point> beat_at_;
   time_point drain_at_{}; ///< draining: when it ends

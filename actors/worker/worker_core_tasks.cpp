@@ -26,6 +26,9 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
   }
   if (step_ != step::staying)
     return {worker::answer{from, unavailable("this worker is about to end")}};
+  if (refuses_tasks())
+    return {worker::answer{
+      from, unavailable("this worker takes no more tasks").with_context(why_stuck().message())}};
   auto& fresh = tasks_[what.id];
   fresh.order = what;
   fresh.ordered_by = from;
@@ -223,6 +226,7 @@ void worker_core::say_goodbye(commands& out) {
   if (!up_)
     return go(out);
   step_ = step::saying_goodbye;
+  beat_at_.reset();
   // For the dispatcher to answer.
   constexpr auto limit = std::chrono::milliseconds{200};
   out.emplace_back(worker::say_goodbye{self_.id, self_.life, limit});
@@ -237,6 +241,7 @@ worker_core::commands worker_core::goodbye_over() {
 
 void worker_core::go(commands& out) {
   step_ = step::gone;
+  beat_at_.reset();
   out.emplace_back(worker::left{});
 }
 

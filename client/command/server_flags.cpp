@@ -153,9 +153,11 @@ void check_timing(duration heartbeat, duration lease) {
 void add_stuck_flag(CLI::App& app, size_t& into) {
   into = 8;
   app
-    .add_option("--max-stuck-threads", into,
-                "Threads hanging in foreign code (a file system that does not answer) at which the "
-                "process ends with its own exit code and is started again; 0: never")
+    .add_option(
+      "--max-stuck-threads", into,
+      "Threads hanging in foreign code (a file system that does not answer) at which the "
+      "process ends with its own exit code and is started again; with one fewer it takes no "
+      "new tasks; 0: never")
     ->type_name("N")
     ->capture_default_str()
     ->group("Process");

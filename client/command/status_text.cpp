@@ -75,6 +75,8 @@ std::string status_text(const service_status& x) {
     "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
     seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
     x.refused_peers);
+  if (!x.left_out.empty())
+    out += "left out: " + x.left_out + "\n";
   if (!x.workers.empty())
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
@@ -139,6 +141,7 @@ std::string status_json(const service_status& x) {
                      {"datasets", x.datasets},
                      {"bad_messages", x.bad_messages},
                      {"refused_peers", x.refused_peers},
+                     {"left_out", x.left_out},
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
                      {"tree", std::move(tree)}};

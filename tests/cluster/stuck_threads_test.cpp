@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace headrace::test {
 namespace {
@@ -31,12 +33,20 @@ public:
   }
 
   /// Reads the first line on the service's worker and leaves its thread behind in the second file.
-  void leave_a_thread_behind(const std::string& dispatcher) {
-    auto reading =
-      dataset::text_lines({folder_ + "/first", pipe()})
-        .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
-        .iterate();
-    auto line = reading.next();
+  void leave_a_thread_behind(const std::string& dispatcher) { static_cast<void>(read(dispatcher)); }
+  /// The same; the thread is told to stop when the iterator is dropped.
+  std::optional<dataset_iterator> read(const std::string& dispatcher) {
+    std::optional<dataset_iterator> out;
+    start(dispatcher, out);
+    return out;
+  }
+
+private:
+  void start(const std::string& dispatcher, std::optional<dataset_iterator>& reading) {
+    reading = dataset::text_lines({folder_ + "/first", pipe()})
+                .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
+                .iterate();
+    auto line = reading->next();
     ASSERT_TRUE(line) << to_string(line.status());
     ASSERT_TRUE(*line);
     const auto limit = clock::system().now() + patience;
@@ -44,8 +54,6 @@ public:
     while ((writer_ = ::open(pipe().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
       ASSERT_LT(clock::system().now(), limit) << "nobody reads the second file";
   }
-
-private:
   std::string pipe() const { return folder_ + "/second"; }
 
   std::string folder_;
@@ -65,10 +73,54 @@ TEST(StuckThreads, EndTheProcessWithItsOwnExitCodeAtTheirBound) {
   auto dispatcher = start_dispatcher(timing);
   auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "2"});
   await_workers(dispatcher.address, 1);
-  for (auto& x : files) x.leave_a_thread_behind(dispatcher.address);
+  {
+    std::vector<std::optional<dataset_iterator>> reading;
+    for (auto& x : files) reading.push_back(x.read(dispatcher.address));
+  }
   auto end = worker.process.wait(patience);
   ASSERT_TRUE(end) << to_string(end.status());
   EXPECT_EQ(end->as_exit_code(), 76) << to_string(*end);
+}
+
+TEST(StuckThreads, EndAWorkerWithoutTasksThatCouldTakeNone) {
+  unanswering_files files;
+  auto dispatcher = start_dispatcher(timing);
+  auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "2"});
+  await_workers(dispatcher.address, 1);
+  files.leave_a_thread_behind(dispatcher.address);
+  auto end = worker.process.wait(patience);
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(end->as_exit_code(), 76) << to_string(*end);
+}
+
+TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
+  auto dispatcher = start_dispatcher({"--heartbeat", "20ms", "--lease", "200ms"});
+  auto worker = start_worker(dispatcher.address, {"--max-stuck-threads", "1"});
+  await_workers(dispatcher.address, 1);
+  const auto quick = dataset::range(1);
+  // One element that takes many leases; nothing looks at a stop token meanwhile.
+  const auto slow = dataset::range(1).map([](expr x) {
+    auto product = fill({700, 700}, x);
+    for (int i = 0; i < 10; ++i) product = matmul(product, product);
+    return reduce_sum(product);
+  });
+  const auto all = quick.concatenate(slow).apply(
+    distribute({.processing_mode = sharding_policy::off, .service = dispatcher.address}));
+  {
+    auto left_behind = all.iterate();
+    ASSERT_TRUE(left_behind.next());
+  }
+  // Takes as long as what was left behind.
+  auto reading = all.iterate();
+  for (int i = 0; i < 2; ++i) {
+    auto one = reading.next();
+    ASSERT_TRUE(one) << to_string(one.status());
+    EXPECT_TRUE(*one);
+  }
+  worker.process.kill(SIGTERM);
+  auto end = worker.process.wait(patience);
+  ASSERT_TRUE(end) << to_string(end.status());
+  EXPECT_EQ(end->as_exit_code(), 0) << to_string(*end);
 }
 
 TEST(StuckThreads, AreLeftByAParentThatStartsTheWorkerAgain) {

@@ -55,6 +55,23 @@ TEST(DispatcherCore, FindsANamedJobAgainAndGivesEachAnonymousConsumerItsOwn) {
   EXPECT_NE(begun(x.open(4, "ten")).id, own);
 }
 
+TEST(DispatcherCore, TellsJobsOfOneNameApartByTheIdThatADatasetWasRegisteredUnder) {
+  driven_dispatcher x;
+  x.enroll("first");
+  x.enroll("second");
+  const auto first = begun(x.open(1, "first", "j")).id;
+  EXPECT_NE(begun(x.open(2, "second", "j")).id, first) << "the graphs are equal, the ids are not";
+  EXPECT_EQ(all_of<to_job>(x.open(3, "first", "j")).at(0).job, first);
+}
+
+TEST(DispatcherCore, SharesAJobByNameAmongIterationsOverEqualGraphs) {
+  driven_dispatcher x;
+  x.enroll("one", 10, true);
+  x.enroll("two", 10, true);
+  const auto job = begun(x.open(1, "one", "j")).id;
+  EXPECT_EQ(all_of<to_job>(x.open(2, "two", "j")).at(0).job, job);
+}
+
 TEST(DispatcherCore, RefusesToJoinAJobUnderAnotherPolicy) {
   driven_dispatcher x;
   x.enroll("ten");

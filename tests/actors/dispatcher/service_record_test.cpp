@@ -71,6 +71,19 @@ TEST_F(ServiceRecord, BoundsIdsThatNoJobIsEverAskedForWith) {
   EXPECT_EQ(now.datasets().size(), record::most_unused);
 }
 
+TEST_F(ServiceRecord, BoundsTheBytesOfGraphsThatNoJobIsEverAskedForWith) {
+  const auto kept = enroll("kept", false);
+  const auto used = enroll("used", true);
+  start(used);
+  std::string last;
+  for (int i = 0; i < 400; ++i) last = enroll("print " + std::to_string(i), true);
+  EXPECT_LE(now.datasets().bytes(), (size_t{512} << 20) + 2 * two_mib);
+  EXPECT_TRUE(now.datasets().find(kept));
+  EXPECT_TRUE(now.datasets().find(used));
+  EXPECT_TRUE(now.datasets().find(last));
+  expect_stored();
+}
+
 TEST_F(ServiceRecord, KeepsWhatSomebodyRegistered) {
   const auto id = enroll("print", false);
   for (int i = 0; i < 2'000; ++i) commit(record::job_over{start(id)});

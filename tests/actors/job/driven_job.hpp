@@ -69,6 +69,9 @@ public:
     return take(
       core.open(next(), {.consumer = consumer_id{consumer}, .repetition = repetition}, now));
   }
+  job_outcome open_from(uint64_t node, uint64_t consumer) {
+    return take(core.open(next(), {.consumer = consumer_id{consumer}, .node = node}, now));
+  }
   job_outcome beat(uint64_t consumer, uint64_t repetition = 0) {
     return take(core.heartbeat(next(), {consumer_id{consumer}, job_id{1}, repetition}, now));
   }

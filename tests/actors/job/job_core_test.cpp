@@ -26,6 +26,37 @@ TEST(JobCore, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
   EXPECT_EQ(x.came(worker(1, 2)).starts.size(), 1u) << "another life of it has no task";
 }
 
+TEST(JobCore, GivesAWorkerThatCameWhileNobodyReadATaskWhenReadersReturn) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  x.started(x.open(1).starts.at(0));
+  x.leave(1);
+  EXPECT_TRUE(x.came(worker(2)).starts.empty()) << "nobody reads";
+  const auto out = x.open(2);
+  ASSERT_EQ(out.starts.size(), 1u);
+  EXPECT_EQ(out.starts[0].worker, worker_id{2});
+  EXPECT_TRUE(x.open(3).starts.empty());
+}
+
+TEST(JobCore, NamesTheNodeOfEachReaderAndKeepsTheFirstOne) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open_from(11, 1).starts.at(0);
+  EXPECT_EQ(task.what.readers.nodes, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 11}}));
+  EXPECT_TRUE(x.open_from(11, 1).answers.size() == 1) << "it asks again";
+  EXPECT_EQ(x.open_from(12, 1).how().code(), status_code::permission_denied);
+  EXPECT_TRUE(x.core.is_reader({consumer_id{1}, job_id{1}, 0}, 11));
+  EXPECT_FALSE(x.core.is_reader({consumer_id{1}, job_id{1}, 0}, 12));
+  x.leave(1);
+  EXPECT_TRUE(x.state().nodes().empty());
+}
+
+TEST(JobCore, LeasesNoSplitsToAnotherLifeOfATask) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0).what;
+  const auto out = x.ask({.task = task.id, .life = incarnation{99}, .which = {0, 0, 0}});
+  EXPECT_EQ(out.how().code(), status_code::failed_precondition);
+  EXPECT_TRUE(x.ask(task, {0, 0, 0}));
+}
+
 TEST(JobCore, FailsAsAWholeWithItsFirstTaskAndStopsTheOthers) {
   driven_job x{sharding_policy::dynamic, 10, two_workers};
   const auto tasks = x.open(1).starts;

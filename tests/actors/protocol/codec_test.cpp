@@ -26,7 +26,8 @@ TEST(ProtocolCodec, KeepsAnOpenIteration) {
                                .job_name = "train",
                                .repetition = 3,
                                .policy = sharding_policy::dynamic,
-                               .job = job_id{4}});
+                               .job = job_id{4},
+                               .node = 9});
   const auto back = read_open_iteration(x.in()).value();
   EXPECT_EQ(back.consumer, consumer_id{1});
   EXPECT_EQ(back.dataset_id, "d");
@@ -34,6 +35,44 @@ TEST(ProtocolCodec, KeepsAnOpenIteration) {
   EXPECT_EQ(back.repetition, 3u);
   EXPECT_EQ(back.policy, sharding_policy::dynamic);
   EXPECT_EQ(back.job, job_id{4});
+  EXPECT_EQ(back.node, 9u);
+}
+
+TEST(ProtocolCodec, RefusesATimingThatNobodyCouldKeep) {
+  const auto read = [](uint64_t heartbeat_ns, uint64_t lease_ns) {
+    carrier<schema::WorkerRegistered> x;
+    x.out.initTiming().setHeartbeatNs(heartbeat_ns);
+    x.out.getTiming().setLeaseNs(lease_ns);
+    carrier<schema::Iteration> y;
+    y.out.setTiming(x.in().getTiming());
+    EXPECT_EQ(read_iteration(y.in()).status(), read_registered(x.in()).status());
+    return read_registered(x.in()).status();
+  };
+  EXPECT_TRUE(read(1, 2).ok());
+  EXPECT_TRUE(read(1, 3'600'000'000'000).ok());
+  for (const auto& [heartbeat, lease] :
+       std::vector<std::pair<uint64_t, uint64_t>>{{0, 5},
+                                                  {0, 0},
+                                                  {3, 5},
+                                                  {6, 5},
+                                                  {1, 3'600'000'000'001},
+                                                  {1, UINT64_MAX},
+                                                  {UINT64_MAX, UINT64_MAX}}) {
+    const auto how = read(heartbeat, lease);
+    EXPECT_EQ(how.code(), status_code::invalid_argument) << heartbeat << " " << lease;
+    EXPECT_THAT(how.message(), testing::HasSubstr(std::to_string(heartbeat) + " ns"));
+    EXPECT_THAT(how.message(), testing::HasSubstr(std::to_string(lease) + " ns"));
+  }
+}
+
+TEST(ProtocolCodec, KeepsTheNodesOfATasksReaders) {
+  const task_readers all{task_id{1},
+                         2,
+                         {consumer_id{3}, consumer_id{4}, consumer_id{5}},
+                         {{consumer_id{3}, 30}, {consumer_id{5}, 50}}};
+  carrier<schema::TaskReaders> x;
+  write_task_readers(x.out, all);
+  EXPECT_EQ(read_task_readers(x.in()), all);
 }
 
 TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
@@ -188,8 +227,8 @@ TEST(ProtocolCodec, KeepsARegistration) {
   EXPECT_EQ(back.tasks, who.tasks);
   carrier<schema::WorkerRegistered> y;
   write_registered(y.out, {worker_id{1}, {2s, 7s}});
-  EXPECT_EQ(read_registered(y.in()).id, worker_id{1});
-  EXPECT_EQ(read_registered(y.in()).timing, (lease_timing{2s, 7s}));
+  EXPECT_EQ(read_registered(y.in()).value().id, worker_id{1});
+  EXPECT_EQ(read_registered(y.in()).value().timing, (lease_timing{2s, 7s}));
 }
 
 } // namespace

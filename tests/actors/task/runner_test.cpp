@@ -5,8 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
+#include <system_error>
 
 using namespace std::chrono_literals;
 
@@ -250,6 +254,76 @@ TEST(Runner, CountsAThreadThatDoesNotStopUntilItEnds) {
   const auto end = clock::system().now() + 60s;
   while (threads->stuck(now + 1h, 1h) != 0) ASSERT_LT(clock::system().now(), end);
   EXPECT_FALSE(heard.over) << "what a stopped thread says is not heard";
+}
+
+TEST(Runner, CountsNoThreadAsStuckThatIsBusy) {
+  struct gate {
+    std::atomic<bool> open = false;
+    std::atomic<int64_t> used_ns = 0;
+  };
+  auto door = std::make_shared<gate>();
+  auto threads = std::make_shared<stopping_threads>();
+  hearing heard;
+  const auto limit = clock::system().now() + 60s;
+  {
+    runner x{{.graph = through_f(numbers(10)),
+              .find_function =
+                [door](const std::string&) {
+                  return [door](const block& rows) -> result<block> {
+                    while (!door->open) {
+                      timespec used{};
+                      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+                      door->used_ns = used.tv_sec * 1'000'000'000 + used.tv_nsec;
+                    }
+                    return rows;
+                  };
+                },
+              .threads = threads}};
+    x.start(heard.callbacks());
+    while (door->used_ns == 0) ASSERT_LT(clock::system().now(), limit);
+  }
+  // A second passes on the clock of whoever looks; the thread computes for a part of it.
+  auto now = clock::system().now();
+  for (int look = 0; look < 3; ++look) {
+    const auto before = door->used_ns.load();
+    while (door->used_ns < before + 50'000'000) ASSERT_LT(clock::system().now(), limit);
+    EXPECT_EQ(threads->stuck(now += 1s, 1s), 0u) << look;
+  }
+  door->open = true;
+  while (threads->stuck(now + 1h, 1h) != 0) ASSERT_LT(clock::system().now(), limit);
+}
+
+TEST(StoppingThreads, CountAThreadFromWhenItStoppedComputing) {
+  stopping_threads x;
+  duration used = 7s;
+  const time_point told{1h};
+  const auto one = x.add(told, [&] { return used; });
+  EXPECT_EQ(x.stuck(told + 4s, 5s), 0u);
+  EXPECT_EQ(x.stuck(told + 5s, 5s), 1u);
+  used += 1s;
+  EXPECT_EQ(x.stuck(told + 10s, 5s), 0u) << "it was busy";
+  used += 1ms;
+  EXPECT_EQ(x.stuck(told + 14s, 5s), 0u);
+  EXPECT_EQ(x.stuck(told + 15s, 5s), 1u) << "a millisecond in 5 s is nothing";
+  x.remove(one);
+  EXPECT_EQ(x.stuck(told + 99s, 5s), 0u);
+}
+
+TEST(Runner, EndsWithAnErrorIfItsThreadCannotBeStarted) {
+  auto threads = std::make_shared<stopping_threads>();
+  status how;
+  {
+    runner x{{.graph = numbers(10),
+              .threads = threads,
+              .start_thread = [](std::function<void()>) -> std::thread {
+                throw std::system_error{EAGAIN, std::generic_category(), "thread"};
+              }}};
+    runner::callbacks hear;
+    hear.ended = [&](const status& why) { how = why; };
+    x.start(std::move(hear));
+  }
+  EXPECT_EQ(how.code(), status_code::resource_exhausted);
+  EXPECT_EQ(threads->stuck(clock::system().now() + 1h, 1h), 0u);
 }
 
 } // namespace

@@ -24,9 +24,15 @@ protected:
   // -- to get into a state; what is commanded on the way is another test's ---------------------
 
   /// There is a dispatcher, and it knows this worker as 5.
-  void registered() {
-    core.dispatcher_up(now);
-    core.registered(worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now);
+  void registered() { registered_again(); }
+  worker::commands registered_again() {
+    connected();
+    return core.registered(connection, worker_registered{worker_id{5}, {seconds(1), seconds(5)}},
+                           now);
+  }
+  worker::commands connected() {
+    ++connection;
+    return core.dispatcher_up(now);
   }
   static task_order order(uint64_t id) {
     return {.id = task_id{id},
@@ -78,6 +84,7 @@ protected:
   }
 
   time_point now{std::chrono::hours{1}};
+  uint64_t connection = 0; ///< as the core counts them
   worker_core core{{.self = {.id = {},
                              .life = incarnation{9},
                              .data_address = "host:1",

@@ -1,17 +1,20 @@
 #include "tests/actors/worker/worker_core_fixture.hpp"
 
+#include <gmock/gmock.h>
+
 namespace headrace::test {
 namespace {
 
 // -- the dispatcher --------------------------------------------------------------------------
 
 TEST_F(WorkerCore, RegistersWithADispatcherThatComes) {
-  const auto out = core.dispatcher_up(now);
+  const auto out = connected();
   ASSERT_EQ(said(out), (texts{"register 0"}));
   const auto& who = std::get<worker::register_here>(out[0]).who.info;
   EXPECT_EQ(who, (worker_info{{}, incarnation{9}, "host:1", "boot", {"gpu"}, 4}));
   EXPECT_EQ(core.next_deadline(), std::nullopt);
-  EXPECT_EQ(said(core.registered(worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
+  EXPECT_EQ(said(core.registered(connection,
+                                 worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
             (texts{"log info registered"}));
   EXPECT_EQ(core.id(), worker_id{5});
   EXPECT_EQ(core.next_deadline(), now + seconds(1));
@@ -23,14 +26,15 @@ TEST_F(WorkerCore, RegistersAnewWithItsIdItsTasksAndItsQuestions) {
   running(8);
   asks(8, 2);
   EXPECT_EQ(said(core.dispatcher_down(unavailable("gone"))), (texts{"log warn dispatcher lost"}));
-  EXPECT_EQ(said(core.dispatcher_up(now)), (texts{"register 5 7/70 8/70"}));
-  EXPECT_EQ(said(core.registered(worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
+  EXPECT_EQ(said(connected()), (texts{"register 5 7/70 8/70"}));
+  EXPECT_EQ(said(core.registered(connection,
+                                 worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
             (texts{"log info registered", "ask 8 #2 0,0,2"}));
 }
 
 TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenARegistrationFails) {
-  core.dispatcher_up(now);
-  EXPECT_EQ(said(core.registered(deadline_exceeded("no answer"), now)),
+  connected();
+  EXPECT_EQ(said(core.registered(connection, deadline_exceeded("no answer"), now)),
             (texts{"renew deadline_exceeded: no answer"}));
   EXPECT_EQ(core.next_deadline(), std::nullopt);
   EXPECT_FALSE(core.id());
@@ -42,7 +46,7 @@ TEST_F(WorkerCore, LogsEachReasonWhyTheDispatcherIsNotReachedOnce) {
   EXPECT_EQ(said(core.dispatcher_unreached(unavailable("refused"))), texts{});
   EXPECT_EQ(said(core.dispatcher_unreached(unavailable("no route"))),
             (texts{"log warn dispatcher not reached"}));
-  core.dispatcher_up(now);
+  connected();
   EXPECT_EQ(said(core.dispatcher_unreached(unavailable("no route"))),
             (texts{"log warn dispatcher not reached"}));
 }
@@ -81,16 +85,28 @@ TEST_F(WorkerCore, StopsBeatingWhileThereIsNoDispatcherAndBeginsAfterTheNextRegi
 
 TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenAHeartbeatFails) {
   registered();
-  EXPECT_EQ(said(core.heartbeat_answered(std::vector<task_id>{})), texts{});
-  EXPECT_EQ(said(core.heartbeat_answered(not_found("who is that"))),
+  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector<task_id>{})), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(connection, not_found("who is that"))),
             (texts{"renew not_found: who is that"}));
+}
+
+TEST_F(WorkerCore, IgnoresWhatConcernsAnEarlierConnection) {
+  registered();
+  const auto earlier = connection;
+  core.dispatcher_down(unavailable("gone"));
+  connected();
+  EXPECT_EQ(said(core.heartbeat_answered(earlier, deadline_exceeded("5 s"))), texts{});
+  EXPECT_EQ(said(core.registered(earlier, deadline_exceeded("5 s"), now)), texts{});
+  EXPECT_EQ(said(core.registered(connection,
+                                 worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
+            (texts{"log info registered"}));
 }
 
 TEST_F(WorkerCore, StopsTheTasksThatNoJobNeeds) {
   registered();
   running(7);
   running(8);
-  EXPECT_EQ(said(core.heartbeat_answered(std::vector{task_id{8}, task_id{9}})),
+  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector{task_id{8}, task_id{9}})),
             (texts{"log debug task stopped", "stop 8: its job is over"}));
 }
 
@@ -105,10 +121,36 @@ TEST_F(WorkerCore, PassesOnWhoReadsATask) {
 
 TEST_F(WorkerCore, ReportsStuckThreadsOnceTheyAreTooMany) {
   registered();
+  running(7);
   EXPECT_EQ(said(core.stuck_counted(1)), texts{});
   EXPECT_EQ(said(core.stuck_counted(2)),
             (texts{"log error threads are stuck", "stuck resource_exhausted"}));
   EXPECT_EQ(said(core.stuck_counted(3)), texts{});
+}
+
+TEST_F(WorkerCore, TakesNoTaskWhileOneMoreStuckThreadWouldBeTooMany) {
+  registered();
+  running(7);
+  core.stuck_counted(1);
+  const auto out = core.start_task(second, order(8), now);
+  ASSERT_EQ(out.size(), 1u);
+  const auto& how = std::get<worker::answer>(out[0]).how;
+  EXPECT_EQ(how.code(), status_code::unavailable);
+  EXPECT_THAT(how.message(), testing::HasSubstr("hang in foreign code"));
+  EXPECT_EQ(said(core.start_task(second, order(7), now)), (texts{"answer 2 ok"})) << "it runs";
+  core.stuck_counted(0);
+  EXPECT_EQ(said(core.start_task(second, order(8), now)), (texts{"run 8 of 2"}))
+    << "the thread came to its end";
+}
+
+TEST_F(WorkerCore, EndsTheProcessOnceItHasNoTaskAndCouldTakeNone) {
+  registered();
+  running(7);
+  EXPECT_EQ(said(core.stuck_counted(1)), texts{});
+  ends(7, 3);
+  core.task_down(task_id{7}, {}, false, {});
+  EXPECT_EQ(said(core.stuck_counted(1)),
+            (texts{"log error threads are stuck", "stuck resource_exhausted"}));
 }
 
 // -- orders ------------------------------------------------------------------------------------
@@ -281,8 +323,9 @@ TEST_F(WorkerCore, KeepsAQuestionUntilThereIsADispatcher) {
   running(7);
   core.dispatcher_down(unavailable("gone"));
   EXPECT_EQ(said(asks(7, 0)), texts{});
-  core.dispatcher_up(now);
-  EXPECT_EQ(said(core.registered(worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
+  connected();
+  EXPECT_EQ(said(core.registered(connection,
+                                 worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
             (texts{"log info registered", "ask 7 #1 0,0,0"}));
 }
 
@@ -325,9 +368,18 @@ TEST_F(WorkerCore, KeepsAnEndWhileThereIsNoDispatcher) {
   running(7);
   core.dispatcher_down(unavailable("gone"));
   EXPECT_EQ(said(ends(7, 3)), texts{});
-  registered();
+  EXPECT_EQ(said(registered_again()), (texts{"log info registered", "end 7 exhausted 3"}));
   EXPECT_EQ(said(after(seconds(1))),
             (texts{"end 7 exhausted 3", "count stuck 5 s", "beat 5 first 7:3"}));
+}
+
+TEST_F(WorkerCore, SaysEndsThatWereNotHeardAgainWhenItRegisters) {
+  registered();
+  running(7);
+  ends(7, 3);
+  core.dispatcher_down(unavailable("gone"));
+  const auto out = registered_again();
+  EXPECT_EQ(said(out), (texts{"log info registered", "end 7 exhausted 3"}));
 }
 
 TEST_F(WorkerCore, KeepsATaskWhoseActorCrashed) {

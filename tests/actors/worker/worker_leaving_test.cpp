@@ -143,6 +143,23 @@ TEST_F(WorkerLeaving, AGoodbyeIsOverOnceAndOnlyAfterItWasSaid) {
   EXPECT_EQ(said(core.goodbye_over()), texts{});
 }
 
+TEST_F(WorkerLeaving, SaysNothingMoreToADispatcherAfterItsGoodbye) {
+  saying_goodbye();
+  EXPECT_EQ(said(after(seconds(2))), texts{}) << "a heartbeat would bring it back";
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(connected()), texts{}) << "so would a registration";
+  core.goodbye_over();
+  EXPECT_EQ(said(connected()), texts{});
+  EXPECT_EQ(core.next_deadline(), std::nullopt);
+}
+
+TEST_F(WorkerLeaving, GoesWhenItsLastTaskIsStoppedBetweenTwoLives) {
+  draining();
+  core.task_down(task_id{7}, aborted("crash"), false, {});
+  core.stop_task(second, task_id{7}, "over");
+  EXPECT_EQ(core.leaving(), step::saying_goodbye);
+}
+
 TEST_F(WorkerLeaving, PassesQuestionsOnWhileItDrains) {
   draining();
   EXPECT_EQ(said(asks(7, 0)), (texts{"ask 7 #1 0,0,0"}));

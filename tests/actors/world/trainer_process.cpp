@@ -11,6 +11,7 @@ trainer_process::trainer_process(world& in, std::string name, options what)
 
 void trainer_process::on_started() {
   id_ = consumer_id{time_.below(UINT64_MAX) + 1};
+  options_.reads.node = id_.value;
   out_ = std::make_shared<handout>([this] { woken_ = true; });
   core_ =
     std::make_unique<consumer_core>(options_.reads, id_, "dispatcher:1", out_, logger{}, now());

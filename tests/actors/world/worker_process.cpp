@@ -116,8 +116,10 @@ void worker_process::accepted_link(const connection_end& at) {
 }
 
 void worker_process::stream_arrived(const connection_end& at, uint32_t channel,
-                                    const from_consumer& what) {
+                                    from_consumer what) {
   const std::pair where{at.over.get(), channel};
+  if (auto* first = std::get_if<stream_open>(&what))
+    first->node = static_cast<trainer_process*>(at.over->ends[0].who)->what().reads.node;
   auto known = by_channel_.find(where);
   if (known == by_channel_.end()) {
     const auto* first = std::get_if<stream_open>(&what);
@@ -171,11 +173,14 @@ void worker_process::carry_out(const worker::register_here& what) {
   request(
     over, what.limit,
     [this, &d, what, at = connection_end{over.over, 1}](replier reply) {
-      d.register_worker(what.who, at, [this, reply](const result<worker_registered>& answer) {
-        reply([this, answer] { carry_out(core_->registered(answer, now())); });
+      d.register_worker(what.who, at, [this, what, reply](const result<worker_registered>& answer) {
+        reply(
+          [this, what, answer] { carry_out(core_->registered(what.connection, answer, now())); });
       });
     },
-    [this] { carry_out(core_->registered(deadline_exceeded("no answer"), now())); });
+    [this, over = what.connection] {
+      carry_out(core_->registered(over, deadline_exceeded("no answer"), now()));
+    });
 }
 
 void worker_process::carry_out(const worker::heartbeat& what) {
@@ -183,11 +188,14 @@ void worker_process::carry_out(const worker::heartbeat& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.worker_heartbeat(what, [this, reply](const result<std::vector<task_id>>& answer) {
-        reply([this, answer] { carry_out(core_->heartbeat_answered(answer)); });
+      d.worker_heartbeat(what, [this, what, reply](const result<std::vector<task_id>>& answer) {
+        reply(
+          [this, what, answer] { carry_out(core_->heartbeat_answered(what.connection, answer)); });
       });
     },
-    [this] { carry_out(core_->heartbeat_answered(deadline_exceeded("no answer"))); });
+    [this, over = what.connection] {
+      carry_out(core_->heartbeat_answered(over, deadline_exceeded("no answer")));
+    });
 }
 
 void worker_process::carry_out(const worker::ask_splits& what) {

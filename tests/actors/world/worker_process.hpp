@@ -44,7 +44,7 @@ public:
   void stop_task(task_id id, const std::string& reason, answered reply);
   void name_readers(const task_readers& who, answered reply);
   void accepted_link(const connection_end& at);
-  void stream_arrived(const connection_end& at, uint32_t channel, const from_consumer& what);
+  void stream_arrived(const connection_end& at, uint32_t channel, from_consumer what);
 
 private:
   struct route {

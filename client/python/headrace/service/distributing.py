@@ -116,8 +116,8 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
 
 def register_dataset(service: Any, dataset: Dataset, compression: str | None = "AUTO",
                      dataset_id: str | None = None) -> str:
-    """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default one that stands for what it
-    is, so that the same dataset has the same id.
+    """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default a new one, also for a dataset
+    that was registered before. Trainers that share a job by its name share the id, too.
 
     compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get unless they ask for another one.
 
@@ -140,7 +140,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.function_names())
-    out: str = _core.register_dataset(where, graph, dataset_id or graph.fingerprint())
+    out: str = _core.register_dataset(where, graph, dataset_id or "")
     return out
 
 
@@ -152,6 +152,7 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     worker_timeout: float | None = None) -> Dataset:
     """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
 
+    Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
     The spec is fetched; ``element_spec``, if it is given, is compared with it. Raises ``NotFoundError`` for an
     unknown id, and ``InvalidArgumentError`` for another spec.
 

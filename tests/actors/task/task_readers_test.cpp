@@ -1,0 +1,86 @@
+#include "headrace/actors/task/task_core.hpp"
+#include "headrace/pipeline/graph/build.hpp"
+#include "tests/actors/stream/stream_world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using stream_key = produce::stream_key;
+
+/// A task that one consumer, 1, reads from node 11.
+class TaskReaders : public testing::Test {
+protected:
+  produce::commands open(uint64_t stream, uint64_t consumer, uint64_t node) {
+    return core.arrived(stream_key{stream},
+                        from_consumer{stream_open{.task = task_id{7},
+                                                  .life = incarnation{1},
+                                                  .consumer = consumer_id{consumer},
+                                                  .node = node}},
+                        now);
+  }
+  /// What the streams were refused with.
+  static std::vector<status> refusals(const produce::commands& from) {
+    std::vector<status> out;
+    for (const auto& x : from)
+      if (const auto* said = std::get_if<produce::send>(&x))
+        if (const auto* failed = std::get_if<stream_failed>(&said->what))
+          out.push_back(failed->why);
+    return out;
+  }
+  static task_readers readers(uint64_t version, std::vector<uint64_t> consumers,
+                              std::map<consumer_id, uint64_t> nodes) {
+    task_readers out{task_id{7}, version, {}, std::move(nodes)};
+    for (auto id : consumers) out.consumers.emplace_back(id);
+    return out;
+  }
+
+  time_point now{std::chrono::hours{1}};
+  task_core core{task_order{.id = task_id{7},
+                            .life = incarnation{1},
+                            .job = job_id{2},
+                            .shared = true,
+                            .readers = readers(1, {1}, {{consumer_id{1}, 11}})},
+                 make_range(0, 10, 1).value(),
+                 {},
+                 logger{}};
+};
+
+TEST_F(TaskReaders, OpenTheirStreamsFromTheNodeThatTheJobNames) {
+  EXPECT_TRUE(refusals(open(1, 1, 11)).empty());
+  EXPECT_EQ(core.numbers().streams, 1u);
+  const auto refused = refusals(open(2, 1, 12));
+  ASSERT_EQ(refused.size(), 1u) << "another node took the stream over";
+  EXPECT_EQ(refused[0].code(), status_code::permission_denied);
+  EXPECT_EQ(core.refused_streams(), 1u);
+  // The present stream stays: it is the one that the rows go to.
+  core.arrived(stream_key{1}, from_consumer{stream_grant{.elements = 5, .bytes = 1 << 20}}, now);
+  core.runner_begins(1);
+  const auto out = core.produced(1, numbers(0, 3), now);
+  std::vector<stream_key> to;
+  for (const auto& x : out)
+    if (const auto* said = std::get_if<produce::send>(&x))
+      to.push_back(said->over);
+  EXPECT_EQ(to, std::vector{stream_key{1}});
+  EXPECT_TRUE(refusals(open(3, 1, 11)).empty()) << "its own node may open it again";
+}
+
+TEST_F(TaskReaders, AreLookedAtWhenTheJobNamesThemAfterTheyCame) {
+  EXPECT_TRUE(refusals(open(1, 2, 99)).empty()) << "it may be named soon";
+  const auto out = core.readers_named(readers(2, {1, 2}, {{consumer_id{2}, 12}}), now);
+  EXPECT_EQ(refusals(out).size(), 1u);
+  EXPECT_EQ(core.numbers().streams, 0u);
+}
+
+TEST_F(TaskReaders, OfAnUnknownNodeOpenThemFromAnywhere) {
+  core.readers_named(readers(2, {2}, {}), now);
+  EXPECT_TRUE(refusals(open(1, 2, 99)).empty());
+  EXPECT_EQ(core.numbers().streams, 1u);
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,63 @@
+#include "headrace/actors/protocol/stream_codec.hpp"
+#include "headrace/actors/worker/stream_router.hpp"
+#include "tests/actors/consumer/scripted_link.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+/// A router with one link and one task, whose actor is of no interest here.
+class StreamRouter : public testing::Test {
+protected:
+  StreamRouter() {
+    router->serve(peer);
+    router->add(task_id{7}, {});
+  }
+  ~StreamRouter() override { peer->handlers = {}; } // which keep the router, and it the link
+
+  void say(uint32_t channel, const from_consumer& what) {
+    peer->handlers.on_message(write_message(channel, what));
+  }
+  void open(uint32_t channel, uint64_t task = 7) {
+    say(channel, stream_open{.task = task_id{task}, .life = incarnation{1}});
+  }
+  /// What the last stream was refused with.
+  status refusal() const {
+    const auto said = read_from_task(peer->sent.back(), {}).value();
+    return std::get<stream_failed>(said).why;
+  }
+
+  std::shared_ptr<scripted_link> peer = std::make_shared<scripted_link>();
+  std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
+};
+
+TEST_F(StreamRouter, BoundsTheChannelsOfALink) {
+  for (uint32_t i = 1; i <= stream_router::most_channels; ++i) open(i);
+  EXPECT_TRUE(peer->sent.empty());
+  open(stream_router::most_channels + 1);
+  ASSERT_EQ(peer->sent.size(), 1u);
+  EXPECT_EQ(refusal().code(), status_code::resource_exhausted);
+  EXPECT_THAT(refusal().message(), testing::HasSubstr("65536 streams"));
+  open(1); // one that it has
+  EXPECT_EQ(peer->sent.size(), 1u);
+}
+
+TEST_F(StreamRouter, FreesAChannelThatItsConsumerCloses) {
+  for (uint32_t i = 1; i <= stream_router::most_channels + 100; ++i) {
+    open(i);
+    say(i, stream_close{});
+  }
+  EXPECT_TRUE(peer->sent.empty());
+}
+
+TEST_F(StreamRouter, FreesTheChannelsOfATaskThatIsOver) {
+  for (uint32_t i = 1; i <= stream_router::most_channels; ++i) open(i);
+  router->remove(task_id{7});
+  router->add(task_id{8}, {});
+  open(stream_router::most_channels + 1, 8);
+  EXPECT_TRUE(peer->sent.empty());
+}
+
+} // namespace
+} // namespace headrace::test
