@@ -18,7 +18,7 @@ protected:
            make_range(0, 10).value(), {}, {}) {
     core.taken_over(now);
     core.arrived(produce::stream_key{1},
-                 from_consumer{stream_open{.consumer = reader, .life = incarnation{1}}}, now);
+                 from_consumer{stream_open{.life = incarnation{1}, .consumer = reader}}, now);
     EXPECT_TRUE(core.runner_begins(1));
   }
   template <class Command>
@@ -61,7 +61,7 @@ TEST_F(TaskSplits, AnswersANewRunnerWhatAnEarlierOneWasAnswered) {
   ASSERT_TRUE(core.runner_begins(2));
   const auto given = all<produce::give_splits>(wants(2, {.which = first}));
   ASSERT_EQ(given.size(), 1u);
-  EXPECT_EQ(*given[0].what, split_answer{split_range{0, 2}});
+  EXPECT_EQ(*given[0].what, (split_answer{split_range{0, 2}}));
 }
 
 TEST_F(TaskSplits, PassesAClosingOnAndDoesNotTakeItsAnswerForTheEndOfThePass) {

@@ -200,7 +200,8 @@ private:
 };
 
 std::vector<std::string> read_service(const std::string& job_name, size_t most) {
-  service_options service{.address = "host:1", .processing_mode = "off", .job_name = job_name};
+  service_options service{
+    .address = "host:1", .processing_mode = sharding_policy::off, .job_name = job_name};
   const auto graph = make_take(make_repeat(make_distribute(range(0, 3), service).value()).value(),
                                static_cast<int64_t>(most));
   uint64_t repetition = 0;
