@@ -48,6 +48,8 @@ public:
     std::set<produce::stream_key> known; ///< to the task
     std::deque<std::pair<produce::stream_key, from_consumer>> up;
     std::deque<std::pair<produce::stream_key, from_task>> down;
+    /// The task serves it: what it reports is not given to others.
+    bool counts = false;
     uint64_t known_handed_out = 0;   ///< by the task
     stream_grant granted;            ///< the task knows
     uint64_t highest_sent = 0;       ///< ever
