@@ -117,6 +117,8 @@ private:
   void reject(task_id id, stream& s, const status& why);
   /// Nothing more is accepted from a task that its job gave up.
   void drop(task_id id, stream& s);
+  /// There is something to be read from its task, or to be said to it, and no link to it.
+  static bool needs_link(const stream& s);
   void reconnect(stream& s, time_point now);
   /// What the stream may send from here on, and how far we are.
   void grant(task_id id, const stream& s, const handout::marks& marks, bool waiting);

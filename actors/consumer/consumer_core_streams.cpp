@@ -25,11 +25,16 @@ struct overloaded : F... {
 
 } // namespace
 
+bool consumer_core::needs_link(const stream& s) {
+  // A task that gave everything runs on until it is told that all of it was handed out.
+  return !s.open && !s.lost && (!s.ended || (s.named && s.outcome));
+}
+
 consume::commands consumer_core::linked(const std::string& address, time_point now) {
   if (left_)
     return {};
   for (auto& [id, s] : streams_)
-    if (s.address == address && !s.open && !s.ended)
+    if (s.address == address && needs_link(s))
       open(id, s);
   fence(now);
   return done();
@@ -41,7 +46,7 @@ consume::commands consumer_core::not_linked(const std::string& address, const st
     return {};
   log_.debug("worker not reached", {{"address", address}, {"why", why}});
   for (auto& [id, s] : streams_)
-    if (s.address == address && !s.open && !s.ended) {
+    if (s.address == address && needs_link(s)) {
       s.unreached = why;
       reconnect(s, now);
     }
@@ -54,7 +59,7 @@ consume::commands consumer_core::stream_cut(task_id task, const status& why, tim
     return {};
   auto& s = at->second;
   s.open = false;
-  if (!s.ended) {
+  if (needs_link(s)) {
     log_.info("connection to a worker lost", {{"address", s.address}, {"why", why}});
     s.unreached = why;
     reconnect(s, now);
@@ -64,7 +69,7 @@ consume::commands consumer_core::stream_cut(task_id task, const status& why, tim
 }
 
 void consumer_core::reconnect(stream& s, time_point now) {
-  if (s.ended)
+  if (!needs_link(s))
     return;
   s.pause = std::max(s.pause, first_redial_pause);
   s.retry_at = now + s.pause;

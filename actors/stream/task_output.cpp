@@ -312,11 +312,9 @@ bool task_output::finished() const noexcept {
 }
 
 bool task_output::delivered() const noexcept {
-  return exhausted_
-         && (streams_.empty()
-             || (pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
-                   return entry.second.received >= entry.second.sent && entry.second.recall == 0;
-                 })));
+  return exhausted_ && pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
+           return entry.second.received >= entry.second.sent && entry.second.recall == 0;
+         });
 }
 
 size_t task_output::retained_bytes() const noexcept {

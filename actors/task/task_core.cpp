@@ -29,11 +29,12 @@ produce::commands task_core::taken_over(time_point now) {
     runs_ = false;
     run_ = 0;
     dry_at_.reset();
+    const stream_failed anew{not_found(
+      fmt::format("task {} was started again: open the stream again", to_string(order_.id)))};
+    for (const auto& [over, who] : strangers_) then(produce::send{over, anew});
     for (auto& [who, route] : routes_) {
       if (route.over)
-        then(produce::send{route.over, stream_failed{not_found(fmt::format(
-                                         "task {} was started again: open the stream again",
-                                         to_string(order_.id)))}});
+        then(produce::send{route.over, anew});
       if (route.over)
         route.cut_at = now;
       route.over = {};

@@ -250,7 +250,9 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  if (output_.finished() || (leaving_ && output_.delivered()))
+  // What it has goes to readers that have not opened their streams yet, if there are any.
+  const bool unread = readers_.consumers.empty() && routes_.empty();
+  if (output_.finished() || (leaving_ && (output_.delivered() || (exhausted_ && unread))))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);

@@ -11,6 +11,9 @@ dispatcher_process::dispatcher_process(world& in)
   : virtual_process(in.time, "the dispatcher"), world_(in) {}
 
 void dispatcher_process::on_started() {
+  if (std::exchange(keeps_state_, false) && store_)
+    return begin(store_->recover().value());
+  kept_.clear();
   store_ = std::make_unique<memory_store<service_record>>(service_record{});
   begin(service_record{});
   // As a client does before it reads.
@@ -28,8 +31,17 @@ void dispatcher_process::begin(service_record record) {
 void dispatcher_process::on_killed() {
   core_.reset();
   worker_ends_.clear();
+  kept_.clear();
+  for (const auto& [id, of] : jobs_) kept_[id] = of->store;
   jobs_.clear();
   waiting_.clear();
+}
+
+std::shared_ptr<memory_store<job_record>> dispatcher_process::store_of(job_id id) {
+  if (auto kept = kept_.extract(id))
+    return kept.mapped();
+  return std::make_shared<memory_store<job_record>>(
+    job_record{id, world_.about.policy, world_.plan});
 }
 
 dispatcher_process::job* dispatcher_process::find(job_id id) {
@@ -206,8 +218,7 @@ void dispatcher_process::carry_out(const dispatcher_command::run_job& what) {
   about.plan = world_.plan;
   auto& fresh = jobs_[about.id];
   fresh = std::make_shared<job>();
-  fresh->store =
-    std::make_shared<memory_store<job_record>>(job_record{about.id, about.policy, world_.plan});
+  fresh->store = store_of(about.id);
   fresh->alarm = std::make_unique<virtual_alarm>(*this);
   start_job(about.id, about);
 }

@@ -26,6 +26,11 @@ class dispatcher_process final : public virtual_process {
 public:
   explicit dispatcher_process(world& in);
 
+  /// Comes back with all that was stored. @pre it is dead
+  void start_again() {
+    keeps_state_ = true;
+    start();
+  }
   /// A job's actor dies; the next one has what was stored.
   void crash_a_job();
   /// The dispatcher's actor dies; the next one has what was stored.
@@ -68,6 +73,7 @@ private:
   void on_started() override;
   void on_killed() override;
   void begin(service_record record);
+  std::shared_ptr<memory_store<job_record>> store_of(job_id id);
   job* find(job_id id);
   void start_job(job_id id, const job_description& about);
   request_token keep(waiting what);
@@ -109,6 +115,8 @@ private:
   world& world_;
   std::unique_ptr<dispatcher_core> core_;
   std::unique_ptr<memory_store<service_record>> store_;
+  std::map<job_id, std::shared_ptr<memory_store<job_record>>> kept_; ///< for the next life
+  bool keeps_state_ = false;
   std::map<worker_id, connection_end> worker_ends_;
   std::map<job_id, std::shared_ptr<job>> jobs_;
   std::map<request_token, waiting> waiting_;

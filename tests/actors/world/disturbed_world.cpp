@@ -17,20 +17,25 @@ double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 
 } // namespace
 
-disturbed_world::disturbed_world(uint64_t seed, uint32_t allowed) {
+disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allowed) : size_(size) {
   simulation draw{seed * 0x9e3779b97f4a7c15 + 1};
   // Few kinds at a time, so that one does not hide another.
   for (int i = 0; i < 3; ++i) kinds_ |= allowed & (1u << draw.below(10));
   if (draw.one_in(4))
     kinds_ |= allowed & forever;
+  if (draw.one_in(3))
+    kinds_ |= allowed & (refusals << draw.below(4));
   world::options about;
   about.seed = seed;
   about.policy = draw.one_in(4) ? sharding_policy::off : sharding_policy::dynamic;
-  about.data = {draw.between(1, 600), draw.one_in(3) ? draw.between(1, 20) : 1};
+  about.data = {draw.between(1, size_.most_splits),
+                draw.one_in(3) ? draw.between(1, size_.most_rows) : 1};
   about.total_known = !draw.one_in(5);
-  if (draw.one_in(2))
+  if (draw.one_in(2) || kind(repetitions))
     about.job_name = "shared";
   about.net.longest_delay = draw.one_in(4) ? 50ms : 2ms;
+  if (kind(reorders))
+    about.net.spread = 200ms;
   worker_timeout_ = draw.one_in(3) ? 60s : 10s;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
@@ -59,10 +64,12 @@ void disturbed_world::build() {
                 .worker_timeout = worker_timeout_,
                 .stream_bytes = 512,
                 .consumer_bytes = 4096},
-      .pause = t.between(10us, t.one_in(3) ? 100ms : 3ms),
+      .pause = size_.shortest_pause + t.between(10us, t.one_in(3) ? 100ms : 3ms),
       .burst = t.between(1, 32)};
     if (kind(trainer_leaves) && t.one_in(2))
       what.leaves_after = t.between(0, world_->data.elements());
+    if (i == 0 && kind(repetitions))
+      repeat(what);
     if (i != 0 && t.one_in(3))
       t.after(t.between(1ms, 3s), [this, what] { world_->add_trainer(what); });
     else
@@ -82,7 +89,7 @@ duration disturbed_world::length(bool& for_good) {
   case 0: return t.between(1ms, 1s);
   case 1: return t.between(1s, 3400ms);
   case 2: return t.between(4s, 8s);
-  default: return t.between(8s, 25s);
+  default: return t.between(8s, size_.longest_fault);
   }
 }
 
@@ -114,7 +121,11 @@ void disturbed_world::cut_something() {
   virtual_process& a = way == 2 ? static_cast<virtual_process&>(worker) : trainer;
   virtual_process& b = way == 1 ? static_cast<virtual_process&>(worker) : w.dispatcher;
   const auto which = way == 1 ? plane::data : plane::control;
-  if (kind(swallows) && (!kind(cuts) || t.one_in(2))) {
+  if (kind(refusals) && (!(kind(cuts) || kind(swallows)) || t.one_in(2))) {
+    w.net.refuse(which, a, b);
+    say(fmt::format("{} and {} refuse each other's connections{} for {:.3f} s", a.name(), b.name(),
+                    way == 1 ? " on their link" : "", seconds(lasting)));
+  } else if (kind(swallows) && (!kind(cuts) || t.one_in(2))) {
     const bool forth = t.one_in(2);
     w.net.swallow(which, forth ? a : b, forth ? b : a);
     say(fmt::format("what {} says to {} is swallowed{} for {:.3f} s", (forth ? a : b).name(),
@@ -169,11 +180,49 @@ void disturbed_world::stop_something() {
     });
 }
 
+void disturbed_world::kill_dispatcher(bool keeps_state) {
+  auto& w = *world_;
+  if (!w.dispatcher.alive())
+    return;
+  bool for_good = false;
+  const auto back = length(for_good);
+  say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
+  w.dispatcher.kill();
+  w.net.changed(w.dispatcher);
+  // One that knows its jobs fails them: their actors' records went with its process.
+  excuses_.dispatcher_away = excuses_.dispatcher_lost_state = true;
+  if (!for_good)
+    w.time.after(back, [this, keeps_state] {
+      auto& d = world_->dispatcher;
+      if (d.alive())
+        return;
+      say(
+        fmt::format("the dispatcher is started again, with{} its state", keeps_state ? "" : "out"));
+      keeps_state ? d.start_again() : d.start();
+    });
+}
+
+/// A second repetition of the job is read, and others join both late.
+void disturbed_world::repeat(const trainer_process::options& what) {
+  auto& t = world_->time;
+  const auto join = [&](uint64_t repetition) {
+    auto late = what;
+    late.reads.repetition = repetition;
+    t.after(t.between(1ms, size_.faults_within), [this, late] {
+      say(fmt::format("{} joins repetition {}", world_->add_trainer(late).name(),
+                      late.reads.repetition));
+    });
+  };
+  for (auto n = t.between(1, 3); n > 0; --n) join(1);
+  if (t.one_in(2))
+    join(0);
+}
+
 void disturbed_world::befall() {
   auto& w = *world_;
   auto& t = w.time;
   std::vector<std::function<void()>> what;
-  if (kind(cuts) || kind(swallows))
+  if (kind(cuts) || kind(swallows) || kind(refusals))
     what.push_back([this] { cut_something(); });
   if (kind(stops))
     what.push_back([this] { stop_something(); });
@@ -225,23 +274,9 @@ void disturbed_world::befall() {
       w.net.changed(who);
     });
   if (kind(dispatcher_deaths))
-    what.push_back([&, this] {
-      if (!w.dispatcher.alive())
-        return;
-      bool for_good = false;
-      const auto back = length(for_good);
-      say(for_good ? "the dispatcher dies for good" : "the dispatcher dies");
-      w.dispatcher.kill();
-      w.net.changed(w.dispatcher);
-      excuses_.dispatcher_away = excuses_.dispatcher_lost_state = true;
-      if (!for_good)
-        t.after(back, [this] {
-          if (world_->dispatcher.alive())
-            return;
-          say("the dispatcher is started again, without its state");
-          world_->dispatcher.start();
-        });
-    });
+    what.push_back([this] { kill_dispatcher(false); });
+  if (kind(dispatcher_returns))
+    what.push_back([this] { kill_dispatcher(true); });
   if (kind(crashes))
     what.push_back([&, this] {
       auto& who = w.workers[t.below(w.workers.size())];
@@ -285,9 +320,13 @@ void disturbed_world::run() {
   build();
   auto& t = world_->time;
   const auto faults = t.between(0, 6);
-  for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, 20s), [this] { befall(); });
-  // Faults begin within 20 s and last up to 25 s; each wait after that has a bound.
-  const auto quiet = began_ + 60s;
+  const auto within = t.one_in(3)   ? size_.faults_within
+                      : t.one_in(2) ? size_.faults_within / 5
+                                    : size_.faults_within / 30;
+  for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, within), [this] { befall(); });
+  look_at_credit();
+  // After faults each wait has a bound.
+  const auto quiet = began_ + size_.faults_within + size_.longest_fault + 15s;
   const auto bound = 3 * worker_timeout_ + 120s;
   const auto all_over = [&] {
     return std::ranges::all_of(world_->trainers,

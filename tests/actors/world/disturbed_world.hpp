@@ -26,11 +26,32 @@ public:
     trainer_leaves = 1 << 7,
     dispatcher_deaths = 1 << 8,
     crashes = 1 << 9,
-    forever = 1 << 10, ///< some faults are not healed
-    every = (1 << 11) - 1,
+    forever = 1 << 10,            ///< some faults are not healed
+    refusals = 1 << 11,           ///< of connections, while those that stand go on
+    reorders = 1 << 12,           ///< links differ much in how slow they are
+    dispatcher_returns = 1 << 13, ///< it dies and comes back with its state
+    repetitions = 1 << 14,        ///< a job repeats, and trainers join late
+    every = (1 << 15) - 1,
   };
+  /// How much of everything there is.
+  struct scale {
+    uint64_t most_splits = 600;
+    uint64_t most_rows = 20;   ///< of a split
+    duration shortest_pause{}; ///< of a trainer
+    duration faults_within = std::chrono::seconds{20};
+    duration longest_fault = std::chrono::seconds{25};
+  };
+  /// For very many worlds: about a thousand events each.
+  static constexpr scale small() {
+    using namespace std::chrono_literals;
+    return {.most_splits = 30,
+            .most_rows = 2,
+            .shortest_pause = 5ms,
+            .faults_within = 3s,
+            .longest_fault = 12s};
+  }
   /// `allowed`: the kinds of which this world may be drawn some.
-  explicit disturbed_world(uint64_t seed, uint32_t allowed = every);
+  explicit disturbed_world(uint64_t seed, const scale& size, uint32_t allowed = every);
 
   /// Runs until all is over, or the last wait should be.
   void run();
@@ -46,6 +67,8 @@ private:
   /// Now and then: whether a stream is granted less than its share for long.
   void look_at_credit();
   void cut_something();
+  void kill_dispatcher(bool keeps_state);
+  void repeat(const trainer_process::options& what);
   void stop_something();
   void heal();
   /// Of a fault: short, about a lease, long; or for good.
@@ -55,6 +78,7 @@ private:
   virtual_process& any(bool dispatcher);
   void disturb(const virtual_process& who, duration how_long);
 
+  scale size_;
   uint32_t kinds_ = 0;
   std::unique_ptr<world> world_;
   std::unique_ptr<judge> judge_;

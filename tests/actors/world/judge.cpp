@@ -9,12 +9,16 @@ namespace headrace::test {
 
 std::vector<std::vector<const trainer_process*>> judge::groups() const {
   std::vector<std::vector<const trainer_process*>> out;
-  if (!anonymous())
-    out.emplace_back();
+  // A dispatcher that lost its state begins another job of that name.
+  std::map<std::pair<job_id, uint64_t>, size_t> of_repetition;
   for (const auto& t : world_.trainers) {
-    if (anonymous())
+    const auto [at, fresh] =
+      of_repetition.emplace(std::pair{excuses_.dispatcher_lost_state ? t.history().job : job_id{},
+                                      t.what().reads.repetition},
+                            out.size());
+    if (fresh || anonymous())
       out.emplace_back();
-    out.back().push_back(&t);
+    out[anonymous() ? out.size() - 1 : at->second].push_back(&t);
   }
   return out;
 }

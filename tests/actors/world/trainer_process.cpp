@@ -101,7 +101,11 @@ void trainer_process::carry_out(const consume::ask& what) {
     dispatcher_->get(), options_.reads.worker_timeout,
     [&d, what, at = connection_end{dispatcher_->get().over, 1}, this](replier reply) {
       d.open(what.what, at, [reply, what, this](const result<iteration_view>& answer) {
-        reply([this, what, answer] { carry_out(core_->answered(what.number, answer, now())); });
+        reply([this, what, answer] {
+          if (answer && !record_.job)
+            record_.job = answer->job;
+          carry_out(core_->answered(what.number, answer, now()));
+        });
       });
     },
     [this, what] {

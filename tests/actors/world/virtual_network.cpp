@@ -19,7 +19,7 @@ void virtual_network::connect(plane which, virtual_process& from, virtual_proces
   const auto delay = time_.between(duration{1000}, 2 * options_.longest_delay);
   from.after(delay, [=, this, &from, &to, life = from.life()] {
     auto& way = between(which, from, to);
-    if (way.cut || !to.alive())
+    if (way.refuses || !to.alive())
       return done(unavailable("connection refused"));
     // The system accepts for a process that is stopped, and nobody greets.
     if (!way.swallowed.empty() || to.stopped())
@@ -29,6 +29,9 @@ void virtual_network::connect(plane which, virtual_process& from, virtual_proces
     auto c = std::make_shared<connection>();
     c->network = this;
     c->which = which;
+    c->longest_delay = options_.longest_delay;
+    if (options_.spread != duration{0})
+      c->longest_delay += time_.between(duration{0}, options_.spread);
     c->ends[0] = {.who = &from, .life = from.life()};
     c->ends[1] = {.who = &to, .life = to.life()};
     std::erase_if(connections_, [](const auto& x) { return !x->ends[0].open && !x->ends[1].open; });
@@ -53,7 +56,7 @@ bool virtual_network::send(const connection_end& from, std::function<void()> wha
 
 void virtual_network::deliver(const connection_ptr& c, size_t from, std::function<void()> what) {
   auto& end = c->ends[from];
-  end.last_arrival = std::max(time_.now() + time_.between(duration{1000}, options_.longest_delay),
+  end.last_arrival = std::max(time_.now() + time_.between(duration{1000}, c->longest_delay),
                               end.last_arrival + duration{1});
   time_.at(end.last_arrival, [this, c, from, what = std::move(what)]() mutable {
     auto& to = c->ends[1 - from];
@@ -102,13 +105,17 @@ void virtual_network::close(const connection_end& by, const status& why) {
 // -- faults -------------------------------------------------------------------------------
 
 void virtual_network::cut(plane which, virtual_process& a, virtual_process& b) {
-  between(which, a, b).cut = true;
+  refuse(which, a, b);
   for (const auto& c : std::vector{connections_})
     if (c->which == which
         && &between(which, *c->ends[0].who, *c->ends[1].who) == &between(which, a, b))
       for (size_t side : {0, 1})
         time_.after(time_.between(duration{0}, options_.longest_delay),
                     [this, c, side] { closed(c, side, unavailable("the connection was cut")); });
+}
+
+void virtual_network::refuse(plane which, virtual_process& a, virtual_process& b) {
+  between(which, a, b).refuses = true;
 }
 
 void virtual_network::swallow(plane which, virtual_process& from, virtual_process& to) {

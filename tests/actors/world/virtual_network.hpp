@@ -35,6 +35,7 @@ struct connection {
   };
   virtual_network* network = nullptr;
   plane which = plane::control;
+  duration longest_delay{}; ///< of a message over it
   std::array<end, 2> ends;
 };
 using connection_ptr = std::shared_ptr<connection>;
@@ -53,6 +54,9 @@ class virtual_network {
 public:
   struct options {
     duration longest_delay = std::chrono::milliseconds{2};
+    /// Links differ in how slow they are, by up to this: what is sent first over one may come after
+    /// what is sent later over another.
+    duration spread{};
     /// After how much silence an end gives its connection up; zero: never.
     duration control_silence = std::chrono::seconds{5};
     duration data_silence = std::chrono::seconds{5};
@@ -72,6 +76,8 @@ public:
 
   /// Ends all connections between the two, and refuses others until `heal`.
   void cut(plane which, virtual_process& a, virtual_process& b);
+  /// Refuses connections between the two until `heal`; those that stand go on.
+  void refuse(plane which, virtual_process& a, virtual_process& b);
   /// What `from` sends to `to` goes nowhere until `heal`.
   void swallow(plane which, virtual_process& from, virtual_process& to);
   void heal(plane which, virtual_process& a, virtual_process& b);
@@ -83,7 +89,7 @@ public:
 
 private:
   struct path {
-    bool cut = false;
+    bool refuses = false;
     std::set<virtual_process*> swallowed; ///< what these send
   };
   using path_key = std::tuple<plane, virtual_process*, virtual_process*>;

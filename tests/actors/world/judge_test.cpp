@@ -1,0 +1,180 @@
+#include "tests/actors/world/judge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A small world that nothing befell, read to its end, and what a judge says of it once its history
+/// or its wiring was falsified.
+class Judge : public testing::Test {
+protected:
+  /// `job_name`: empty for a job of each trainer.
+  void build(const std::string& job_name, size_t trainers,
+             sharding_policy policy = sharding_policy::dynamic) {
+    about.seed = 1;
+    about.policy = policy;
+    about.data = {.splits = 20, .rows = 2};
+    about.job_name = job_name;
+    w = std::make_unique<world>(about);
+    for (int i = 0; i < 2; ++i) w->add_worker({.per_block = 1ms, .most_rows = 4});
+    for (size_t i = 0; i < trainers; ++i) w->add_trainer(trainer());
+  }
+  trainer_process::options trainer() const {
+    return {.reads = {.dataset_id = "d",
+                      .job_name = about.job_name,
+                      .mode = about.policy,
+                      .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
+                      .worker_timeout = 10s},
+            .pause = 1ms,
+            .burst = 4};
+  }
+  void run(const std::string& job_name = "", size_t trainers = 1,
+           sharding_policy policy = sharding_policy::dynamic) {
+    build(job_name, trainers, policy);
+    w->time.run_until(w->time.now() + 400s);
+  }
+  /// The rules that it finds broken.
+  std::vector<std::string> broken() {
+    judge j{*w, excuses, starving};
+    std::vector<std::string> out;
+    for (const auto& [rule, what] : j.all()) out.push_back(rule);
+    return out;
+  }
+  trainer_process::record& history(size_t i = 0) { return w->trainers[i].history_for_tests(); }
+  using rules = std::vector<std::string>;
+
+  world::options about;
+  std::unique_ptr<world> w;
+  disturbances excuses;
+  std::vector<std::string> starving;
+};
+
+TEST_F(Judge, FindsNothingWhereAllIsWell) {
+  for (const auto* name : {"", "shared"})
+    for (size_t trainers : {1, 3})
+      for (auto policy : {sharding_policy::dynamic, sharding_policy::off}) {
+        run(name, trainers, policy);
+        EXPECT_EQ(broken(), rules{}) << name << ", " << trainers;
+      }
+}
+
+TEST_F(Judge, FindsAnElementThatWasLost) {
+  run();
+  history().handed_out.pop_back();
+  EXPECT_EQ(broken(), rules{"end"});
+}
+
+TEST_F(Judge, FindsAnElementOfASplitOfWhichNothingReachedAConsumer) {
+  run();
+  const auto x = history().handed_out.back();
+  history().handed_out.pop_back();
+  w->lost_tasks.insert(w->leases.at(static_cast<uint64_t>(x) / 2).begin(),
+                       w->leases.at(static_cast<uint64_t>(x) / 2).end());
+  EXPECT_EQ(broken(), rules{}) << "a lost task had it, and it had reached the trainer";
+  w->reached_a_trainer.erase(x);
+  EXPECT_EQ(broken(), rules{"lost"});
+}
+
+TEST_F(Judge, FindsAnElementThatWasHandedOutTwiceToOne) {
+  run();
+  history().handed_out.push_back(history().handed_out.front());
+  EXPECT_EQ(broken(), rules{"repeat"});
+}
+
+TEST_F(Judge, FindsAnElementThatWasHandedOutToTwoOfOneJob) {
+  run("shared", 2);
+  history(1).handed_out.push_back(history(0).handed_out.front());
+  EXPECT_EQ(broken(), rules{"repeat"});
+  history(0).killed = true;
+  EXPECT_EQ(broken(), rules{}) << "one that died may not have said that it handed it out";
+}
+
+TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
+  run("shared", 2);
+  history(1).handed_out.push_back(history(0).handed_out.front());
+  excuses.trainers_away.insert(0);
+  history(0).ended = aborted("it was given up");
+  EXPECT_EQ(broken(), rules{});
+  history(0).ended = unavailable("something else");
+  EXPECT_EQ(broken(), rules{"repeat"});
+}
+
+TEST_F(Judge, TakesTheSameElementsOfJobsOfTheirOwnForNoRepetition) {
+  run("", 2);
+  ASSERT_EQ(history(0).handed_out.size(), history(1).handed_out.size());
+  EXPECT_EQ(broken(), rules{});
+}
+
+TEST_F(Judge, FindsAnEndThatCameTooEarly) {
+  run("", 1);
+  history().handed_out.resize(10);
+  EXPECT_EQ(broken(), rules{"end"});
+}
+
+TEST_F(Judge, FindsAnEndWithoutAWholeCopy) {
+  run("", 1, sharding_policy::off);
+  history().handed_out.resize(30);
+  EXPECT_EQ(broken(), rules{"end"});
+  excuses.workers_away = {0, 1};
+  EXPECT_EQ(broken(), rules{"end"}) << "one whole copy there must be";
+}
+
+TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
+  about.net.control_silence = duration{0}; // an end notices nothing
+  build("", 1);
+  // Its wires lead nowhere: it is not told anything, not even that time passes.
+  w->time.run_until(w->time.now() + 100us);
+  ASSERT_FALSE(w->trainers[0].over());
+  EXPECT_EQ(broken(), rules{"wait"});
+  w->time.run_until(w->time.now() + 400s);
+  EXPECT_EQ(broken(), rules{});
+}
+
+TEST_F(Judge, DoesNotWaitForOneThatIsStoppedOrDead) {
+  build("", 2);
+  w->time.run_until(w->time.now() + 100us);
+  w->trainers[0].stop();
+  w->trainers[1].kill();
+  EXPECT_EQ(broken(), rules{});
+}
+
+TEST_F(Judge, FindsAnErrorThatNothingExcuses) {
+  run();
+  history().handed_out.pop_back();
+  history().ended = unavailable("out of the blue");
+  EXPECT_EQ(broken(), rules{"error"});
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{});
+}
+
+TEST_F(Judge, FindsAnErrorAfterAllElementsWhateverBefell) {
+  run();
+  history().ended = unavailable("too late");
+  excuses.trainers_away.insert(0);
+  excuses.dispatcher_away = excuses.no_worker = true;
+  EXPECT_EQ(broken(), rules{"late error"});
+}
+
+TEST_F(Judge, FindsATaskThatIsLeftBehind) {
+  run();
+  w->workers[0].start_task({.id = task_id{99}, .life = incarnation{1}, .job = job_id{98}},
+                           [](const status&) {});
+  ASSERT_EQ(w->workers[0].tasks(), 1u);
+  EXPECT_EQ(broken(), rules{"orphan"});
+  w->time.run_until(w->time.now() + 30s);
+  EXPECT_EQ(broken(), rules{}) << "its worker is told that nobody wants it";
+}
+
+TEST_F(Judge, FindsCreditThatShrinks) {
+  run();
+  starving.emplace_back("trainer:1 grants a task 1 element; 32 is its share");
+  EXPECT_EQ(broken(), rules{"credit"});
+}
+
+} // namespace
+} // namespace headrace::test
