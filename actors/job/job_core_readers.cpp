@@ -32,9 +32,9 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
       at != r.state.nodes().end() && at->second != wanted.node) {
     say(log_level::warn, "open refused",
         {{"consumer", to_string(wanted.consumer)}, {"why", "it reads from another node"}});
-    answer(request, permission_denied(fmt::format(
-                      "consumer {:x} of job {:x} reads from another node: ids are not shared",
-                      wanted.consumer.value, about_.id.value)));
+    auto why = fmt::format("consumer {:x} of job {:x} reads from another node: ids are not shared",
+                           wanted.consumer.value, about_.id.value);
+    answer(request, status{status_code::permission_denied, std::move(why)});
     return finish();
   }
   connected_[wanted.repetition].readers.insert(wanted.consumer);

@@ -91,10 +91,10 @@ void task_core::refuse(stream_key over, const stream_open& what) {
   if (std::has_single_bit(++refused_))
     log_.warn("stream refused: it is opened for a reader of another node",
               {{"consumer", what.consumer}, {"node", what.node}, {"refused_so_far", refused_}});
-  then(produce::send{over, stream_failed{permission_denied(
-                             fmt::format("task {} serves this consumer at the node that its job "
-                                         "names, and no other one",
-                                         to_string(order_.id)))}});
+  auto why = fmt::format("task {} serves this consumer at the node that its job names, and at no "
+                         "other one",
+                         to_string(order_.id));
+  then(produce::send{over, stream_failed{{status_code::permission_denied, std::move(why)}}});
 }
 
 void task_core::admit(stream_key over, const stream_open& what, time_point now) {

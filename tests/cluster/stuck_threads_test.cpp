@@ -100,7 +100,7 @@ TEST(StuckThreads, AreNotThoseThatComputeForLongerThanALease) {
   const auto quick = dataset::range(1);
   // One element that takes many leases; nothing looks at a stop token meanwhile.
   const auto slow = dataset::range(1).map([](expr x) {
-    auto product = fill({700, 700}, x);
+    auto product = fill({400, 400}, x);
     for (int i = 0; i < 10; ++i) product = matmul(product, product);
     return reduce_sum(product);
   });

@@ -66,10 +66,15 @@ TEST(DispatcherCore, TellsJobsOfOneNameApartByTheIdThatADatasetWasRegisteredUnde
 
 TEST(DispatcherCore, SharesAJobByNameAmongIterationsOverEqualGraphs) {
   driven_dispatcher x;
-  x.enroll("one", 10, true);
-  x.enroll("two", 10, true);
-  const auto job = begun(x.open(1, "one", "j")).id;
-  EXPECT_EQ(all_of<to_job>(x.open(2, "two", "j")).at(0).job, job);
+  const auto enroll = [&] {
+    const auto out = x.enroll({}, 10, true);
+    return answer_to<dataset_def>(x.last, out).id;
+  };
+  const auto one = enroll();
+  const auto two = enroll();
+  EXPECT_NE(one, two);
+  const auto job = begun(x.open(1, one, "j")).id;
+  EXPECT_EQ(all_of<to_job>(x.open(2, two, "j")).at(0).job, job);
 }
 
 TEST(DispatcherCore, RefusesToJoinAJobUnderAnotherPolicy) {

@@ -119,6 +119,7 @@ TEST_F(WorkerLeaving, TakesNoTaskInAnyStep) {
   for (const enter in :
        {&WorkerLeaving::draining, &WorkerLeaving::saying_goodbye, &WorkerLeaving::gone}) {
     core = worker_core{{}};
+    connection = 0;
     (this->*in)();
     EXPECT_EQ(said(core.start_task(second, order(9), now)),
               (texts{"answer 2 unavailable: this worker is about to end"}));
@@ -127,11 +128,13 @@ TEST_F(WorkerLeaving, TakesNoTaskInAnyStep) {
   }
 }
 
-TEST_F(WorkerLeaving, GoesOnBeatingWhileItLeaves) {
-  draining();
-  after(millis(500));
-  EXPECT_EQ(said(after(millis(500))),
-            (texts{"end 7 left 0", "count stuck 5 s", "beat 5 first 7:0"}));
+TEST_F(WorkerLeaving, GoesOnBeatingWhileItDrains) {
+  registered();
+  running(7);
+  after(millis(600));
+  core.leave(false, now);
+  EXPECT_EQ(said(after(millis(400))), (texts{"count stuck 5 s", "beat 5 first 7:0"}));
+  EXPECT_EQ(core.leaving(), step::draining);
 }
 
 TEST_F(WorkerLeaving, AGoodbyeIsOverOnceAndOnlyAfterItWasSaid) {

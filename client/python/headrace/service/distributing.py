@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -140,7 +141,8 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.function_names())
-    out: str = _core.register_dataset(where, graph, dataset_id or "")
+    # Random, not counted by the dispatcher: one that is started again gives no other dataset this id.
+    out: str = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex)
     return out
 
 
