@@ -59,7 +59,7 @@ void stream_world::exhaust(size_t t) {
   auto& x = tasks[t];
   if (x.over || x.lost || !x.runs || std::exchange(x.exhausted, true))
     return;
-  carry_out(t, x.core->run_ended(x.run, {}, now));
+  carry_out(t, x.core->run_ended(x.run, {}, false, now));
 }
 
 void stream_world::leave_task(size_t t) {
