@@ -63,8 +63,8 @@ request_token dispatcher_process::keep(waiting what) {
 }
 
 void dispatcher_process::crash_a_job() {
-  if (jobs_.empty())
-    return;
+  if (jobs_.empty() || !jobs_.begin()->second->core)
+    return; // it is down already
   const auto id = jobs_.begin()->first;
   // Requests that the actor had not answered get none, and who waits sees that it ended.
   for (auto& [token, what] : std::exchange(waiting_, {}))

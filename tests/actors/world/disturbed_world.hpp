@@ -46,7 +46,7 @@ public:
     using namespace std::chrono_literals;
     return {.most_splits = 30,
             .most_rows = 2,
-            .shortest_pause = 5ms,
+            .shortest_pause = 20ms,
             .faults_within = 3s,
             .longest_fault = 12s};
   }
