@@ -78,6 +78,8 @@ public:
   /// As the job chose it, or the default before that.
   const lease_timing& timing() const noexcept { return timing_; }
   consumer_id id() const noexcept { return id_; }
+  /// Streams of which something may still come: these share the credit.
+  uint64_t live_streams() const;
   /// The handout has its end.
   bool over() const noexcept { return failed_ || ended_; }
 

@@ -258,9 +258,13 @@ void consumer_core::give_up_all(const status& why) {
 
 // -- credit -------------------------------------------------------------------------------
 
+uint64_t consumer_core::live_streams() const {
+  return static_cast<uint64_t>(
+    std::ranges::count_if(streams_, [](const auto& entry) { return !entry.second.ended; }));
+}
+
 void consumer_core::share_credit() {
-  const auto live = static_cast<uint64_t>(std::max<ptrdiff_t>(
-    std::ranges::count_if(streams_, [](const auto& entry) { return !entry.second.ended; }), 1));
+  const auto live = std::max<uint64_t>(live_streams(), 1);
   const auto elements =
     options_.max_outstanding == 0
       ? stream_credit::unbounded

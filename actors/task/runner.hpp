@@ -43,8 +43,8 @@ public:
     std::function<std::thread(std::function<void()>)> start_thread =
       [](std::function<void()> body) { return std::thread{std::move(body)}; };
   };
-  /// Called on the runner's threads, one at a time; `ended` of a thread that could not be started in
-  /// `start`. They must not block.
+  /// Called on the runner's threads, one at a time; `ended` of a thread that could not be started
+  /// in `start`. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
     /// The answer comes through `give_splits`, unless `leave` makes it needless. Several may wait.

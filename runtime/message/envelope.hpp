@@ -19,7 +19,7 @@ struct protocol_version {
   friend bool operator==(const protocol_version&, const protocol_version&) = default;
 };
 /// What this build speaks: written into every envelope.
-inline constexpr protocol_version our_protocol{1, 0};
+inline constexpr protocol_version our_protocol{2, 0};
 
 /// An envelope of our version: `fill(builder)` sets the arm.
 template <class Fill>

@@ -35,7 +35,7 @@ TEST(OtherVersion, AWorkerOfSuchADispatcherEndsWithACodeOfItsOwnAndSaysWhatToDo)
     const auto end = worker.wait(patience);
     ASSERT_TRUE(end) << to_string(end.status());
     EXPECT_EQ(static_cast<exit_code>(end->as_exit_code()), exit_code::version_mismatch);
-    EXPECT_THAT(said, AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("1.0"),
+    EXPECT_THAT(said, AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("2.0"),
                             HasSubstr("update the older one")));
   }
 }

@@ -115,11 +115,11 @@ TEST(WrongAddress, ADispatcherOfAnotherMajorVersionIsNamedWithBothVersions) {
   const auto where = host_and_port("127.0.0.1", *port);
   const auto why = asked_at(where);
   EXPECT_EQ(why.code(), status_code::failed_precondition);
-  EXPECT_THAT(why.message(), AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("1.0"),
+  EXPECT_THAT(why.message(), AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("2.0"),
                                    HasSubstr("must be equal, update the older one")));
   const auto [code, said] = status_command(where);
   EXPECT_EQ(code, exit_code::version_mismatch);
-  EXPECT_THAT(said, AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("1.0")));
+  EXPECT_THAT(said, AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("2.0")));
 }
 
 TEST(WrongAddress, APortInUseIsNamedAndTheServersThatHaveItLiveOn) {

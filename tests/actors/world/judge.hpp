@@ -52,7 +52,8 @@ public:
   void nothing_left_behind();
   /// Credit is shared by the streams that there are.
   void credit_is_shared();
-  /// All of the above.
+  /// All of the above but `little_lost`, which the service does not promise: of a lost worker,
+  /// splits that were leased last are lost as a whole.
   const std::vector<violation>& all();
 
   const std::vector<violation>& violations() const noexcept { return found_; }

@@ -42,6 +42,7 @@ protected:
   std::vector<std::string> broken() {
     judge j{*w, excuses, starving};
     std::vector<std::string> out;
+    j.little_lost();
     for (const auto& [rule, what] : j.all()) out.push_back(rule);
     return out;
   }
@@ -152,12 +153,13 @@ TEST_F(Judge, FindsAnErrorThatNothingExcuses) {
   EXPECT_EQ(broken(), rules{});
 }
 
-TEST_F(Judge, FindsAnErrorAfterAllElementsWhateverBefell) {
+TEST_F(Judge, FindsAnErrorAfterAllElementsAlsoWhereThereWasNoWorker) {
   run();
   history().ended = unavailable("too late");
-  excuses.trainers_away.insert(0);
-  excuses.dispatcher_away = excuses.no_worker = true;
+  excuses.no_worker = true;
   EXPECT_EQ(broken(), rules{"late error"});
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{}) << "it could not know that it had all";
 }
 
 TEST_F(Judge, FindsATaskThatIsLeftBehind) {

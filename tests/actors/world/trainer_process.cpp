@@ -210,9 +210,10 @@ void trainer_process::carry_out(const consume::close_stream& what) {
 
 std::optional<uint64_t> trainer_process::fair_window() const {
   const auto most = options_.reads.max_outstanding;
-  if (most == 0 || !options_.reads.job_name.empty() || routes_.empty())
+  if (most == 0 || !options_.reads.job_name.empty() || routes_.empty()
+      || core_->live_streams() == 0)
     return {};
-  return std::max<uint64_t>(static_cast<uint64_t>(most) / routes_.size(), 1);
+  return std::max<uint64_t>(static_cast<uint64_t>(most) / core_->live_streams(), 1);
 }
 
 std::optional<uint64_t> trainer_process::smallest_window() const {

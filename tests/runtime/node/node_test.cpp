@@ -104,7 +104,7 @@ TEST(NodeTest, NamesBothVersionsWhenTheMajorOnesDiffer) {
   auto made = connect(client, {"", "127.0.0.1", *port});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.status().code(), status_code::failed_precondition);
-  EXPECT_THAT(made.status().message(), AllOf(HasSubstr("9.3"), HasSubstr("1.0")));
+  EXPECT_THAT(made.status().message(), AllOf(HasSubstr("9.3"), HasSubstr("2.0")));
 }
 TEST(NodeTest, SaysThatNobodyListens) {
   node client;
