@@ -9,6 +9,7 @@ using import "failure.capnp".Failure;
 using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
 using TaskOutcome = import "task_outcome.capnp";
+using Worker = import "worker.capnp";
 
 struct Timing {
   # Chosen by the dispatcher, so that one place decides for the whole service.
@@ -174,6 +175,8 @@ struct LeaveIteration {
   consumerId @0 :UInt64;
   jobId @1 :UInt64;
   repetition @2 :UInt64;
+  marks @3 :List(Worker.ReaderMark);
+  # How far it is with each task: a link to a task may be away as it leaves.
 }
 
 struct SplitRange {

@@ -39,6 +39,17 @@ struct TaskReaders {
   nodes @3 :List(UInt64);
   # Of each of the consumers, in their order: the node that its streams come from, as that node says in the hello of its
   # links. Zero, or missing: any.
+  departed @4 :List(ReaderMark);
+  # Consumers that left in order, and how far they were: what they had been sent beyond that is for the others.
+}
+
+struct ReaderMark {
+  # How far a consumer is with a task.
+
+  consumerId @0 :UInt64;
+  taskId @1 :UInt64;
+  handedOut @2 :UInt64;
+  # Elements of its stream that its trainer was given.
 }
 
 struct StopTask {

@@ -148,7 +148,7 @@ void consumer_state::carry_out(const consume::beat& what) {
 
 void consumer_state::carry_out(const consume::say_goodbye& what) {
   port::tell(*dispatcher_.get(), make_envelope(0, [&](schema::Envelope::Builder b) {
-    write_reader(b.initDispatcher().initLeaveIteration(), what.who);
+    write_leave(b.initDispatcher().initLeaveIteration(), what.what);
   }));
 }
 

@@ -25,7 +25,7 @@ struct beat {
 };
 /// Say to the job that this reader leaves.
 struct say_goodbye {
-  reader_of who;
+  leave_iteration what;
 };
 /// The connection to the dispatcher answers no more: make another one.
 struct renew_dispatcher {

@@ -210,8 +210,13 @@ consume::commands consumer_core::trainer_moved() {
 }
 
 consume::commands consumer_core::trainer_leaves() {
-  if (connected_ && known_)
-    then(consume::say_goodbye{{id_, job_, options_.repetition}});
+  if (connected_ && known_) {
+    leave_iteration what{{id_, job_, options_.repetition}, {}};
+    // A link to a task may be away: its job says there how far the trainer is.
+    if (shared_)
+      for (const auto& [id, s] : streams_) what.handed_out[id] = out_->of(id).handed_out;
+    then(consume::say_goodbye{std::move(what)});
+  }
   auto goodbye = done();
   std::ranges::move(close_streams(), std::back_inserter(goodbye));
   return goodbye;

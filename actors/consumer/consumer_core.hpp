@@ -80,6 +80,9 @@ public:
   consumer_id id() const noexcept { return id_; }
   /// Streams of which something may still come: these share the credit.
   uint64_t live_streams() const;
+  bool is_live(task_id task) const;
+  /// The dispatcher has said which job it reads.
+  bool knows_its_job() const noexcept { return known_; }
   /// The handout has its end.
   bool over() const noexcept { return failed_ || ended_; }
 

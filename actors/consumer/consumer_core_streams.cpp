@@ -77,14 +77,13 @@ void consumer_core::reconnect(stream& s, time_point now) {
 }
 
 void consumer_core::open(task_id id, stream& s) {
-  s.open = true;
-  s.served = false;
-  s.retry_at.reset();
-  if (!s.opened) {
+  if (!std::exchange(s.opened, true)) {
     s.credit = stream_credit{shared_, 0, options_.stream_bytes};
     share_credit();
   }
-  s.opened = true;
+  s.open = true;
+  s.served = false;
+  s.retry_at.reset();
   const auto marks = out_->of(id);
   const auto waiting = out_->waiting();
   s.credit.reopened(progress_of(marks, waiting));
@@ -257,6 +256,11 @@ void consumer_core::give_up_all(const status& why) {
 }
 
 // -- credit -------------------------------------------------------------------------------
+
+bool consumer_core::is_live(task_id task) const {
+  const auto at = streams_.find(task);
+  return at != streams_.end() && !at->second.ended;
+}
 
 uint64_t consumer_core::live_streams() const {
   return static_cast<uint64_t>(

@@ -89,8 +89,8 @@ caf::result<envelope> job_state::receive(const envelope& in) {
     });
   }
   case arm::LEAVE_ITERATION: {
-    const auto who = read_reader(request.getLeaveIteration());
-    return decide(in, [&](request_token token) { return core_.leave(token, who, now()); });
+    const auto what = read_leave(request.getLeaveIteration());
+    return decide(in, [&](request_token token) { return core_.leave(token, what, now()); });
   }
   case arm::LEASE_SPLITS: {
     const auto wanted = read_splits_request(request.getLeaseSplits());

@@ -77,6 +77,7 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
   for (auto id : what.forget) {
     drop_questions(number, id);
     readers_known_.erase(id);
+    departed_.erase(id);
     unanswered_starts_.erase(id);
   }
   for (const auto& task : what.stop) stop(task, "its job needs it no more");

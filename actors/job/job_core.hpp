@@ -36,7 +36,7 @@ public:
   /// ConsumerHeartbeat: a reader is alive.
   job_commands heartbeat(request_token request, const reader_of& who, time_point now);
   /// LeaveIteration: a reader needs no more.
-  job_commands leave(request_token request, const reader_of& who, time_point now);
+  job_commands leave(request_token request, const leave_iteration& what, time_point now);
 
   // -- from workers, for their tasks ----------------------------------------------------
 
@@ -156,8 +156,10 @@ private:
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
   std::set<task_id> unanswered_starts_;
   std::map<task_id, job_command::stop_task> stops_; ///< that are not acknowledged
-  std::map<task_id, uint64_t> readers_known_;       ///< by task: the version that is acknowledged
-  std::optional<time_point> repeat_at_;             ///< orders that are not acknowledged
+  /// By task: readers that left in order, and how far they were.
+  std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
+  std::map<task_id, uint64_t> readers_known_; ///< by task: the version that is acknowledged
+  std::optional<time_point> repeat_at_;       ///< orders that are not acknowledged
   /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
   std::optional<time_point> missing_at_;
   bool over_ = false;

@@ -9,7 +9,12 @@ namespace headrace {
 
 task_readers job_core::readers_of(const repetition& r, task_id task) const {
   const auto& all = r.state.consumers();
-  return {task, r.state.version(), {all.begin(), all.end()}, r.state.nodes()};
+  const auto departed = departed_.find(task);
+  return {task,
+          r.state.version(),
+          {all.begin(), all.end()},
+          r.state.nodes(),
+          departed != departed_.end() ? departed->second : std::map<consumer_id, uint64_t>{}};
 }
 
 void job_core::name_readers(const repetition& r, const iteration::task& what) {

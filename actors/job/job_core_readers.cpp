@@ -60,11 +60,16 @@ job_commands job_core::heartbeat(request_token request, const reader_of& who, ti
   return finish();
 }
 
-job_commands job_core::leave(request_token request, const reader_of& who, time_point now) {
+job_commands job_core::leave(request_token request, const leave_iteration& what, time_point now) {
   now_ = now;
   auto& all = record_.repetitions();
-  if (auto at = all.find(who.repetition); at != all.end())
-    remove(at->second, who.consumer);
+  if (auto at = all.find(what.who.repetition); at != all.end()) {
+    for (const auto& [task, mark] : what.handed_out)
+      if (const auto known = at->second.state.tasks().find(task);
+          known != at->second.state.tasks().end() && known->second.alive())
+        departed_[task][what.who.consumer] = mark;
+    remove(at->second, what.who.consumer);
+  }
   end_if_unused();
   answer(request, status{});
   return finish();

@@ -51,11 +51,23 @@ reader_of read_reader_from(Reader in) {
 void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who) {
   write_reader_to(out, who);
 }
-void write_reader(schema::LeaveIteration::Builder out, const reader_of& who) {
-  write_reader_to(out, who);
+void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {
+  write_reader_to(out, what.who);
+  auto marks = out.initMarks(static_cast<unsigned>(what.handed_out.size()));
+  unsigned next = 0;
+  for (const auto& [task, mark] : what.handed_out) {
+    auto one = marks[next++];
+    one.setConsumerId(what.who.consumer.value);
+    one.setTaskId(task.value);
+    one.setHandedOut(mark);
+  }
 }
 reader_of read_reader(schema::ConsumerHeartbeat::Reader in) { return read_reader_from(in); }
-reader_of read_reader(schema::LeaveIteration::Reader in) { return read_reader_from(in); }
+leave_iteration read_leave(schema::LeaveIteration::Reader in) {
+  leave_iteration out{read_reader_from(in), {}};
+  for (auto one : in.getMarks()) out.handed_out[task_id{one.getTaskId()}] = one.getHandedOut();
+  return out;
+}
 
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what) {
   out.setJobId(what.job.value);

@@ -13,9 +13,9 @@ void write_open_iteration(schema::OpenIteration::Builder out, const open_iterati
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in);
 
 void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who);
-void write_reader(schema::LeaveIteration::Builder out, const reader_of& who);
+void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what);
 reader_of read_reader(schema::ConsumerHeartbeat::Reader in);
-reader_of read_reader(schema::LeaveIteration::Reader in);
+leave_iteration read_leave(schema::LeaveIteration::Reader in);
 
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what);
 result<iteration_view> read_iteration(schema::Iteration::Reader in);

@@ -6,6 +6,7 @@
 #include "headrace/runtime/base/status.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ struct reader_of {
   job_id job;
   uint64_t repetition = 0;
   friend bool operator==(const reader_of&, const reader_of&) = default;
+};
+
+/// A reader leaves in order.
+struct leave_iteration {
+  reader_of who;
+  /// By task: the elements of its stream that the trainer was given.
+  std::map<task_id, uint64_t> handed_out;
 };
 
 /// Where a consumer finds a task.

@@ -53,6 +53,14 @@ void write_task_readers(schema::TaskReaders::Builder out, const task_readers& wh
   out.setVersion(what.version);
   auto all = out.initConsumers(static_cast<unsigned>(what.consumers.size()));
   for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.consumers[i].value);
+  auto departed = out.initDeparted(static_cast<unsigned>(what.departed.size()));
+  unsigned next = 0;
+  for (const auto& [who, mark] : what.departed) {
+    auto one = departed[next++];
+    one.setConsumerId(who.value);
+    one.setTaskId(what.task.value);
+    one.setHandedOut(mark);
+  }
   if (what.nodes.empty())
     return;
   auto nodes = out.initNodes(all.size());
@@ -64,6 +72,8 @@ void write_task_readers(schema::TaskReaders::Builder out, const task_readers& wh
 task_readers read_task_readers(schema::TaskReaders::Reader in) {
   task_readers out{task_id{in.getTaskId()}, in.getVersion(), {}};
   for (auto id : in.getConsumers()) out.consumers.emplace_back(id);
+  for (auto one : in.getDeparted())
+    out.departed[consumer_id{one.getConsumerId()}] = one.getHandedOut();
   const auto nodes = in.getNodes();
   for (unsigned i = 0; i < nodes.size() && i < out.consumers.size(); ++i)
     if (nodes[i] != 0)

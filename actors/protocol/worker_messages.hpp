@@ -25,6 +25,9 @@ struct task_readers {
   std::vector<consumer_id> consumers;
   /// The nodes that these read from. One that is not among them may read from any.
   std::map<consumer_id, uint64_t> nodes = {};
+  /// Consumers that left in order, and the elements of their streams that their trainers were
+  /// given.
+  std::map<consumer_id, uint64_t> departed = {};
   friend bool operator==(const task_readers&, const task_readers&) = default;
 };
 

@@ -68,6 +68,11 @@ void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
   put_back(s, std::max(mark, s.handed_out));
 }
 
+void task_output::handed_out(consumer_id who, uint64_t elements) {
+  if (auto at = streams_.find(who); at != streams_.end())
+    at->second.forget_through(elements);
+}
+
 void task_output::cut(consumer_id who) {
   if (auto at = streams_.find(who); at != streams_.end())
     at->second.connected = false;

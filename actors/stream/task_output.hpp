@@ -52,6 +52,8 @@ public:
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes, bool waiting);
   /// The answer to a recall: elements from `mark` on come back.
   void recalled(consumer_id who, uint64_t id, uint64_t mark);
+  /// So many elements of the stream were handed out.
+  void handed_out(consumer_id who, uint64_t elements);
   /// So many elements of the stream have arrived.
   void received(consumer_id who, uint64_t elements);
   /// The task leaves: everything goes to who may be sent something, and nothing is recalled.

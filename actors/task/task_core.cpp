@@ -41,6 +41,7 @@ produce::commands task_core::taken_over(time_point now) {
       output_.cut(who);
     }
     owners_.clear();
+    let_depart();
     strangers_.clear();
     if (opened_)
       start_runner(now);

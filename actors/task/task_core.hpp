@@ -138,6 +138,8 @@ private:
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
   /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.
   void look_at_the_gone(time_point now);
+  /// Lets go of those that left in order, and gives what they had not handed out to the others.
+  void let_depart();
   void look_at_strangers(time_point now);
   void from_stranger(stream_key over, const from_consumer& what);
   task_outcome outcome() const { return whole_ ? task_outcome::exhausted : task_outcome::left; }

@@ -139,11 +139,19 @@ void task_core::name(const task_readers& who) {
     readers_ = who;
 }
 
+void task_core::let_depart() {
+  for (const auto& [consumer, mark] : readers_.departed) {
+    output_.handed_out(consumer, mark);
+    leave(consumer);
+  }
+}
+
 produce::commands task_core::readers_named(const task_readers& who, time_point now) {
   if (over_ || who.version < readers_.version)
     return {};
   return event([&] {
     name(who);
+    let_depart();
     for (const auto& [over, who_waits] : std::map{strangers_})
       if (is_named(who_waits.wanted.consumer)) {
         strangers_.erase(over);

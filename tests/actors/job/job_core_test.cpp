@@ -188,6 +188,17 @@ TEST(JobCore, NamesAReaderThatIsSilentForALeaseNoMore) {
   EXPECT_THAT(named.back().who.consumers, testing::ElementsAre(consumer_id{2}));
 }
 
+TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatLeftInOrder) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  x.open(2);
+  const auto named = x.leave(1, 0, {{task.what.id, 50}}).named;
+  ASSERT_EQ(named.size(), 1u);
+  EXPECT_THAT(named[0].who.consumers, testing::ElementsAre(consumer_id{2}));
+  EXPECT_EQ(named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 50}}));
+}
+
 TEST(JobCore, StopsATaskUntilThatIsAcknowledged) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0);

@@ -92,8 +92,14 @@ TEST(ProtocolCodec, KeepsWhoReads) {
   write_reader(beat.out, who);
   EXPECT_EQ(read_reader(beat.in()), who);
   carrier<schema::LeaveIteration> bye;
-  write_reader(bye.out, who);
-  EXPECT_EQ(read_reader(bye.in()), who);
+  const std::map<task_id, uint64_t> marks{{task_id{4}, 50}, {task_id{5}, 0}};
+  write_leave(bye.out, {who, marks});
+  EXPECT_EQ(read_leave(bye.in()).who, who);
+  EXPECT_EQ(read_leave(bye.in()).handed_out, marks);
+  carrier<schema::TaskReaders> readers;
+  const task_readers named{task_id{4}, 7, {consumer_id{2}}, {}, {{consumer_id{1}, 50}}};
+  write_task_readers(readers.out, named);
+  EXPECT_EQ(read_task_readers(readers.in()), named);
 }
 
 TEST(ProtocolCodec, KeepsAnIteration) {

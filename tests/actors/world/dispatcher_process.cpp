@@ -112,12 +112,13 @@ void dispatcher_process::heartbeat(const reader_of& who, const connection_end& f
                            who.job));
 }
 
-void dispatcher_process::leave(const reader_of& who) {
-  carry_out(core_->for_job(
-    keep({.reply = answered<status>{[](const status&) {}},
-          .to_job = [this, who](
-                      job& to, request_token token) { return to.core->leave(token, who, now()); }}),
-    who.job));
+void dispatcher_process::leave(const leave_iteration& what) {
+  carry_out(core_->for_job(keep({.reply = answered<status>{[](const status&) {}},
+                                 .to_job =
+                                   [this, what](job& to, request_token token) {
+                                     return to.core->leave(token, what, now());
+                                   }}),
+                           what.who.job));
 }
 
 // -- from workers -------------------------------------------------------------------------------
@@ -279,6 +280,8 @@ void dispatcher_process::carry_out(job& of, const job_command::store& what) {
       if (const auto* given = std::get_if<split_assigner::leased_to>(split); given && given->splits)
         world_.leased(given->task, *given->splits);
     } else if (const auto* task = std::get_if<iteration::fact>(&fact.what)) {
+      if (const auto* is = std::get_if<iteration::task_is>(task))
+        world_.gave_a_task(is->now.worker.data_address);
       if (const auto* is = std::get_if<iteration::task_is>(task))
         if (is->now.state == iteration::task_state::lost)
           world_.lost_tasks.insert(is->now.id);

@@ -103,7 +103,8 @@ void judge::every_end_is_true() {
         copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
       size_t steady = 0;
       for (size_t i = 0; i < world_.workers.size(); ++i)
-        steady += !excuses_.workers_away.contains(i) && world_.workers[i].there_from_the_start();
+        steady += !excuses_.workers_away.contains(i) && world_.workers[i].there_from_the_start()
+                  && world_.workers_with_tasks.contains(world_.workers[i].about().address);
       if (!unknown && whole < std::max<size_t>(steady, 1))
         find("end", fmt::format("the end came with {} whole copies; {} workers were there from "
                                 "beginning to end",
@@ -144,7 +145,8 @@ void judge::every_error_is_excused() {
                                      world_.trainers[i].name(), to_string(*h.ended)));
       continue;
     }
-    if (excuses_.no_worker)
+    // One that begins while the dispatcher cannot be reached is told so.
+    if (excuses_.no_worker || !h.began)
       continue;
     find("error", fmt::format("{} read: {}", world_.trainers[i].name(), to_string(*h.ended)));
   }

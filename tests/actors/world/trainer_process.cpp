@@ -71,6 +71,7 @@ void trainer_process::take() {
 
 void trainer_process::end(const status& how) {
   record_.ended = how;
+  record_.began = core_->knows_its_job();
   record_.ended_at = now();
   // As an iterator that goes.
   carry_out(core_->trainer_leaves());
@@ -128,7 +129,7 @@ void trainer_process::carry_out(const consume::beat& what) {
 
 void trainer_process::carry_out(const consume::say_goodbye& what) {
   auto& d = world_.dispatcher;
-  world_.net.send(dispatcher_->get(), [&d, what] { d.leave(what.who); });
+  world_.net.send(dispatcher_->get(), [&d, what] { d.leave(what.what); });
 }
 
 void trainer_process::carry_out(const consume::renew_dispatcher& what) {
@@ -219,7 +220,7 @@ std::optional<uint64_t> trainer_process::fair_window() const {
 std::optional<uint64_t> trainer_process::smallest_window() const {
   std::optional<uint64_t> out;
   for (const auto& [id, where] : routes_)
-    if (const auto at = windows_.find(id); at != windows_.end())
+    if (const auto at = windows_.find(id); at != windows_.end() && core_->is_live(id))
       out = std::min(out.value_or(UINT64_MAX), at->second);
   return out;
 }

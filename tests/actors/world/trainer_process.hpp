@@ -29,6 +29,7 @@ public:
     std::vector<task_id> from; ///< of each, the task
     job_id job;                ///< as the dispatcher first said
     std::optional<status> ended;
+    bool began = true; ///< unless it ended before it was told its job
     bool left = false;
     bool killed = false;
     time_point ended_at{};
