@@ -110,9 +110,18 @@ void consumer_core::not_told(const status& why, bool passes, time_point now) {
     ask_pause_ = std::min(ask_pause_ * 2, longest_ask_pause);
     return;
   }
-  fail(known_ ? why.with_context("the dispatcher does not have this job any more: it came back "
-                                 "without a store, or heard nothing of us for its lease")
-              : why);
+  if (!known_)
+    return fail(why);
+  give_up_all(not_a_reader(why));
+}
+
+status consumer_core::not_a_reader(const status& why) const {
+  if (why.code() != status_code::not_found)
+    return why;
+  return aborted(fmt::format(
+    "this consumer was not heard of at the dispatcher for its lease of {:.1f} s, or the dispatcher "
+    "came back without its state: its job does not know it any more ({})",
+    std::chrono::duration<double>(timing_.lease).count(), why.message()));
 }
 
 consume::commands consumer_core::told(const iteration_view& what, time_point now) {
@@ -186,11 +195,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
   } else if (all_exhausted()) {
     end(); // the job ended as its tasks did
   } else if (!finished_) {
-    give_up_all(how.code() == status_code::not_found ? aborted(fmt::format(
-                  "this consumer was not heard of at the dispatcher for its lease of {:.1f} s, or "
-                  "the dispatcher lost its state: its job does not know it any more ({})",
-                  std::chrono::duration<double>(timing_.lease).count(), how.message()))
-                                                     : how);
+    give_up_all(not_a_reader(how));
   }
   return done();
 }

@@ -144,6 +144,8 @@ private:
   void fence(time_point now);
   /// The job dropped this reader: what it was sent and did not hand out belongs to others.
   void give_up_all(const status& why);
+  /// What the trainer reads where the dispatcher or the job does not know this reader any more.
+  status not_a_reader(const status& why) const;
   /// Shares the credit among the streams that there are.
   void share_credit();
   void forget_ended();

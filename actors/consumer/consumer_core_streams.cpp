@@ -159,7 +159,8 @@ void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& wh
 }
 
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
-  if (s.ended)
+  // A task that is started again after it gave everything still waits to be told how far we are.
+  if (s.ended && !(why.code() == status_code::not_found && s.named && s.outcome))
     return;
   if (why.code() == status_code::aborted)
     return give_up_all(why.with_context("worker " + s.address));

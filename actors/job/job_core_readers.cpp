@@ -19,7 +19,18 @@ job_core::repetition& job_core::begin(uint64_t number) {
 
 job_commands job_core::open(request_token request, const open_iteration& wanted, time_point now) {
   now_ = now;
-  if (const auto how = record_.ended_as(wanted.repetition)) {
+  // One that was a reader and is not any more was given up, and its rows went to others: it must
+  // not read on as if nothing had happened.
+  const auto known = record_.repetitions().find(wanted.repetition);
+  const auto how = record_.ended_as(wanted.repetition);
+  const bool reads = known != record_.repetitions().end()
+                     && known->second.state.consumers().contains(wanted.consumer);
+  if (wanted.job && !reads && (!how || how->ok())) {
+    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
+                                          wanted.consumer.value, about_.id.value)));
+    return finish();
+  }
+  if (how) {
     iteration past{about_.policy, wanted.repetition, 0};
     past.apply(iteration::finished_as{*how});
     auto view = view_of(past);

@@ -56,5 +56,15 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
 }
 
+/// Small worlds in which it did not, before the cores were mended.
+TEST(World, KeepsItsWordWhereItOnceBrokeIt) {
+  for (const uint64_t seed : {7269, 7722, 8812, 9098, 9795, 10561, 11317, 12038, 13370}) {
+    disturbed_world x{seed, disturbed_world::small()};
+    x.run();
+    for (const auto& [rule, what] : x.judged())
+      ADD_FAILURE() << "seed " << seed << ": " << rule << ": " << what << "\n" << story_of(x);
+  }
+}
+
 } // namespace
 } // namespace headrace::test
