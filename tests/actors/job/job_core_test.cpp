@@ -223,8 +223,7 @@ TEST(JobCore, KeepsItsTimerQuietWhileOneOfItsRepetitionsIsIdleForLongAndAnotherI
   x.leave(2, 1);
   EXPECT_GT(x.core.next_deadline().value(), x.now);
   x.pass(31s);
-  if (const auto next = x.core.next_deadline())
-    EXPECT_GT(*next, x.now);
+  EXPECT_GT(x.core.next_deadline().value_or(time_point::max()), x.now);
 }
 
 TEST(JobCore, SendsALargeGraphOnlyToAWorkerThatDoesNotHaveIt) {

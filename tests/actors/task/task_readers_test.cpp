@@ -59,7 +59,7 @@ TEST_F(TaskReaders, OpenTheirStreamsFromTheNodeThatTheJobNames) {
   EXPECT_EQ(core.refused_streams(), 1u);
   // The present stream stays: it is the one that the rows go to.
   core.arrived(stream_key{1}, from_consumer{stream_grant{.elements = 5, .bytes = 1 << 20}}, now);
-  core.runner_begins(1);
+  ASSERT_TRUE(core.runner_begins(1));
   const auto out = core.produced(1, numbers(0, 3), now);
   std::vector<stream_key> to;
   for (const auto& x : out)
