@@ -9,6 +9,7 @@
 #include "headrace/runtime/base/ids.hpp"
 
 #include <atomic>
+#include <cstdio>
 #include <fmt/format.h>
 #include <stop_token>
 
@@ -26,15 +27,16 @@ public:
     context_.repetition = options.repetition.value_or(0);
     context_.find_function = options.find_function;
     context_.ignored = [this](uint64_t more) { ignored_ += more; };
-    context_.distribute =
-      [token = context_.stop](const dataset_node& node) -> result<std::unique_ptr<element_source>> {
-      auto opened = service_source::open(node, token);
+    const auto warn = options.warn ? options.warn : write_warning;
+    context_.distribute = [token = context_.stop, warn](
+                            const dataset_node& node) -> result<std::unique_ptr<element_source>> {
+      auto opened = service_source::open(node, token, warn);
       if (!opened)
         return opened.status();
       return std::unique_ptr<element_source>{*std::move(opened)};
     };
     if (graph->op == dataset_op::distribute) {
-      service_ = service_source::open(*graph, context_.stop).value();
+      service_ = service_source::open(*graph, context_.stop, warn).value();
       return;
     }
     local_ = make_iterator(graph, context_).value();
@@ -145,6 +147,10 @@ public:
   element current() const { return {held_, spec_, row_}; }
 
 private:
+  static void write_warning(const std::string& what) {
+    std::fprintf(stderr, "headrace: warning: %s\n", what.c_str());
+  }
+
   static status cannot_save() {
     return unimplemented(
       "distribute: what a service gives has no positions that can be saved; save "

@@ -23,6 +23,10 @@ struct iterate_options {
   std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; without it there are none.
   std::function<named_function(const std::string&)> find_function;
+  /// Is given, in a sentence, what should be known of a pass that ended well although elements are
+  /// missing, because workers of a service were lost. Called once a pass, on a thread that reads.
+  /// Unset: a line on the standard error.
+  std::function<void(const std::string&)> warn;
 };
 
 /// One pass over a dataset. Not thread-safe. Destroying it stops what runs for it.

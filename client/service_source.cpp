@@ -14,6 +14,8 @@ struct service_source::impl {
   std::shared_ptr<node> here;
   consumer_handle actor;
   std::stop_token stop;
+  warning warn;
+  std::string job; ///< for messages
   std::vector<tensor_spec> spec;
   bool failed = false;
 };
@@ -25,7 +27,8 @@ service_source::~service_source() {
 }
 
 result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
-                                                             std::stop_token stop) {
+                                                             std::stop_token stop,
+                                                             warning warn) {
   const auto& about = graph.service;
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
@@ -40,6 +43,8 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   auto what = std::make_unique<impl>();
   what->here = session.here;
   what->stop = std::move(stop);
+  what->warn = std::move(warn);
+  what->job = options.job_name.empty() ? "distribute" : "job " + options.job_name;
   what->spec = graph.spec.components;
   std::unique_ptr<service_source> out{new service_source{std::move(what)}};
   // The handout wakes the actor, and the actor fills the handout: the actor is known a moment
@@ -72,6 +77,9 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
     // Told as the last element; then it is the end.
     out_->add(task_id{}, block::failed_row(impl_->spec, how));
     came = out_->try_next(rows, how);
+  } else if (came == handout::outcome::over) {
+    if (const auto remark = out_->take_remark(); !remark.empty())
+      impl_->warn(impl_->job + ": " + remark);
   }
   if (came == handout::outcome::nothing_yet)
     return std::nullopt;

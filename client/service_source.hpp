@@ -4,9 +4,11 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 namespace headrace {
 
@@ -15,10 +17,12 @@ class handout;
 /// A `distribute` node being read: the service's elements in this process.
 class service_source final : public element_source {
 public:
+  /// Is given what a trainer should know of a pass that ended well: that elements are missing.
+  using warning = std::function<void(const std::string&)>;
   /// Registers the graph, opens the next repetition of its job, and returns without waiting for
   /// elements.
   static result<std::unique_ptr<service_source>> open(const dataset_node& node,
-                                                      std::stop_token stop);
+                                                      std::stop_token stop, warning warn);
   ~service_source() override;
 
   std::optional<block> next(const limits& wanted) override;

@@ -42,7 +42,10 @@ job_status read(schema::JobStatus::Reader in) {
                  in.getRepetition(),
                  in.getConsumers(),
                  std::string{in.getFailure()},
-                 {}};
+                 {},
+                 in.getLostTasks(),
+                 in.getLostSplits(),
+                 in.getRereadSplits()};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   return out;
 }

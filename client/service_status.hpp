@@ -33,6 +33,9 @@ struct job_status {
   uint32_t consumers = 0;
   std::string failure; ///< why it failed
   std::vector<task_status> tasks;
+  uint64_t lost_tasks = 0;    ///< with rows that no trainer was given
+  uint64_t lost_splits = 0;   ///< of which rows may be missing, at most
+  uint64_t reread_splits = 0; ///< of lost tasks, that reached no trainer and others have read
 };
 
 struct worker_status {

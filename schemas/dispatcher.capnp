@@ -132,6 +132,17 @@ struct TaskInfo {
   workerId @4 :UInt64;
 }
 
+struct IterationLosses {
+  # What a repetition lacks, or gave only in part, as workers were lost; as far as its job knows.
+
+  tasks @0 :UInt64;
+  # That were lost with rows that no reader got.
+  splits @1 :UInt64;
+  # Of which rows may be missing, at most. Under `off` none are counted: the copy of each lost task ended early.
+  reread @2 :UInt64;
+  # Splits that lost tasks had and no reader got anything of: others have read them.
+}
+
 struct Iteration {
   # The state of one repetition as a consumer needs it; pushed whole when it changes (there are as many
   # tasks as workers).
@@ -156,6 +167,7 @@ struct Iteration {
   # among `tasks` again later, and then goes on where it was.
   starting @10 :UInt32;
   # Tasks that were ordered and are not among `tasks` yet.
+  losses @11 :IterationLosses;
 }
 
 struct LeaveService {
@@ -165,10 +177,30 @@ struct LeaveService {
   incarnation @1 :UInt64;
 }
 
+struct SplitRun {
+  source @0 :UInt32;
+  pass @1 :UInt64;
+  splits @2 :SplitRange;
+}
+
+struct SplitReceipt {
+  # Of which splits rows of a task reached a reader: those that it does not name are given to other tasks when the
+  # task is lost, so it may name more than did, and never less.
+
+  taskId @0 :UInt64;
+  reached @1 :List(SplitRun);
+  fromPass @2 :UInt64;
+  # Of all earlier passes every split counts as reached.
+  newest @3 :SplitRun;
+  # Of the last row that came: one split. Absent: none came.
+}
+
 struct ConsumerHeartbeat {
   consumerId @0 :UInt64;
   jobId @1 :UInt64;
   repetition @2 :UInt64;
+  receipts @3 :List(SplitReceipt);
+  # Of tasks that are lost, until a heartbeat with them was answered.
 }
 
 struct LeaveIteration {
@@ -177,6 +209,7 @@ struct LeaveIteration {
   repetition @2 :UInt64;
   marks @3 :List(Worker.ReaderMark);
   # How far it is with each task: a link to a task may be away as it leaves.
+  receipts @4 :List(SplitReceipt);
 }
 
 struct SplitRange {

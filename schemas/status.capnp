@@ -61,6 +61,12 @@ struct JobStatus {
   tasks @7 :List(TaskStatus);
   failure @8 :Text;
   # Why it failed; else empty.
+  lostTasks @9 :UInt64;
+  # Of the newest repetition: those that were lost with rows that no consumer got.
+  lostSplits @10 :UInt64;
+  # Of which rows may be missing, at most.
+  rereadSplits @11 :UInt64;
+  # Of tasks that were lost, that reached no consumer and that other tasks were given.
 }
 
 struct ServiceStatus {

@@ -138,7 +138,7 @@ void consumer_state::carry_out(const consume::ask& what) {
 
 void consumer_state::carry_out(const consume::beat& what) {
   const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
-    write_reader(b.initDispatcher().initConsumerHeartbeat(), what.who);
+    write_heartbeat(b.initDispatcher().initConsumerHeartbeat(), what.what);
   });
   port::request(self_, *dispatcher_.get(), core_.timing().lease, say)
     .then([this, at = what.at](

@@ -20,7 +20,7 @@ struct ask {
 /// Say to the job that this reader lives. The outcome goes to `heartbeat_answered`, with the time
 /// of the command, or to `heartbeat_unanswered`.
 struct beat {
-  reader_of who;
+  reader_heartbeat what;
   time_point at; ///< now
 };
 /// Say to the job that this reader leaves.

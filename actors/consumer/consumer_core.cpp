@@ -171,13 +171,25 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   for (auto id : state.lost)
     if (auto at = streams_.find(id); at != streams_.end())
       drop(id, at->second);
+  account_for(state.lost);
+  losses_ = state.losses;
   share_credit();
   told_everything_ = state.starting == 0;
   if (!present.empty())
     without_worker_since_ = now;
   finished_ = state.finished;
   fence(now);
+  if (std::ranges::any_of(receipts_due_, [](const auto& x) { return !x.second; }))
+    say_alive(now);
   conclude();
+}
+
+void consumer_core::account_for(const std::vector<task_id>& lost) {
+  if (options_.mode == sharding_policy::off)
+    return;
+  for (auto id : lost)
+    if (accounted_.insert(id).second)
+      receipts_due_[id] = std::nullopt;
 }
 
 consume::commands consumer_core::heartbeat_answered(const status& how, time_point at,
@@ -187,6 +199,13 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
   unanswered_since_.reset();
   if (how) {
     lease_until_ = std::max(lease_until_, at + timing_.lease);
+    std::erase_if(receipts_due_, [&](const auto& entry) {
+      if (entry.second != at)
+        return false;
+      if (const auto of = streams_.find(entry.first); of != streams_.end())
+        of->second.received.clear();
+      return true;
+    });
     fence(now);
   } else if (how.code() == status_code::unavailable) {
     // Whether the job is restarted, or has failed, is said to who asks for it.
@@ -219,7 +238,11 @@ consume::commands consumer_core::trainer_leaves() {
     leave_iteration what{{id_, job_, options_.repetition}, {}};
     // A link to a task may be away: its job says there how far the trainer is.
     if (shared_)
-      for (const auto& [id, s] : streams_) what.handed_out[id] = out_->of(id).handed_out;
+      for (const auto& [id, s] : streams_) {
+        what.handed_out[id] = out_->of(id).handed_out;
+        if (options_.mode != sharding_policy::off && (!accounted_.contains(id) || receipts_due_.contains(id)))
+          what.receipts.push_back(s.received.receipt_of(id));
+      }
     then(consume::say_goodbye{std::move(what)});
   }
   auto goodbye = done();
@@ -260,7 +283,7 @@ void consumer_core::end() {
   if (left_ || failed_)
     return;
   ended_ = true;
-  out_->finish({});
+  out_->finish({}, describe(losses_, options_.mode));
 }
 
 void consumer_core::fail(const status& why) {
@@ -318,10 +341,23 @@ void consumer_core::beat(time_point now) {
     waiting_since_ = now;
   if (auto how = overdue(now); !how)
     return fail(how);
+  say_alive(now);
+}
+
+void consumer_core::say_alive(time_point now) {
   if (!connected_ || !known_)
     return;
   await_answer(now);
-  then(consume::beat{{id_, job_, options_.repetition}, now});
+  // Answers are told apart by their time.
+  said_at_ = std::max(now, said_at_ + duration{1});
+  consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
+  for (auto& [id, said] : receipts_due_) {
+    const auto of = streams_.find(id);
+    out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
+                                                     : split_receipt{.task = id});
+    said = said_at_;
+  }
+  then(std::move(out));
 }
 
 void consumer_core::await_answer(time_point now) {

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/consumer/consumer_command.hpp"
 #include "headrace/actors/consumer/consumer_options.hpp"
+#include "headrace/actors/consumer/received_splits.hpp"
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/actors/protocol/stream_messages.hpp"
 #include "headrace/actors/stream/handout.hpp"
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -102,6 +104,7 @@ private:
     bool held = false;    ///< its rows may belong to others: they are not handed out
     bool leaving = false; ///< it gives what it has as fast as it may
     stream_credit credit;
+    received_splits received; ///< that its rows come from
     duration pause{}; ///< before the next attempt to connect
     std::optional<time_point> retry_at;
     status unreached; ///< why the last attempt failed, or what cut it off
@@ -112,6 +115,9 @@ private:
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
+  void say_alive(time_point now);
+  /// What was got of tasks that are lost is said to the job, until it has heard it.
+  void account_for(const std::vector<task_id>& lost);
   void await_answer(time_point now);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, stream_block in);
@@ -180,8 +186,13 @@ private:
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
   time_point beat_at_;
+  time_point said_at_; ///< the newest heartbeat
   lease_timing timing_;
   std::map<task_id, stream> streams_;
+  /// Lost tasks of which the job has not acknowledged the receipt, and the heartbeat that had it.
+  std::map<task_id, std::optional<time_point>> receipts_due_;
+  std::set<task_id> accounted_; ///< lost tasks
+  iteration_losses losses_;     ///< as the job last said
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known
   time_point without_worker_since_;

@@ -65,7 +65,7 @@ public:
     }
     // Where all left or were lost, nobody has read to the end: under DYNAMIC splits are left, under
     // OFF no copy was whole. A worker may yet come.
-    if (busy || !ended || now.finished_)
+    if (busy || !ended || rest.unsettled || now.finished_)
       return;
     if (rest.splits && !ended_after(newest))
       return start_for_rest(rest, newest);
@@ -210,6 +210,21 @@ iteration::decision iteration::task_left(task_id id, incarnation life, output ma
   gone.made = made;
   gone.newest = last_task_;
   next.move(std::move(gone), task_state::left);
+  next.conclude(rest);
+  return std::move(next.out);
+}
+
+iteration::decision iteration::task_settled(task_id id, bool gave_back,
+                                            const job_remainder& rest) const {
+  const auto at = tasks_.find(id);
+  if (at == tasks_.end() || finished_)
+    return {};
+  draft next{*this};
+  auto gone = at->second;
+  if (gave_back)
+    gone.newest = last_task_;
+  next.add(task_is{std::move(gone)});
+  next.out.todo.announce = true;
   next.conclude(rest);
   return std::move(next.out);
 }

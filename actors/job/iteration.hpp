@@ -15,7 +15,9 @@ namespace headrace {
 
 /// What may be left to do when no task of a repetition is busy any more, and who could do it.
 struct job_remainder {
-  bool splits = false; ///< given back by tasks that left, and not leased since
+  bool splits = false; ///< given back by tasks that left or are lost, and not leased since
+  /// What lost tasks had is not known yet, and may have to be read.
+  bool unsettled = false;
   std::vector<worker_info> alive;
 };
 
@@ -35,7 +37,7 @@ public:
     worker_info worker;
     task_state state = task_state::starting;
     output made;         ///< when it is over
-    uint64_t newest = 0; ///< when it left: tasks up to this one had begun before
+    uint64_t newest = 0; ///< when it gave splits back: tasks up to this one had begun before
     /// It ended before its sources were exhausted, as its pipeline takes only so much of them.
     bool by_itself = false;
 
@@ -103,6 +105,9 @@ public:
   /// `rest` counts what it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
+  /// It is known what of a lost task's splits reached its readers.
+  /// `gave_back`: others are to read some.
+  decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 

@@ -78,9 +78,10 @@ caf::result<envelope> job_state::receive(const envelope& in) {
     });
   }
   case arm::CONSUMER_HEARTBEAT: {
-    const auto who = read_reader(request.getConsumerHeartbeat());
+    const auto what = read_heartbeat(request.getConsumerHeartbeat());
+    const auto& who = what.who;
     return decide(in, [&](request_token token) {
-      auto out = core_.heartbeat(token, who, now());
+      auto out = core_.heartbeat(token, what, now());
       // It is not known after a restart.
       if (core_.is_reader(who))
         if (auto& reader = readers_[{who.repetition, who.consumer}]; !reader)

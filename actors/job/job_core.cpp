@@ -36,6 +36,7 @@ job_commands job_core::start(time_point now) {
 // -- what every event does ------------------------------------------------------------
 
 job_commands job_core::finish() {
+  for (auto& [number, r] : record_.repetitions()) settle_losses(r);
   const auto spent = record_.spent();
   commit(spent);
   for (const auto& one : spent) connected_.erase(one.repetition);
@@ -131,7 +132,10 @@ job_commands job_core::timer(time_point now) {
   for (const auto& [reader, what] : readers_heard_.advance(now)) {
     const auto& [number, who] = reader;
     say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}});
-    remove(record_.repetitions().at(number), who);
+    auto& r = record_.repetitions().at(number);
+    if (r.leases.records() != 0)
+      commit({{number, lease_history::fact{lease_history::unheard{who}}}});
+    remove(r, who);
   }
   lose_missing();
   if (repeat_at_ && *repeat_at_ <= now) {

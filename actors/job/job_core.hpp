@@ -34,7 +34,7 @@ public:
   /// OpenIteration: a consumer asks to read a repetition; it may have asked before.
   job_commands open(request_token request, const open_iteration& wanted, time_point now);
   /// ConsumerHeartbeat: a reader is alive.
-  job_commands heartbeat(request_token request, const reader_of& who, time_point now);
+  job_commands heartbeat(request_token request, const reader_heartbeat& what, time_point now);
   /// LeaveIteration: a reader needs no more.
   job_commands leave(request_token request, const leave_iteration& what, time_point now);
 
@@ -115,7 +115,7 @@ private:
   // readers
   repetition& begin(uint64_t number);
   void remove(repetition& r, consumer_id who);
-  iteration_view view_of(const iteration& state) const;
+  iteration_view view_of(const repetition& r) const;
   void announce(const repetition& r);
   bool is_read() const;
   /// Ends the job if nobody reads it, nor may come back to it.
@@ -140,6 +140,9 @@ private:
   void lose_missing();
   /// What may be left to do; `given_back`: by the task that is spoken of.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
+  void lose(repetition& r, worker_id who);
+  /// Of lost tasks whose readers have said what they got.
+  void settle_losses(repetition& r);
 
   // splits
   /// Answers the waiting questions that can be answered now.

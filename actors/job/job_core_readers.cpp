@@ -31,8 +31,9 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     return finish();
   }
   if (how) {
-    iteration past{about_.policy, wanted.repetition, 0};
-    past.apply(iteration::finished_as{*how});
+    repetition past{iteration{about_.policy, wanted.repetition, 0}, split_assigner{{}},
+                    lease_history{{}}};
+    past.state.apply(iteration::finished_as{*how});
     auto view = view_of(past);
     view.version = std::numeric_limits<uint64_t>::max();
     answer(request, std::move(view));
@@ -53,12 +54,14 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
   for (const auto& [id, worker] : workers_) alive.push_back(worker);
   carry_out(r, r.state.consumer_joined(wanted.consumer, alive, wanted.node));
   readers_heard_.grant({wanted.repetition, wanted.consumer}, now);
-  answer(request, view_of(r.state));
+  answer(request, view_of(r));
   return finish();
 }
 
-job_commands job_core::heartbeat(request_token request, const reader_of& who, time_point now) {
+job_commands job_core::heartbeat(request_token request, const reader_heartbeat& what,
+                                 time_point now) {
   now_ = now;
+  const auto& who = what.who;
   if (!readers_heard_.renew({who.repetition, who.consumer}, now)) {
     answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
                                           who.consumer.value, about_.id.value)));
@@ -67,6 +70,10 @@ job_commands job_core::heartbeat(request_token request, const reader_of& who, ti
   // After a restart it is not known how to reach it, nor what it has missed.
   if (connected_[who.repetition].readers.insert(who.consumer).second)
     announce(record_.repetitions().at(who.repetition));
+  const auto& leases = record_.repetitions().at(who.repetition).leases;
+  for (const auto& receipt : what.receipts)
+    if (leases.awaits(receipt.task, who.consumer))
+      commit({{who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}});
   answer(request, status{});
   return finish();
 }
@@ -79,6 +86,10 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
       if (const auto known = at->second.state.tasks().find(task);
           known != at->second.state.tasks().end() && known->second.alive())
         departed_[task][what.who.consumer] = mark;
+    for (const auto& receipt : what.receipts)
+      if (at->second.leases.has(receipt.task))
+        commit({{at->first,
+                 lease_history::fact{lease_history::received{what.who.consumer, receipt}}}});
     remove(at->second, what.who.consumer);
   }
   end_if_unused();
@@ -130,7 +141,8 @@ void job_core::end_if_unused() {
   over_ = true;
 }
 
-iteration_view job_core::view_of(const iteration& state) const {
+iteration_view job_core::view_of(const repetition& r) const {
+  const auto& state = r.state;
   iteration_view out{
     .job = about_.id,
     .repetition = state.repetition(),
@@ -139,6 +151,7 @@ iteration_view job_core::view_of(const iteration& state) const {
     .shared = !about_.name.empty(),
     .failure = state.failure(),
     .timing = about_.timing,
+    .losses = record_.losses_of(r),
   };
   for (const auto& [id, task] : state.tasks())
     if (task.state == iteration::task_state::starting)
@@ -154,7 +167,7 @@ iteration_view job_core::view_of(const iteration& state) const {
 void job_core::announce(const repetition& r) {
   const auto& readers = connected_[r.state.repetition()].readers;
   if (!readers.empty())
-    todo_.push_back(job_command::announce{{readers.begin(), readers.end()}, view_of(r.state)});
+    todo_.push_back(job_command::announce{{readers.begin(), readers.end()}, view_of(r)});
 }
 
 } // namespace headrace

@@ -1,6 +1,7 @@
 #include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace headrace {
@@ -31,8 +32,7 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
 job_commands job_core::worker_lost(worker_id who, time_point now) {
   now_ = now;
   workers_.erase(who);
-  for (auto& [number, r] : record_.repetitions())
-    carry_out(r, r.state.worker_lost(who, rest_of(r)));
+  for (auto& [number, r] : record_.repetitions()) lose(r, who);
   return finish();
 }
 
@@ -50,7 +50,36 @@ void job_core::lose_missing() {
     for (const auto& [id, task] : r.state.tasks())
       if (task.alive() && !is_present(task.worker))
         missing.insert(task.worker.id);
-    for (auto who : missing) carry_out(r, r.state.worker_lost(who, rest_of(r)));
+    for (auto who : missing) lose(r, who);
+  }
+}
+
+void job_core::lose(repetition& r, worker_id who) {
+  auto rest = rest_of(r);
+  rest.unsettled |= std::ranges::any_of(r.state.tasks(), [&](const auto& entry) {
+    const auto& [id, task] = entry;
+    return task.worker.id == who && task.alive() && r.leases.has(id);
+  });
+  carry_out(r, r.state.worker_lost(who, rest));
+}
+
+void job_core::settle_losses(repetition& r) {
+  const auto number = r.state.repetition();
+  while (auto known = r.leases.settle()) {
+    const auto id = known->outcome.task;
+    const auto& lost = known->outcome.lost;
+    const bool back = !known->back.empty();
+    say(log_level::warn, "a task is lost with its worker",
+        {{"task", to_string(id)},
+         {"splits_that_may_lack_rows", lost.splits},
+         {"splits_read_again", lost.reread}});
+    std::vector<job_record::fact> facts;
+    for (const auto& one : known->back) facts.push_back({number, split_assigner::fact{one}});
+    facts.push_back({number, split_assigner::fact{split_assigner::task_gone{id}}});
+    facts.push_back({number, lease_history::fact{known->outcome}});
+    auto rest = rest_of(r, back);
+    rest.unsettled = r.leases.unsettled(id);
+    carry_out(r, r.state.task_settled(id, back, rest), std::move(facts));
   }
 }
 
@@ -147,7 +176,8 @@ void job_core::left(repetition& r, const task_end& what) {
 }
 
 job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
-  job_remainder out{.splits = given_back || r.splits.has_rest()};
+  job_remainder out{.splits = given_back || r.splits.has_rest(),
+                    .unsettled = r.leases.unsettled()};
   for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
   return out;
 }

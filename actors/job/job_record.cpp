@@ -23,7 +23,7 @@ void job_record::apply(const fact& what) {
     repetitions_.try_emplace(
       what.repetition,
       repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
-                 split_assigner{plan_}, first->seed});
+                 split_assigner{plan_}, lease_history{plan_}, first->seed});
     return;
   }
   auto at = repetitions_.find(what.repetition);
@@ -33,8 +33,13 @@ void job_record::apply(const fact& what) {
     return forget(at);
   if (const auto* task = std::get_if<iteration::fact>(&what.what))
     at->second.state.apply(*task);
-  else
-    at->second.splits.apply(std::get<split_assigner::fact>(what.what));
+  else if (const auto* leases = std::get_if<lease_history::fact>(&what.what))
+    at->second.leases.apply(*leases);
+  else {
+    const auto& splits = std::get<split_assigner::fact>(what.what);
+    at->second.splits.apply(splits);
+    at->second.leases.apply(splits);
+  }
 }
 
 void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
@@ -61,6 +66,15 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
   return number < over_below_ ? std::optional{status{}} : std::nullopt;
 }
 
+iteration_losses job_record::losses_of(const repetition& r) const {
+  auto out = r.leases.losses();
+  if (mode_ == sharding_policy::off)
+    out.tasks = static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [](const auto& entry) {
+      return entry.second.state == iteration::task_state::lost;
+    }));
+  return out;
+}
+
 std::vector<placed_task> job_record::running() const {
   std::vector<placed_task> out;
   for (const auto& [number, r] : repetitions_)
@@ -81,7 +95,14 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   if (!decided.todo.start.empty() || !decided.todo.forget.empty())
     out.push_back({number, split_assigner::shared_by{static_cast<uint64_t>(std::ranges::count_if(
                              after.tasks(), [](const auto& x) { return x.second.alive(); }))}});
-  for (auto id : decided.todo.forget) out.push_back({number, split_assigner::task_gone{id}});
+  const auto& leases = repetitions_.at(number).leases;
+  const auto& readers = after.consumers();
+  for (auto id : decided.todo.forget)
+    // Until its readers have said what they got, nobody is told that there is nothing more.
+    if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
+      out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
+    else
+      out.push_back({number, split_assigner::task_gone{id}});
   return out;
 }
 

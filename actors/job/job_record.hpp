@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/iteration.hpp"
+#include "headrace/actors/job/lease_history.hpp"
 #include "headrace/actors/job/split_assigner.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 
@@ -27,15 +28,18 @@ public:
   /// Something that happened in one repetition.
   struct fact {
     uint64_t repetition = 0;
-    std::variant<begun, iteration::fact, split_assigner::fact, forgotten> what;
+    std::variant<begun, iteration::fact, split_assigner::fact, lease_history::fact, forgotten> what;
     friend bool operator==(const fact&, const fact&) = default;
   };
   struct repetition {
     iteration state;
     split_assigner splits;
+    lease_history leases;
     uint64_t seed = 0;
     friend bool operator==(const repetition&, const repetition&) = default;
   };
+  /// What of a repetition is lost so far.
+  iteration_losses losses_of(const repetition& r) const;
 
   job_record(job_id id, sharding_policy mode, split_plan plan)
     : id_(id), mode_(mode), plan_(std::move(plan)) {}

@@ -19,6 +19,10 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
   out.setRepetition(newest.repetition());
   out.setConsumers(static_cast<uint32_t>(newest.consumers().size()));
   out.setState(!newest.failure().ok() ? "failed" : newest.finished() ? "finished" : "running");
+  const auto losses = record.losses_of(all.rbegin()->second);
+  out.setLostTasks(losses.tasks);
+  out.setLostSplits(losses.splits);
+  out.setRereadSplits(losses.reread);
   auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
   unsigned i = 0;
   for (const auto& [id, task] : newest.tasks()) {

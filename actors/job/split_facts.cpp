@@ -81,9 +81,19 @@ void split_assigner::on(const task_gone& x) {
 }
 
 void split_assigner::on(const returned& x) {
-  const auto pass = passes_.find({x.pass, group_of(x.source)});
-  if (pass == passes_.end())
-    return;
+  const key where{x.pass, group_of(x.source)};
+  auto pass = passes_.find(where);
+  if (pass == passes_.end()) {
+    const auto g = groups_.find(where.second);
+    if (!x.kept || g == groups_.end() || x.pass >= g->second.passes_over)
+      return;
+    // Of a pass that is over and forgotten: what came back is all there is of it.
+    pass = passes_.try_emplace(where).first;
+  }
+  if (x.pass < groups_.at(where.second).passes_over) {
+    pass->second.next = std::max(pass->second.next, x.splits.first + x.splits.count);
+    pass->second.total = pass->second.next;
+  }
   pass->second.returned.push_back(x.splits);
   pass->second.keeps |= x.kept;
   if (const auto total = pass->second.total)

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace headrace {
 
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what) {
@@ -48,8 +50,53 @@ reader_of read_reader_from(Reader in) {
 
 } // namespace
 
-void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who) {
-  write_reader_to(out, who);
+namespace {
+
+void write_run(schema::SplitRun::Builder out, const split_run& what) {
+  out.setSource(what.source);
+  out.setPass(what.pass);
+  out.getSplits().setFirst(what.splits.first);
+  out.getSplits().setCount(what.splits.count);
+}
+
+split_run read_run(schema::SplitRun::Reader in) {
+  const auto splits = in.getSplits();
+  const auto first = splits.getFirst();
+  return {in.getSource(), in.getPass(), {first, std::min(splits.getCount(), UINT64_MAX - first)}};
+}
+
+void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,
+                    const std::vector<split_receipt>& what) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    out[i].setTaskId(what[i].task.value);
+    out[i].setFromPass(what[i].from_pass);
+    auto reached = out[i].initReached(static_cast<unsigned>(what[i].reached.size()));
+    for (unsigned j = 0; j < reached.size(); ++j) write_run(reached[j], what[i].reached[j]);
+    if (what[i].newest)
+      write_run(out[i].initNewest(), *what[i].newest);
+  }
+}
+
+std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Reader in) {
+  std::vector<split_receipt> out;
+  for (auto one : in) {
+    split_receipt next{.task = task_id{one.getTaskId()}, .from_pass = one.getFromPass()};
+    for (auto run : one.getReached()) next.reached.push_back(read_run(run));
+    if (one.hasNewest())
+      next.newest = read_run(one.getNewest());
+    out.push_back(std::move(next));
+  }
+  return out;
+}
+
+} // namespace
+
+void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartbeat& what) {
+  write_reader_to(out, what.who);
+  write_receipts(out.initReceipts(static_cast<unsigned>(what.receipts.size())), what.receipts);
+}
+reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
+  return {read_reader_from(in), read_receipts(in.getReceipts())};
 }
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {
   write_reader_to(out, what.who);
@@ -61,10 +108,10 @@ void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& wha
     one.setTaskId(task.value);
     one.setHandedOut(mark);
   }
+  write_receipts(out.initReceipts(static_cast<unsigned>(what.receipts.size())), what.receipts);
 }
-reader_of read_reader(schema::ConsumerHeartbeat::Reader in) { return read_reader_from(in); }
 leave_iteration read_leave(schema::LeaveIteration::Reader in) {
-  leave_iteration out{read_reader_from(in), {}};
+  leave_iteration out{read_reader_from(in), {}, read_receipts(in.getReceipts())};
   for (auto one : in.getMarks()) out.handed_out[task_id{one.getTaskId()}] = one.getHandedOut();
   return out;
 }
@@ -90,6 +137,10 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   }
   auto lost = out.initLost(static_cast<unsigned>(what.lost.size()));
   for (unsigned i = 0; i < lost.size(); ++i) lost.set(i, what.lost[i].value);
+  auto losses = out.initLosses();
+  losses.setTasks(what.losses.tasks);
+  losses.setSplits(what.losses.splits);
+  losses.setReread(what.losses.reread);
 }
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
@@ -118,6 +169,8 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
                          std::string{text_of(task.getDataAddress())},
                          std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()}});
   for (auto id : in.getLost()) out.lost.emplace_back(id);
+  const auto losses = in.getLosses();
+  out.losses = {losses.getTasks(), losses.getSplits(), losses.getReread()};
   return out;
 }
 

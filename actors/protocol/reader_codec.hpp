@@ -12,9 +12,9 @@ namespace headrace {
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what);
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in);
 
-void write_reader(schema::ConsumerHeartbeat::Builder out, const reader_of& who);
+void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartbeat& what);
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what);
-reader_of read_reader(schema::ConsumerHeartbeat::Reader in);
+reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in);
 leave_iteration read_leave(schema::LeaveIteration::Reader in);
 
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/actors/protocol/iteration_losses.hpp"
+#include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -38,11 +40,20 @@ struct reader_of {
   friend bool operator==(const reader_of&, const reader_of&) = default;
 };
 
+/// A reader says that it lives.
+struct reader_heartbeat {
+  reader_of who;
+  /// What it got of tasks that are lost. Said until it is acknowledged.
+  std::vector<split_receipt> receipts = {};
+};
+
 /// A reader leaves in order.
 struct leave_iteration {
   reader_of who;
   /// By task: the elements of its stream that the trainer was given.
   std::map<task_id, uint64_t> handed_out;
+  /// What it got of tasks that are lost or may be.
+  std::vector<split_receipt> receipts = {};
 };
 
 /// Where a consumer finds a task.
@@ -70,6 +81,7 @@ struct iteration_view {
   bool shared = false;   ///< other consumers may join: ask for small amounts first
   status failure;        ///< not ok: the job cannot go on
   lease_timing timing;
+  iteration_losses losses; ///< so far
 };
 
 } // namespace headrace

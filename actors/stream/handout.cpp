@@ -107,14 +107,21 @@ void handout::erase(task_id from) {
   queues_.erase(from);
 }
 
-void handout::finish(status how) {
+void handout::finish(status how, std::string remark) {
   std::unique_lock lock{mutex_};
-  if (!end_)
+  if (!end_) {
     end_ = std::move(how);
+    remark_ = std::move(remark);
+  }
   changed_.notify_one();
   const bool waited = waiting_;
   lock.unlock();
   tell_of_arrival(waited);
+}
+
+std::string handout::take_remark() {
+  std::lock_guard lock{mutex_};
+  return end_ ? std::exchange(remark_, {}) : std::string{};
 }
 
 handout::marks handout::of(task_id from) {

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 namespace headrace {
@@ -48,8 +49,9 @@ public:
   void release(task_id from);
   /// Drops what of that task is not handed out, and its marks. @pre nothing of it is added any more
   void erase(task_id from);
-  /// Nothing comes any more, well or not. The first call holds.
-  void finish(status how);
+  /// Nothing comes any more, well or not. The first call holds. `remark`: what the trainer should
+  /// know of what it was given, or empty.
+  void finish(status how, std::string remark = {});
 
   /// In elements of one task's stream.
   struct marks {
@@ -78,6 +80,8 @@ public:
   /// waiting until it asks again. Over on `stop`, too: `how` says so.
   outcome next_within(duration limit, const std::stop_token& stop,
                       std::shared_ptr<const block>& rows, status& how);
+  /// What is to be said of the whole, once it is over; then empty.
+  std::string take_remark();
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
   /// with `next`.
   int64_t claim() noexcept {
@@ -123,6 +127,7 @@ private:
   uint64_t unseen_bytes_ = 0; ///< taken since `look`
   uint64_t quiet_bytes_ = 0;
   std::optional<status> end_;
+  std::string remark_;
   std::atomic<bool> told_{false}; ///< woken, and nobody has looked yet
 };
 

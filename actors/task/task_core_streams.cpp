@@ -258,8 +258,10 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // What it has goes to readers that have not opened their streams yet, if there are any.
-  const bool unread = readers_.consumers.empty() && routes_.empty();
+  // What it has goes to readers that have not opened their streams yet, or is lost with the worker:
+  // its job knows what to do then.
+  const bool unread =
+    readers_.consumers.empty() && routes_.empty() && output_.pending_rows() == 0;
   if (output_.finished() || (leaving_ && (output_.delivered() || (exhausted_ && unread))))
     return finish(now);
   if (now >= reported_ + report_interval)

@@ -201,7 +201,8 @@ void worker_core::look_if_left(commands& out) {
 }
 
 void worker_core::drain_over(commands& out) {
-  // What they have not given by now is lost; what they have not begun is not.
+  // What they have not given by now is lost with this worker: its job asks the readers what they
+  // got, and gives the rest to others.
   for (const auto& [id, task] : tasks_) {
     out.emplace_back(
       log_line{log_level::warn,
@@ -209,15 +210,6 @@ void worker_core::drain_over(commands& out) {
                {{"task", to_string(id)},
                 {"after", fmt::format("{} ms", drain_ / std::chrono::milliseconds{1})}}});
     out.emplace_back(worker::close_streams{id});
-    ended({.id = id,
-           .life = task.order.life,
-           .job = task.order.job,
-           .counts = task.counts,
-           .wants = {},
-           .ended = status{},
-           .outcome = task_outcome::left,
-           .unread = {}},
-          out);
   }
   say_goodbye(out);
 }

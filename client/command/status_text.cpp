@@ -92,6 +92,11 @@ std::string status_text(const service_status& x) {
                        job.repetition, job.consumers, job.dataset);
     if (!job.failure.empty())
       out += fmt::format("  failed: {}\n", job.failure);
+    if (job.lost_tasks != 0)
+      out += fmt::format("  lost: {} tasks, with rows of up to {} splits\n", job.lost_tasks,
+                         job.lost_splits);
+    if (job.reread_splits != 0)
+      out += fmt::format("  read again: {} splits of tasks that were lost\n", job.reread_splits);
     if (!job.tasks.empty())
       out +=
         fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", "TASK", "WORKER",
@@ -133,6 +138,9 @@ std::string status_json(const service_status& x) {
                     {"repetition", job.repetition},
                     {"consumers", job.consumers},
                     {"failure", job.failure},
+                    {"lost_tasks", job.lost_tasks},
+                    {"lost_splits", job.lost_splits},
+                    {"reread_splits", job.reread_splits},
                     {"tasks", std::move(tasks)}});
   }
   auto tree = nlohmann::json::array();

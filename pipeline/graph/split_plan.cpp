@@ -57,20 +57,6 @@ private:
     }
   }
 
-  static bool splits_are_rows(const dataset_node& source) {
-    switch (source.op) {
-    case dataset_op::global_shuffle:
-    case dataset_op::range:
-    case dataset_op::from_tensors:
-    case dataset_op::from_tensor_slices:
-    case dataset_op::counter:
-    case dataset_op::random:
-    case dataset_op::generator: return true;
-    case dataset_op::fixed_length: return source.text.empty();
-    default: return false;
-    }
-  }
-
   uint32_t new_group() { return next_group_++; }
 
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
@@ -119,7 +105,25 @@ private:
 
 } // namespace
 
-split_plan plan_splits(const dataset_ptr& graph) { return planner{}.plan(*graph); }
+bool splits_are_rows(const dataset_node& source) noexcept {
+  switch (source.op) {
+  case dataset_op::global_shuffle:
+  case dataset_op::range:
+  case dataset_op::from_tensors:
+  case dataset_op::from_tensor_slices:
+  case dataset_op::counter:
+  case dataset_op::random:
+  case dataset_op::generator: return true;
+  case dataset_op::fixed_length: return source.text.empty();
+  default: return false;
+  }
+}
+
+split_plan plan_splits(const dataset_ptr& graph) {
+  auto out = planner{}.plan(*graph);
+  out.rows = split_rows_of(*graph);
+  return out;
+}
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/graph/split_rows.hpp"
 
 namespace headrace {
 
@@ -28,9 +29,13 @@ struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
   bool infinite = false; ///< the graph never ends
+  split_rows rows;
 };
 
 split_plan plan_splits(const dataset_ptr& graph);
+
+/// Is each split of this source one row?
+bool splits_are_rows(const dataset_node& source) noexcept;
 
 /// Input `index` of a node decides, and gives nothing itself: each run of the graph reads it whole,
 /// also where the splits of other sources are shared out. The choices of choose_from_datasets.

@@ -17,8 +17,10 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   std::optional<result<buffer>> at_end; ///< what `save` gave at the end
   announcement fetched;
 
+  std::atomic<bool> warned{false}; ///< `warnings` is not empty
   std::mutex mutex;
   std::condition_variable changed;
+  std::vector<std::string> warnings; ///< that nobody was given yet
   bool started = false; ///< there is a thread
   bool asked = false;
   bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile

@@ -19,7 +19,7 @@ public:
       policy_(policy),
       plan_(random_, 300),
       ledger_(plan_),
-      job_(policy, plan_.what),
+      job_(policy, plan_of(plan_, random_)),
       accidents_(random_() % 300 + 20) {
     for (auto n = random_() % 4; n != 0; --n) start_worker(worker_id{n});
   }
@@ -54,6 +54,12 @@ private:
     split_question which;
   };
 
+  /// Sources that do not advance together find no partner for what comes back.
+  static const split_plan& plan_of(random_plan& plan, std::mt19937_64& random) {
+    plan.what.rows.apart = plan.aligned() && random() % 2 == 0;
+    plan.what.rows.single = plan.what.rows.apart;
+    return plan.what;
+  }
   bool finished() const { return job_.begun() && job_.state().finished(); }
   void step() {
     const worker_id who{random_() % 4 + 1};
@@ -63,7 +69,7 @@ private:
     case 2: {
       const auto reader = random_() % 3 + 1;
       if (readers_.erase(reader) != 0)
-        follow(job_.leave(reader));
+        follow(job_.leave(reader, 0, {}, receipts()));
       break;
     }
     case 3:
@@ -135,6 +141,9 @@ private:
                                              : deadline_exceeded("no answer")));
       return say_goodbye();
     }
+    // What nobody receives may be read again.
+    if (plan_.what.rows.apart && readers_.empty())
+      return;
     if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
       t.reader.step(random_);
       if (!t.unread && !t.waits)
@@ -198,9 +207,10 @@ private:
         ++at;
         continue;
       }
-      at->second.reader.lose();
+      dying_.emplace(at->first, std::move(at->second.reader));
       at = tasks_.erase(at);
     }
+    look_at_the_lost(what);
     for (const auto& x : what.starts) tasks_.emplace(x.what.id, running{x, {plan_, ledger_}});
     for (const auto& x : what.news)
       if (x.what.finished)
@@ -217,6 +227,40 @@ private:
       if (auto asked = questions_.extract(token))
         if (const auto* splits = std::get_if<split_answer>(&answer))
           hear(asked.mapped(), *splits);
+  }
+  /// Readers say what they got of lost tasks, and the job what is read again.
+  void look_at_the_lost(const job_outcome& what) {
+    std::vector<split_assigner::returned> back;
+    for (const auto& fact : what.stored) {
+      const auto* of = std::get_if<split_assigner::fact>(&fact.what);
+      if (of == nullptr)
+        continue;
+      if (const auto* one = std::get_if<split_assigner::returned>(of))
+        back.push_back(*one);
+      if (const auto* gone = std::get_if<split_assigner::task_gone>(of))
+        if (auto dead = dying_.extract(gone->task)) {
+          for (const auto& one : std::exchange(back, {})) dead.mapped().gave_back(one);
+          if (plan_.what.rows.apart)
+            dead.mapped().finish();
+          else
+            dead.mapped().lose();
+        }
+    }
+    for (const auto& [who, ended] : std::map{readers_})
+      for (auto id : lost())
+        if (job_.core.record().repetitions().at(0).leases.awaits(id, consumer_id{who}))
+          follow(job_.beat(who, 0, receipts()));
+  }
+  std::vector<task_id> lost() const {
+    std::vector<task_id> out;
+    for (const auto& [id, x] : dying_) out.push_back(id);
+    return out;
+  }
+  std::vector<split_receipt> receipts() const {
+    std::vector<split_receipt> out;
+    for (const auto& [id, x] : dying_) out.push_back(x.receipt(id));
+    for (const auto& [id, x] : tasks_) out.push_back(x.reader.receipt(id));
+    return out;
   }
   void hear(const question& asked, const split_answer& given) {
     const auto at = tasks_.find(asked.task);
@@ -249,6 +293,7 @@ private:
   std::map<worker_id, worker_info> away_; ///< taken for lost, and may come back
   std::set<worker_id> leaving_;
   std::map<task_id, running> tasks_;
+  std::map<task_id, reading_task> dying_; ///< lost, and their readers have not all said it
   std::map<request_token, question> questions_; ///< that the job has not answered
   std::map<uint64_t, bool> readers_;            ///< and whether they heard of the end
   bool left_ = false;                           ///< a worker, in order

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
 
 #include <algorithm>
@@ -56,6 +57,11 @@ struct random_plan {
     if (const auto& x = part_of(source); x.aligned)
       for (auto other : x.sources) out = std::min(out, totals[other]);
     return out;
+  }
+
+  /// Do sources advance together wherever they are read side by side?
+  bool aligned() const {
+    return std::ranges::all_of(parts, [](const auto& x) { return x.aligned; });
   }
 
   split_plan what;
@@ -197,6 +203,13 @@ public:
                   EXPECT_TRUE(was_held) << "it was read here";
                 });
   }
+  /// What a reader that got all its rows says of it.
+  split_receipt receipt(task_id as) const {
+    split_receipt out{.task = as};
+    for (const auto& [where, splits] : read_)
+      for (auto split : splits) out.reached.push_back({where.second, where.first, {split, 1}});
+    return out;
+  }
   /// It is over, after what it gave back. What is left is what zips left.
   void finish() {
     for (auto& [where, splits] : std::exchange(held_, {}))
@@ -237,6 +250,7 @@ private:
   void done_with(uint32_t source, uint64_t pass, uint64_t split, split_ledger::fate how) {
     EXPECT_EQ((held_.at({source, pass}).erase(split)), 1u) << "it was not leased this";
     ledger_->add(how, source, pass, split);
+    read_[{pass, source}].insert(split);
   }
   void skipped(uint32_t source, uint64_t pass, uint64_t split) {
     if (plan_->part_of(source).aligned) {
@@ -266,6 +280,7 @@ private:
   split_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split
   std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>> held_; ///< by source and pass
+  std::map<std::pair<uint64_t, uint32_t>, std::set<uint64_t>> read_; ///< by pass and source
   bool ended_ = false;
 };
 

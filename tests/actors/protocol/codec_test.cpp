@@ -89,13 +89,18 @@ TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
 TEST(ProtocolCodec, KeepsWhoReads) {
   const reader_of who{consumer_id{1}, job_id{2}, 3};
   carrier<schema::ConsumerHeartbeat> beat;
-  write_reader(beat.out, who);
-  EXPECT_EQ(read_reader(beat.in()), who);
+  const std::vector<split_receipt> receipts{
+    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}},
+    {task_id{5}, {}, 0, {}}};
+  write_heartbeat(beat.out, {who, receipts});
+  EXPECT_EQ(read_heartbeat(beat.in()).who, who);
+  EXPECT_EQ(read_heartbeat(beat.in()).receipts, receipts);
   carrier<schema::LeaveIteration> bye;
   const std::map<task_id, uint64_t> marks{{task_id{4}, 50}, {task_id{5}, 0}};
-  write_leave(bye.out, {who, marks});
+  write_leave(bye.out, {who, marks, receipts});
   EXPECT_EQ(read_leave(bye.in()).who, who);
   EXPECT_EQ(read_leave(bye.in()).handed_out, marks);
+  EXPECT_EQ(read_leave(bye.in()).receipts, receipts);
   carrier<schema::TaskReaders> readers;
   const task_readers named{task_id{4}, 7, {consumer_id{2}}, {}, {{consumer_id{1}, 50}}};
   write_task_readers(readers.out, named);
@@ -113,6 +118,7 @@ TEST(ProtocolCodec, KeepsAnIteration) {
     .shared = true,
     .failure = internal_error("out of luck"),
     .timing = {2s, 7s},
+    .losses = {.tasks = 2, .splits = 5, .reread = 40},
   };
   carrier<schema::Iteration> x;
   write_iteration(x.out, view);
@@ -122,6 +128,7 @@ TEST(ProtocolCodec, KeepsAnIteration) {
   EXPECT_EQ(back.version, view.version);
   EXPECT_EQ(back.tasks, view.tasks);
   EXPECT_EQ(back.lost, view.lost);
+  EXPECT_EQ(back.losses, view.losses);
   EXPECT_TRUE(back.finished);
   EXPECT_TRUE(back.shared);
   EXPECT_EQ(back.failure, view.failure);

@@ -143,6 +143,7 @@ void shared_run::carry_out(const job_outcome& what, task_id from) {
   for (const auto& [token, x] : what.answers)
     if (auto asked = waiting_.extract(token))
       answer(asked.mapped().first, asked.mapped().second, x);
+  for (const auto& x : what.news) account_for(x.what);
   for (const auto& x : what.starts) {
     const bool stays = alive_.contains(x.worker);
     if (stays)
@@ -169,8 +170,19 @@ void shared_run::start(const job_command::start_task& what) {
                .crashed = [say](status why) { say(std::move(why)); }});
 }
 
+void shared_run::account_for(const iteration_view& news) {
+  for (auto id : news.lost)
+    if (auto& lost = tasks_.at(id); !std::exchange(lost.accounted, true))
+      carry_out(job_.beat(1, 0, {lost.received->receipt_of(id)}));
+}
+
 void shared_run::on(worker& from, block rows) {
-  auto& to = tasks_.at(from.order.id).rows;
+  auto& mine = tasks_.at(from.order.id);
+  mine.received->add(rows.origins);
+  for (const auto& run : rows.origins)
+    for (uint64_t i = 0; i < run.rows; ++i)
+      mine.reached[{run.source, run.pass}].insert(run.split + i * run.step);
+  auto& to = mine.rows;
   for (size_t i = 0; i < rows.rows; ++i) {
     auto text = row_text(rows, i);
     to.push_back(text[0] == '!' ? "!" : std::move(text));
@@ -241,14 +253,23 @@ void shared_run::note_lease(task_id to, uint32_t source, uint64_t pass, const sp
 }
 
 void shared_run::note_return(task_id from, const split_assigner::returned& what) {
-  tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
+  // What a lost task did not come to give is given by others.
+  if (from)
+    tasks_.at(from).given.gave_back(what.source, what.pass, what.splits);
   const auto group = plan_.sources[what.source].group;
   for (uint32_t source = 0; source < plan_.sources.size(); ++source) {
     if (plan_.sources[source].group != group)
       continue;
     for (auto i = what.splits.first; i < what.splits.first + what.splits.count; ++i)
-      if (leased_[{source, what.pass}].erase(i) != 0)
+      if (leased_[{source, what.pass}].erase(i) != 0) {
         returned_[{source, what.pass}].insert(i);
+        for (const auto& [id, x] : tasks_) {
+          const auto reached = x.reached.find({source, what.pass});
+          EXPECT_FALSE(reached != x.reached.end() && reached->second.contains(i) && !from)
+            << "split " << i << " of source " << source << ", pass " << what.pass
+            << " is given to others, and rows of it came from task " << id.value;
+        }
+      }
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/consumer/received_splits.hpp"
 #include "headrace/actors/task/runner.hpp"
 #include "tests/actors/job/driven_job.hpp"
 #include "tests/actors/sharing/given_splits.hpp"
@@ -17,6 +18,7 @@ namespace headrace::test::sharing {
 /// leave and die at random.
 class shared_run {
 public:
+  using places = std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>>;
   /// What became of a task.
   struct task {
     enum class fate : uint8_t { runs, ended, left, died };
@@ -24,6 +26,10 @@ public:
     fate how = fate::runs;
     given_splits given;
     std::vector<std::string> rows; ///< that it gave
+    /// That they come from, as a reader knows it.
+    std::shared_ptr<received_splits> received = std::make_shared<received_splits>();
+    places reached;                ///< the same, without anything of the engine
+    bool accounted = false;        ///< its reader said so, as it is lost
     bool by_itself = false;
   };
   struct options {
@@ -41,7 +47,6 @@ public:
   const std::map<task_id, task>& tasks() const { return tasks_; }
   const split_plan& plan() const { return plan_; }
   /// Splits that were given back, and leased to nobody since; by source and pass.
-  using places = std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>>;
   const places& returned() const { return returned_; }
   /// Splits that were leased, and not given back since; twice is a failure of the test's.
   const places& leased() const { return leased_; }
@@ -75,6 +80,8 @@ private:
   void answer(task_id to, const splits_wish& wish, const decltype(job_command::answer::what)& what);
   void note_lease(task_id to, uint32_t source, uint64_t pass, const split_range& what);
   void note_return(task_id from, const split_assigner::returned& what);
+  /// The reader says what it got of tasks that are lost.
+  void account_for(const iteration_view& news);
 
   dataset_ptr graph_;
   split_plan plan_;

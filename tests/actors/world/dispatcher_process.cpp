@@ -100,16 +100,16 @@ void dispatcher_process::open(const open_iteration& what, const connection_end& 
                                   what));
 }
 
-void dispatcher_process::heartbeat(const reader_of& who, const connection_end& from,
+void dispatcher_process::heartbeat(const reader_heartbeat& what, const connection_end& from,
                                    answered<status> reply) {
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .from = from,
                                  .to_job =
-                                   [this, who, from](job& to, request_token token) {
-                                     to.readers[who.consumer] = from;
-                                     return to.core->heartbeat(token, who, now());
+                                   [this, what, from](job& to, request_token token) {
+                                     to.readers[what.who.consumer] = from;
+                                     return to.core->heartbeat(token, what, now());
                                    }}),
-                           who.job));
+                           what.who.job));
 }
 
 void dispatcher_process::leave(const leave_iteration& what) {

@@ -114,15 +114,20 @@ void judge::every_end_is_true() {
 }
 
 void judge::little_lost() {
-  if (!dynamic())
+  // What a trainer got that died, or was given up, nobody can say.
+  if (!dynamic() || excuses_.dispatcher_lost_state || !excuses_.trainers_away.empty()
+      || std::ranges::any_of(world_.trainers, [](const auto& t) { return t.history().killed; }))
     return;
+  std::set<uint64_t> reached;
+  for (auto x : world_.reached_a_trainer)
+    reached.insert(static_cast<uint64_t>(x) / world_.data.rows);
   for (const auto& group : groups()) {
     const bool clean = std::ranges::any_of(
       group, [](const auto* t) { return t->history().ended && t->history().ended->ok(); });
     if (!clean || group.size() != world_.trainers.size())
       continue;
     for (auto x : missing())
-      if (!world_.reached_a_trainer.contains(x)) {
+      if (!reached.contains(static_cast<uint64_t>(x) / world_.data.rows)) {
         find("lost", fmt::format("element {} is lost, and no row of its split had reached a "
                                  "consumer",
                                  x));
@@ -174,6 +179,7 @@ const std::vector<violation>& judge::all() {
   every_error_is_excused();
   nothing_left_behind();
   credit_is_shared();
+  little_lost();
   return found_;
 }
 

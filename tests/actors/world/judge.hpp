@@ -44,7 +44,8 @@ public:
   void nothing_repeated();
   /// An end without an error came after all elements, but for those that were lost with a worker.
   void every_end_is_true();
-  /// What was lost was with a lost task, and of it nothing that nobody had got.
+  /// What was lost was with a lost task, and of it only the rest of splits of which something
+  /// reached a trainer.
   void little_lost();
   /// No trainer read an error that nothing excuses, nor one after all elements.
   void every_error_is_excused();
@@ -52,8 +53,7 @@ public:
   void nothing_left_behind();
   /// Credit is shared by the streams that there are.
   void credit_is_shared();
-  /// All of the above but `little_lost`, which the service does not promise: of a lost worker,
-  /// splits that were leased last are lost as a whole.
+  /// All of the above.
   const std::vector<violation>& all();
 
   const std::vector<violation>& violations() const noexcept { return found_; }

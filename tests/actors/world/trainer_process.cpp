@@ -119,7 +119,7 @@ void trainer_process::carry_out(const consume::beat& what) {
   request(
     dispatcher_->get(), core_->timing().lease,
     [&d, what, at = connection_end{dispatcher_->get().over, 1}, this](replier reply) {
-      d.heartbeat(what.who, at, [reply, what, this](const status& answer) {
+      d.heartbeat(what.what, at, [reply, what, this](const status& answer) {
         reply(
           [this, what, answer] { carry_out(core_->heartbeat_answered(answer, what.at, now())); });
       });

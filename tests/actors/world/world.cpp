@@ -10,6 +10,7 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
+  out.rows = {.apart = true, .single = about.data.rows == 1, .in_order = true};
   out.groups = 1;
   out.sources.push_back(
     {.splits = about.total_known ? std::optional{about.data.splits} : std::nullopt, .passes = 1});

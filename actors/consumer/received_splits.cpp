@@ -1,0 +1,182 @@
+#include "headrace/actors/consumer/received_splits.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace headrace {
+
+namespace {
+
+/// Joins `[first, end)` to what is there.
+template <class Runs>
+void join(Runs& to, uint64_t first, uint64_t end) {
+  auto next = to.upper_bound(first);
+  if (next != to.begin())
+    if (auto before = std::prev(next); before->second >= first) {
+      first = before->first;
+      end = std::max(end, before->second);
+      next = to.erase(before);
+    }
+  while (next != to.end() && next->first <= end) {
+    end = std::max(end, next->second);
+    next = to.erase(next);
+  }
+  to.emplace_hint(next, first, end);
+}
+
+/// Makes no more than `most` runs of those of one pass of one source: those with the smallest gaps
+/// between them become one, gap and all.
+void coarsen(std::vector<split_run>& all, size_t most) {
+  const auto gap = [&](size_t i) { // before run i
+    const auto& a = all[i - 1];
+    const auto& b = all[i];
+    return a.source == b.source && a.pass == b.pass
+             ? b.splits.first - (a.splits.first + a.splits.count)
+             : UINT64_MAX;
+  };
+  if (all.size() <= most)
+    return;
+  std::vector<uint64_t> gaps;
+  for (size_t i = 1; i < all.size(); ++i) gaps.push_back(gap(i));
+  const auto excess = all.size() - most;
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<ptrdiff_t>(excess - 1));
+  const auto widest = gaps[excess - 1];
+  std::vector<split_run> out{all.front()};
+  for (size_t i = 1; i < all.size(); ++i)
+    if (const auto g = gap(i); g <= widest && g != UINT64_MAX)
+      out.back().splits.count = all[i].splits.first + all[i].splits.count - out.back().splits.first;
+    else
+      out.push_back(all[i]);
+  all = std::move(out);
+}
+
+} // namespace
+
+void received_splits::add(const std::vector<origin>& rows) {
+  for (const auto& run : rows) {
+    if (run.rows == 0)
+      continue;
+    const auto last = run.split + run.step * (run.rows - 1);
+    if (run.pass >= from_pass_) {
+      if (run.step == 1 || run.rows == 1 || run.step == 0)
+        add_range(run.source, run.pass, run.split, run.step == 1 ? run.rows : 1);
+      else
+        for (uint64_t i = 0; i < run.rows; ++i)
+          add_range(run.source, run.pass, run.split + i * run.step, 1);
+    }
+    newest_ = {run.source, run.pass, {last, 1}};
+  }
+}
+
+void received_splits::add_range(uint32_t source, uint64_t pass, uint64_t first, uint64_t count) {
+  const auto end = first + count;
+  while (first < end) {
+    const auto number = first / chunk_splits;
+    const auto stop = std::min(end, (number + 1) * chunk_splits);
+    set(source, pass, number, first % chunk_splits, stop - number * chunk_splits);
+    first = stop;
+  }
+}
+
+void received_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64_t from,
+                          uint64_t to) {
+  const key of{pass, source, number};
+  auto& known = recent_[number % recent_.size()];
+  if (known.bits == nullptr || known.of != of)
+    known = {of, find(of)};
+  if (known.bits == nullptr)
+    return; // all of it came
+  auto& [bits, set_so_far] = *known.bits;
+  for (auto at = from; at < to;) {
+    const auto word = at / 64;
+    const auto stop = std::min(to, (word + 1) * 64);
+    const auto width = stop - at;
+    const auto mask = (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1) << (at % 64);
+    set_so_far += static_cast<uint32_t>(std::popcount(mask & ~bits[word]));
+    bits[word] |= mask;
+    at = stop;
+  }
+  if (set_so_far == chunk_splits)
+    fill(of);
+}
+
+received_splits::chunk* received_splits::find(const key& of) {
+  if (const auto at = chunks_.find(of); at != chunks_.end())
+    return at->second.get();
+  const auto& [pass, source, number] = of;
+  if (const auto all = whole_.find({pass, source}); all != whole_.end()) {
+    const auto after = all->second.upper_bound(number * chunk_splits);
+    if (after != all->second.begin() && std::prev(after)->second > number * chunk_splits)
+      return nullptr;
+  }
+  forget_passes(pass);
+  while (oldest_.size() >= most_chunks) {
+    const auto first = oldest_.front();
+    oldest_.pop_front();
+    if (chunks_.contains(first))
+      fill(first);
+  }
+  oldest_.push_back(of);
+  return chunks_.emplace(of, std::make_unique<chunk>()).first->second.get();
+}
+
+void received_splits::fill(const key& of) {
+  const auto& [pass, source, number] = of;
+  auto& all = whole_[{pass, source}];
+  whole_runs_ -= all.size();
+  join(all, number * chunk_splits, (number + 1) * chunk_splits);
+  // Too many holes: the oldest of them is closed.
+  if (whole_runs_ + all.size() > most_runs && all.size() > 1) {
+    const auto first = all.begin()->first, end = std::next(all.begin())->second;
+    join(all, first, end);
+  }
+  whole_runs_ += all.size();
+  auto& known = recent_[number % recent_.size()];
+  if (known.of == of)
+    known = {};
+  chunks_.erase(of);
+}
+
+void received_splits::forget_passes(uint64_t newest) {
+  if (newest < from_pass_ + most_passes)
+    return;
+  from_pass_ = newest - most_passes + 1;
+  const auto keep = chunks_.lower_bound({from_pass_, 0, 0});
+  chunks_.erase(chunks_.begin(), keep);
+  std::erase_if(oldest_, [&](const key& x) { return std::get<0>(x) < from_pass_; });
+  for (auto at = whole_.begin(); at != whole_.end() && at->first.first < from_pass_;) {
+    whole_runs_ -= at->second.size();
+    at = whole_.erase(at);
+  }
+  recent_ = {};
+}
+
+split_receipt received_splits::receipt_of(task_id task) const {
+  split_receipt out{.task = task, .from_pass = from_pass_, .newest = newest_};
+  auto all = whole_;
+  for (const auto& [of, bits] : chunks_) {
+    const auto& [pass, source, number] = of;
+    auto& to = all[{pass, source}];
+    for (uint64_t at = 0; at < chunk_splits;) {
+      const auto rest = bits->bits[at / 64] >> (at % 64);
+      if (rest == 0) {
+        at = (at / 64 + 1) * 64;
+        continue;
+      }
+      at += static_cast<uint64_t>(std::countr_zero(rest));
+      const auto ones =
+        static_cast<uint64_t>(std::countr_one(bits->bits[at / 64] >> (at % 64)));
+      const auto first = number * chunk_splits + at;
+      join(to, first, first + ones);
+      at += ones;
+    }
+  }
+  for (const auto& [of, one] : all)
+    for (const auto& [first, end] : one)
+      out.reached.push_back({of.second, of.first, {first, end - first}});
+  coarsen(out.reached, most_runs);
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,223 @@
+#include "headrace/actors/job/lease_history.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+namespace {
+
+struct range {
+  uint64_t first = 0, end = 0;
+};
+using ranges_by_pass = std::map<std::pair<uint64_t, uint32_t>, std::vector<range>>;
+
+range range_of(const split_range& x) { return {x.first, x.first + x.count}; }
+
+/// Calls `part(first, end, inside)` for each piece of `whole`, in order: inside one of `cuts`, or
+/// outside of all.
+template <class F>
+void cut(range whole, const std::vector<range>& cuts, F&& part) {
+  auto at = std::ranges::upper_bound(cuts, whole.first, {}, &range::end);
+  for (auto from = whole.first; from < whole.end;) {
+    if (at == cuts.end() || at->first >= whole.end) {
+      part(from, whole.end, false);
+      return;
+    }
+    if (at->first > from)
+      part(from, at->first, false);
+    const auto stop = std::min(at->end, whole.end);
+    part(std::max(from, at->first), stop, true);
+    from = stop;
+    ++at;
+  }
+}
+
+/// Sorted, and no two overlap.
+void straighten(std::vector<range>& all) {
+  std::ranges::sort(all, {}, &range::first);
+  std::vector<range> out;
+  for (const auto& x : all)
+    if (x.first == x.end)
+      continue;
+    else if (!out.empty() && x.first <= out.back().end)
+      out.back().end = std::max(out.back().end, x.end);
+    else
+      out.push_back(x);
+  all = std::move(out);
+}
+
+} // namespace
+
+lease_history::lease_history(const split_plan& plan) : rows_(plan.rows) {
+  std::map<uint32_t, uint32_t> first;
+  for (uint32_t i = 0; i < plan.sources.size(); ++i)
+    first_of_group_.push_back(first.try_emplace(plan.sources[i].group, i).first->second);
+}
+
+uint32_t lease_history::first_of_group(uint32_t source) const {
+  return source < first_of_group_.size() ? first_of_group_[source] : source;
+}
+
+// -- facts ----------------------------------------------------------------------------
+
+void lease_history::apply(const fact& what) {
+  std::visit([this](const auto& x) { on(x); }, what);
+}
+
+void lease_history::apply(const split_assigner::fact& what) {
+  if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
+    leased(*given);
+  else if (const auto* back = std::get_if<split_assigner::returned>(&what))
+    given_back(*back);
+  else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what))
+    tasks_.erase(gone->task);
+}
+
+void lease_history::leased(const split_assigner::leased_to& x) {
+  if (!x.splits || first_of_group(x.source) != x.source)
+    return; // sources of one group are given the same
+  auto& [all, last, newest] = tasks_[x.task];
+  if (x.number) {
+    const std::pair now{x.pass, *x.number};
+    const auto [at, fresh] = last.try_emplace(x.source, now);
+    if (!fresh && std::exchange(at->second, now) == now)
+      return; // told again
+  }
+  const auto& splits = *x.splits;
+  if (!all.empty() && !all.back().reached && all.back().splits.source == x.source
+      && all.back().splits.pass == x.pass
+      && range_of(all.back().splits.splits).end == splits.first) {
+    all.back().splits.splits.count += splits.count;
+    return;
+  }
+  all.push_back({{x.source, x.pass, splits}});
+  if (all.size() > most_leases)
+    all.pop_front();
+}
+
+void lease_history::given_back(const split_assigner::returned& x) {
+  const auto source = first_of_group(x.source);
+  const std::vector<range> back{range_of(x.splits)};
+  for (auto& [id, of] : tasks_) {
+    std::deque<lease> stay;
+    for (const auto& one : of.all) {
+      if (one.splits.source != source || one.splits.pass != x.pass) {
+        stay.push_back(one);
+        continue;
+      }
+      cut(range_of(one.splits.splits), back, [&](uint64_t first, uint64_t end, bool inside) {
+        if (!inside)
+          stay.push_back({{source, x.pass, {first, end - first}}, one.reached});
+      });
+    }
+    of.all = std::move(stay);
+  }
+}
+
+void lease_history::on(const lost& x) { lost_[x.task] = {x.readers.begin(), x.readers.end()}; }
+
+void lease_history::on(const received& x) {
+  const auto awaited = lost_.find(x.what.task);
+  if (awaited != lost_.end())
+    awaited->second.erase(x.who);
+  const auto known = tasks_.find(x.what.task);
+  if (known == tasks_.end())
+    return;
+  auto& of = known->second;
+  ranges_by_pass reached;
+  for (const auto& run : x.what.reached)
+    reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
+  for (auto& [where, all] : reached) straighten(all);
+  std::deque<lease> marked;
+  for (const auto& one : of.all) {
+    if (one.reached || one.splits.pass < x.what.from_pass) {
+      marked.push_back({one.splits, true});
+      continue;
+    }
+    const auto came = reached.find({one.splits.pass, one.splits.source});
+    cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
+        [&](uint64_t first, uint64_t end, bool inside) {
+          marked.push_back(
+            {{one.splits.source, one.splits.pass, {first, end - first}}, inside});
+        });
+  }
+  of.all = std::move(marked);
+  // What one that leaves had not handed out goes to others as long as the task lives.
+  if (x.what.newest && awaited != lost_.end()) {
+    of.newest.push_back(*x.what.newest);
+    of.newest.back().source = first_of_group(of.newest.back().source);
+  }
+}
+
+void lease_history::on(const unheard& x) {
+  for (auto& [id, waits] : lost_) waits.erase(x.who);
+  for (auto& [id, of] : tasks_)
+    for (auto& one : of.all) one.reached = true;
+}
+
+void lease_history::on(const settled& x) {
+  lost_.erase(x.task);
+  tasks_.erase(x.task);
+  losses_.tasks += x.lost.tasks;
+  losses_.splits += x.lost.splits;
+  losses_.reread += x.lost.reread;
+}
+
+// -- decisions --------------------------------------------------------------------------
+
+bool lease_history::awaits(task_id task, consumer_id who) const {
+  const auto at = lost_.find(task);
+  return at != lost_.end() && at->second.contains(who);
+}
+
+std::deque<lease_history::lease>::const_iterator
+lease_history::first_doubtful(const task_leases& of) const {
+  if (!rows_.in_order || of.newest.empty())
+    return of.all.begin();
+  auto out = of.all.end();
+  for (const auto& newest : of.newest) {
+    const auto at = std::ranges::find_if(of.all, [&](const lease& x) {
+      const auto [first, end] = range_of(x.splits.splits);
+      return x.splits.source == newest.source && x.splits.pass == newest.pass
+             && first <= newest.splits.first && newest.splits.first < end;
+    });
+    if (at == of.all.end()) // it came before all that are remembered
+      return of.all.begin();
+    out = std::min(out, at);
+  }
+  return out;
+}
+
+std::optional<lease_history::settlement> lease_history::settle() const {
+  const auto ready =
+    std::ranges::find_if(lost_, [](const auto& entry) { return entry.second.empty(); });
+  if (ready == lost_.end())
+    return {};
+  settlement out;
+  out.outcome.task = ready->first;
+  const auto known = tasks_.find(ready->first);
+  if (known == tasks_.end())
+    return out;
+  const auto& of = known->second;
+  auto& lost = out.outcome.lost;
+  const auto doubtful = first_doubtful(of);
+  for (auto at = of.all.begin(); at != of.all.end(); ++at) {
+    const auto& [run, reached] = *at;
+    if (rows_.apart && !reached) {
+      out.back.push_back({run.source, run.pass, run.splits});
+      lost.reread += run.splits.count;
+    } else if (at >= doubtful && !rows_.single) {
+      lost.splits += run.splits.count;
+    }
+  }
+  lost.tasks = lost.splits != 0;
+  return out;
+}
+
+size_t lease_history::records() const noexcept {
+  size_t n = lost_.size();
+  for (const auto& [id, of] : tasks_) n += 1 + of.all.size() + of.last.size() + of.newest.size();
+  return n;
+}
+
+} // namespace headrace

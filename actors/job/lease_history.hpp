@@ -1,0 +1,119 @@
+#pragma once
+
+#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/actors/protocol/iteration_losses.hpp"
+#include "headrace/actors/protocol/split_receipt.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+/// What the tasks of one repetition were leased, and what of it may have reached a reader. When a
+/// task is lost, its readers say of which splits they got rows; what nobody got is read again by
+/// others, where the graph allows that, and the rest is counted as lost.
+///
+/// Bounded: of each task the last `most_leases` are remembered; earlier ones count as delivered.
+/// Pure: changes only by facts, and the same facts make the same state.
+class lease_history {
+public:
+  static constexpr size_t most_leases = 16384;
+
+  explicit lease_history(const split_plan& plan);
+
+  // -- facts --------------------------------------------------------------------
+
+  /// A task is lost. These may have rows of it, and are asked which.
+  struct lost {
+    task_id task;
+    std::vector<consumer_id> readers;
+    friend bool operator==(const lost&, const lost&) = default;
+  };
+  /// A reader says what it got of a task.
+  struct received {
+    consumer_id who;
+    split_receipt what;
+    friend bool operator==(const received&, const received&) = default;
+  };
+  /// A reader is gone and did not say what it got: it may be anything.
+  struct unheard {
+    consumer_id who;
+    friend bool operator==(const unheard&, const unheard&) = default;
+  };
+  /// What became of the splits of a lost task is known, and it is forgotten.
+  struct settled {
+    task_id task;
+    iteration_losses lost; ///< with it
+    friend bool operator==(const settled&, const settled&) = default;
+  };
+  using fact = std::variant<lost, received, unheard, settled>;
+  void apply(const fact& what);
+  /// What the assigner's facts mean here.
+  void apply(const split_assigner::fact& what);
+
+  // -- decisions ------------------------------------------------------------------
+
+  /// Facts that say what became of a lost task whose readers have all said what they got: first what
+  /// goes to others, then that it is settled.
+  struct settlement {
+    std::vector<split_assigner::returned> back;
+    settled outcome;
+  };
+  /// Of one lost task that can be settled; nullopt: there is none.
+  std::optional<settlement> settle() const;
+
+  // -- state ------------------------------------------------------------------------
+
+  /// Was the task leased anything that may be lost with it?
+  bool has(task_id task) const { return tasks_.contains(task); }
+  /// Is that reader asked what it got of the task?
+  bool awaits(task_id task, consumer_id who) const;
+  /// Is there a lost task, but for that one, of which it is not known yet what is lost?
+  bool unsettled(task_id but_for = {}) const noexcept {
+    return lost_.size() > (lost_.contains(but_for) ? 1 : 0);
+  }
+  /// So far.
+  const iteration_losses& losses() const noexcept { return losses_; }
+  /// Leases that are remembered.
+  size_t records() const noexcept;
+
+  friend bool operator==(const lease_history& a, const lease_history& b) {
+    return a.tasks_ == b.tasks_ && a.lost_ == b.lost_ && a.losses_ == b.losses_;
+  }
+
+private:
+  struct lease {
+    split_run splits;     ///< of the first source of a group
+    bool reached = false; ///< a reader may have rows of these
+    friend bool operator==(const lease&, const lease&) = default;
+  };
+  struct task_leases {
+    std::deque<lease> all; ///< in the order in which they were given
+    /// By source: the number of the last answer. One that is given again is no other lease.
+    std::map<uint32_t, std::pair<uint64_t, uint64_t>> last;
+    std::vector<split_run> newest; ///< of each reader, when it is lost
+    friend bool operator==(const task_leases&, const task_leases&) = default;
+  };
+
+  void on(const lost& x);
+  void on(const received& x);
+  void on(const unheard& x);
+  void on(const settled& x);
+  void leased(const split_assigner::leased_to& x);
+  void given_back(const split_assigner::returned& x);
+  uint32_t first_of_group(uint32_t source) const;
+  /// Where what may be lost begins.
+  std::deque<lease>::const_iterator first_doubtful(const task_leases& of) const;
+
+  split_rows rows_;
+  std::vector<uint32_t> first_of_group_; ///< by source
+  std::map<task_id, task_leases> tasks_;
+  std::map<task_id, std::set<consumer_id>> lost_; ///< and who has not said what it got
+  iteration_losses losses_;
+};
+
+} // namespace headrace

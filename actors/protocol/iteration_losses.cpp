@@ -1,0 +1,24 @@
+#include "headrace/actors/protocol/iteration_losses.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+std::string describe(const iteration_losses& what, sharding_policy mode) {
+  const auto many = [](uint64_t n, const char* one) {
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+  };
+  if (what.tasks == 0)
+    return {};
+  if (mode == sharding_policy::off)
+    return fmt::format("this epoch is incomplete: {} lost while they read, so that as many copies "
+                       "of the dataset ended early",
+                       what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were");
+  return fmt::format(
+    "this epoch is incomplete: {} lost, and with {} rows of up to {}{}",
+    what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
+    what.tasks == 1 ? "it" : "them", many(what.splits, "split"),
+    what.reread == 0 ? "" : fmt::format("; {} more were read again by others", what.reread));
+}
+
+} // namespace headrace

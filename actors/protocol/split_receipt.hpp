@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace headrace {
+
+/// Splits of one pass over one source, side by side.
+struct split_run {
+  uint32_t source = 0;
+  uint64_t pass = 0;
+  split_range splits;
+  friend bool operator==(const split_run&, const split_run&) = default;
+};
+
+/// Of which splits rows of a task reached a reader, as that reader says when the task is lost or it
+/// leaves. May name more than did, never less: what it does not name is read again by other tasks.
+struct split_receipt {
+  task_id task;
+  std::vector<split_run> reached;  ///< ascending, no two of them overlap
+  uint64_t from_pass = 0;          ///< of all earlier passes every split counts as reached
+  std::optional<split_run> newest; ///< of the last row that came: one split
+  friend bool operator==(const split_receipt&, const split_receipt&) = default;
+};
+
+} // namespace headrace
