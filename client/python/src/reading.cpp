@@ -3,7 +3,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <map>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace headrace::python {
 
@@ -145,6 +147,13 @@ reading::reading(dataset what, iterate_options options)
   shared_->graph = what_.node();
   shared_->options = std::move(options);
   shared_->options.find_function = python_functions();
+  shared_->options.warn = [to = std::weak_ptr{shared_}](const std::string& what) {
+    if (const auto s = to.lock()) {
+      std::lock_guard lock{s->mutex};
+      s->warnings.push_back(what);
+      s->warned = true;
+    }
+  };
 }
 
 reading::reading(const dataset& what, const buffer& record) : reading(what, iterate_options{}) {
@@ -311,6 +320,19 @@ nb::object reading::give(const element& at, const status* failed) {
   return writer_.row(at.row());
 }
 
+void reading::give_warnings() {
+  if (!shared_->warned.exchange(false))
+    return;
+  std::vector<std::string> all;
+  {
+    std::lock_guard lock{shared_->mutex};
+    all.swap(shared_->warnings);
+  }
+  for (const auto& one : all)
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, one.c_str(), 1) != 0)
+      throw nb::python_error();
+}
+
 turns::turn reading::take_turn() {
   enter_threads();
   return turns_.take();
@@ -366,10 +388,12 @@ nb::object reading::next() {
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
   const bool waits = open && shared_->from->only_waits();
+  give_warnings(); // which may throw, as nothing is held that would be lost
   if (waits ? !await_service(failed) : !fetch()) {
     over_ = true;
     at_ = {};
     close();
+    give_warnings();
     return {};
   }
   if (waits)

@@ -52,6 +52,9 @@ private:
   nb::object give(const element& at, const status* failed);
   bool fetch();
   bool await_service(const status*& failed);
+  /// What should be known of a pass that lacks elements, as RuntimeWarning; throws where the
+  /// program makes errors of warnings.
+  void give_warnings();
   turns::turn take_turn();
 
   dataset what_;
