@@ -179,8 +179,8 @@ private:
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
-  time_point beat_at_;
   lease_timing timing_;
+  time_point beat_at_;
   std::map<task_id, stream> streams_;
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <vector>
 
 namespace headrace::test {
 namespace {
@@ -54,6 +55,21 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
       std::printf(" %llu", static_cast<unsigned long long>(seeds[i]));
     std::printf("\n");
   }
+}
+
+/// What each trainer was given, and how many events that took.
+std::vector<std::vector<int64_t>> history_of(uint64_t seed) {
+  disturbed_world x{seed, disturbed_world::small()};
+  x.run();
+  std::vector<std::vector<int64_t>> out{{static_cast<int64_t>(x.events())}};
+  for (const auto& t : x.the_world().trainers) out.push_back(t.history().handed_out);
+  return out;
+}
+
+TEST(World, HasOneHistoryForASeedWhateverRanBefore) {
+  std::map<uint64_t, std::vector<std::vector<int64_t>>> first;
+  for (uint64_t seed = 8081; seed < 8091; ++seed) first[seed] = history_of(seed);
+  for (uint64_t seed = 8090; seed > 8080; --seed) EXPECT_EQ(history_of(seed), first[seed]) << seed;
 }
 
 /// Small worlds in which it did not, before the cores were mended.
