@@ -138,6 +138,8 @@ private:
   bool is_present(const worker_info& who) const;
   void left(repetition& r, const task_end& what);
   void lose_missing();
+  /// Loses tasks whose workers are not there; `replaced`: of these, where another life of it is.
+  void lose_missing(repetition& r, bool replaced);
   /// What may be left to do; `given_back`: by the task that is spoken of.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
 

@@ -45,13 +45,16 @@ void job_core::lose_missing() {
   if (!missing_at_ || *missing_at_ > now_)
     return;
   missing_at_.reset();
-  for (auto& [number, r] : record_.repetitions()) {
-    std::set<worker_id> missing;
-    for (const auto& [id, task] : r.state.tasks())
-      if (task.alive() && !is_present(task.worker))
-        missing.insert(task.worker.id);
-    for (auto who : missing) carry_out(r, r.state.worker_lost(who, rest_of(r)));
-  }
+  for (auto& [number, r] : record_.repetitions()) lose_missing(r, false);
+}
+
+void job_core::lose_missing(repetition& r, bool replaced) {
+  std::set<worker_id> missing;
+  for (const auto& [id, task] : r.state.tasks())
+    if (task.alive() && !is_present(task.worker)
+        && (!replaced || workers_.contains(task.worker.id)))
+      missing.insert(task.worker.id);
+  for (auto who : missing) carry_out(r, r.state.worker_lost(who, rest_of(r)));
 }
 
 void job_core::stop(const iteration::task& what, std::string reason) {

@@ -450,10 +450,27 @@ TEST(JobCore, AsksWorkersForItsTasksWhenItTakesOver) {
   driven_job x{sharding_policy::dynamic, 10, two_workers};
   const auto tasks = x.open(1).starts;
   x.started(tasks[0]);
-  const auto again = x.restart({worker(1), worker(2, 9)}).starts;
-  ASSERT_EQ(again.size(), 1u) << "the other worker is another process";
+  const auto again = x.restart({worker(1)}).starts;
+  ASSERT_EQ(again.size(), 1u) << "the other worker is not there yet";
   EXPECT_EQ(again[0].what.id, tasks[0].what.id);
   EXPECT_EQ(again[0].what.life, tasks[0].what.life);
+}
+
+TEST(JobCore, GivesWorkersThatCameWhileItWasAwayTasksWhenItTakesOver) {
+  for (auto policy : {sharding_policy::dynamic, sharding_policy::off}) {
+    driven_job x{policy, 10, two_workers};
+    const auto tasks = x.open(1).starts;
+    for (const auto& t : tasks) x.started(t);
+    const auto out = x.restart({worker(1), worker(2, 9), worker(3)});
+    ASSERT_EQ(out.starts.size(), 3u) << to_string(policy);
+    EXPECT_EQ(out.starts[0].what.id, tasks[0].what.id);
+    EXPECT_EQ(out.starts[1].worker, worker_id{2});
+    EXPECT_NE(out.starts[1].what.id, tasks[1].what.id) << "another process has not what it had";
+    EXPECT_EQ(x.state().tasks().at(tasks[1].what.id).state, iteration::task_state::lost);
+    EXPECT_EQ(out.starts[2].worker, worker_id{3});
+    x.leave(1);
+    EXPECT_TRUE(x.restart({worker(4)}).starts.empty()) << "nobody reads";
+  }
 }
 
 TEST(JobCore, TellsAReaderWhatItMayHaveMissedWhenItTakesOver) {
