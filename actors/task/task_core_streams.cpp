@@ -209,8 +209,10 @@ void task_core::look_at_strangers(time_point now) {
   std::erase_if(strangers_, [&](const auto& entry) {
     if (entry.second.until > now)
       return false;
+    // The job knows whether it reads: its word may be late, as the way to this worker is cut. The
+    // consumer opens the stream again, unless its job says that it is none of its readers.
     then(produce::send{entry.first,
-                       stream_failed{aborted(fmt::format(
+                       stream_failed{not_found(fmt::format(
                          "the job of task {} does not name this consumer as one of its readers",
                          to_string(order_.id)))}});
     return true;

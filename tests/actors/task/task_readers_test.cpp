@@ -76,6 +76,16 @@ TEST_F(TaskReaders, AreLookedAtWhenTheJobNamesThemAfterTheyCame) {
   EXPECT_EQ(core.numbers().streams, 0u);
 }
 
+TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
+  EXPECT_TRUE(refusals(open(1, 2, 12)).empty());
+  const auto at = core.next_deadline();
+  ASSERT_TRUE(at);
+  const auto refused = refusals(core.timer(*at));
+  ASSERT_EQ(refused.size(), 1u);
+  // Whether it is a reader is its job's to say, whose word may not reach this worker for a while.
+  EXPECT_EQ(refused[0].code(), status_code::not_found);
+}
+
 TEST_F(TaskReaders, OfAnUnknownNodeOpenThemFromAnywhere) {
   core.readers_named(readers(2, {2}, {}), now);
   EXPECT_TRUE(refusals(open(1, 2, 99)).empty());
