@@ -260,9 +260,8 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // What it has goes to readers that have not opened their streams yet, if there are any.
-  const bool unread = readers_.consumers.empty() && routes_.empty();
-  if (output_.finished() || (leaving_ && (output_.delivered() || (exhausted_ && unread))))
+  // What it has begun waits for readers, also for one that may yet come: its worker bounds that.
+  if (output_.finished() || (leaving_ && output_.delivered()))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);
