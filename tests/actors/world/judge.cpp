@@ -101,10 +101,20 @@ void judge::every_end_is_true() {
       for (auto x : given) ++copies[static_cast<uint64_t>(x) >> 32];
       const auto whole = static_cast<size_t>(std::ranges::count_if(
         copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
+      // Where the job did not say that it is over, as the dispatcher was away, its trainers can
+      // know only of those that it had named to them.
+      std::set<std::string> expected;
+      for (const auto* t : group) {
+        const auto& h = t->history();
+        const auto of_job = world_.workers_with_tasks.find(h.job);
+        const bool all = h.job_over && of_job != world_.workers_with_tasks.end();
+        const auto& known = all ? of_job->second : h.named;
+        expected.insert(known.begin(), known.end());
+      }
       size_t steady = 0;
       for (size_t i = 0; i < world_.workers.size(); ++i)
         steady += !excuses_.workers_away.contains(i) && world_.workers[i].there_from_the_start()
-                  && world_.workers_with_tasks.contains(world_.workers[i].about().address);
+                  && expected.contains(world_.workers[i].about().address);
       if (!unknown && whole < std::max<size_t>(steady, 1))
         find("end", fmt::format("the end came with {} whole copies; {} workers were there from "
                                 "beginning to end",

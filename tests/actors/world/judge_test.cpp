@@ -125,6 +125,17 @@ TEST_F(Judge, FindsAnEndWithoutAWholeCopy) {
   EXPECT_EQ(broken(), rules{"end"}) << "one whole copy there must be";
 }
 
+TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
+  run("", 1, sharding_policy::off);
+  const auto other = history().handed_out.front() >> 32;
+  std::erase_if(history().handed_out, [&](auto x) { return x >> 32 == other; });
+  EXPECT_EQ(broken(), rules{"end"}) << "both workers had a task";
+  history().job_over = false;
+  EXPECT_EQ(broken(), rules{"end"}) << "and the trainer was told of both";
+  history().named.erase(history().named.begin());
+  EXPECT_EQ(broken(), rules{});
+}
+
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {
   about.net.control_silence = duration{0}; // an end notices nothing
   build("", 1);

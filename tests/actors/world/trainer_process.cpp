@@ -79,7 +79,19 @@ void trainer_process::end(const status& how) {
 
 // -- what others say --------------------------------------------------------------------------
 
-void trainer_process::told(const iteration_view& news) { carry_out(core_->told(news, now())); }
+void trainer_process::note(const iteration_view& news) {
+  if (!record_.job)
+    record_.job = news.job;
+  if (news.job != record_.job)
+    return;
+  for (const auto& task : news.tasks) record_.named.insert(task.data_address);
+  record_.job_over |= news.finished;
+}
+
+void trainer_process::told(const iteration_view& news) {
+  note(news);
+  carry_out(core_->told(news, now()));
+}
 
 void trainer_process::arrived(const connection_ptr& over, uint32_t channel, const from_task& what) {
   const auto at = by_channel_.find({over.get(), channel});
@@ -103,8 +115,8 @@ void trainer_process::carry_out(const consume::ask& what) {
     [&d, what, at = connection_end{dispatcher_->get().over, 1}, this](replier reply) {
       d.open(what.what, at, [reply, what, this](const result<iteration_view>& answer) {
         reply([this, what, answer] {
-          if (answer && !record_.job)
-            record_.job = answer->job;
+          if (answer)
+            note(*answer);
           carry_out(core_->answered(what.number, answer, now()));
         });
       });

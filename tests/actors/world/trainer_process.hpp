@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ public:
     std::vector<int64_t> handed_out;
     std::vector<task_id> from; ///< of each, the task
     job_id job;                ///< as the dispatcher first said
+    /// The workers whose tasks the job named, by address; and whether it said that it is over.
+    std::set<std::string> named;
+    bool job_over = false;
     std::optional<status> ended;
     bool began = true; ///< unless it ended before it was told its job
     bool left = false;
@@ -60,6 +64,7 @@ private:
     connection_end over;
     uint32_t channel = 0;
   };
+  void note(const iteration_view& news);
   void on_started() override;
   void on_killed() override;
   void take();
