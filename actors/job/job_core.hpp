@@ -114,6 +114,7 @@ private:
 
   // readers
   repetition& begin(uint64_t number);
+  status not_a_reader(consumer_id who) const;
   void remove(repetition& r, consumer_id who);
   iteration_view view_of(const iteration& state) const;
   void announce(const repetition& r);

@@ -10,6 +10,11 @@ namespace headrace {
 
 // Consumers: who reads which repetition, what they are told, and when nobody reads any more.
 
+status job_core::not_a_reader(consumer_id who) const {
+  return not_found(
+    fmt::format("consumer {} is not a reader of job {} (any more)", who.value, about_.id.value));
+}
+
 job_core::repetition& job_core::begin(uint64_t number) {
   auto& all = record_.repetitions();
   if (!all.contains(number))
@@ -26,8 +31,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
   const bool reads = known != record_.repetitions().end()
                      && known->second.state.consumers().contains(wanted.consumer);
   if (wanted.job && !reads && (!how || how->ok())) {
-    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
-                                          wanted.consumer.value, about_.id.value)));
+    answer(request, not_a_reader(wanted.consumer));
     return finish();
   }
   if (how) {
@@ -60,8 +64,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
 job_commands job_core::heartbeat(request_token request, const reader_of& who, time_point now) {
   now_ = now;
   if (!readers_heard_.renew({who.repetition, who.consumer}, now)) {
-    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
-                                          who.consumer.value, about_.id.value)));
+    answer(request, not_a_reader(who.consumer));
     return finish();
   }
   // After a restart it is not known how to reach it, nor what it has missed.
@@ -74,15 +77,23 @@ job_commands job_core::heartbeat(request_token request, const reader_of& who, ti
 job_commands job_core::leave(request_token request, const leave_iteration& what, time_point now) {
   now_ = now;
   auto& all = record_.repetitions();
-  if (auto at = all.find(what.who.repetition); at != all.end()) {
+  const auto at = all.find(what.who.repetition);
+  const bool reads = at != all.end() && at->second.state.consumers().contains(what.who.consumer);
+  if (at != all.end()) {
+    auto& r = at->second;
     for (const auto& [task, mark] : what.handed_out)
-      if (const auto known = at->second.state.tasks().find(task);
-          known != at->second.state.tasks().end() && known->second.alive())
+      if (const auto known = r.state.tasks().find(task);
+          known != r.state.tasks().end() && known->second.alive()) {
         departed_[task][what.who.consumer] = mark;
-    remove(at->second, what.who.consumer);
+        readers_known_[task] = 0;
+        // One that was given up may have come in time still: its tasks wait for its link.
+        if (!reads)
+          name_readers(r, known->second);
+      }
+    remove(r, what.who.consumer);
   }
   end_if_unused();
-  answer(request, status{});
+  answer(request, reads ? status{} : not_a_reader(what.who.consumer));
   return finish();
 }
 

@@ -199,6 +199,26 @@ TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatLeftInOrder) {
   EXPECT_EQ(named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 50}}));
 }
 
+TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatItHadGivenUpBeforeItsGoodbyeCame) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  x.open(2);
+  for (int i = 0; i < 6; ++i) {
+    x.beat(2);
+    x.pass(1s);
+  }
+  ASSERT_FALSE(x.state().consumers().contains(consumer_id{1}));
+  const auto out = x.leave(1, 0, {{task.what.id, 4}});
+  EXPECT_EQ(out.how().code(), status_code::not_found);
+  ASSERT_EQ(out.named.size(), 1u);
+  EXPECT_EQ(out.named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 4}}));
+  x.served(out.named[0], false);
+  const auto again = x.pass(1s).named;
+  ASSERT_EQ(again.size(), 1u) << "it is said until it is acknowledged";
+  EXPECT_EQ(again[0].who, out.named[0].who);
+}
+
 TEST(JobCore, StopsATaskUntilThatIsAcknowledged) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0);

@@ -112,8 +112,8 @@ void dispatcher_process::heartbeat(const reader_of& who, const connection_end& f
                            who.job));
 }
 
-void dispatcher_process::leave(const leave_iteration& what) {
-  carry_out(core_->for_job(keep({.reply = answered<status>{[](const status&) {}},
+void dispatcher_process::leave(const leave_iteration& what, answered<status> reply) {
+  carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .to_job =
                                    [this, what](job& to, request_token token) {
                                      return to.core->leave(token, what, now());

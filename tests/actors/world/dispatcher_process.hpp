@@ -45,7 +45,7 @@ public:
   void open(const open_iteration& what, const connection_end& from,
             answered<result<iteration_view>> reply);
   void heartbeat(const reader_of& who, const connection_end& from, answered<status> reply);
-  void leave(const leave_iteration& what);
+  void leave(const leave_iteration& what, answered<status> reply);
   void register_worker(const worker_registration& who, const connection_end& from,
                        answered<result<worker_registered>> reply);
   void worker_heartbeat(const headrace::worker::heartbeat& what,

@@ -23,6 +23,12 @@ std::vector<std::vector<const trainer_process*>> judge::groups() const {
   return out;
 }
 
+size_t judge::index_of(const trainer_process* who) const {
+  return static_cast<size_t>(
+    std::ranges::find(world_.trainers, who, [](const auto& t) { return &t; })
+    - world_.trainers.begin());
+}
+
 void judge::every_wait_ended() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.stopped() && !t.over())
@@ -40,10 +46,12 @@ void judge::nothing_repeated() {
         if (fresh)
           continue;
         // Of one that died, or was told that it is not a reader any more, all that it did not
-        // report is given to others.
-        const auto excused = [](const trainer_process* who) {
-          return who->history().killed
-                 || (who->history().ended && who->history().ended->code() == status_code::aborted);
+        // report is given to others. So it is of one that left and could not say so while its
+        // lease ran: no trainer is left to be told.
+        const auto excused = [&](const trainer_process* who) {
+          const auto& h = who->history();
+          return h.killed || (h.ended && h.ended->code() == status_code::aborted)
+                 || (h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(who)));
         };
         if (at->second != t && (excused(t) || excused(at->second)))
           continue;

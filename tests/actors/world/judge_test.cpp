@@ -105,6 +105,19 @@ TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
   EXPECT_EQ(broken(), rules{"repeat"});
 }
 
+TEST_F(Judge, ExcusesARepetitionByOneThatLeftAndCouldNotSaySoOnly) {
+  run("shared", 2);
+  history(1).handed_out.push_back(history(0).handed_out.front());
+  history(0).ended.reset();
+  history(0).left = true;
+  history(0).goodbye_heard = false;
+  EXPECT_EQ(broken(), rules{"repeat"}) << "nothing kept it from saying so";
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{});
+  history(0).goodbye_heard = true;
+  EXPECT_EQ(broken(), rules{"repeat"});
+}
+
 TEST_F(Judge, TakesTheSameElementsOfJobsOfTheirOwnForNoRepetition) {
   run("", 2);
   ASSERT_EQ(history(0).handed_out.size(), history(1).handed_out.size());

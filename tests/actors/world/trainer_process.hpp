@@ -35,6 +35,7 @@ public:
     std::optional<status> ended;
     bool began = true; ///< unless it ended before it was told its job
     bool left = false;
+    bool goodbye_heard = false; ///< by its job, of which it still was a reader
     bool killed = false;
     time_point ended_at{};
   };
@@ -74,6 +75,7 @@ private:
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
   void carry_out(const consume::say_goodbye& what);
+  void carry_out(const consume::quit& what);
   void carry_out(const consume::renew_dispatcher& what);
   void carry_out(const consume::make_link& what);
   void carry_out(const consume::open_stream& what);
