@@ -103,8 +103,7 @@ void consumer_state::on(const trainer_moved&) { carry_out(core_.trainer_moved())
 
 void consumer_state::on(const trainer_leaves&) {
   left_ = true;
-  carry_out(core_.trainer_leaves());
-  self_->quit();
+  carry_out(core_.trainer_leaves(now()));
 }
 
 // -- what is to be done ---------------------------------------------------------------------
@@ -147,10 +146,17 @@ void consumer_state::carry_out(const consume::beat& what) {
 }
 
 void consumer_state::carry_out(const consume::say_goodbye& what) {
-  port::tell(*dispatcher_.get(), make_envelope(0, [&](schema::Envelope::Builder b) {
+  const auto say = make_envelope(0, [&](schema::Envelope::Builder b) {
     write_leave(b.initDispatcher().initLeaveIteration(), what.what);
-  }));
+  });
+  port::request(self_, *dispatcher_.get(), core_.timing().lease, say)
+    .then([this](const envelope& in) { carry_out(core_.goodbye_answered(status_of(in), now())); },
+          [this](const caf::error& why) {
+            carry_out(core_.goodbye_unanswered(to_status(why), now()));
+          });
 }
+
+void consumer_state::carry_out(const consume::quit&) { self_->quit(); }
 
 void consumer_state::carry_out(const consume::renew_dispatcher& what) {
   dispatcher_.renew(what.why);

@@ -44,6 +44,7 @@ private:
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
   void carry_out(const consume::say_goodbye& what);
+  void carry_out(const consume::quit& what);
   void carry_out(const consume::renew_dispatcher& what);
   void carry_out(const consume::make_link& what);
   void carry_out(const consume::open_stream& what);

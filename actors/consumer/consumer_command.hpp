@@ -23,10 +23,13 @@ struct beat {
   reader_heartbeat what;
   time_point at; ///< now
 };
-/// Say to the job that this reader leaves.
+/// Say to the job that this reader leaves. The outcome goes to `goodbye_answered` or
+/// `goodbye_unanswered`.
 struct say_goodbye {
   leave_iteration what;
 };
+/// Nothing is left to be said: no event follows.
+struct quit {};
 /// The connection to the dispatcher answers no more: make another one.
 struct renew_dispatcher {
   status why;
@@ -51,8 +54,8 @@ struct close_stream {
   task_id task;
 };
 
-using command = std::variant<ask, beat, say_goodbye, renew_dispatcher, make_link, open_stream, send,
-                             close_stream>;
+using command = std::variant<ask, beat, say_goodbye, quit, renew_dispatcher, make_link, open_stream,
+                             send, close_stream>;
 using commands = std::vector<command>;
 
 } // namespace headrace::consume

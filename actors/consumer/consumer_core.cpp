@@ -36,7 +36,7 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
 consume::commands consumer_core::dispatcher_up(time_point now) {
   connected_ = true;
   unreachable_ = {};
-  ask_anew(now);
+  left_ ? say_goodbye() : ask_anew(now);
   return done();
 }
 
@@ -233,35 +233,6 @@ consume::commands consumer_core::trainer_moved() {
   return done();
 }
 
-consume::commands consumer_core::trainer_leaves() {
-  if (connected_ && known_) {
-    leave_iteration what{{id_, job_, options_.repetition}, {}};
-    // A link to a task may be away: its job says there how far the trainer is.
-    if (shared_)
-      for (const auto& [id, s] : streams_) {
-        what.handed_out[id] = out_->of(id).handed_out;
-        if (options_.mode != sharding_policy::off && (!accounted_.contains(id) || receipts_due_.contains(id)))
-          what.receipts.push_back(s.received.receipt_of(id));
-      }
-    then(consume::say_goodbye{std::move(what)});
-  }
-  auto goodbye = done();
-  std::ranges::move(close_streams(), std::back_inserter(goodbye));
-  return goodbye;
-}
-
-consume::commands consumer_core::close_streams() {
-  left_ = true;
-  for (const auto& [id, s] : streams_)
-    if (s.open) {
-      // What the trainer has must not go to others.
-      then(consume::send{id, stream_grant{.handed_out = out_->of(id).handed_out}});
-      then(consume::send{id, stream_close{}});
-      then(consume::close_stream{id});
-    }
-  return done();
-}
-
 bool consumer_core::all_exhausted() const {
   // Only a task that read its sources to their end knows that they are; what one that left gave
   // back, or one that starts has for us, only the job knows.
@@ -297,7 +268,7 @@ void consumer_core::fail(const status& why) {
 
 std::optional<time_point> consumer_core::next_deadline() const {
   if (left_)
-    return {};
+    return goodbye_deadline();
   auto next = beat_at_;
   if (ask_at_)
     next = std::min(next, *ask_at_);
@@ -312,7 +283,7 @@ std::optional<time_point> consumer_core::next_deadline() const {
 
 consume::commands consumer_core::timer(time_point now) {
   if (left_)
-    return {};
+    return look_at_goodbye(now);
   if (ask_at_ && *ask_at_ <= now)
     ask(now);
   for (auto& [id, s] : streams_)

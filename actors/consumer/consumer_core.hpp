@@ -52,6 +52,10 @@ public:
   commands heartbeat_answered(const status& how, time_point at, time_point now);
   /// There was no answer to it.
   commands heartbeat_unanswered(const status& why);
+  /// The answer to `consume::say_goodbye`.
+  commands goodbye_answered(const status& how, time_point now);
+  /// There was no answer to it.
+  commands goodbye_unanswered(const status& why, time_point now);
 
   // -- the links to workers -------------------------------------------------------
 
@@ -66,8 +70,8 @@ public:
 
   /// It took elements, or waits for some: the handout's marks are worth a look.
   commands trainer_moved();
-  /// It needs nothing more. The last event.
-  commands trainer_leaves();
+  /// It needs nothing more. What is left to do is to say so to the job, until `consume::quit`.
+  commands trainer_leaves(time_point now);
   /// This consumer ends without a goodbye to its job. The last event.
   commands close_streams();
 
@@ -105,7 +109,7 @@ private:
     bool leaving = false; ///< it gives what it has as fast as it may
     stream_credit credit;
     received_splits received; ///< that its rows come from
-    duration pause{}; ///< before the next attempt to connect
+    duration pause{};         ///< before the next attempt to connect
     std::optional<time_point> retry_at;
     status unreached; ///< why the last attempt failed, or what cut it off
   };
@@ -119,6 +123,12 @@ private:
   /// What was got of tasks that are lost is said to the job, until it has heard it.
   void account_for(const std::vector<task_id>& lost);
   void await_answer(time_point now);
+  /// Where there is a connection; else as soon as there is one.
+  void say_goodbye();
+  void say_goodbye_later(time_point now);
+  void quit();
+  std::optional<time_point> goodbye_deadline() const;
+  commands look_at_goodbye(time_point now);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, stream_block in);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
@@ -173,21 +183,24 @@ private:
   commands todo_;
 
   job_id job_;
-  bool connected_ = false; ///< to the dispatcher
-  bool known_ = false;     ///< the dispatcher said which job it is
-  bool finished_ = false;  ///< the job is
-  bool left_ = false;      ///< the trainer did
-  bool failed_ = false;    ///< the trainer reads why, after what it has got
-  bool ended_ = false;     ///< well
+  bool connected_ = false;                 ///< to the dispatcher
+  bool known_ = false;                     ///< the dispatcher said which job it is
+  bool finished_ = false;                  ///< the job is
+  bool left_ = false;                      ///< the trainer did
+  std::optional<leave_iteration> goodbye_; ///< that the job has not acknowledged
+  time_point goodbye_until_;
+  std::optional<time_point> goodbye_at_; ///< it is said again
+  bool failed_ = false;                  ///< the trainer reads why, after what it has got
+  bool ended_ = false;                   ///< well
   bool shared_ = false;
   uint64_t version_ = 0;
   uint64_t asks_ = 0; ///< counts the questions; only the last one's answer counts
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
-  time_point beat_at_;
   time_point said_at_; ///< the newest heartbeat
   lease_timing timing_;
+  time_point beat_at_;
   std::map<task_id, stream> streams_;
   /// Lost tasks of which the job has not acknowledged the receipt, and the heartbeat that had it.
   std::map<task_id, std::optional<time_point>> receipts_due_;

@@ -23,6 +23,8 @@ struct consumer_options {
   duration worker_timeout = std::chrono::seconds{60};
   /// How long the trainer waits for an element while workers run the job, before that is an error.
   duration stall_timeout = std::chrono::hours{1};
+  /// How long a reader that leaves tries to say so to its job where that does not answer.
+  duration goodbye_timeout = std::chrono::seconds{15};
   size_t stream_bytes = 4 << 20;    ///< credit of one stream
   size_t consumer_bytes = 64 << 20; ///< of all together
 };

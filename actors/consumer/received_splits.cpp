@@ -165,8 +165,7 @@ split_receipt received_splits::receipt_of(task_id task) const {
         continue;
       }
       at += static_cast<uint64_t>(std::countr_zero(rest));
-      const auto ones =
-        static_cast<uint64_t>(std::countr_one(bits->bits[at / 64] >> (at % 64)));
+      const auto ones = static_cast<uint64_t>(std::countr_one(bits->bits[at / 64] >> (at % 64)));
       const auto first = number * chunk_splits + at;
       join(to, first, first + ones);
       at += ones;

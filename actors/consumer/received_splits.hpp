@@ -15,7 +15,8 @@ namespace headrace {
 /// not fit is remembered as more than came, never as less.
 class received_splits {
 public:
-  /// Bytes of bits are at most `most_chunks` times 512, and `most_runs` bounds what a receipt holds.
+  /// Bytes of bits are at most `most_chunks` times 512, and `most_runs` bounds what a receipt
+  /// holds.
   static constexpr size_t most_chunks = 4096;
   static constexpr size_t most_runs = 16384;
   /// Passes of which single splits are remembered.

@@ -36,6 +36,22 @@ public:
     out.todo.start.push_back(what);
     add(task_is{std::move(what)});
   }
+  /// Under OFF each life of a worker gives one copy, which may be half read. Under DYNAMIC the
+  /// splits of a lost task are lost, and it gets another one.
+  void begin_on(const worker_info& who) {
+    if (now.mode_ == sharding_policy::off)
+      for (const auto& [id, t] : now.tasks_)
+        if (t.worker.id == who.id && t.worker.life == who.life)
+          return resume(t, who);
+    start_on(who);
+  }
+  /// On those that serve it not.
+  void begin_on_others(const std::vector<worker_info>& alive) {
+    if (!now.finished_)
+      for (const auto& worker : alive)
+        if (!now.serves(worker))
+          begin_on(worker);
+  }
   void move(task what, task_state to) {
     what.state = to;
     if (!what.alive())
@@ -110,16 +126,22 @@ iteration::decision iteration::consumer_joined(consumer_id who,
   if (!consumers_.contains(who))
     next.add(reader_joined{who, node});
   // Workers that came while nobody read have no task yet.
-  if (!finished_ && consumers_.empty())
-    for (const auto& worker : alive)
-      if (!knows(worker))
-        next.start_on(worker);
+  if (consumers_.empty())
+    next.begin_on_others(alive);
   return std::move(next.out);
 }
 
-bool iteration::knows(const worker_info& who) const {
+iteration::decision iteration::workers_present(const std::vector<worker_info>& alive) const {
+  draft next{*this};
+  if (!consumers_.empty())
+    next.begin_on_others(alive);
+  return std::move(next.out);
+}
+
+bool iteration::serves(const worker_info& who) const {
   return std::ranges::any_of(tasks_, [&](const auto& entry) {
-    return entry.second.worker.id == who.id && entry.second.worker.life == who.life;
+    const auto& t = entry.second;
+    return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost;
   });
 }
 
@@ -139,15 +161,10 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
     // One that is known again after a job came back has its task already.
     if (t.alive())
       return {};
-    // Each life of a worker gives one copy, which may be half read. Under DYNAMIC the splits are
-    // lost.
     if (mode_ == sharding_policy::off && t.state != task_state::lost)
       return {};
-    if (mode_ == sharding_policy::off)
-      next.resume(t, who);
   }
-  if (next.out.facts.empty())
-    next.start_on(who);
+  next.begin_on(who);
   return std::move(next.out);
 }
 

@@ -94,6 +94,9 @@ public:
                            uint64_t node = 0) const;
   decision consumer_left(consumer_id who) const;
   decision worker_joined(const worker_info& who) const;
+  /// Workers that are there as a core of the job takes over. Some may have come while there was
+  /// none.
+  decision workers_present(const std::vector<worker_info>& alive) const;
   decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
   /// The worker has the task, or could not take it.
   decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
@@ -129,8 +132,8 @@ public:
 private:
   class draft;
 
-  /// That life of the worker has or had a task.
-  bool knows(const worker_info& who) const;
+  /// That life of the worker has a task, or had one that was not lost.
+  bool serves(const worker_info& who) const;
 
   sharding_policy mode_;
   uint64_t repetition_;

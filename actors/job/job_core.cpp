@@ -20,7 +20,9 @@ job_commands job_core::start(time_point now) {
   if (record_.repetitions().empty())
     return {};
   missing_at_ = now + about_.timing.lease;
-  for (const auto& [number, r] : record_.repetitions()) {
+  std::vector<worker_info> present;
+  for (const auto& [id, worker] : workers_) present.push_back(worker);
+  for (auto& [number, r] : record_.repetitions()) {
     for (auto who : r.state.consumers()) readers_heard_.grant({number, who}, now);
     connected_[number].idle_since = now;
     if (r.state.finished())
@@ -29,6 +31,9 @@ job_commands job_core::start(time_point now) {
       // One that runs asks again for the splits that it waits for.
       if (task.alive() && is_present(task.worker))
         start(r, task);
+    // What happened to workers while there was no core was said to nobody.
+    lose_missing(r, true);
+    carry_out(r, r.state.workers_present(present));
   }
   return finish();
 }

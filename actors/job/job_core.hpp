@@ -114,6 +114,7 @@ private:
 
   // readers
   repetition& begin(uint64_t number);
+  status not_a_reader(consumer_id who) const;
   void remove(repetition& r, consumer_id who);
   iteration_view view_of(const repetition& r) const;
   void announce(const repetition& r);
@@ -138,6 +139,8 @@ private:
   bool is_present(const worker_info& who) const;
   void left(repetition& r, const task_end& what);
   void lose_missing();
+  /// Loses tasks whose workers are not there; `replaced`: of these, where another life of it is.
+  void lose_missing(repetition& r, bool replaced);
   /// What may be left to do; `given_back`: by the task that is spoken of.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
   void lose(repetition& r, worker_id who);

@@ -10,6 +10,11 @@ namespace headrace {
 
 // Consumers: who reads which repetition, what they are told, and when nobody reads any more.
 
+status job_core::not_a_reader(consumer_id who) const {
+  return not_found(
+    fmt::format("consumer {} is not a reader of job {} (any more)", who.value, about_.id.value));
+}
+
 job_core::repetition& job_core::begin(uint64_t number) {
   auto& all = record_.repetitions();
   if (!all.contains(number))
@@ -26,8 +31,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
   const bool reads = known != record_.repetitions().end()
                      && known->second.state.consumers().contains(wanted.consumer);
   if (wanted.job && !reads && (!how || how->ok())) {
-    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
-                                          wanted.consumer.value, about_.id.value)));
+    answer(request, not_a_reader(wanted.consumer));
     return finish();
   }
   if (how) {
@@ -63,8 +67,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
   now_ = now;
   const auto& who = what.who;
   if (!readers_heard_.renew({who.repetition, who.consumer}, now)) {
-    answer(request, not_found(fmt::format("consumer {} is not a reader of job {} (any more)",
-                                          who.consumer.value, about_.id.value)));
+    answer(request, not_a_reader(who.consumer));
     return finish();
   }
   // After a restart it is not known how to reach it, nor what it has missed.
@@ -73,7 +76,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
   const auto& leases = record_.repetitions().at(who.repetition).leases;
   for (const auto& receipt : what.receipts)
     if (leases.awaits(receipt.task, who.consumer))
-      commit({{who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}});
+      commit(
+        {{who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}});
   answer(request, status{});
   return finish();
 }
@@ -81,19 +85,27 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
 job_commands job_core::leave(request_token request, const leave_iteration& what, time_point now) {
   now_ = now;
   auto& all = record_.repetitions();
-  if (auto at = all.find(what.who.repetition); at != all.end()) {
+  const auto at = all.find(what.who.repetition);
+  const bool reads = at != all.end() && at->second.state.consumers().contains(what.who.consumer);
+  if (at != all.end()) {
+    auto& r = at->second;
     for (const auto& [task, mark] : what.handed_out)
-      if (const auto known = at->second.state.tasks().find(task);
-          known != at->second.state.tasks().end() && known->second.alive())
+      if (const auto known = r.state.tasks().find(task);
+          known != r.state.tasks().end() && known->second.alive()) {
         departed_[task][what.who.consumer] = mark;
+        readers_known_[task] = 0;
+        // One that was given up may have come in time still: its tasks wait for its link.
+        if (!reads)
+          name_readers(r, known->second);
+      }
     for (const auto& receipt : what.receipts)
-      if (at->second.leases.has(receipt.task))
-        commit({{at->first,
-                 lease_history::fact{lease_history::received{what.who.consumer, receipt}}}});
-    remove(at->second, what.who.consumer);
+      if (r.leases.has(receipt.task))
+        commit(
+          {{at->first, lease_history::fact{lease_history::received{what.who.consumer, receipt}}}});
+    remove(r, what.who.consumer);
   }
   end_if_unused();
-  answer(request, status{});
+  answer(request, reads ? status{} : not_a_reader(what.who.consumer));
   return finish();
 }
 

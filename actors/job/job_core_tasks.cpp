@@ -45,13 +45,16 @@ void job_core::lose_missing() {
   if (!missing_at_ || *missing_at_ > now_)
     return;
   missing_at_.reset();
-  for (auto& [number, r] : record_.repetitions()) {
-    std::set<worker_id> missing;
-    for (const auto& [id, task] : r.state.tasks())
-      if (task.alive() && !is_present(task.worker))
-        missing.insert(task.worker.id);
-    for (auto who : missing) lose(r, who);
-  }
+  for (auto& [number, r] : record_.repetitions()) lose_missing(r, false);
+}
+
+void job_core::lose_missing(repetition& r, bool replaced) {
+  std::set<worker_id> missing;
+  for (const auto& [id, task] : r.state.tasks())
+    if (task.alive() && !is_present(task.worker)
+        && (!replaced || workers_.contains(task.worker.id)))
+      missing.insert(task.worker.id);
+  for (auto who : missing) lose(r, who);
 }
 
 void job_core::lose(repetition& r, worker_id who) {
@@ -176,8 +179,7 @@ void job_core::left(repetition& r, const task_end& what) {
 }
 
 job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
-  job_remainder out{.splits = given_back || r.splits.has_rest(),
-                    .unsettled = r.leases.unsettled()};
+  job_remainder out{.splits = given_back || r.splits.has_rest(), .unsettled = r.leases.unsettled()};
   for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
   return out;
 }

@@ -137,8 +137,7 @@ void lease_history::on(const received& x) {
     const auto came = reached.find({one.splits.pass, one.splits.source});
     cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
         [&](uint64_t first, uint64_t end, bool inside) {
-          marked.push_back(
-            {{one.splits.source, one.splits.pass, {first, end - first}}, inside});
+          marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}}, inside});
         });
   }
   of.all = std::move(marked);

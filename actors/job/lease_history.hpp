@@ -57,8 +57,8 @@ public:
 
   // -- decisions ------------------------------------------------------------------
 
-  /// Facts that say what became of a lost task whose readers have all said what they got: first what
-  /// goes to others, then that it is settled.
+  /// Facts that say what became of a lost task whose readers have all said what they got: first
+  /// what goes to others, then that it is settled.
   struct settlement {
     std::vector<split_assigner::returned> back;
     settled outcome;

@@ -209,8 +209,10 @@ void task_core::look_at_strangers(time_point now) {
   std::erase_if(strangers_, [&](const auto& entry) {
     if (entry.second.until > now)
       return false;
+    // The job knows whether it reads: its word may be late, as the way to this worker is cut. The
+    // consumer opens the stream again, unless its job says that it is none of its readers.
     then(produce::send{entry.first,
-                       stream_failed{aborted(fmt::format(
+                       stream_failed{not_found(fmt::format(
                          "the job of task {} does not name this consumer as one of its readers",
                          to_string(order_.id)))}});
     return true;
@@ -258,11 +260,8 @@ void task_core::deal(time_point now) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // What it has goes to readers that have not opened their streams yet, or is lost with the worker:
-  // its job knows what to do then.
-  const bool unread =
-    readers_.consumers.empty() && routes_.empty() && output_.pending_rows() == 0;
-  if (output_.finished() || (leaving_ && (output_.delivered() || (exhausted_ && unread))))
+  // What it has begun waits for readers, also for one that may yet come: its worker bounds that.
+  if (output_.finished() || (leaving_ && output_.delivered()))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);

@@ -16,6 +16,8 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
   if (auto* known = find(what.id)) {
     // Its job may have been started again, and does not know who waits.
     ask_all(*known, out);
+    // Or it was given up meanwhile, and is taken up again: others may read now.
+    out.emplace_back(worker::name_readers{what.readers});
     out.emplace_back(worker::answer{from, {}});
     return out;
   }

@@ -23,7 +23,7 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> warnings; ///< that nobody was given yet
-  bool started = false; ///< there is a thread
+  bool started = false;              ///< there is a thread
   bool asked = false;
   bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile
   std::atomic<bool> closed{false}; ///< set while the GIL is held

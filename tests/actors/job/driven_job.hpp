@@ -80,11 +80,10 @@ public:
   job_outcome leave(uint64_t consumer, uint64_t repetition = 0,
                     std::map<task_id, uint64_t> marks = {},
                     std::vector<split_receipt> receipts = {}) {
-    return take(core.leave(next(),
-                           {{consumer_id{consumer}, job_id{1}, repetition},
-                            std::move(marks),
-                            std::move(receipts)},
-                           now));
+    return take(core.leave(
+      next(),
+      {{consumer_id{consumer}, job_id{1}, repetition}, std::move(marks), std::move(receipts)},
+      now));
   }
   job_outcome came(const worker_info& who) { return take(core.worker_came(who, now)); }
   job_outcome lost(worker_id who) { return take(core.worker_lost(who, now)); }

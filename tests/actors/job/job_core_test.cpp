@@ -199,6 +199,26 @@ TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatLeftInOrder) {
   EXPECT_EQ(named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 50}}));
 }
 
+TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatItHadGivenUpBeforeItsGoodbyeCame) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  x.open(2);
+  for (int i = 0; i < 6; ++i) {
+    x.beat(2);
+    x.pass(1s);
+  }
+  ASSERT_FALSE(x.state().consumers().contains(consumer_id{1}));
+  const auto out = x.leave(1, 0, {{task.what.id, 4}});
+  EXPECT_EQ(out.how().code(), status_code::not_found);
+  ASSERT_EQ(out.named.size(), 1u);
+  EXPECT_EQ(out.named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 4}}));
+  x.served(out.named[0], false);
+  const auto again = x.pass(1s).named;
+  ASSERT_EQ(again.size(), 1u) << "it is said until it is acknowledged";
+  EXPECT_EQ(again[0].who, out.named[0].who);
+}
+
 TEST(JobCore, StopsATaskUntilThatIsAcknowledged) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0);
@@ -450,10 +470,27 @@ TEST(JobCore, AsksWorkersForItsTasksWhenItTakesOver) {
   driven_job x{sharding_policy::dynamic, 10, two_workers};
   const auto tasks = x.open(1).starts;
   x.started(tasks[0]);
-  const auto again = x.restart({worker(1), worker(2, 9)}).starts;
-  ASSERT_EQ(again.size(), 1u) << "the other worker is another process";
+  const auto again = x.restart({worker(1)}).starts;
+  ASSERT_EQ(again.size(), 1u) << "the other worker is not there yet";
   EXPECT_EQ(again[0].what.id, tasks[0].what.id);
   EXPECT_EQ(again[0].what.life, tasks[0].what.life);
+}
+
+TEST(JobCore, GivesWorkersThatCameWhileItWasAwayTasksWhenItTakesOver) {
+  for (auto policy : {sharding_policy::dynamic, sharding_policy::off}) {
+    driven_job x{policy, 10, two_workers};
+    const auto tasks = x.open(1).starts;
+    for (const auto& t : tasks) x.started(t);
+    const auto out = x.restart({worker(1), worker(2, 9), worker(3)});
+    ASSERT_EQ(out.starts.size(), 3u) << to_string(policy);
+    EXPECT_EQ(out.starts[0].what.id, tasks[0].what.id);
+    EXPECT_EQ(out.starts[1].worker, worker_id{2});
+    EXPECT_NE(out.starts[1].what.id, tasks[1].what.id) << "another process has not what it had";
+    EXPECT_EQ(x.state().tasks().at(tasks[1].what.id).state, iteration::task_state::lost);
+    EXPECT_EQ(out.starts[2].worker, worker_id{3});
+    x.leave(1);
+    EXPECT_TRUE(x.restart({worker(4)}).starts.empty()) << "nobody reads";
+  }
 }
 
 TEST(JobCore, TellsAReaderWhatItMayHaveMissedWhenItTakesOver) {

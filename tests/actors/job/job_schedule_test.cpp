@@ -293,7 +293,7 @@ private:
   std::map<worker_id, worker_info> away_; ///< taken for lost, and may come back
   std::set<worker_id> leaving_;
   std::map<task_id, running> tasks_;
-  std::map<task_id, reading_task> dying_; ///< lost, and their readers have not all said it
+  std::map<task_id, reading_task> dying_;       ///< lost, and their readers have not all said it
   std::map<request_token, question> questions_; ///< that the job has not answered
   std::map<uint64_t, bool> readers_;            ///< and whether they heard of the end
   bool left_ = false;                           ///< a worker, in order

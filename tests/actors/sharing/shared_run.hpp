@@ -28,8 +28,8 @@ public:
     std::vector<std::string> rows; ///< that it gave
     /// That they come from, as a reader knows it.
     std::shared_ptr<received_splits> received = std::make_shared<received_splits>();
-    places reached;                ///< the same, without anything of the engine
-    bool accounted = false;        ///< its reader said so, as it is lost
+    places reached;         ///< the same, without anything of the engine
+    bool accounted = false; ///< its reader said so, as it is lost
     bool by_itself = false;
   };
   struct options {

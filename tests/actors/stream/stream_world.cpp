@@ -257,7 +257,7 @@ void stream_world::die(uint64_t id) {
 }
 
 void stream_world::go(uint64_t id) {
-  carry_out(id, consumers.at(id).core->trainer_leaves());
+  carry_out(id, consumers.at(id).core->trainer_leaves(now));
   for (size_t t = 0; t < tasks.size(); ++t)
     while (deliver_up(id, t)) {
     }
@@ -277,6 +277,7 @@ void stream_world::carry_out(uint64_t id, const consume::commands& what) {
         [&](const consume::ask& x) { carry_out(id, c.core->answered(x.number, view(), now)); },
         [&](const consume::beat& x) { answer_beat(id, x.at); },
         [](const consume::say_goodbye&) {},
+        [](const consume::quit&) {},
         [](const consume::renew_dispatcher&) {},
         [&](const consume::make_link& x) { c.pipes.at(std::stoul(x.address)).linking = true; },
         [&](const consume::open_stream& x) {

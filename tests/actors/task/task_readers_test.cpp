@@ -76,6 +76,43 @@ TEST_F(TaskReaders, AreLookedAtWhenTheJobNamesThemAfterTheyCame) {
   EXPECT_EQ(core.numbers().streams, 0u);
 }
 
+TEST_F(TaskReaders, GetWhatATaskHasBegunWhenTheyComeAfterItWasToldToLeave) {
+  const auto has = [](const produce::commands& in, auto what) {
+    return std::ranges::any_of(in, [&](const auto& x) { return what(x); });
+  };
+  const auto ends = [](const auto& x) { return std::holds_alternative<produce::end>(x); };
+  const auto gives = [](const auto& x) {
+    const auto* said = std::get_if<produce::send>(&x);
+    return said != nullptr && std::holds_alternative<stream_block>(said->what);
+  };
+  open(1, 1, 11);
+  ASSERT_TRUE(core.runner_begins(1));
+  core.produced(1, numbers(0, 3), now);
+  core.arrived(stream_key{1}, from_consumer{stream_close{}}, now);
+  core.readers_named(readers(2, {}, {}), now);
+  core.run_ended(1, {}, false, now);
+  EXPECT_FALSE(has(core.worker_leaves(now), ends)) << "its rows would be lost in silence";
+  core.readers_named(readers(3, {2}, {}), now);
+  open(2, 2, 12);
+  const auto out =
+    core.arrived(stream_key{2}, from_consumer{stream_grant{.elements = 9, .bytes = 99}}, now);
+  EXPECT_TRUE(has(out, gives));
+  EXPECT_TRUE(
+    has(core.arrived(stream_key{2},
+                     from_consumer{stream_grant{.elements = 9, .bytes = 99, .received = 3}}, now),
+        ends));
+}
+
+TEST_F(TaskReaders, ThatTheJobDoesNotNameInTimeMayComeAgain) {
+  EXPECT_TRUE(refusals(open(1, 2, 12)).empty());
+  const auto at = core.next_deadline();
+  ASSERT_TRUE(at);
+  const auto refused = refusals(core.timer(*at));
+  ASSERT_EQ(refused.size(), 1u);
+  // Whether it is a reader is its job's to say, whose word may not reach this worker for a while.
+  EXPECT_EQ(refused[0].code(), status_code::not_found);
+}
+
 TEST_F(TaskReaders, OfAnUnknownNodeOpenThemFromAnywhere) {
   core.readers_named(readers(2, {2}, {}), now);
   EXPECT_TRUE(refusals(open(1, 2, 99)).empty());

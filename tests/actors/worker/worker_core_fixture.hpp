@@ -38,7 +38,8 @@ protected:
     return {.id = task_id{id},
             .life = incarnation{3},
             .job = job_id{70},
-            .policy = sharding_policy::dynamic};
+            .policy = sharding_policy::dynamic,
+            .readers = {task_id{id}, 0, {}}};
   }
   void running(uint64_t id) {
     core.start_task(first, order(id), now);

@@ -44,9 +44,8 @@ public:
   void accepted(const connection_end& at);
   void open(const open_iteration& what, const connection_end& from,
             answered<result<iteration_view>> reply);
-  void heartbeat(const reader_heartbeat& what, const connection_end& from,
-                 answered<status> reply);
-  void leave(const leave_iteration& what);
+  void heartbeat(const reader_heartbeat& what, const connection_end& from, answered<status> reply);
+  void leave(const leave_iteration& what, answered<status> reply);
   void register_worker(const worker_registration& who, const connection_end& from,
                        answered<result<worker_registered>> reply);
   void worker_heartbeat(const headrace::worker::heartbeat& what,

@@ -23,6 +23,12 @@ std::vector<std::vector<const trainer_process*>> judge::groups() const {
   return out;
 }
 
+size_t judge::index_of(const trainer_process* who) const {
+  return static_cast<size_t>(
+    std::ranges::find(world_.trainers, who, [](const auto& t) { return &t; })
+    - world_.trainers.begin());
+}
+
 void judge::every_wait_ended() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.stopped() && !t.over())
@@ -40,10 +46,12 @@ void judge::nothing_repeated() {
         if (fresh)
           continue;
         // Of one that died, or was told that it is not a reader any more, all that it did not
-        // report is given to others.
-        const auto excused = [](const trainer_process* who) {
-          return who->history().killed
-                 || (who->history().ended && who->history().ended->code() == status_code::aborted);
+        // report is given to others. So it is of one that left and could not say so while its
+        // lease ran: no trainer is left to be told.
+        const auto excused = [&](const trainer_process* who) {
+          const auto& h = who->history();
+          return h.killed || (h.ended && h.ended->code() == status_code::aborted)
+                 || (h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(who)));
         };
         if (at->second != t && (excused(t) || excused(at->second)))
           continue;
@@ -101,10 +109,20 @@ void judge::every_end_is_true() {
       for (auto x : given) ++copies[static_cast<uint64_t>(x) >> 32];
       const auto whole = static_cast<size_t>(std::ranges::count_if(
         copies, [&](const auto& c) { return c.second == world_.data.elements(); }));
+      // Where the job did not say that it is over, as the dispatcher was away, its trainers can
+      // know only of those that it had named to them.
+      std::set<std::string> expected;
+      for (const auto* t : group) {
+        const auto& h = t->history();
+        const auto of_job = world_.workers_with_tasks.find(h.job);
+        const bool all = h.job_over && of_job != world_.workers_with_tasks.end();
+        const auto& known = all ? of_job->second : h.named;
+        expected.insert(known.begin(), known.end());
+      }
       size_t steady = 0;
       for (size_t i = 0; i < world_.workers.size(); ++i)
         steady += !excuses_.workers_away.contains(i) && world_.workers[i].there_from_the_start()
-                  && world_.workers_with_tasks.contains(world_.workers[i].about().address);
+                  && expected.contains(world_.workers[i].about().address);
       if (!unknown && whole < std::max<size_t>(steady, 1))
         find("end", fmt::format("the end came with {} whole copies; {} workers were there from "
                                 "beginning to end",

@@ -68,6 +68,7 @@ private:
   bool anonymous() const { return world_.about.job_name.empty(); }
   /// The trainers that read one job's repetition together: all of a named job, one of its own.
   std::vector<std::vector<const trainer_process*>> groups() const;
+  size_t index_of(const trainer_process* who) const;
 
   const world& world_;
   disturbances excuses_;

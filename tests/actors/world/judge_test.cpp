@@ -106,6 +106,19 @@ TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
   EXPECT_EQ(broken(), rules{"repeat"});
 }
 
+TEST_F(Judge, ExcusesARepetitionByOneThatLeftAndCouldNotSaySoOnly) {
+  run("shared", 2);
+  history(1).handed_out.push_back(history(0).handed_out.front());
+  history(0).ended.reset();
+  history(0).left = true;
+  history(0).goodbye_heard = false;
+  EXPECT_EQ(broken(), rules{"repeat"}) << "nothing kept it from saying so";
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{});
+  history(0).goodbye_heard = true;
+  EXPECT_EQ(broken(), rules{"repeat"});
+}
+
 TEST_F(Judge, TakesTheSameElementsOfJobsOfTheirOwnForNoRepetition) {
   run("", 2);
   ASSERT_EQ(history(0).handed_out.size(), history(1).handed_out.size());
@@ -124,6 +137,17 @@ TEST_F(Judge, FindsAnEndWithoutAWholeCopy) {
   EXPECT_EQ(broken(), rules{"end"});
   excuses.workers_away = {0, 1};
   EXPECT_EQ(broken(), rules{"end"}) << "one whole copy there must be";
+}
+
+TEST_F(Judge, ExpectsTheCopiesThatTheJobNamedWhereItDidNotSayThatItIsOver) {
+  run("", 1, sharding_policy::off);
+  const auto other = history().handed_out.front() >> 32;
+  std::erase_if(history().handed_out, [&](auto x) { return x >> 32 == other; });
+  EXPECT_EQ(broken(), rules{"end"}) << "both workers had a task";
+  history().job_over = false;
+  EXPECT_EQ(broken(), rules{"end"}) << "and the trainer was told of both";
+  history().named.erase(history().named.begin());
+  EXPECT_EQ(broken(), rules{});
 }
 
 TEST_F(Judge, FindsAWaitThatDoesNotEnd) {

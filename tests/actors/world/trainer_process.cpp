@@ -61,7 +61,7 @@ void trainer_process::take() {
   if (options_.leaves_after && record_.handed_out.size() >= *options_.leaves_after && !over()) {
     record_.left = true;
     record_.ended_at = now();
-    carry_out(core_->trainer_leaves());
+    carry_out(core_->trainer_leaves(now()));
   }
   if (std::exchange(woken_, false) && !record_.left)
     carry_out(core_->trainer_moved());
@@ -74,12 +74,24 @@ void trainer_process::end(const status& how) {
   record_.began = core_->knows_its_job();
   record_.ended_at = now();
   // As an iterator that goes.
-  carry_out(core_->trainer_leaves());
+  carry_out(core_->trainer_leaves(now()));
 }
 
 // -- what others say --------------------------------------------------------------------------
 
-void trainer_process::told(const iteration_view& news) { carry_out(core_->told(news, now())); }
+void trainer_process::note(const iteration_view& news) {
+  if (!record_.job)
+    record_.job = news.job;
+  if (news.job != record_.job)
+    return;
+  for (const auto& task : news.tasks) record_.named.insert(task.data_address);
+  record_.job_over |= news.finished;
+}
+
+void trainer_process::told(const iteration_view& news) {
+  note(news);
+  carry_out(core_->told(news, now()));
+}
 
 void trainer_process::arrived(const connection_ptr& over, uint32_t channel, const from_task& what) {
   const auto at = by_channel_.find({over.get(), channel});
@@ -103,8 +115,8 @@ void trainer_process::carry_out(const consume::ask& what) {
     [&d, what, at = connection_end{dispatcher_->get().over, 1}, this](replier reply) {
       d.open(what.what, at, [reply, what, this](const result<iteration_view>& answer) {
         reply([this, what, answer] {
-          if (answer && !record_.job)
-            record_.job = answer->job;
+          if (answer)
+            note(*answer);
           carry_out(core_->answered(what.number, answer, now()));
         });
       });
@@ -129,8 +141,20 @@ void trainer_process::carry_out(const consume::beat& what) {
 
 void trainer_process::carry_out(const consume::say_goodbye& what) {
   auto& d = world_.dispatcher;
-  world_.net.send(dispatcher_->get(), [&d, what] { d.leave(what.what); });
+  request(
+    dispatcher_->get(), core_->timing().lease,
+    [&d, what, this](replier reply) {
+      d.leave(what.what, [reply, this](const status& answer) {
+        reply([this, answer] {
+          record_.goodbye_heard |= answer.ok();
+          carry_out(core_->goodbye_answered(answer, now()));
+        });
+      });
+    },
+    [this] { carry_out(core_->goodbye_unanswered(deadline_exceeded("no answer"), now())); });
 }
+
+void trainer_process::carry_out(const consume::quit&) {}
 
 void trainer_process::carry_out(const consume::renew_dispatcher& what) {
   dispatcher_->renew(what.why);

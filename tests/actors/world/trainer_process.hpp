@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,13 @@ public:
     std::vector<int64_t> handed_out;
     std::vector<task_id> from; ///< of each, the task
     job_id job;                ///< as the dispatcher first said
+    /// The workers whose tasks the job named, by address; and whether it said that it is over.
+    std::set<std::string> named;
+    bool job_over = false;
     std::optional<status> ended;
     bool began = true; ///< unless it ended before it was told its job
     bool left = false;
+    bool goodbye_heard = false; ///< by its job, of which it still was a reader
     bool killed = false;
     time_point ended_at{};
   };
@@ -60,6 +65,7 @@ private:
     connection_end over;
     uint32_t channel = 0;
   };
+  void note(const iteration_view& news);
   void on_started() override;
   void on_killed() override;
   void take();
@@ -69,6 +75,7 @@ private:
   void carry_out(const consume::ask& what);
   void carry_out(const consume::beat& what);
   void carry_out(const consume::say_goodbye& what);
+  void carry_out(const consume::quit& what);
   void carry_out(const consume::renew_dispatcher& what);
   void carry_out(const consume::make_link& what);
   void carry_out(const consume::open_stream& what);

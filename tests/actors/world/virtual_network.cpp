@@ -4,6 +4,14 @@
 
 namespace headrace::test {
 
+namespace {
+
+/// How long a connection that is made waits for the other end, and how often that is looked at.
+constexpr duration greeting_limit = std::chrono::seconds{5};
+constexpr duration look_again = std::chrono::milliseconds{100};
+
+} // namespace
+
 virtual_network::path& virtual_network::between(plane which, virtual_process& a,
                                                 virtual_process& b) {
   return paths_[{which, std::min(&a, &b), std::max(&a, &b)}];
@@ -16,16 +24,25 @@ bool virtual_network::passes(const connection& c, size_t from) {
 
 void virtual_network::connect(plane which, virtual_process& from, virtual_process& to,
                               std::function<void(connection_end)> accepted, connected done) {
-  const auto delay = time_.between(duration{1000}, 2 * options_.longest_delay);
-  from.after(delay, [=, this, &from, &to, life = from.life()] {
+  attempt(which, from, to, std::move(accepted), std::move(done), {},
+          time_.between(duration{1000}, 2 * options_.longest_delay));
+}
+
+void virtual_network::attempt(plane which, virtual_process& from, virtual_process& to,
+                              std::function<void(connection_end)> accepted, connected done,
+                              duration waited, duration delay) {
+  from.after(delay, [=, this, &from, &to]() mutable {
     auto& way = between(which, from, to);
     if (way.refuses || !to.alive())
       return done(unavailable("connection refused"));
-    // The system accepts for a process that is stopped, and nobody greets.
-    if (!way.swallowed.empty() || to.stopped())
-      return from.after(std::chrono::seconds{5}, [=] {
-        done(deadline_exceeded("the peer accepted the connection and said nothing"));
-      });
+    // The system accepts for a process that is stopped, which greets once it goes on; and what is
+    // swallowed is sent again.
+    if (!way.swallowed.empty() || to.stopped()) {
+      if (waited < greeting_limit)
+        return attempt(which, from, to, std::move(accepted), std::move(done), waited + look_again,
+                       look_again);
+      return done(deadline_exceeded("the peer accepted the connection and said nothing"));
+    }
     auto c = std::make_shared<connection>();
     c->network = this;
     c->which = which;

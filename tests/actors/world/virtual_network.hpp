@@ -93,6 +93,9 @@ private:
     std::set<virtual_process*> swallowed; ///< what these send
   };
   using path_key = std::tuple<plane, virtual_process*, virtual_process*>;
+  void attempt(plane which, virtual_process& from, virtual_process& to,
+               std::function<void(connection_end)> accepted, connected done, duration waited,
+               duration delay);
   path& between(plane which, virtual_process& a, virtual_process& b);
   bool passes(const connection& c, size_t from);
   void deliver(const connection_ptr& c, size_t from, std::function<void()> what);

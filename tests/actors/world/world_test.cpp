@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <vector>
 
 namespace headrace::test {
 namespace {
@@ -56,9 +57,25 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
   }
 }
 
+/// What each trainer was given, and how many events that took.
+std::vector<std::vector<int64_t>> history_of(uint64_t seed) {
+  disturbed_world x{seed, disturbed_world::small()};
+  x.run();
+  std::vector<std::vector<int64_t>> out{{static_cast<int64_t>(x.events())}};
+  for (const auto& t : x.the_world().trainers) out.push_back(t.history().handed_out);
+  return out;
+}
+
+TEST(World, HasOneHistoryForASeedWhateverRanBefore) {
+  std::map<uint64_t, std::vector<std::vector<int64_t>>> first;
+  for (uint64_t seed = 8081; seed < 8091; ++seed) first[seed] = history_of(seed);
+  for (uint64_t seed = 8090; seed > 8080; --seed) EXPECT_EQ(history_of(seed), first[seed]) << seed;
+}
+
 /// Small worlds in which it did not, before the cores were mended.
 TEST(World, KeepsItsWordWhereItOnceBrokeIt) {
-  for (const uint64_t seed : {7269, 7722, 8812, 9098, 9795, 10561, 11317, 12038, 13370}) {
+  for (const uint64_t seed :
+       {7269, 7722, 8812, 8901, 9098, 9795, 10561, 11317, 12038, 12462, 13292, 13370, 16407}) {
     disturbed_world x{seed, disturbed_world::small()};
     x.run();
     for (const auto& [rule, what] : x.judged())

@@ -1,0 +1,100 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace headrace {
+
+// The trainer leaves: the tasks are told over their links, and the job is until it acknowledges it.
+
+namespace {
+
+constexpr duration goodbye_pause = std::chrono::milliseconds{500};
+
+} // namespace
+
+consume::commands consumer_core::trainer_leaves(time_point now) {
+  left_ = true;
+  if (known_) {
+    goodbye_ = {{id_, job_, options_.repetition}, {}};
+    // A link to a task may be away: its job says there how far the trainer is.
+    if (shared_)
+      for (const auto& [id, s] : streams_) {
+        goodbye_->handed_out[id] = out_->of(id).handed_out;
+        if (options_.mode != sharding_policy::off
+            && (!accounted_.contains(id) || receipts_due_.contains(id)))
+          goodbye_->receipts.push_back(s.received.receipt_of(id));
+      }
+    goodbye_until_ = now + options_.goodbye_timeout;
+    say_goodbye();
+  }
+  auto out = done();
+  std::ranges::move(close_streams(), std::back_inserter(out));
+  if (!goodbye_)
+    out.emplace_back(consume::quit{});
+  return out;
+}
+
+void consumer_core::say_goodbye() {
+  goodbye_at_.reset();
+  if (connected_ && goodbye_)
+    then(consume::say_goodbye{*goodbye_});
+}
+
+void consumer_core::say_goodbye_later(time_point now) { goodbye_at_ = now + goodbye_pause; }
+
+void consumer_core::quit() {
+  if (std::exchange(goodbye_, {}))
+    then(consume::quit{});
+}
+
+consume::commands consumer_core::goodbye_answered(const status& how, time_point now) {
+  // Whoever runs in the place of a job that ended hears it, too.
+  if (how.code() == status_code::unavailable) {
+    say_goodbye_later(now);
+    return done();
+  }
+  if (!how)
+    log_.info("the job did not know a reader that left", {{"why", how}});
+  quit();
+  return done();
+}
+
+consume::commands consumer_core::goodbye_unanswered(const status& why, time_point now) {
+  if (why.code() == status_code::deadline_exceeded)
+    then(consume::renew_dispatcher{why});
+  else
+    say_goodbye_later(now);
+  return done();
+}
+
+consume::commands consumer_core::close_streams() {
+  left_ = true;
+  for (const auto& [id, s] : streams_)
+    if (s.open) {
+      // What the trainer has must not go to others.
+      then(consume::send{id, stream_grant{.handed_out = out_->of(id).handed_out}});
+      then(consume::send{id, stream_close{}});
+      then(consume::close_stream{id});
+    }
+  return done();
+}
+
+std::optional<time_point> consumer_core::goodbye_deadline() const {
+  if (!goodbye_)
+    return {};
+  return std::min(goodbye_until_, goodbye_at_.value_or(goodbye_until_));
+}
+
+consume::commands consumer_core::look_at_goodbye(time_point now) {
+  if (goodbye_ && goodbye_until_ <= now) {
+    log_.warn("a reader left and its job did not answer", {{"job", job_}});
+    quit();
+  } else if (goodbye_at_ && *goodbye_at_ <= now) {
+    say_goodbye();
+  }
+  return done();
+}
+
+} // namespace headrace

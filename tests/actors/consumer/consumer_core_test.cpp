@@ -1,0 +1,109 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A consumer without a trainer, a dispatcher or a task: the test says what comes from these.
+class ConsumerCore : public testing::Test {
+protected:
+  static iteration_view view(std::vector<task_address> tasks) {
+    return {.job = job_id{5}, .version = 1, .tasks = std::move(tasks), .shared = true};
+  }
+  /// Its job is 5, with task 7, of whose stream 3 elements came and 2 were handed out.
+  void reads() {
+    core.dispatcher_up(now);
+    core.answered(1, view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}}}), now);
+    block rows;
+    rows.rows = 3;
+    rows.columns.push_back(column::of_scalars<int64_t>(std::vector<int64_t>{1, 2, 3}));
+    out->add(task_id{7}, std::move(rows));
+    std::shared_ptr<const block> current;
+    status how;
+    ASSERT_EQ(out->try_next(current, how), handout::outcome::rows);
+    ASSERT_EQ(out->claim_up_to(2), (std::pair<size_t, size_t>{0, 2}));
+  }
+  template <class Command>
+  static std::vector<Command> only(const consume::commands& in) {
+    std::vector<Command> found;
+    for (const auto& x : in)
+      if (const auto* one = std::get_if<Command>(&x))
+        found.push_back(*one);
+    return found;
+  }
+  static bool quits(const consume::commands& in) { return !only<consume::quit>(in).empty(); }
+  static bool says_goodbye(const consume::commands& in) {
+    return only<consume::say_goodbye>(in).size() == 1;
+  }
+  consume::commands at_the_next_deadline() {
+    now = std::max(now, core.next_deadline().value());
+    return core.timer(now);
+  }
+
+  const time_point began{1h};
+  time_point now = began;
+  std::shared_ptr<handout> out = std::make_shared<handout>([] {});
+  consumer_core core{{.dataset_id = "d", .worker_timeout = 10s, .goodbye_timeout = 20s},
+                     consumer_id{1},
+                     "dispatcher:1",
+                     out,
+                     logger{},
+                     began};
+};
+
+TEST_F(ConsumerCore, LooksAtItsWaitsAHeartbeatAfterItBegan) {
+  EXPECT_EQ(core.next_deadline(), began + lease_timing{}.heartbeat);
+}
+
+TEST_F(ConsumerCore, QuitsWhenItsJobHasHeardHowFarItIs) {
+  reads();
+  const auto left = core.trainer_leaves(now);
+  const auto said = only<consume::say_goodbye>(left);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].what.handed_out, (std::map<task_id, uint64_t>{{task_id{7}, 2}}));
+  EXPECT_FALSE(quits(left));
+  EXPECT_TRUE(quits(core.goodbye_answered({}, now)));
+  EXPECT_FALSE(core.next_deadline());
+}
+
+TEST_F(ConsumerCore, SaysGoodbyeWhenTheDispatcherIsBackWhereItLeftWithoutOne) {
+  reads();
+  core.dispatcher_down(unavailable("cut"), now);
+  const auto left = core.trainer_leaves(now);
+  EXPECT_FALSE(says_goodbye(left));
+  EXPECT_FALSE(quits(left));
+  now += 3s;
+  EXPECT_TRUE(says_goodbye(core.dispatcher_up(now)));
+  EXPECT_TRUE(quits(core.goodbye_answered(not_found("no such reader"), now))) << "it is too late";
+}
+
+TEST_F(ConsumerCore, RepeatsItsGoodbyeWhereItIsNotAnswered) {
+  reads();
+  core.trainer_leaves(now);
+  core.goodbye_answered(unavailable("the job's actor has ended"), now);
+  EXPECT_TRUE(says_goodbye(at_the_next_deadline()));
+  const auto late = core.goodbye_unanswered(deadline_exceeded("no answer"), now);
+  EXPECT_EQ(only<consume::renew_dispatcher>(late).size(), 1u);
+  core.dispatcher_down(unavailable("renewed"), now);
+  EXPECT_TRUE(says_goodbye(core.dispatcher_up(now)));
+}
+
+TEST_F(ConsumerCore, QuitsWhenNobodyAnswersItsGoodbyeInTime) {
+  reads();
+  core.trainer_leaves(now);
+  EXPECT_TRUE(quits(at_the_next_deadline()));
+  EXPECT_EQ(now, began + 20s);
+  EXPECT_FALSE(core.next_deadline());
+}
+
+TEST_F(ConsumerCore, QuitsAtOnceWhereItKnewNoJob) { EXPECT_TRUE(quits(core.trainer_leaves(now))); }
+
+} // namespace
+} // namespace headrace::test
