@@ -77,7 +77,7 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
     out_->add(task_id{}, block::failed_row(impl_->spec, how));
     came = out_->try_next(rows, how);
   } else if (came == handout::outcome::over) {
-    if (const auto remark = out_->take_remark(); !remark.empty())
+    if (const auto remark = out_->take_remark(); !remark.empty() && impl_->warn)
       impl_->warn(impl_->job + ": " + remark);
   }
   if (came == handout::outcome::nothing_yet)

@@ -17,12 +17,13 @@ class handout;
 /// A `distribute` node being read: the service's elements in this process.
 class service_source final : public element_source {
 public:
-  /// Is given what a trainer should know of a pass that ended well: that elements are missing.
+  /// Is given what a trainer should know of a pass that ended well: that elements are missing. May
+  /// be empty.
   using warning = std::function<void(const std::string&)>;
   /// Registers the graph, opens the next repetition of its job, and returns without waiting for
   /// elements.
   static result<std::unique_ptr<service_source>> open(const dataset_node& node,
-                                                      std::stop_token stop, warning warn);
+                                                      std::stop_token stop, warning warn = {});
   ~service_source() override;
 
   std::optional<block> next(const limits& wanted) override;

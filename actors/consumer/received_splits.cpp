@@ -111,12 +111,14 @@ received_splits::chunk* received_splits::find(const key& of) {
       return nullptr;
   }
   forget_passes(pass);
-  while (oldest_.size() >= most_chunks) {
+  while (chunks_.size() >= most_chunks) {
     const auto first = oldest_.front();
     oldest_.pop_front();
     if (chunks_.contains(first))
       fill(first);
   }
+  if (oldest_.size() >= 2 * most_chunks)
+    std::erase_if(oldest_, [&](const key& x) { return !chunks_.contains(x); });
   oldest_.push_back(of);
   return chunks_.emplace(of, std::make_unique<chunk>()).first->second.get();
 }

@@ -169,11 +169,11 @@ bool lease_history::awaits(task_id task, consumer_id who) const {
   return at != lost_.end() && at->second.contains(who);
 }
 
-std::deque<lease_history::lease>::const_iterator
-lease_history::first_doubtful(const task_leases& of) const {
+lease_history::place lease_history::first_doubtful(const task_leases& of) const {
+  const place all{0, 0};
   if (!rows_.in_order || of.newest.empty())
-    return of.all.begin();
-  auto out = of.all.end();
+    return all;
+  place out{of.all.size(), 0};
   for (const auto& newest : of.newest) {
     const auto at = std::ranges::find_if(of.all, [&](const lease& x) {
       const auto [first, end] = range_of(x.splits.splits);
@@ -181,8 +181,9 @@ lease_history::first_doubtful(const task_leases& of) const {
              && first <= newest.splits.first && newest.splits.first < end;
     });
     if (at == of.all.end()) // it came before all that are remembered
-      return of.all.begin();
-    out = std::min(out, at);
+      return all;
+    out = std::min(out, {static_cast<size_t>(at - of.all.begin()),
+                         newest.splits.first - at->splits.splits.first});
   }
   return out;
 }
@@ -200,13 +201,13 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   const auto& of = known->second;
   auto& lost = out.outcome.lost;
   const auto doubtful = first_doubtful(of);
-  for (auto at = of.all.begin(); at != of.all.end(); ++at) {
-    const auto& [run, reached] = *at;
+  for (size_t i = 0; i < of.all.size(); ++i) {
+    const auto& [run, reached] = of.all[i];
     if (rows_.apart && !reached) {
       out.back.push_back({run.source, run.pass, run.splits});
       lost.reread += run.splits.count;
-    } else if (at >= doubtful && !rows_.single) {
-      lost.splits += run.splits.count;
+    } else if (i >= doubtful.first && !rows_.single) {
+      lost.splits += run.splits.count - (i == doubtful.first ? doubtful.second : 0);
     }
   }
   lost.tasks = lost.splits != 0;

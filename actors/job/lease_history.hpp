@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -99,6 +100,9 @@ private:
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 
+  /// Which of a task's leases, and which of its splits.
+  using place = std::pair<size_t, uint64_t>;
+
   void on(const lost& x);
   void on(const received& x);
   void on(const unheard& x);
@@ -107,7 +111,7 @@ private:
   void given_back(const split_assigner::returned& x);
   uint32_t first_of_group(uint32_t source) const;
   /// Where what may be lost begins.
-  std::deque<lease>::const_iterator first_doubtful(const task_leases& of) const;
+  place first_doubtful(const task_leases& of) const;
 
   split_rows rows_;
   std::vector<uint32_t> first_of_group_; ///< by source

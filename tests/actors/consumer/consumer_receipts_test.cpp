@@ -1,0 +1,132 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr task_id task{7};
+
+/// A consumer of a job that others may read, as its core decides. What it was told to do last is in
+/// `did`.
+class ConsumerReceipts : public testing::Test {
+protected:
+  explicit ConsumerReceipts(sharding_policy mode = sharding_policy::dynamic) {
+    core.emplace(consumer_options{.dataset_id = "d", .job_name = "j", .mode = mode}, consumer_id{1},
+                 "host:1", out, logger{}, now);
+    core->dispatcher_up(now);
+    view.job = job_id{2};
+    view.shared = true;
+    view.tasks = {{task, incarnation{1}, "host:9", {}, worker_id{3}}};
+    core->answered(1, view, now);
+    core->linked("host:9", now);
+    core->arrived(task, from_task{stream_opened{}}, now);
+  }
+  void sends(uint64_t first, size_t rows, uint64_t split) {
+    block b;
+    b.rows = rows;
+    b.columns.push_back(column::of_scalars<int64_t>(std::vector<int64_t>(rows)));
+    b.origins = {{.rows = static_cast<uint32_t>(rows), .split = split, .step = 1}};
+    core->arrived(task, from_task{stream_block{first, std::move(b)}}, now);
+  }
+  consume::commands loses() {
+    view.tasks.clear();
+    view.lost = {task};
+    ++view.version;
+    return core->told(view, now);
+  }
+  template <class Command>
+  static const Command* last(const consume::commands& in) {
+    const Command* out = nullptr;
+    for (const auto& x : in)
+      if (const auto* one = std::get_if<Command>(&x))
+        out = one;
+    return out;
+  }
+  /// The next heartbeat.
+  consume::beat beats() {
+    now = *core->next_deadline();
+    const auto did = core->timer(now);
+    const auto* beat = last<consume::beat>(did);
+    return beat != nullptr ? *beat : beats();
+  }
+
+  time_point now{1h};
+  std::shared_ptr<handout> out = std::make_shared<handout>([] {});
+  iteration_view view{.version = 1, .timing = {1s, 5s}};
+  std::optional<consumer_core> core;
+};
+
+TEST_F(ConsumerReceipts, SaysAtOnceWhatItGotOfALostTaskAndUntilItIsAnswered) {
+  sends(0, 3, 20);
+  EXPECT_TRUE(beats().what.receipts.empty()) << "nothing is lost";
+  const auto did = loses();
+  const auto* first = last<consume::beat>(did);
+  ASSERT_NE(first, nullptr);
+  ASSERT_EQ(first->what.receipts.size(), 1u);
+  const auto& receipt = first->what.receipts[0];
+  EXPECT_EQ(receipt.task, task);
+  EXPECT_EQ(receipt.reached, (std::vector<split_run>{{0, 0, {20, 3}}}));
+  EXPECT_EQ(receipt.newest, (split_run{0, 0, {22, 1}}));
+  core->heartbeat_unanswered(unavailable("lost"));
+  const auto again = beats();
+  EXPECT_EQ(again.what.receipts, first->what.receipts);
+  core->heartbeat_answered({}, again.at, now);
+  EXPECT_TRUE(beats().what.receipts.empty()) << "the job has it";
+}
+
+TEST_F(ConsumerReceipts, AreNotTakenForHeardByTheAnswerToAnEarlierHeartbeat) {
+  const auto earlier = beats();
+  loses();
+  core->heartbeat_answered({}, earlier.at, now);
+  EXPECT_EQ(beats().what.receipts.size(), 1u);
+}
+
+TEST_F(ConsumerReceipts, SayNothingCameOfATaskThatGaveNothing) {
+  const auto did = loses();
+  const auto* beat = last<consume::beat>(did);
+  ASSERT_NE(beat, nullptr);
+  EXPECT_EQ(beat->what.receipts, (std::vector<split_receipt>{{.task = task}}));
+}
+
+TEST_F(ConsumerReceipts, GoWithTheGoodbyeAsAWorkerMayBeLostLater) {
+  sends(0, 2, 5);
+  const auto did = core->trainer_leaves(now);
+  const auto* bye = last<consume::say_goodbye>(did);
+  ASSERT_NE(bye, nullptr);
+  ASSERT_EQ(bye->what.receipts.size(), 1u);
+  EXPECT_EQ(bye->what.receipts[0].reached, (std::vector<split_run>{{0, 0, {5, 2}}}));
+}
+
+class ConsumerReceiptsOff : public ConsumerReceipts {
+protected:
+  ConsumerReceiptsOff() : ConsumerReceipts(sharding_policy::off) {}
+};
+
+TEST_F(ConsumerReceiptsOff, AreNotAskedForWhereEveryWorkerGivesAWholeCopy) {
+  const auto did = loses();
+  EXPECT_EQ(last<consume::beat>(did), nullptr);
+  EXPECT_TRUE(beats().what.receipts.empty());
+}
+
+TEST_F(ConsumerReceipts, LeaveARemarkForTheTrainerAtTheEndOfAnEpochThatLacksElements) {
+  view.losses = {.tasks = 1, .splits = 3, .reread = 12};
+  view.finished = true;
+  loses();
+  EXPECT_EQ(out->take_remark(),
+            "this epoch is incomplete: 1 worker was lost, and with it rows of up to 3 splits; 12 "
+            "more were read again by others");
+  EXPECT_EQ(out->take_remark(), "") << "once";
+}
+
+TEST_F(ConsumerReceipts, LeaveNoRemarkWhereAllWasReadAgain) {
+  view.losses = {.reread = 12};
+  view.finished = true;
+  loses();
+  EXPECT_EQ(out->take_remark(), "");
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,102 @@
+#include "headrace/actors/consumer/received_splits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace headrace::test {
+namespace {
+
+constexpr task_id task{1};
+
+origin run(uint64_t split, uint32_t rows, uint64_t step = 1, uint64_t pass = 0) {
+  return {.rows = rows, .pass = pass, .split = split, .step = step};
+}
+std::vector<split_run> runs(std::initializer_list<split_range> of) {
+  std::vector<split_run> out;
+  for (const auto& x : of) out.push_back({0, 0, x});
+  return out;
+}
+bool names(const split_receipt& x, uint64_t pass, uint64_t split) {
+  if (pass < x.from_pass)
+    return true;
+  // Of the runs of one source, by pass and first split.
+  auto after = std::ranges::upper_bound(
+    x.reached, std::pair{pass, split}, {},
+    [](const split_run& r) { return std::pair{r.pass, r.splits.first}; });
+  if (after == x.reached.begin())
+    return false;
+  const auto& r = *--after;
+  return r.pass == pass && split - r.splits.first < r.splits.count;
+}
+
+TEST(ReceivedSplits, NamesNothingWhereNothingCame) {
+  EXPECT_EQ(received_splits{}.receipt_of(task), (split_receipt{.task = task}));
+}
+
+TEST(ReceivedSplits, JoinsWhatIsSideBySideInAnyOrder) {
+  received_splits x;
+  x.add({run(10, 5), run(3, 1)});
+  x.add({run(15, 1), run(4, 1)});
+  const auto out = x.receipt_of(task);
+  EXPECT_EQ(out.reached, runs({{3, 2}, {10, 6}}));
+  EXPECT_EQ(out.newest, (split_run{0, 0, {4, 1}}));
+}
+
+TEST(ReceivedSplits, KnowsARunOfOneSplitAndOneWithGaps) {
+  received_splits x;
+  x.add({run(7, 100, 0), run(20, 3, 2), run(40, 2, uint64_t(0) - 1)});
+  EXPECT_EQ(x.receipt_of(task).reached, runs({{7, 1}, {20, 1}, {22, 1}, {24, 1}, {39, 2}}));
+}
+
+TEST(ReceivedSplits, HoldsLongRunsInLittle) {
+  received_splits x;
+  x.add({run(5, 400'000'000)});
+  EXPECT_EQ(x.receipt_of(task).reached, runs({{5, 400'000'000}}));
+  x.add({run(100, 10)});
+  EXPECT_EQ(x.receipt_of(task).reached.size(), 1u);
+}
+
+TEST(ReceivedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
+  received_splits x;
+  std::mt19937_64 random{7};
+  std::set<uint64_t> all;
+  for (int i = 0; i < 50'000; ++i) all.insert(random() % (uint64_t{1} << 40));
+  for (auto split : all) x.add({run(split, 1)});
+  const auto out = x.receipt_of(task);
+  EXPECT_LE(out.reached.size(), received_splits::most_runs);
+  for (auto split : all) ASSERT_TRUE(names(out, 0, split)) << split;
+}
+
+TEST(ReceivedSplits, CountsPassesLongPastAsReachedAsAWhole) {
+  received_splits x;
+  for (uint64_t pass = 0; pass < 1000; ++pass) x.add({run(pass, 1, 1, pass)});
+  const auto out = x.receipt_of(task);
+  EXPECT_EQ(out.from_pass, 1000 - received_splits::most_passes);
+  for (uint64_t pass = 0; pass < 1000; ++pass) ASSERT_TRUE(names(out, pass, pass));
+  EXPECT_FALSE(names(out, 999, 0));
+}
+
+TEST(ReceivedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
+  std::mt19937_64 random{11};
+  for (int round = 0; round < 20; ++round) {
+    received_splits x;
+    std::set<uint64_t> came;
+    for (int i = 0; i < 50; ++i) {
+      const auto one = run(random() % 20'000, static_cast<uint32_t>(random() % 300 + 1),
+                           random() % 4 == 0 ? random() % 3 : 1);
+      x.add({one});
+      for (uint64_t j = 0; j < one.rows; ++j) came.insert(one.split + j * one.step);
+    }
+    const auto out = x.receipt_of(task);
+    uint64_t named = 0;
+    for (const auto& r : out.reached) named += r.splits.count;
+    EXPECT_EQ(named, came.size());
+    for (auto split : came) ASSERT_TRUE(names(out, 0, split));
+  }
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,151 @@
+#include "headrace/actors/job/lease_history.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headrace::test {
+namespace {
+
+constexpr task_id task{1}, other{2};
+constexpr consumer_id ann{1}, bob{2};
+
+split_plan one_source(const split_rows& rows) {
+  split_plan out;
+  out.sources = {{.splits = 100}};
+  out.groups = 1;
+  out.rows = rows;
+  return out;
+}
+constexpr split_rows mixed{}, in_batches{.in_order = true}, files{.apart = true, .in_order = true},
+  shuffled_files{.apart = true}, numbers{.apart = true, .single = true, .in_order = true};
+
+class LeaseHistory : public testing::Test {
+protected:
+  void leased(task_id to, split_range what, uint64_t number) {
+    x.apply(split_assigner::fact{split_assigner::leased_to{to, 0, 0, number, what}});
+  }
+  void lost(std::vector<consumer_id> readers) { x.apply(lease_history::lost{task, readers}); }
+  void received(consumer_id who, std::vector<split_range> what,
+                std::optional<uint64_t> newest = {}) {
+    split_receipt said{.task = task};
+    for (const auto& one : what) said.reached.push_back({0, 0, one});
+    if (newest)
+      said.newest = split_run{0, 0, {*newest, 1}};
+    x.apply(lease_history::received{who, said});
+  }
+  using ranges = std::vector<split_range>;
+  ranges back() {
+    ranges out;
+    for (const auto& one : x.settle().value().back) out.push_back(one.splits);
+    return out;
+  }
+  iteration_losses losses() { return x.settle().value().outcome.lost; }
+  void of(const split_rows& rows) { x = lease_history{one_source(rows)}; }
+
+  lease_history x{one_source(numbers)};
+};
+
+TEST_F(LeaseHistory, GivesBackWhatNoReaderGot) {
+  leased(task, {0, 10}, 0);
+  leased(other, {10, 5}, 0);
+  leased(task, {15, 5}, 1);
+  lost({ann, bob});
+  received(ann, {{0, 3}, {17, 1}});
+  EXPECT_FALSE(x.settle()) << "bob has not said anything";
+  received(bob, {{3, 2}});
+  EXPECT_EQ(back(), (ranges{{5, 5}, {15, 2}, {18, 2}}));
+  EXPECT_EQ(losses(), (iteration_losses{.tasks = 0, .splits = 0, .reread = 9}));
+}
+
+TEST_F(LeaseHistory, GivesBackAtOnceWhatNobodyReads) {
+  leased(task, {0, 10}, 0);
+  lost({});
+  EXPECT_EQ(back(), (ranges{{0, 10}}));
+}
+
+TEST_F(LeaseHistory, TakesWhatOneThatIsGoneMayHaveGotForReached) {
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{0, 1}});
+  x.apply(lease_history::unheard{bob});
+  EXPECT_EQ(back(), ranges{});
+}
+
+TEST_F(LeaseHistory, KeepsWhatOneThatLeavesSaidForLater) {
+  leased(task, {0, 10}, 0);
+  received(ann, {{0, 6}});
+  lost({bob});
+  received(bob, {{6, 1}});
+  EXPECT_EQ(back(), (ranges{{7, 3}}));
+}
+
+TEST_F(LeaseHistory, ForgetsWhatATaskGaveBackItself) {
+  leased(task, {0, 10}, 0);
+  x.apply(split_assigner::fact{split_assigner::returned{0, 0, {4, 2}, false}});
+  lost({});
+  EXPECT_EQ(back(), (ranges{{0, 4}, {6, 4}}));
+}
+
+TEST_F(LeaseHistory, CountsAnAnswerThatIsToldAgainOnce) {
+  leased(task, {0, 10}, 0);
+  leased(task, {0, 10}, 0);
+  lost({});
+  EXPECT_EQ(back(), (ranges{{0, 10}}));
+}
+
+TEST_F(LeaseHistory, ForgetsATaskThatEndedWell) {
+  leased(task, {0, 10}, 0);
+  EXPECT_TRUE(x.has(task));
+  x.apply(split_assigner::fact{split_assigner::task_gone{task}});
+  EXPECT_FALSE(x.has(task));
+  EXPECT_EQ(x.records(), 0u);
+}
+
+TEST_F(LeaseHistory, CountsTheFileThatWasBeingReadAsLost) {
+  of(files);
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  received(ann, {{0, 4}}, 3);
+  EXPECT_EQ(back(), (ranges{{4, 6}}));
+  EXPECT_EQ(losses(), (iteration_losses{.tasks = 1, .splits = 1, .reread = 6}));
+}
+
+TEST_F(LeaseHistory, CountsAllFilesThatMayLackRowsWhereTheyAreReadSideBySide) {
+  of(shuffled_files);
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  received(ann, {{0, 4}}, 0);
+  EXPECT_EQ(losses(), (iteration_losses{.tasks = 1, .splits = 4, .reread = 6}));
+}
+
+TEST_F(LeaseHistory, GivesNothingBackOfBatchesAndCountsThemFromTheLastOne) {
+  of(in_batches);
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{3, 1}}, 3);
+  received(bob, {{7, 1}}, 7);
+  EXPECT_EQ(back(), ranges{});
+  EXPECT_EQ(losses().splits, 7u) << "ann's batch may lack its rest, and so may all after it";
+  of(mixed);
+  leased(task, {0, 10}, 0);
+  lost({});
+  EXPECT_EQ(losses().splits, 10u);
+}
+
+TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
+  of(files);
+  for (auto id : {task, other}) {
+    leased(id, {id.value * 10, 5}, 0);
+    x.apply(lease_history::lost{id, {}});
+    x.apply(x.settle()->outcome);
+  }
+  EXPECT_EQ(x.losses(), (iteration_losses{.tasks = 0, .splits = 0, .reread = 10}));
+  EXPECT_FALSE(x.unsettled());
+}
+
+TEST_F(LeaseHistory, RemembersOnlySoMany) {
+  for (uint64_t i = 0; i < 3 * lease_history::most_leases; ++i) leased(task, {2 * i, 1}, i);
+  EXPECT_LE(x.records(), lease_history::most_leases + 2);
+}
+
+} // namespace
+} // namespace headrace::test
