@@ -1,6 +1,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "tests/cluster/relayed_worker.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -136,20 +137,22 @@ TEST(Dynamic, DrainingOneConsumerAndThenTheOtherEnds) {
   EXPECT_EQ(seen.failed(), 0u);
 }
 
-TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {
-  constexpr int64_t total = 1'000'000;
+/// Reads all of a dataset, of which one of two workers is killed when a tenth has come; what it was
+/// warned of goes to `warned`.
+once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::string& warned) {
   constexpr duration lease = std::chrono::seconds{1};
   auto dispatcher = start_dispatcher({"--heartbeat", "200ms", "--lease", "1s"});
   std::optional<server_process> victim{start_worker(dispatcher.address)};
   auto other = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);
-  auto it = read_together(dataset::range(total), dispatcher.address, {}).iterate();
-  once seen{total};
+  auto it = read_together(what, dispatcher.address, {})
+              .iterate({.warn = [&](const std::string& text) { warned += text; }});
+  once seen{static_cast<size_t>(total)};
   bool killed = false;
   time_point killed_at;
   while (auto rows = it.next_block()) {
     seen.add(*rows);
-    if (!killed && seen.count() > total / 10) {
+    if (!killed && seen.count() > static_cast<size_t>(total) / 10) {
       victim->process.kill(SIGKILL);
       killed = true;
       killed_at = clock::system().now();
@@ -160,7 +163,24 @@ TEST(Dynamic, EndsWithoutRepeatingWhenAWorkerIsKilled) {
   EXPECT_TRUE(killed);
   EXPECT_EQ(seen.wrong(), 0u);
   EXPECT_EQ(seen.failed(), 0u);
-  // Lost is at most what one worker may hold: most of the epoch comes from the one that lives.
+  return seen;
+}
+
+TEST(Dynamic, LosesNothingWhenAWorkerIsKilledWhereASplitIsARow) {
+  constexpr int64_t total = 1'000'000;
+  std::string warned;
+  const auto seen = read_while_a_worker_is_killed(dataset::range(total), total, warned);
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(warned, "");
+}
+
+TEST(Dynamic, WarnsAtTheEndOfWhatAKilledWorkerTookWithIt) {
+  constexpr int64_t total = 1'000'000;
+  std::string warned;
+  const auto what = dataset::range(total).take(total); // for each worker, so that it counts rows
+  const auto seen = read_while_a_worker_is_killed(what, total, warned);
+  EXPECT_THAT(warned, testing::HasSubstr("this epoch is incomplete: 1 worker was lost"));
+  // Most of the epoch comes from the one that lives.
   EXPECT_GT(seen.count(), static_cast<size_t>(total) / 2);
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import pytest
 
@@ -164,3 +165,36 @@ def test_APauseRunsWhereThePipelineRunsAndEndsWithIt(cluster):
         hr.Dataset.range(3).apply(hr.experimental.sleep(-1))
     with pytest.raises(TypeError, match="micros"):
         hr.experimental.sleep("long")
+
+
+def test_AWorkerThatGoesWithRowsIsAWarningAtTheEnd(cluster):
+    dispatcher = cluster(0)
+    config = hr.service.WorkerConfig(dispatcher_address=dispatcher.target)
+    first = hr.service.WorkerServer(config)
+    # Batches of a MiB, far more than a trainer that pauses can hold.
+    many = hr.Dataset.range(200 << 17).batch(1 << 17)
+    it = iter(many.apply(hr.service.distribute("dynamic", dispatcher.target)))
+    next(it)
+    first.stop()
+    second = hr.service.WorkerServer(config)
+    with pytest.warns(RuntimeWarning, match="this epoch is incomplete: 1 worker was lost, and with it rows of up to"):
+        rows = sum(len(batch) for batch in it)
+    assert rows < 200 << 17
+    second.stop()
+
+
+def test_AWarningMayBeMadeAnError(cluster):
+    dispatcher = cluster(0)
+    config = hr.service.WorkerConfig(dispatcher_address=dispatcher.target)
+    first = hr.service.WorkerServer(config)
+    it = iter(hr.Dataset.range(200 << 17).batch(1 << 17).apply(hr.service.distribute("dynamic", dispatcher.target)))
+    next(it)
+    first.stop()
+    second = hr.service.WorkerServer(config)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            for _ in it:
+                pass
+    assert list(it) == []
+    second.stop()
