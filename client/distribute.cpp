@@ -42,7 +42,7 @@ dataset distribute::operator()(const dataset& input) const {
 
 std::string register_dataset(const std::string& service, const dataset& what,
                              const std::string& id) {
-  return service::register_graph(service, what.node(), id, service::id_use::by_anybody).value();
+  return service::register_graph(service, what.node(), id).value();
 }
 
 dataset from_dataset_id(distribute_options options, const std::string& id) {

@@ -19,6 +19,18 @@ TEST(JobCore, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
   EXPECT_EQ(x.came(worker(3)).starts.size(), 1u);
 }
 
+TEST(JobCore, NamesTheTasksThatItStartsToWhoOpens) {
+  driven_job x{sharding_policy::off, 10, {worker(1)}};
+  const auto first = x.open(1);
+  ASSERT_EQ(first.view().starting.size(), 1u) << "before they have answered";
+  EXPECT_EQ(first.view().starting[0].data_address, "host:1");
+  EXPECT_TRUE(first.view().tasks.empty());
+  x.started(first.starts.at(0));
+  const auto second = x.open(2);
+  EXPECT_TRUE(second.view().starting.empty());
+  EXPECT_EQ(second.view().tasks, first.view().starting);
+}
+
 TEST(JobCore, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   x.started(x.open(1).starts.at(0));
