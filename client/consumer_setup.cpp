@@ -18,6 +18,7 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
   out.packing = about.compression;
   out.max_outstanding = about.max_outstanding_requests;
   out.worker_timeout = duration{about.worker_timeout_ns};
+  out.stall_timeout = duration{about.stall_timeout_ns};
   return out;
 }
 
