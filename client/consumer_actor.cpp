@@ -63,7 +63,7 @@ consumer_actor consumer_host::spawn(const dataset& what) {
     return port::spawn<consumer_state>(system, std::move(options), where, connector, links,
                                        std::move(out), log);
   };
-  auto reader = port::spawn<reader_state>(system, graph, where, connector, std::move(start));
+  auto reader = port::spawn<reader_state>(system, graph, std::move(start));
   adopt(*impl_->here, caf::actor_cast<caf::actor>(reader));
   return reader;
 }

@@ -24,12 +24,15 @@ service_options to_service_options(const distribute_options& from) {
                   from.max_outstanding_requests))};
   if (from.worker_timeout <= duration::zero())
     throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
+  if (from.stall_timeout <= duration::zero())
+    throw error{invalid_argument("distribute: stall_timeout must be more than 0")};
   out.address = host_and_port(where->host, where->port);
   out.processing_mode = from.processing_mode;
   out.job_name = from.job_name;
   out.max_outstanding_requests = from.max_outstanding_requests;
   out.compression = from.compression;
   out.worker_timeout_ns = from.worker_timeout.count();
+  out.stall_timeout_ns = from.stall_timeout.count();
   out.iterations = std::make_shared<std::atomic<uint64_t>>(0);
   return out;
 }
@@ -42,7 +45,7 @@ dataset distribute::operator()(const dataset& input) const {
 
 std::string register_dataset(const std::string& service, const dataset& what,
                              const std::string& id) {
-  return service::register_graph(service, what.node(), id, service::id_use::by_anybody).value();
+  return service::register_graph(service, what.node(), id).value();
 }
 
 dataset from_dataset_id(distribute_options options, const std::string& id) {

@@ -24,6 +24,9 @@ struct distribute_options {
   /// How long to wait while there is no worker at all, before that is an error; and for the first
   /// answer of the dispatcher, where 10 s are not less.
   duration worker_timeout = std::chrono::seconds{60};
+  /// How long the trainer waits for an element while workers run the job, before that is an error:
+  /// longer than one element may take.
+  duration stall_timeout = std::chrono::hours{1};
 };
 
 /// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what

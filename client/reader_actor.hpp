@@ -4,7 +4,6 @@
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/stream/handout.hpp"
 #include "headrace/client/consumer_actor.hpp"
-#include "headrace/runtime/node/peer.hpp"
 
 #include <deque>
 #include <functional>
@@ -12,8 +11,8 @@
 
 namespace headrace {
 
-/// What `consumer_host` spawns: a trainer that is an actor. Registers the dataset, has the consumer
-/// started, and gives what is at its handout to who asks.
+/// What `consumer_host` spawns: a trainer that is an actor. Has the consumer started, and gives
+/// what is at its handout to who asks.
 class reader_state {
 public:
   using handle_type = port::handle<caf::result<local<consumed>>(atom::more, uint64_t),
@@ -24,8 +23,7 @@ public:
   using starter = std::function<consumer_handle(consumer_options, std::shared_ptr<handout>)>;
 
   /// `what`: a `distribute` node.
-  reader_state(port::self_pointer<handle_type> self, dataset_ptr what, address dispatcher,
-               connector_actor connector, starter start);
+  reader_state(port::self_pointer<handle_type> self, dataset_ptr what, starter start);
   ~reader_state();
   port::behavior<handle_type> make_behavior();
 
@@ -34,23 +32,15 @@ private:
     uint64_t most;
     caf::typed_response_promise<local<consumed>> answer;
   };
-  /// Registers the dataset, then begins.
-  void enroll();
-  void begin();
-  void fail(const status& why);
   /// Answers as many questions as it can.
   void serve();
 
   port::self_pointer<handle_type> self_;
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
-  address dispatcher_;
-  connector_actor connector_;
   starter start_;
-  consumer_options options_;
-  std::shared_ptr<consumer_handle> consumer_; ///< null in it until it begins
+  std::shared_ptr<consumer_handle> consumer_; ///< null in it if it could not begin
   std::shared_ptr<handout> out_;
-  bool begun_ = false; ///< the handout has a consumer, or an end
   std::shared_ptr<const block> current_;
   std::deque<question> questions_;
 };

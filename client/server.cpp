@@ -36,6 +36,15 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
   return out;
 }
 
+node_options options_of_worker(const worker_server_options& from) {
+  if (from.lease <= duration::zero())
+    throw error{invalid_argument("a worker's lease must be longer than nothing")};
+  // How fast a lost dispatcher is noticed is none of the lease's business.
+  auto out = node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log);
+  out.liveness = from.endpoint.liveness.value_or(liveness_for(from.lease));
+  return out;
+}
+
 } // namespace
 
 // -- dispatcher -----------------------------------------------------------------
@@ -82,8 +91,7 @@ struct worker_server::impl {
     if (role)
       stop_role(here, role, options.drain + std::chrono::seconds{1});
   }
-  explicit impl(const worker_server_options& from)
-    : here(node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log)) {
+  explicit impl(const worker_server_options& from) : here(options_of_worker(from)) {
     auto where = parse_address(from.dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
@@ -164,8 +172,7 @@ void local_cluster::add_worker() {
   worker_server_options about;
   about.dispatcher = inside_;
   about.endpoint = options_.endpoint;
-  if (!about.endpoint.liveness)
-    about.endpoint.liveness = liveness_for(options_.lease);
+  about.lease = options_.lease;
   about.endpoint.data_port =
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;

@@ -29,7 +29,7 @@ struct endpoint_options {
   tls_options tls;
   bool insecure = false;
   /// When an end of a data link gives the other up. Unset: after as long a silence as the lease
-  /// that the server's options name (a worker alone knows none: 5 s).
+  /// that the server's options name.
   std::optional<link_liveness> liveness;
 };
 
@@ -65,6 +65,8 @@ private:
 struct worker_server_options {
   std::string dispatcher; ///< `host:port`, with any scheme or none
   endpoint_options endpoint;
+  /// The dispatcher's lease: a trainer's link that is silent for so long is given up.
+  duration lease = std::chrono::seconds{5};
   std::vector<std::string> tags;
   /// Finds the functions that pipelines call by name; without it there are none.
   std::function<named_function(const std::string&)> find_function;

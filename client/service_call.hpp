@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -14,9 +15,7 @@ namespace headrace::service {
 /// own.
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
 
-/// What registers a graph under `id`, or one that the service chooses.
-result<envelope> register_request(const dataset_ptr& graph, const std::string& id, id_use use);
-/// The dataset id in the answer to that. @pre it is no error
-std::string registered_id(const envelope& answer);
+/// What registers a graph under an id that the service chooses. Fails if it is too large.
+result<dataset_registration> registration_of(const dataset_ptr& graph);
 
 } // namespace headrace::service

@@ -1,6 +1,8 @@
 #include "headrace/client/service_client.hpp"
 
 #include "headrace/actors/consumer/link_pool.hpp"
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/service_status.hpp"
@@ -16,10 +18,6 @@
 namespace headrace::service {
 
 namespace {
-
-capnp::Data::Reader data(const buffer& in) {
-  return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
-}
 
 /// The one place where this process remembers: who holds a session keeps node and links alive.
 struct last_session {
@@ -97,44 +95,40 @@ result<buffer> encoded(const dataset_ptr& graph) {
   return out;
 }
 
-envelope register_request(const dataset_ptr& graph, const buffer& bytes, const std::string& print,
-                          const std::string& id, id_use use) {
-  const auto spec = encode_spec(graph->spec);
-  return make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-    auto out = b.initDispatcher().initRegisterDataset();
-    if (!bytes.empty())
-      out.setGraph(data(bytes));
-    out.setDatasetId(id);
-    out.setForIteration(use == id_use::by_iteration);
-    out.setElementSpec(data(spec));
-    out.setFingerprint({reinterpret_cast<const kj::byte*>(print.data()), print.size()});
-  });
+result<std::string> register_dataset(const std::string& dispatcher, duration limit,
+                                     const dataset_registration& what) {
+  HEADRACE_ASSIGN(
+    auto answer,
+    call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+           write_dataset_registration(b.initDispatcher().initRegisterDataset(), what);
+         })));
+  return std::string{text_of(answer->getDispatcher().getDatasetDef().getDatasetId())};
 }
 
 } // namespace
 
-result<envelope> register_request(const dataset_ptr& graph, const std::string& id, id_use use) {
+result<dataset_registration> registration_of(const dataset_ptr& graph) {
   HEADRACE_ASSIGN(auto bytes, encoded(graph));
-  return register_request(graph, bytes, fingerprint(bytes), id, use);
-}
-
-std::string registered_id(const envelope& answer) {
-  return std::string{answer->getDispatcher().getDatasetDef().getDatasetId()};
+  auto print = fingerprint(bytes);
+  return dataset_registration{.id = {},
+                              .graph = std::move(bytes),
+                              .spec = encode_spec(graph->spec),
+                              .fingerprint = std::move(print)};
 }
 
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id, id_use use, duration limit) {
-  HEADRACE_ASSIGN(auto bytes, encoded(graph));
-  const auto print = fingerprint(bytes);
-  if (bytes.size() >= large_graph) {
+                                   const std::string& id, duration limit) {
+  HEADRACE_ASSIGN(auto what, registration_of(graph));
+  what.id = id;
+  if (what.graph.size() >= large_graph) {
     // A large one (captured arrays) is sent once: the dispatcher may have it from before.
-    const auto known = call(dispatcher, limit, register_request(graph, {}, print, id, use));
+    auto print = what;
+    print.graph = {};
+    auto known = register_dataset(dispatcher, limit, print);
     if (known || known.status().code() != status_code::not_found)
-      return known ? result<std::string>{registered_id(*known)} : known.status();
+      return known;
   }
-  HEADRACE_ASSIGN(auto answer,
-                  call(dispatcher, limit, register_request(graph, bytes, print, id, use)));
-  return registered_id(answer);
+  return register_dataset(dispatcher, limit, what);
 }
 
 namespace {

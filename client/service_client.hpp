@@ -32,14 +32,9 @@ result<std::shared_ptr<node>> node_with(const tls_options& tls);
 /// How long a dispatcher may take to answer.
 inline constexpr duration answer_limit = std::chrono::seconds{10};
 
-/// Who wants an id for a graph: anybody who knows it, or one iteration, after which it is
-/// forgotten.
-enum class id_use : uint8_t { by_anybody, by_iteration };
-
 /// Registers a graph, under `id` or one that the service chooses; returns its dataset id.
 result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id, id_use use,
-                                   duration limit = answer_limit);
+                                   const std::string& id, duration limit = answer_limit);
 /// The graph of a registered dataset.
 result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id,
                              duration limit = answer_limit);

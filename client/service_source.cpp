@@ -4,6 +4,7 @@
 #include "headrace/client/consumer_setup.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
 #include <algorithm>
@@ -31,13 +32,12 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   const auto& about = graph.service;
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
-  auto options = service::consumer_options_of(graph);
-  if (options.dataset_id.empty()) {
-    HEADRACE_ASSIGN(
-      options.dataset_id,
-      service::register_graph(about.address, graph.inputs.at(0), {}, service::id_use::by_iteration,
-                              std::min(options.worker_timeout, service::answer_limit)));
-  }
+  HEADRACE_ASSIGN(auto options, service::consumer_options_of(graph));
+  // What is wrong with the address is an error here, and not of the first element. The consumer
+  // finds the node greeted.
+  HEADRACE_TRY(connect(*session.here, where,
+                       std::min(options.worker_timeout, service::answer_limit), greeting::once)
+                 .status());
 
   auto what = std::make_unique<impl>();
   what->here = session.here;

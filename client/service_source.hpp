@@ -20,8 +20,8 @@ public:
   /// Is given what a trainer should know of a pass that ended well: that elements are missing. May
   /// be empty.
   using warning = std::function<void(const std::string&)>;
-  /// Registers the graph, opens the next repetition of its job, and returns without waiting for
-  /// elements.
+  /// Connects to the service, begins to open the next repetition of its job, and returns without
+  /// waiting for an answer to that.
   static result<std::unique_ptr<service_source>> open(const dataset_node& node,
                                                       std::stop_token stop, warning warn = {});
   ~service_source() override;

@@ -66,8 +66,10 @@ struct ServiceOptions {
   maxOutstandingRequests @4 :Int64;
   compression @5 :Compression.Compression;
   # Of the blocks that this reader gets.
-  dataTransferProtocol @6 :Text;
-  workerTimeoutNs @7 :Int64;
+  workerTimeoutNs @6 :Int64;
+  # How long a reader waits while there is no worker.
+  stallTimeoutNs @7 :Int64;
+  # How long it waits for an element while there are workers; positive.
 }
 
 struct Options {

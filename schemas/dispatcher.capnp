@@ -109,6 +109,7 @@ struct OpenIteration {
   consumerId @0 :UInt64;
   # Random, chosen by the consumer.
   datasetId @1 :Text;
+  # Empty: `dataset` says what is to be read.
   jobName @2 :Text;
   # Empty: a job for this consumer alone, which ends with it.
   repetition @3 :UInt64;
@@ -120,6 +121,10 @@ struct OpenIteration {
   nodeId @6 :UInt64;
   # Of the consumer's node, as it says in the hello of its links: only from there may the streams of this consumer be
   # opened. Zero: not told, so from anywhere.
+  dataset @7 :RegisterDataset;
+  # Of a consumer that does not know a job yet: what it wants to read, known to the service for this iteration alone. Only
+  # graph, elementSpec and fingerprint count. Where a job over that graph is to be joined the fingerprint is enough;
+  # notFound asks for the graph.
 }
 
 struct TaskInfo {
@@ -165,8 +170,8 @@ struct Iteration {
   lost @9 :List(UInt64);
   # Tasks that count as gone with their worker: what they still say is not to be heard. One whose worker is back may be
   # among `tasks` again later, and then goes on where it was.
-  starting @10 :UInt32;
-  # Tasks that were ordered and are not among `tasks` yet.
+  starting @10 :List(TaskInfo);
+  # Tasks that were ordered and are not among `tasks` yet: a consumer may connect to their workers meanwhile.
   losses @11 :IterationLosses;
 }
 

@@ -1,5 +1,7 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
 
+#include "headrace/actors/protocol/large_graph.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +28,7 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     service_(std::move(service)),
     out_(std::move(out)),
     log_(std::move(log)),
+    sends_graph_(options_.dataset && options_.dataset->graph.size() < large_graph),
     beat_at_(now + timing_.heartbeat),
     lease_until_(now),
     without_worker_since_(now),
@@ -69,9 +72,13 @@ void consumer_core::ask(time_point now) {
     return; // asked when it is back
   asked_at_ = now;
   await_answer(now);
+  auto dataset = options_.dataset;
+  if (dataset && !sends_graph_)
+    dataset->graph = {};
   then(consume::ask{++asks_,
                     {.consumer = id_,
                      .dataset_id = options_.dataset_id,
+                     .dataset = std::move(dataset),
                      .job_name = options_.job_name,
                      .repetition = options_.repetition,
                      .policy = options_.mode,
@@ -110,9 +117,13 @@ void consumer_core::not_told(const status& why, bool passes, time_point now) {
     ask_pause_ = std::min(ask_pause_ * 2, longest_ask_pause);
     return;
   }
-  if (!known_)
-    return fail(why);
-  give_up_all(not_a_reader(why));
+  if (known_)
+    return give_up_all(not_a_reader(why));
+  if (why.code() == status_code::not_found && options_.dataset && !sends_graph_) {
+    sends_graph_ = true;
+    return ask(now);
+  }
+  fail(why);
 }
 
 status consumer_core::not_a_reader(const status& why) const {
@@ -142,6 +153,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (known_ && state.version < version_)
     return;
   const bool first = !std::exchange(known_, true);
+  options_.dataset.reset(); // its job has it
   job_ = state.job;
   version_ = state.version;
   shared_ = state.shared;
@@ -174,7 +186,9 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   account_for(state.lost);
   losses_ = state.losses;
   share_credit();
-  told_everything_ = state.starting == 0;
+  told_everything_ = state.starting.empty();
+  // Their streams are opened when they run; the links may stand by then.
+  for (const auto& task : state.starting) then(consume::make_link{task.data_address});
   if (!present.empty())
     without_worker_since_ = now;
   finished_ = state.finished;
@@ -341,7 +355,7 @@ status consumer_core::overdue(time_point now) const {
     return {};
   const auto limit = options_.worker_timeout;
   if (now - without_worker_since_ >= limit)
-    return not_served();
+    return known_ || unreachable_.ok() ? not_served() : unreachable_;
   if (!waiting_since_)
     return {};
   const auto idle = now - std::max(rows_came_at_, *waiting_since_);

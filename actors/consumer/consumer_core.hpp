@@ -181,6 +181,7 @@ private:
   std::shared_ptr<handout> out_;
   logger log_;
   commands todo_;
+  bool sends_graph_; ///< with its questions: a large one only when the service lacks it
 
   job_id job_;
   bool connected_ = false;                 ///< to the dispatcher

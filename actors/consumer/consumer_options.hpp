@@ -1,10 +1,12 @@
 #pragma once
 
+#include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <optional>
 #include <string>
 
 namespace headrace {
@@ -12,6 +14,8 @@ namespace headrace {
 /// What a consumer reads, and how.
 struct consumer_options {
   std::string dataset_id;
+  /// What is read where there is no id: sent with the graph, once that is asked for.
+  std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   uint64_t node = 0;    ///< that its links come from, as they say it; zero: not told
   sharding_policy mode = sharding_policy::off;

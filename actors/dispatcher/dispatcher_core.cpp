@@ -35,29 +35,29 @@ void dispatcher_core::answer(request_token to, answer_value what) {
 
 dispatcher_commands dispatcher_core::register_dataset(request_token request,
                                                       dataset_registration wanted) {
-  if (wanted.fingerprint.empty()) {
-    answer(request, invalid_argument("a dataset is registered with its fingerprint"));
-    return finish();
-  }
+  const auto id = enroll(std::move(wanted));
+  if (id)
+    answer(request, dataset_def{.id = *id});
+  else
+    answer(request, id.status());
+  return finish();
+}
+
+result<std::string> dispatcher_core::enroll(dataset_registration wanted) {
+  if (wanted.fingerprint.empty())
+    return invalid_argument("a dataset is registered with its fingerprint");
   const bool known = record_.datasets().with_fingerprint(wanted.fingerprint) != nullptr;
-  if (!known && wanted.graph.empty()) {
-    answer(request, not_found("no dataset of that fingerprint is registered"));
-    return finish();
-  }
+  if (!known && wanted.graph.empty())
+    return not_found("no dataset of that fingerprint is registered");
   dataset_record kept{{}, {}, std::move(wanted.fingerprint)};
   if (!known) { // Kept once.
     kept.graph = std::move(wanted.graph);
     kept.spec = std::move(wanted.spec);
   }
-  const auto id = record_.datasets().id_for(wanted.id, kept);
-  if (!id) {
-    answer(request, id.status());
-    return finish();
-  }
-  commit(service_record::dataset_registered{*id, std::move(kept),
+  HEADRACE_ASSIGN(auto id, record_.datasets().id_for(wanted.id, kept));
+  commit(service_record::dataset_registered{id, std::move(kept),
                                             wanted.for_iteration && wanted.id.empty()});
-  answer(request, dataset_def{.id = *id});
-  return finish();
+  return id;
 }
 
 dispatcher_commands dispatcher_core::get_dataset(request_token request, const std::string& id) {

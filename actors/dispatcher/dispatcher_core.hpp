@@ -122,9 +122,15 @@ private:
   void tell_jobs(const worker_info& who, bool lost);
   bool is_alive(worker_id who) const;
 
+  // datasets
+  /// The id of a dataset that is registered now, if it was not before.
+  result<std::string> enroll(dataset_registration wanted);
+
   // jobs
   /// Who asks with the same key means the same job.
-  std::string key_of(const headrace::open_iteration& wanted, const dataset_record& dataset) const;
+  result<std::string> key_of(const headrace::open_iteration& wanted) const;
+  /// The id of what is to be read, registered for this iteration if it has none.
+  result<std::string> dataset_of(const headrace::open_iteration& wanted);
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never was.

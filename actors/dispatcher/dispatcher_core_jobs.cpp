@@ -61,22 +61,32 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   };
 }
 
-std::string dispatcher_core::key_of(const headrace::open_iteration& wanted,
-                                    const dataset_record& dataset) const {
+result<std::string> dispatcher_core::key_of(const headrace::open_iteration& wanted) const {
   // An anonymous job belongs to its consumer, whose repeated request finds it again.
   if (wanted.job_name.empty())
     return fmt::format("consumer {}", wanted.consumer.value);
-  // Iterations register their graphs themselves: those over equal graphs share the job. Whoever
+  // Iterations bring their graphs themselves: those over equal graphs share the job. Whoever
   // registered a dataset means that one, whatever other ids its graph has.
+  if (wanted.dataset)
+    return fmt::format("named {} {}", wanted.job_name, wanted.dataset->fingerprint);
+  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(wanted.dataset_id));
   if (record_.is_for_iteration(wanted.dataset_id))
-    return fmt::format("named {} {}", wanted.job_name, dataset.fingerprint);
+    return fmt::format("named {} {}", wanted.job_name, dataset->fingerprint);
   return fmt::format("dataset {} {} named {}", wanted.dataset_id.size(), wanted.dataset_id,
                      wanted.job_name);
 }
 
+result<std::string> dispatcher_core::dataset_of(const headrace::open_iteration& wanted) {
+  if (!wanted.dataset)
+    return wanted.dataset_id;
+  auto dataset = *wanted.dataset;
+  dataset.id.clear();
+  dataset.for_iteration = true;
+  return enroll(std::move(dataset));
+}
+
 result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
-  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(wanted.dataset_id));
-  const auto key = key_of(wanted, *dataset);
+  HEADRACE_ASSIGN(const auto key, key_of(wanted));
   if (const auto* found = record_.job_of(key)) {
     if (found->mode != wanted.policy)
       return invalid_argument(
@@ -87,6 +97,8 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
       commit(service_record::job_joined{id, wanted.dataset_id});
     return id;
   }
+  HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
+  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(dataset_id));
   HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.
@@ -94,7 +106,7 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
   job_description about{
     .id = id,
     .name = wanted.job_name,
-    .dataset_id = wanted.dataset_id,
+    .dataset_id = dataset_id,
     .policy = wanted.policy,
     .graph = dataset->graph,
     .fingerprint = dataset->fingerprint,
@@ -103,9 +115,9 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
     .idle_job = terms_.idle_job,
     .start_timeout = terms_.start_timeout,
   };
-  commit(service_record::job_started{{id, wanted.job_name, wanted.dataset_id, wanted.policy, key}});
+  commit(service_record::job_started{{id, wanted.job_name, dataset_id, wanted.policy, key}});
   say(log_level::info, "job started",
-      {{"job", to_string(id)}, {"name", wanted.job_name}, {"dataset", wanted.dataset_id}});
+      {{"job", to_string(id)}, {"name", wanted.job_name}, {"dataset", dataset_id}});
   todo_.push_back(dispatcher_command::run_job{std::move(about)});
   return id;
 }

@@ -165,14 +165,16 @@ iteration_view job_core::view_of(const repetition& r) const {
     .timing = about_.timing,
     .losses = record_.losses_of(r),
   };
-  for (const auto& [id, task] : state.tasks())
+  for (const auto& [id, task] : state.tasks()) {
+    const task_address at{id, task.life, task.worker.data_address, task.worker.boot_id,
+                          task.worker.id};
     if (task.state == iteration::task_state::starting)
-      ++out.starting;
+      out.starting.push_back(at);
     else if (task.state == iteration::task_state::running)
-      out.tasks.push_back(
-        {id, task.life, task.worker.data_address, task.worker.boot_id, task.worker.id});
+      out.tasks.push_back(at);
     else if (task.state == iteration::task_state::lost)
       out.lost.push_back(id);
+  }
   return out;
 }
 

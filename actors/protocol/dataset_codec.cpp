@@ -14,6 +14,16 @@ dataset_registration read_dataset_registration(schema::RegisterDataset::Reader i
   };
 }
 
+void write_dataset_registration(schema::RegisterDataset::Builder out,
+                                const dataset_registration& what) {
+  out.setDatasetId(what.id);
+  if (!what.graph.empty())
+    out.setGraph(data_of(what.graph));
+  out.setElementSpec(data_of(what.spec));
+  out.setFingerprint(data_of(what.fingerprint));
+  out.setForIteration(what.for_iteration);
+}
+
 void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what) {
   out.setDatasetId(what.id);
   if (!what.graph.empty())

@@ -1,5 +1,6 @@
 #include "headrace/actors/protocol/reader_codec.hpp"
 
+#include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
@@ -14,6 +15,8 @@ namespace headrace {
 void write_open_iteration(schema::OpenIteration::Builder out, const open_iteration& what) {
   out.setConsumerId(what.consumer.value);
   out.setDatasetId(what.dataset_id);
+  if (what.dataset)
+    write_dataset_registration(out.initDataset(), *what.dataset);
   out.setJobName(what.job_name);
   out.setRepetition(what.repetition);
   out.setProcessingMode(to_schema(what.policy));
@@ -26,6 +29,8 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
   return open_iteration{
     .consumer = consumer_id{in.getConsumerId()},
     .dataset_id = std::string{text_of(in.getDatasetId())},
+    .dataset =
+      in.hasDataset() ? std::optional{read_dataset_registration(in.getDataset())} : std::nullopt,
     .job_name = std::string{text_of(in.getJobName())},
     .repetition = in.getRepetition(),
     .policy = policy,
@@ -116,25 +121,42 @@ leave_iteration read_leave(schema::LeaveIteration::Reader in) {
   return out;
 }
 
+namespace {
+
+void write_addresses(capnp::List<schema::TaskInfo>::Builder out,
+                     const std::vector<task_address>& what) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    const auto& [id, life, data_address, boot_id, worker] = what[i];
+    out[i].setTaskId(id.value);
+    out[i].setIncarnation(life.value);
+    out[i].setDataAddress(data_address);
+    out[i].setBootId(boot_id);
+    out[i].setWorkerId(worker.value);
+  }
+}
+
+std::vector<task_address> read_addresses(capnp::List<schema::TaskInfo>::Reader in) {
+  std::vector<task_address> out;
+  for (auto task : in)
+    out.push_back({task_id{task.getTaskId()}, incarnation{task.getIncarnation()},
+                   std::string{text_of(task.getDataAddress())},
+                   std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()}});
+  return out;
+}
+
+} // namespace
+
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what) {
   out.setJobId(what.job.value);
   out.setRepetition(what.repetition);
   out.setVersion(what.version);
   out.setFinished(what.finished);
   out.setShared(what.shared);
-  out.setStarting(static_cast<uint32_t>(what.starting));
   write_timing(out.initTiming(), what.timing);
   if (!what.failure.ok())
     write_failure(out.initFailure().initFailed(), what.failure);
-  auto tasks = out.initTasks(static_cast<unsigned>(what.tasks.size()));
-  for (unsigned i = 0; i < tasks.size(); ++i) {
-    const auto& [id, life, data_address, boot_id, worker] = what.tasks[i];
-    tasks[i].setTaskId(id.value);
-    tasks[i].setIncarnation(life.value);
-    tasks[i].setDataAddress(data_address);
-    tasks[i].setBootId(boot_id);
-    tasks[i].setWorkerId(worker.value);
-  }
+  write_addresses(out.initTasks(static_cast<unsigned>(what.tasks.size())), what.tasks);
+  write_addresses(out.initStarting(static_cast<unsigned>(what.starting.size())), what.starting);
   auto lost = out.initLost(static_cast<unsigned>(what.lost.size()));
   for (unsigned i = 0; i < lost.size(); ++i) lost.set(i, what.lost[i].value);
   auto losses = out.initLosses();
@@ -149,7 +171,6 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
     .job = job_id{in.getJobId()},
     .repetition = in.getRepetition(),
     .version = in.getVersion(),
-    .starting = in.getStarting(),
     .finished = in.getFinished(),
     .shared = in.getShared(),
     .timing = timing,
@@ -164,10 +185,8 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
                   "newer",
                   static_cast<uint16_t>(failure.which())));
   }
-  for (auto task : in.getTasks())
-    out.tasks.push_back({task_id{task.getTaskId()}, incarnation{task.getIncarnation()},
-                         std::string{text_of(task.getDataAddress())},
-                         std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()}});
+  out.tasks = read_addresses(in.getTasks());
+  out.starting = read_addresses(in.getStarting());
   for (auto id : in.getLost()) out.lost.emplace_back(id);
   const auto losses = in.getLosses();
   out.losses = {losses.getTasks(), losses.getSplits(), losses.getReread()};

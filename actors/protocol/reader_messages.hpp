@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/actors/protocol/iteration_losses.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/protocol/timing.hpp"
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,10 @@ namespace headrace {
 /// A consumer asks to read one repetition of a job. May be repeated: the same consumer gets the
 /// same answer.
 struct open_iteration {
-  consumer_id consumer; ///< random, chosen by the consumer
-  std::string dataset_id;
+  consumer_id consumer;   ///< random, chosen by the consumer
+  std::string dataset_id; ///< empty: `dataset`
+  /// What is to be read, where it has no id: known to the service for as long as somebody reads it.
+  std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: a job for this consumer alone, which ends with it
   /// How often this consumer's dataset was iterated before: the repetition of a named job that it
   /// asks for.
@@ -76,7 +80,9 @@ struct iteration_view {
   /// Tasks that are lost with their worker: nothing more is accepted from them. One whose worker is
   /// back may be among `tasks` again later, and goes on where it was.
   std::vector<task_id> lost;
-  uint64_t starting = 0; ///< tasks that were ordered and are not among `tasks` yet
+  /// Tasks that were ordered and are not among `tasks` yet: it is worth having a link to their
+  /// workers when they run.
+  std::vector<task_address> starting;
   bool finished = false; ///< nothing is left, and nothing will come
   bool shared = false;   ///< other consumers may join: ask for small amounts first
   status failure;        ///< not ok: the job cannot go on

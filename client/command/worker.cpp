@@ -52,6 +52,9 @@ void add_worker(CLI::App& app, action& chosen) {
     .add_option("--tag", server.tags, "A label that jobs may ask for; may be given more than once")
     ->type_name("TAG")
     ->allow_extra_args(false);
+  add_duration(sub, "--lease", server.lease,
+               "The dispatcher's --lease: a trainer's connection that is silent for so long is "
+               "given up");
   add_plugin_flag(sub, given->plugins);
   add_process_flags(sub, given->process);
   add_duration(sub, "--drain", server.drain,

@@ -49,8 +49,8 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
                          .dataset_id = text_of(in.getDatasetId()),
                          .max_outstanding_requests = in.getMaxOutstandingRequests(),
                          .compression = packing,
-                         .data_transfer_protocol = text_of(in.getDataTransferProtocol()),
-                         .worker_timeout_ns = in.getWorkerTimeoutNs()};
+                         .worker_timeout_ns = in.getWorkerTimeoutNs(),
+                         .stall_timeout_ns = in.getStallTimeoutNs()};
 }
 
 result<saved_compression> saved_of(schema::SavedDataset::Compression x) {

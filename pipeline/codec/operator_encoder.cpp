@@ -31,8 +31,8 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setDatasetId(x.dataset_id);
   out.setMaxOutstandingRequests(x.max_outstanding_requests);
   out.setCompression(to_schema(x.compression));
-  out.setDataTransferProtocol(x.data_transfer_protocol);
   out.setWorkerTimeoutNs(x.worker_timeout_ns);
+  out.setStallTimeoutNs(x.stall_timeout_ns);
 }
 
 } // namespace

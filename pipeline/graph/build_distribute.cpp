@@ -19,6 +19,9 @@ status check_distribute(const service_options& service) {
                                    service.max_outstanding_requests));
   if (service.worker_timeout_ns < 0)
     return refused(op, "worker_timeout is negative");
+  if (service.stall_timeout_ns <= 0)
+    return refused(
+      op, fmt::format("stall_timeout is {} ns; it must be more than 0", service.stall_timeout_ns));
   return {};
 }
 

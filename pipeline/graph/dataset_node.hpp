@@ -109,8 +109,9 @@ struct service_options {
   std::string dataset_id;               ///< of a registered dataset, instead of an input
   int64_t max_outstanding_requests = 0; ///< elements over all tasks; 0: by bytes alone
   headrace::compression compression = headrace::compression::automatic;
-  std::string data_transfer_protocol;         ///< empty: chosen
   int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
+  /// How long to wait for an element while there are workers.
+  int64_t stall_timeout_ns = 3'600'000'000'000;
   /// How often the node was iterated over; copies of a dataset share it. Not part of the graph.
   std::shared_ptr<std::atomic<uint64_t>> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;

@@ -7,11 +7,11 @@
 
 namespace headrace {
 
-result<connection> connect(node& from, const address& to, duration limit) {
+result<connection> connect(node& from, const address& to, duration limit, greeting how) {
   system_visit inside;
   caf::scoped_actor self{system_of(from)};
   result<connection> out = unavailable("the node ends");
-  auto what = make_local<connect_request>(to, duration::zero(), limit);
+  auto what = make_local<connect_request>(to, duration::zero(), limit, how);
   port::request(self.ptr(), connector_of(from), patience(*what), what)
     .receive([&](const local<connection>& x) { out = *x; },
              [&](const caf::error& why) { out = to_status(why); });

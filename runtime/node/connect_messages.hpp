@@ -12,6 +12,7 @@ struct connect_request {
   address to;
   duration delay = duration::zero();
   duration limit = std::chrono::seconds{5};
+  greeting how = greeting::once;
 };
 /// The connector keeps the limit itself; this bound on its answer is only for a defect.
 inline caf::timespan patience(const connect_request& x) {

@@ -8,6 +8,7 @@ namespace headrace {
 struct connector_state::attempt {
   address to;
   duration limit;
+  greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
   uint64_t round = 0; ///< answers to an earlier greeting do not count
@@ -59,6 +60,7 @@ port::behavior<connector_state::handle_type> connector_state::make_behavior() {
       auto x = std::make_shared<attempt>();
       x->to = what->to;
       x->limit = what->limit;
+      x->how = what->how;
       x->answer = self_->make_response_promise<local<connection>>();
       under_way_.insert(x);
       auto go = make_local<connect_step>([this, x] { begin(x); });
@@ -74,10 +76,13 @@ port::behavior<connector_state::handle_type> connector_state::make_behavior() {
 
 void connector_state::begin(const attempt_ptr& x) {
   x->deadline = self_->clock().now() + x->limit;
-  if (auto known = reached_.find(to_string(x->to)); known != reached_.end())
-    greet(x, known->second);
-  else
+  const auto known = reached_.find(to_string(x->to));
+  if (known == reached_.end())
     probe(x);
+  else if (x->how == greeting::once)
+    answer(x, known->second);
+  else
+    greet(x, known->second.actor);
 }
 
 void connector_state::probe(const attempt_ptr& x) {
@@ -152,19 +157,29 @@ void connector_state::greet(const attempt_ptr& x, published_actor whom) {
         auto peer = hello_of(in);
         if (auto fine = check_version(peer); !fine)
           return fail(x, fine.with_context("cannot use the node at " + where));
-        keep(where, whom);
-        answer(x, connection{whom, std::move(peer)});
+        const connection found{whom, std::move(peer)};
+        keep(where, found);
+        answer(x, found);
       },
       [this, x, round](const caf::error& why) {
-        if (x->round == round)
-          fail(x, explain(x->to, why, false));
+        if (x->round != round)
+          return;
+        reached_.erase(to_string(x->to));
+        fail(x, explain(x->to, why, false));
       });
 }
 
-void connector_state::keep(const std::string& where, const published_actor& whom) {
-  if (!reached_.emplace(where, whom).second)
+void connector_state::keep(const std::string& where, const connection& found) {
+  const auto at = reached_.find(where);
+  const bool watched = at != reached_.end() && at->second.actor == found.actor;
+  reached_.insert_or_assign(where, found);
+  if (watched)
     return;
-  watcher_.watch(whom, [this, where](const caf::error&) { reached_.erase(where); });
+  watcher_.watch(found.actor, [this, where, who = found.actor.address()](const caf::error&) {
+    if (const auto at = reached_.find(where);
+        at != reached_.end() && at->second.actor.address() == who)
+      reached_.erase(at);
+  });
 }
 
 void connector_state::fail(const attempt_ptr& x, const status& why) { answer(x, why); }

@@ -31,7 +31,7 @@ private:
   void probe(const attempt_ptr& x);
   void join(const attempt_ptr& x);
   void greet(const attempt_ptr& x, published_actor whom);
-  void keep(const std::string& where, const published_actor& whom);
+  void keep(const std::string& where, const connection& found);
   void answer(const attempt_ptr& x, const result<connection>& with);
   void fail(const attempt_ptr& x, const status& why);
   caf::timespan left(const attempt_ptr& x) const;
@@ -39,8 +39,8 @@ private:
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
   port::watcher watcher_;
-  /// Who was reached and is still there: no need to look first. By address.
-  std::map<std::string, published_actor> reached_;
+  /// Who was greeted and is still there: no need to look first. By address.
+  std::map<std::string, connection> reached_;
   std::set<attempt_ptr> under_way_;
 };
 

@@ -4,6 +4,7 @@
 #include "headrace/runtime/supervision/backoff.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace headrace {
 
@@ -17,6 +18,8 @@ struct peer::impl : std::enable_shared_from_this<peer::impl> {
   std::optional<connection> present;
   time_point since;
   port::watcher::token watched = 0;
+  /// A node that was lost, or did not answer, is not taken for what it was.
+  greeting how = greeting::once;
 
   impl(host owner, address to, peer_events events, peer_options options)
     : owner(std::move(owner)),
@@ -29,7 +32,7 @@ struct peer::impl : std::enable_shared_from_this<peer::impl> {
              random_id()) {}
 
   void seek(duration delay) {
-    owner.ask(make_local<connect_request>(to, delay, limit),
+    owner.ask(make_local<connect_request>(to, delay, limit, std::exchange(how, greeting::anew)),
               [weak = weak_from_this()](const result<connection>& found) {
                 if (auto self = weak.lock())
                   found ? self->up(*found) : self->failed(found.status());

@@ -31,7 +31,8 @@ struct peer_events {
 };
 
 /// Keeps the published actor of another node, by address, for an actor: part of its state.
-/// Connects, watches, and connects again when it is lost. Sends nothing while the peer is there.
+/// Connects, watches, and connects again when it is lost. Sends nothing while the peer is there; a
+/// node that this process greeted for another of its actors is not greeted again before it is lost.
 class peer {
 public:
   /// `watch` is the owner's one watcher; both outlive the peer.

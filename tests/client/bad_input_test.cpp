@@ -1,15 +1,21 @@
 #include "tests/client/support/outcomes.hpp"
+#include "tests/client/support/own_cluster.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <future>
 
 namespace headrace {
 
 namespace {
 
+using test::test_dispatcher;
+using test::test_worker;
+using test::through_f;
 using test::thrown_by;
+using test::with_function;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -44,6 +50,32 @@ TEST(BadInput, NoWorkerWithinItsTimeIsAnErrorThatSaysWhatToStart) {
   const auto second = it.next();
   ASSERT_TRUE(second);
   EXPECT_FALSE(second->has_value());
+}
+
+TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
+  test_dispatcher dispatcher;
+  std::promise<void> done;
+  test_worker worker{dispatcher.target(),
+                     with_function([over = done.get_future().share()](const block& rows) {
+                       over.wait();
+                       return result<block>{rows};
+                     })};
+  dispatcher.await_workers(1);
+  auto it = through_f(3)
+              .apply(distribute{
+                {.service = dispatcher.target(), .stall_timeout = std::chrono::milliseconds{100}}})
+              .iterate();
+  const auto first = it.next();
+  done.set_value();
+  EXPECT_EQ(first.status().code(), status_code::deadline_exceeded);
+  EXPECT_THAT(first.status().message(),
+              AllOf(HasSubstr("no element came"), HasSubstr("on the worker at"),
+                    HasSubstr("`stall_timeout`")));
+  EXPECT_THAT(thrown_by([] {
+                dataset::range(3).apply(
+                  distribute{{.service = "127.0.0.1:1", .stall_timeout = duration::zero()}});
+              }).message(),
+              HasSubstr("stall_timeout must be more than 0"));
 }
 
 TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) {

@@ -63,6 +63,7 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
     {{"dispatcher", "--lease", "5"}, "such as 250ms, 5s"},
     {{"dispatcher", "--heartbeat", "0s"}, "longer than nothing"},
     {{"dispatcher", "--lease", "1s"}, "at least twice --heartbeat"},
+    {{"worker", "--lease", "0s"}, "longer than nothing"},
     {{"dispatcher", "--memory-limit", "lots"}, "such as 1048576, 512M"},
     {{"dispatcher", "--log-level", "loud"}, "debug"},
     {{"up", "--lease", "1s"}, "at least twice --heartbeat"},

@@ -45,10 +45,9 @@ TEST(ServerTiming, ALinkIsAsLongSilentAsALeaseBeforeItIsGivenUp) {
   EXPECT_EQ(liveness_for(48h).silent_for, 48h);
 }
 
-/// What the data port of a cluster's worker promises in its hello.
-duration promised_pings(const local_cluster_options& options) {
-  local_cluster cluster{options};
-  test::raw_peer peer{cluster.ports().at(1)};
+/// What a worker promises in its hello at this data port.
+duration promised_pings(uint16_t port) {
+  test::raw_peer peer{port};
   peer.send(test::hello_bytes());
   std::string bytes;
   const auto read = [&](size_t size) {
@@ -65,6 +64,22 @@ duration promised_pings(const local_cluster_options& options) {
   return decode_hello(buffer::copy_of(whole + sizeof(frame_prefix), hello.header_bytes))
     .value()
     .ping_every;
+}
+
+duration promised_pings(const local_cluster_options& options) {
+  return promised_pings(local_cluster{options}.ports().at(1));
+}
+
+TEST(ServerTiming, TheLinksOfAWorkerFollowTheLeaseThatItIsGiven) {
+  const auto promised = [](std::optional<duration> lease) {
+    worker_server_options options{.dispatcher = "127.0.0.1:1"};
+    options.lease = lease.value_or(options.lease);
+    const worker_server server{options};
+    return promised_pings(server.data_port());
+  };
+  EXPECT_EQ(promised({}), 1s);
+  EXPECT_EQ(promised(30s), 6s);
+  EXPECT_THROW(promised(0s), error);
 }
 
 TEST(ServerTiming, TheLinksOfAClustersWorkersFollowItsLease) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 namespace headrace::test {
 namespace {
@@ -12,27 +14,52 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// How often each number of a range came.
-class counts {
+/// Reads the numbers below `total` from two workers behind relays, and counts how often each came.
+class cut_reading {
 public:
-  explicit counts(size_t total) : times_(total) {}
-  void add(const block& rows) {
-    failed_ += rows.errors.size();
-    rows_ += rows.rows;
-    const auto& column = rows.columns.at(0);
-    for (auto x :
-         column.values<int64_t>().subspan(static_cast<size_t>(column.first_value(0)), rows.rows))
-      ++times_.at(static_cast<size_t>(x));
+  cut_reading(size_t total, sharding_policy mode) : times_(total) {
+    await_workers(dispatcher_.address, 2);
+    it_.emplace(dataset::range(static_cast<int64_t>(total))
+                  .apply(distribute{{.processing_mode = mode, .service = dispatcher_.address}})
+                  .iterate());
   }
-  size_t rows() const noexcept { return rows_; }
-  size_t failed() const noexcept { return failed_; }
-  /// Numbers that did not come exactly so often.
-  size_t unlike(uint8_t times) const {
-    return static_cast<size_t>(
-      std::count_if(times_.begin(), times_.end(), [times](uint8_t x) { return x != times; }));
+  relay& network(size_t worker) { return *workers_[worker].network; }
+
+  /// The first block, when both workers are connected.
+  bool begin() {
+    const bool came = read();
+    for (auto& worker : workers_)
+      if (!worker.network->await_connections(1, patience))
+        return false;
+    return came;
+  }
+  /// The next block; false at the end.
+  bool read() {
+    const auto rows = it_->next_block();
+    if (!rows)
+      return false;
+    failed_ += rows->errors.size();
+    rows_ += rows->rows;
+    const auto& column = rows->columns.at(0);
+    for (auto x :
+         column.values<int64_t>().subspan(static_cast<size_t>(column.first_value(0)), rows->rows))
+      ++times_.at(static_cast<size_t>(x));
+    return true;
+  }
+  /// Reads to the end: each number has come exactly so often.
+  void expect_each(uint8_t times) {
+    while (read()) {
+    }
+    EXPECT_EQ(std::ranges::count_if(times_, [times](uint8_t x) { return x != times; }), 0);
+    EXPECT_EQ(rows_, times * times_.size());
+    EXPECT_EQ(failed_, 0u);
   }
 
 private:
+  server_process dispatcher_ = start_dispatcher();
+  relayed_worker workers_[2]{relayed_worker{dispatcher_.address},
+                             relayed_worker{dispatcher_.address}};
+  std::optional<dataset_iterator> it_;
   std::vector<uint8_t> times_;
   size_t rows_ = 0;
   size_t failed_ = 0;
@@ -43,43 +70,25 @@ class Cut : public testing::TestWithParam<sharding_policy> {};
 TEST_P(Cut, ADataConnectionCutInMidFrameInEitherDirectionLosesAndRepeatsNothing) {
   constexpr size_t cuts_of_each = 4; // for each worker and direction
   const bool off = GetParam() == sharding_policy::off;
-  const size_t total = off ? 10'000'000 : 20'000'000;
-  auto dispatcher = start_dispatcher();
-  relayed_worker workers[2]{relayed_worker{dispatcher.address}, relayed_worker{dispatcher.address}};
-  await_workers(dispatcher.address, 2);
-  auto it = dataset::range(static_cast<int64_t>(total))
-              .apply(distribute{{.processing_mode = GetParam(), .service = dispatcher.address}})
-              .iterate();
-  counts seen{total};
-  const auto read = [&] {
-    auto rows = it.next_block();
-    if (rows)
-      seen.add(*rows);
-    return rows.has_value();
-  };
-  ASSERT_TRUE(read());
-  for (auto& worker : workers) ASSERT_TRUE(worker.network->await_connections(1, patience));
+  cut_reading reading{off ? size_t{10'000'000} : size_t{20'000'000}, GetParam()};
+  ASSERT_TRUE(reading.begin());
   // Frames of these streams are multiples of 8 bytes long, so an odd number is inside one: of a
   // block that comes (beyond the greeting), or of a grant that goes.
   for (size_t i = 0; i < cuts_of_each; ++i)
     for (auto direction : {relay::direction::back, relay::direction::forward})
       for (size_t which : {0, 1}) {
-        auto& network = *workers[which].network;
-        auto& other = *workers[1 - which].network;
+        auto& network = reading.network(which);
+        auto& other = reading.network(1 - which);
         const auto cuts = network.cuts();
         const auto connections = network.connections();
         // Otherwise the other worker might do the rest meanwhile.
         other.hold(true);
         network.cut_inside(direction, direction == relay::direction::back ? 10'000 + 1'000 * i : 1);
-        while (network.cuts() == cuts) ASSERT_TRUE(read()) << "the end came before the cut";
+        while (network.cuts() == cuts) ASSERT_TRUE(reading.read()) << "the end came before the cut";
         ASSERT_TRUE(network.await_connections(connections + 1, patience));
         other.hold(false);
       }
-  while (read()) {
-  }
-  EXPECT_EQ(seen.unlike(off ? 2 : 1), 0u);
-  EXPECT_EQ(seen.rows(), off ? 2 * total : total);
-  EXPECT_EQ(seen.failed(), 0u);
+  reading.expect_each(off ? 2 : 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Cut,
@@ -120,35 +129,16 @@ TEST(CutAtOnce, AWorkerThatCannotBeReachedIsNamed) {
 }
 
 TEST(SilentLink, WhereOneDirectionIsSwallowedIsOpenedAgainAndNothingIsLostOrRepeated) {
-  constexpr size_t total = 10'000'000;
-  auto dispatcher = start_dispatcher();
-  relayed_worker workers[2]{relayed_worker{dispatcher.address}, relayed_worker{dispatcher.address}};
-  await_workers(dispatcher.address, 2);
-  auto it =
-    dataset::range(total)
-      .apply(distribute{{.processing_mode = sharding_policy::off, .service = dispatcher.address}})
-      .iterate();
-  counts seen{total};
-  const auto read = [&] {
-    auto rows = it.next_block();
-    if (rows)
-      seen.add(*rows);
-    return rows.has_value();
-  };
-  ASSERT_TRUE(read());
-  for (auto& worker : workers) ASSERT_TRUE(worker.network->await_connections(1, patience));
+  cut_reading reading{10'000'000, sharding_policy::off};
+  ASSERT_TRUE(reading.begin());
   // For one worker the trainer's grants are lost, for the other the elements. No connection ends by
   // it, and none that there is would ever work again.
-  workers[0].network->swallow(relay::direction::forward);
-  workers[1].network->swallow(relay::direction::back);
-  for (auto& worker : workers)
-    while (worker.network->connections() < 2)
-      ASSERT_TRUE(read()) << "the end came before the link was given up";
-  while (read()) {
-  }
-  EXPECT_EQ(seen.unlike(2), 0u);
-  EXPECT_EQ(seen.rows(), 2 * total);
-  EXPECT_EQ(seen.failed(), 0u);
+  reading.network(0).swallow(relay::direction::forward);
+  reading.network(1).swallow(relay::direction::back);
+  for (size_t which : {0, 1})
+    while (reading.network(which).connections() < 2)
+      ASSERT_TRUE(reading.read()) << "the end came before the link was given up";
+  reading.expect_each(2);
 }
 
 } // namespace

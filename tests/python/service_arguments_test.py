@@ -37,6 +37,8 @@ service = hr.experimental.service
     ({"task_refresh_interval_hint_ms": "x"}, TypeError, "task_refresh_interval_hint_ms"),
     ({"worker_timeout": 0}, ValueError, "worker_timeout"),
     ({"worker_timeout": "x"}, TypeError, "worker_timeout"),
+    ({"stall_timeout": -1}, ValueError, "stall_timeout"),
+    ({"stall_timeout": "x"}, TypeError, "stall_timeout"),
 ])
 def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
     with pytest.raises(error, match=text):
@@ -51,7 +53,7 @@ def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
 def test_TheEngineRefusesAWordThatItDoesNotKnow(words, text):
     said = {"mode": "off", "packing": "auto", **words}
     with pytest.raises(hr.errors.InvalidArgumentError, match=text):
-        _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0)
+        _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0, 60.0)
 
 
 def test_TheHintOfTaskRefreshIsAccepted():

@@ -56,10 +56,12 @@ def test_ShapesTakeWhatIsAnInt():
 
 
 @pytest.mark.parametrize("value", ["x", True, [1], b"1"])
-def test_TheTimeToWaitForWorkersIsANumber(value):
-    with pytest.raises(TypeError, match="worker_timeout must be a number of seconds or None, not"):
-        hr.service.distribute("off", "localhost:1", worker_timeout=value)
-    assert hr.service.distribute("off", "localhost:1", worker_timeout=np.float32(2))
+@pytest.mark.parametrize("name", ["worker_timeout", "stall_timeout"])
+def test_TheTimesToWaitAreNumbers(name, value):
+    with pytest.raises(TypeError, match=f"{name} must be a number of seconds or None, not"):
+        hr.service.distribute("off", "localhost:1", **{name: value})
+    for fine in (np.float32(2), float("inf")):
+        hr.Dataset.range(1).apply(hr.service.distribute("off", "localhost:1", **{name: fine}))
 
 
 def test_NamesOfCombinedDatasetsAreAccepted():

@@ -27,15 +27,19 @@ auto interruptibly(F make) {
 
 distribute_options options_of(const std::string& mode, const std::string& service,
                               const std::string& job_name, int64_t max_outstanding_requests,
-                              const std::string& compression, double worker_timeout) {
+                              const std::string& compression, double worker_timeout,
+                              double stall_timeout) {
+  const auto seconds = [](double x) {
+    return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
+  };
   distribute_options out;
   out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
   out.job_name = job_name;
   out.max_outstanding_requests = max_outstanding_requests;
   out.compression = compression_of(compression).value();
-  out.worker_timeout =
-    std::chrono::duration_cast<duration>(std::chrono::duration<double>{worker_timeout});
+  out.worker_timeout = seconds(worker_timeout);
+  out.stall_timeout = seconds(stall_timeout);
   return out;
 }
 
@@ -200,24 +204,25 @@ nb::dict to_python(const service_status& x) {
 } // namespace
 
 void bind_service(nb::module_& m) {
-  m.def("distribute", [](const dataset& input, const std::string& mode, const std::string& service,
-                         const std::string& job_name, int64_t max_outstanding_requests,
-                         const std::string& compression, double worker_timeout) {
-    return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
-                                 worker_timeout)}(input);
-  });
+  m.def("distribute",
+        [](const dataset& input, const std::string& mode, const std::string& service,
+           const std::string& job_name, int64_t max_outstanding_requests,
+           const std::string& compression, double worker_timeout, double stall_timeout) {
+          return distribute{options_of(mode, service, job_name, max_outstanding_requests,
+                                       compression, worker_timeout, stall_timeout)}(input);
+        });
   m.def("register_dataset",
         [](const std::string& service, const dataset& what, const std::string& id) {
           return interruptibly([=] { return register_dataset(service, what, id); });
         });
-  m.def("from_dataset_id", [](const std::string& mode, const std::string& service,
-                              const std::string& job_name, int64_t max_outstanding_requests,
-                              const std::string& compression, double worker_timeout,
-                              const std::string& id) {
-    auto options =
-      options_of(mode, service, job_name, max_outstanding_requests, compression, worker_timeout);
-    return interruptibly([=] { return from_dataset_id(options, id); });
-  });
+  m.def("from_dataset_id",
+        [](const std::string& mode, const std::string& service, const std::string& job_name,
+           int64_t max_outstanding_requests, const std::string& compression, double worker_timeout,
+           double stall_timeout, const std::string& id) {
+          auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
+                                    worker_timeout, stall_timeout);
+          return interruptibly([=] { return from_dataset_id(options, id); });
+        });
   m.def("service_status", [](const std::string& dispatcher, double limit) {
     auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
     return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));

@@ -1,3 +1,4 @@
+#include "headrace/actors/protocol/large_graph.hpp"
 #include "tests/actors/consumer/consumer_fixture.hpp"
 
 namespace headrace::test {
@@ -42,6 +43,33 @@ TEST_F(ConsumerActor, AsksAgainWhileTheDispatcherIsBeingRestarted) {
   EXPECT_EQ(failure().message(), "job 7 failed");
 }
 
+TEST_F(ConsumerActor, BringsItsDatasetAndALargeGraphOnlyWhereItIsMissing) {
+  for (const size_t size : {size_t{10}, large_graph}) {
+    SCOPED_TRACE(size);
+    const std::string bytes(size, 'x');
+    options.dataset_id.clear();
+    options.dataset = dataset_registration{.graph = buffer::copy_of(bytes.data(), bytes.size()),
+                                           .fingerprint = "print"};
+    std::vector<size_t> brought;
+    dispatcher->next = [&](schema::OpenIteration::Reader wanted, uint64_t request) {
+      brought.push_back(wanted.getDataset().getGraph().size());
+      EXPECT_EQ(wanted.getDataset().getFingerprint().size(), 5u);
+      if (brought.back() == 0)
+        return refuses(not_found("no dataset of that fingerprint"))(wanted, request);
+      return job(7)(wanted, request);
+    };
+    start();
+    EXPECT_TRUE(failure().ok());
+    EXPECT_EQ(brought, size < large_graph ? std::vector{size} : (std::vector{size_t{0}, size}));
+    dispatcher->next = [](schema::OpenIteration::Reader wanted, uint64_t request) {
+      EXPECT_FALSE(wanted.hasDataset()) << "its job has it";
+      return job(7)(wanted, request);
+    };
+    lose_the_dispatcher();
+    node.end(consumer);
+  }
+}
+
 TEST_F(ConsumerActor, GivesUpAskingAfterItsTimeout) {
   dispatcher->next = dies();
   start();
@@ -49,6 +77,18 @@ TEST_F(ConsumerActor, GivesUpAskingAfterItsTimeout) {
   EXPECT_TRUE(failure().ok());
   node.advance(3s);
   EXPECT_EQ(failure().code(), status_code::unavailable);
+}
+
+TEST_F(ConsumerActor, SaysWhyTheDispatcherWasNeverReached) {
+  time_point now{};
+  consumer_core core{options, consumer_id{1}, "127.0.0.1:1", out, logger{}, now};
+  for (auto at = core.next_deadline(); at && !core.over(); at = core.next_deadline()) {
+    core.dispatcher_unreached(deadline_exceeded("127.0.0.1:1 accepted and said nothing"));
+    now = *at;
+    core.timer(now);
+  }
+  EXPECT_EQ(now, time_point{} + options.worker_timeout);
+  EXPECT_EQ(failure(), deadline_exceeded("127.0.0.1:1 accepted and said nothing"));
 }
 
 TEST_F(ConsumerActor, AnswersDamagedMessagesWithTheirCount) {

@@ -3,6 +3,7 @@
 #include "headrace/actors/consumer/consumer_actor.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
+#include "tests/actors/scripted_connector.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -41,23 +42,6 @@ public:
 
 private:
   std::shared_ptr<script> what_;
-};
-
-/// Finds the dispatcher that runs at present.
-class scripted_connector {
-public:
-  using handle_type = connector_actor;
-  static inline const char* name = "headrace.test.connector";
-  scripted_connector(port::self_pointer<handle_type>, std::shared_ptr<published_actor> where)
-    : where_(std::move(where)) {}
-  port::behavior<handle_type> make_behavior() {
-    return {[this](const local<connect_request>&) {
-      return make_local<connection>(connection{*where_, {}});
-    }};
-  }
-
-private:
-  std::shared_ptr<published_actor> where_;
 };
 
 inline reply job(uint64_t id, const status& failure = {}) {

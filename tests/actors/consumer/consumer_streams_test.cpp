@@ -23,7 +23,7 @@ protected:
     options.spec = element_spec{tensor_spec{dtype::int64, shape{}}};
     dispatcher->next = job(7);
   }
-  enum class task_is { running, lost };
+  enum class task_is { starting, running, lost };
   void tell(task_is state) {
     const auto news = make_envelope(0, [&](schema::Envelope::Builder b) {
       auto it = b.initConsumer().initIteration();
@@ -32,7 +32,7 @@ protected:
       write_timing(it.initTiming(), {1s, 5s});
       if (state == task_is::lost)
         return it.initLost(1).set(0, task.value);
-      auto one = it.initTasks(1)[0];
+      auto one = state == task_is::starting ? it.initStarting(1)[0] : it.initTasks(1)[0];
       one.setTaskId(task.value);
       one.setIncarnation(1);
       one.setDataAddress(data_address);
@@ -69,6 +69,17 @@ protected:
   uint64_t version = 1;
   status told; ///< by `take`, at the end
 };
+
+TEST_F(ConsumerStreams, HaveTheirLinkWhenATaskThatWasStartingRuns) {
+  start();
+  tell(task_is::starting);
+  ASSERT_TRUE(way->links.contains(data_address));
+  const auto link = way->links.at(data_address);
+  EXPECT_TRUE(link->sent.empty()) << "nobody is there yet to open a stream to";
+  tell(task_is::running);
+  EXPECT_EQ(way->links.at(data_address), link);
+  EXPECT_EQ(link->opened().size(), 1u);
+}
 
 TEST_F(ConsumerStreams, HearNothingMoreOfALostTaskAndKeepWhatItGave) {
   start();

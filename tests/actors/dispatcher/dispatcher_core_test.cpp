@@ -55,6 +55,31 @@ TEST(DispatcherCore, FindsANamedJobAgainAndGivesEachAnonymousConsumerItsOwn) {
   EXPECT_NE(begun(x.open(4, "ten")).id, own);
 }
 
+TEST(DispatcherCore, RegistersWhatAnIterationBringsForThatIteration) {
+  driven_dispatcher x;
+  EXPECT_EQ(answer_to<status>(x.last, x.open_new(1, false)).code(), status_code::not_found);
+  EXPECT_EQ(x.core.record().datasets().size(), 0u);
+  const auto job = begun(x.open_new(1, true));
+  EXPECT_FALSE(job.graph.empty());
+  EXPECT_TRUE(x.core.record().is_for_iteration(job.dataset_id));
+  const auto again = x.open_new(1, true);
+  EXPECT_TRUE(all_of<run_job>(again).empty()) << "it was put again";
+  EXPECT_EQ(all_of<to_job>(again).at(0).job, job.id);
+  EXPECT_EQ(x.core.record().datasets().size(), 1u);
+  EXPECT_NE(begun(x.open_new(2, false)).id, job.id) << "the graph is known by now";
+}
+
+TEST(DispatcherCore, JoinsAJobOverAGraphThatHasNoIdByTheGraph) {
+  driven_dispatcher x;
+  const auto job = begun(x.open_new(1, true, "train")).id;
+  EXPECT_EQ(all_of<to_job>(x.open_new(2, false, "train")).at(0).job, job);
+  EXPECT_EQ(x.core.record().datasets().size(), 1u) << "the second needs no id";
+  const auto registered = x.enroll({}, 10, true);
+  const auto id = answer_to<dataset_def>(x.last, registered).id;
+  EXPECT_EQ(all_of<to_job>(x.open(3, id, "train")).at(0).job, job) << "as who registered it before";
+  EXPECT_NE(begun(x.open_new(4, true, "train", 20)).id, job);
+}
+
 TEST(DispatcherCore, TellsJobsOfOneNameApartByTheIdThatADatasetWasRegisteredUnder) {
   driven_dispatcher x;
   x.enroll("first");

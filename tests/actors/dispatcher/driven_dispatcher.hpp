@@ -42,6 +42,17 @@ public:
                                              .policy = policy,
                                              .job = job}));
   }
+  /// As `open`, of a graph that has no id; without the graph itself only its fingerprint is said.
+  commands open_new(uint64_t consumer, bool with_graph, const std::string& name = {},
+                    int64_t n = 10) {
+    auto graph = encode_graph(make_range(0, n, 1).value()).value();
+    dataset_registration dataset{.graph = {}, .fingerprint = fingerprint(graph)};
+    if (with_graph)
+      dataset.graph = std::move(graph);
+    return take(core.open_iteration(
+      next(),
+      {.consumer = consumer_id{consumer}, .dataset = std::move(dataset), .job_name = name}));
+  }
   commands for_job(job_id job) { return take(core.for_job(next(), job)); }
   commands add_worker(const std::string& address, uint64_t life = 1, worker_id known = {},
                       std::vector<running_task> tasks = {}) {

@@ -19,6 +19,18 @@ TEST(JobCore, StartsATaskOnEachWorkerWhenTheFirstReaderJoins) {
   EXPECT_EQ(x.came(worker(3)).starts.size(), 1u);
 }
 
+TEST(JobCore, NamesTheTasksThatItStartsToWhoOpens) {
+  driven_job x{sharding_policy::off, 10, {worker(1)}};
+  const auto first = x.open(1);
+  ASSERT_EQ(first.view().starting.size(), 1u) << "before they have answered";
+  EXPECT_EQ(first.view().starting[0].data_address, "host:1");
+  EXPECT_TRUE(first.view().tasks.empty());
+  x.started(first.starts.at(0));
+  const auto second = x.open(2);
+  EXPECT_TRUE(second.view().starting.empty());
+  EXPECT_EQ(second.view().tasks, first.view().starting);
+}
+
 TEST(JobCore, StartsNoSecondTaskOnAWorkerThatIsHeardOfAgain) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   x.started(x.open(1).starts.at(0));
@@ -126,112 +138,6 @@ TEST(JobCore, UnderDynamicGivesAWorkerThatWasAwayAnotherTaskAndStopsTheOldOne) {
   EXPECT_NE(back.starts[0].what.id, tasks[0].what.id);
   ASSERT_EQ(back.stops.size(), 1u);
   EXPECT_EQ(back.stops[0].task, tasks[0].what.id);
-}
-
-TEST(JobCore, AsksAWorkerThatDoesNotAnswerAgainUntilItsLeaseEnds) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(x.not_started(task).starts.empty());
-    EXPECT_EQ(x.state().tasks().at(task.what.id).state, iteration::task_state::starting);
-    EXPECT_EQ(x.pass(1s).starts.size(), 1u);
-  }
-  x.lost(worker_id{1});
-  EXPECT_EQ(x.state().tasks().at(task.what.id).state, iteration::task_state::lost);
-  EXPECT_TRUE(x.pass(3s).starts.empty());
-}
-
-TEST(JobCore, TakesAStartThatIsAnsweredLate) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  x.not_started(task);
-  x.started(task);
-  EXPECT_EQ(x.state().tasks().at(task.what.id).state, iteration::task_state::running);
-  EXPECT_TRUE(x.pass(3s).starts.empty());
-}
-
-TEST(JobCore, StartsATaskOfWhichTheOrderWasLostWithAConnection) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  const auto again = x.came(worker(1));
-  ASSERT_EQ(again.starts.size(), 1u);
-  EXPECT_EQ(again.starts[0].what.id, task.what.id);
-}
-
-TEST(JobCore, NamesItsReadersToItsTasksUntilThatIsAcknowledged) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  EXPECT_THAT(task.what.readers.consumers, testing::ElementsAre(consumer_id{1}));
-  x.started(task);
-  const auto joined = x.open(2).named;
-  ASSERT_EQ(joined.size(), 1u);
-  EXPECT_EQ(joined[0].who.task, task.what.id);
-  EXPECT_THAT(joined[0].who.consumers, testing::ElementsAre(consumer_id{1}, consumer_id{2}));
-  EXPECT_GT(joined[0].who.version, task.what.readers.version);
-  x.served(joined[0], false);
-  const auto again = x.pass(1s).named;
-  ASSERT_EQ(again.size(), 1u);
-  EXPECT_EQ(again[0].who, joined[0].who);
-  x.served(again[0], true);
-  EXPECT_TRUE(x.pass(1s).named.empty());
-}
-
-TEST(JobCore, NamesAReaderThatIsSilentForALeaseNoMore) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  x.started(task);
-  x.open(2);
-  x.pass(4s);
-  x.beat(2);
-  const auto named = x.pass(2s).named;
-  ASSERT_FALSE(named.empty());
-  EXPECT_THAT(named.back().who.consumers, testing::ElementsAre(consumer_id{2}));
-}
-
-TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatLeftInOrder) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  x.started(task);
-  x.open(2);
-  const auto named = x.leave(1, 0, {{task.what.id, 50}}).named;
-  ASSERT_EQ(named.size(), 1u);
-  EXPECT_THAT(named[0].who.consumers, testing::ElementsAre(consumer_id{2}));
-  EXPECT_EQ(named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 50}}));
-}
-
-TEST(JobCore, SaysToItsTasksHowFarAReaderWasThatItHadGivenUpBeforeItsGoodbyeCame) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  x.started(task);
-  x.open(2);
-  for (int i = 0; i < 6; ++i) {
-    x.beat(2);
-    x.pass(1s);
-  }
-  ASSERT_FALSE(x.state().consumers().contains(consumer_id{1}));
-  const auto out = x.leave(1, 0, {{task.what.id, 4}});
-  EXPECT_EQ(out.how().code(), status_code::not_found);
-  ASSERT_EQ(out.named.size(), 1u);
-  EXPECT_EQ(out.named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 4}}));
-  x.served(out.named[0], false);
-  const auto again = x.pass(1s).named;
-  ASSERT_EQ(again.size(), 1u) << "it is said until it is acknowledged";
-  EXPECT_EQ(again[0].who, out.named[0].who);
-}
-
-TEST(JobCore, StopsATaskUntilThatIsAcknowledged) {
-  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
-  const auto task = x.open(1).starts.at(0);
-  x.started(task);
-  x.lost(worker_id{1});
-  auto stops = x.came(worker(1)).stops;
-  ASSERT_EQ(stops.size(), 1u);
-  x.stopped(stops[0], false);
-  stops = x.pass(1s).stops;
-  ASSERT_EQ(stops.size(), 1u);
-  EXPECT_EQ(stops[0].task, task.what.id);
-  x.stopped(stops[0], true);
-  EXPECT_TRUE(x.pass(3s).stops.empty());
 }
 
 TEST(JobCore, KeepsItsTimerQuietWhileOneOfItsRepetitionsIsIdleForLongAndAnotherIsNot) {

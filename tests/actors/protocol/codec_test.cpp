@@ -36,6 +36,19 @@ TEST(ProtocolCodec, KeepsAnOpenIteration) {
   EXPECT_EQ(back.policy, sharding_policy::dynamic);
   EXPECT_EQ(back.job, job_id{4});
   EXPECT_EQ(back.node, 9u);
+  EXPECT_FALSE(back.dataset);
+}
+
+TEST(ProtocolCodec, KeepsTheDatasetThatAnIterationBrings) {
+  const auto bytes = [](std::string_view x) { return buffer::copy_of(x.data(), x.size()); };
+  carrier<schema::OpenIteration> x;
+  write_open_iteration(x.out,
+                       {.dataset = dataset_registration{
+                          .graph = bytes("graph"), .spec = bytes("spec"), .fingerprint = "print"}});
+  const auto back = read_open_iteration(x.in()).value().dataset.value();
+  EXPECT_EQ(std::string_view(back.graph.as<char>().data(), back.graph.size()), "graph");
+  EXPECT_EQ(std::string_view(back.spec.as<char>().data(), back.spec.size()), "spec");
+  EXPECT_EQ(back.fingerprint, "print");
 }
 
 TEST(ProtocolCodec, RefusesATimingThatNobodyCouldKeep) {
@@ -114,6 +127,7 @@ TEST(ProtocolCodec, KeepsAnIteration) {
     .version = 3,
     .tasks = {{task_id{4}, incarnation{5}, "host:6", "boot", worker_id{7}}},
     .lost = {task_id{8}, task_id{9}},
+    .starting = {{task_id{10}, incarnation{11}, "host:12", "boot", worker_id{13}}},
     .finished = true,
     .shared = true,
     .failure = internal_error("out of luck"),
@@ -129,6 +143,7 @@ TEST(ProtocolCodec, KeepsAnIteration) {
   EXPECT_EQ(back.tasks, view.tasks);
   EXPECT_EQ(back.lost, view.lost);
   EXPECT_EQ(back.losses, view.losses);
+  EXPECT_EQ(back.starting, view.starting);
   EXPECT_TRUE(back.finished);
   EXPECT_TRUE(back.shared);
   EXPECT_EQ(back.failure, view.failure);

@@ -6,6 +6,7 @@
 #include "headrace/actors/worker/worker_actor.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "tests/actors/scripted_connector.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -84,23 +85,6 @@ public:
 private:
   port::self_pointer<handle_type> self_;
   std::shared_ptr<worker_script> what_;
-};
-
-/// Finds the dispatcher that runs at present, at once.
-class worker_connector {
-public:
-  using handle_type = connector_actor;
-  static inline const char* name = "headrace.test.worker_connector";
-  worker_connector(port::self_pointer<handle_type>, std::shared_ptr<published_actor> where)
-    : where_(std::move(where)) {}
-  port::behavior<handle_type> make_behavior() {
-    return {[this](const local<connect_request>&) {
-      return make_local<connection>(connection{*where_, {}});
-    }};
-  }
-
-private:
-  std::shared_ptr<published_actor> where_;
 };
 
 /// A task of which a worker's tests see everything.
@@ -265,7 +249,7 @@ protected:
   actor_node node;
   std::shared_ptr<worker_script> dispatcher = std::make_shared<worker_script>();
   std::shared_ptr<published_actor> where = std::make_shared<published_actor>();
-  connector_actor connector = port::spawn<worker_connector>(node.system, where);
+  connector_actor connector = port::spawn<scripted_connector>(node.system, where);
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
   std::map<uint64_t, std::shared_ptr<seen_task>> tasks;
   worker_options options;

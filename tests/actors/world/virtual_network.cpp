@@ -25,7 +25,8 @@ bool virtual_network::passes(const connection& c, size_t from) {
 void virtual_network::connect(plane which, virtual_process& from, virtual_process& to,
                               std::function<void(connection_end)> accepted, connected done) {
   attempt(which, from, to, std::move(accepted), std::move(done), {},
-          time_.between(duration{1000}, 2 * options_.longest_delay));
+          options_.always ? 2 * *options_.always
+                          : time_.between(duration{1000}, 2 * options_.longest_delay));
 }
 
 void virtual_network::attempt(plane which, virtual_process& from, virtual_process& to,
@@ -73,8 +74,8 @@ bool virtual_network::send(const connection_end& from, std::function<void()> wha
 
 void virtual_network::deliver(const connection_ptr& c, size_t from, std::function<void()> what) {
   auto& end = c->ends[from];
-  end.last_arrival = std::max(time_.now() + time_.between(duration{1000}, c->longest_delay),
-                              end.last_arrival + duration{1});
+  end.last_arrival =
+    std::max(time_.now() + travel_time(c->longest_delay), end.last_arrival + duration{1});
   time_.at(end.last_arrival, [this, c, from, what = std::move(what)]() mutable {
     auto& to = c->ends[1 - from];
     if (!to.open || to.who->life() != to.life)

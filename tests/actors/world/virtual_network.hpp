@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -57,6 +58,9 @@ public:
     /// Links differ in how slow they are, by up to this: what is sent first over one may come after
     /// what is sent later over another.
     duration spread{};
+    /// If it is given, each message takes just this, and each connection twice as long: what a
+    /// conversation takes is then a number of round trips.
+    std::optional<duration> always;
     /// After how much silence an end gives its connection up; zero: never.
     duration control_silence = std::chrono::seconds{5};
     duration data_silence = std::chrono::seconds{5};
@@ -101,6 +105,9 @@ private:
   void deliver(const connection_ptr& c, size_t from, std::function<void()> what);
   void closed(const connection_ptr& c, size_t side, const status& why);
   void look(const connection_ptr& c);
+  duration travel_time(duration longest) {
+    return options_.always ? *options_.always : time_.between(duration{1000}, longest);
+  }
   duration silence(plane which) const {
     return which == plane::control ? options_.control_silence : options_.data_silence;
   }

@@ -159,8 +159,8 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
                           .job_name = "j",
                           .max_outstanding_requests = 5,
                           .compression = compression::snappy,
-                          .data_transfer_protocol = "link",
-                          .worker_timeout_ns = 7};
+                          .worker_timeout_ns = 7,
+                          .stall_timeout_ns = 8};
   auto graph = make_distribute(make_map(in, f).value(), service).value();
   auto back = decode_graph(encode_graph(graph).value()).value();
   EXPECT_EQ(back->service, service);

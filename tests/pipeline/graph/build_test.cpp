@@ -88,6 +88,10 @@ TEST(Build, RefusesAServiceThatMakesNoSense) {
   service.worker_timeout_ns = -1;
   EXPECT_EQ(why(make_distribute(range(0, 1), service)),
             "invalid_argument: distribute: worker_timeout is negative");
+  service = {};
+  service.stall_timeout_ns = 0;
+  EXPECT_EQ(why(make_distribute(range(0, 1), service)),
+            "invalid_argument: distribute: stall_timeout is 0 ns; it must be more than 0");
 }
 
 } // namespace

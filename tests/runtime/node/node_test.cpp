@@ -45,6 +45,17 @@ TEST(NodeTest, GivesTheSameActorToEveryoneWhoConnects) {
   EXPECT_EQ(first.actor, second.actor);
   EXPECT_EQ(server.counters().hellos, 2u);
 }
+TEST(NodeTest, GreetsAnotherOnceForAllWhoDoNotAskForMore) {
+  node server, client;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  const auto first = connect(client, address_of(server), 20s, greeting::once).value();
+  const auto second = connect(client, address_of(server), 20s, greeting::once).value();
+  EXPECT_EQ(first.actor, second.actor);
+  EXPECT_EQ(first.peer.node_id, second.peer.node_id);
+  EXPECT_EQ(server.counters().hellos, 1u);
+  ASSERT_TRUE(connect(client, address_of(server), 20s, greeting::anew));
+  EXPECT_EQ(server.counters().hellos, 2u);
+}
 TEST(NodeTest, TellsWhyARequestFailed) {
   node server, client;
   ASSERT_TRUE(listen(server, spawn_echo(server)));

@@ -180,6 +180,19 @@ TEST_F(PeerTest, ConnectsAnewWhenItsOwnerAsks) {
   EXPECT_NE(lost->why.message().find("no answer"), std::string::npos);
   EXPECT_TRUE(heard.expect<events::up>());
 }
+TEST_F(PeerTest, IsGreetedOnceForAllActorsOfANodeAndAgainForWhoLostIt) {
+  node server;
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  keep(address_of(server));
+  ASSERT_TRUE(heard.expect<events::up>());
+  auto other = keep(address_of(server));
+  ASSERT_TRUE(heard.expect<events::up>());
+  EXPECT_EQ(server.counters().hellos, 1u);
+  port::tell(other, make_local<renew>(deadline_exceeded("no answer")));
+  ASSERT_TRUE(heard.expect<events::down>());
+  ASSERT_TRUE(heard.expect<events::up>());
+  EXPECT_EQ(server.counters().hellos, 2u);
+}
 TEST_F(PeerTest, GoesWithItsOwner) {
   node server;
   ASSERT_TRUE(listen(server, spawn_echo(server)));

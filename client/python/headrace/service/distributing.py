@@ -20,7 +20,7 @@ from .policies import CrossTrainerCache, mode_name
 def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer_index: Any, num_consumers: Any,
                      max_outstanding_requests: Any, data_transfer_protocol: Any, compression: Any,
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
-                     worker_timeout: Any) -> tuple[Any, ...]:
+                     worker_timeout: Any, stall_timeout: Any) -> tuple[Any, ...]:
     """The checked arguments, as the engine takes them."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
@@ -57,14 +57,19 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
             outstanding = 0
         elif outstanding < 1:
             raise ValueError(f"max_outstanding_requests must be 1 or more, not {outstanding}")
-    if worker_timeout is not None and (isinstance(worker_timeout, bool) or
-                                       not isinstance(worker_timeout, (int, float, np.integer, np.floating))):
-        raise TypeError("worker_timeout must be a number of seconds or None, not "
-                        f"{type(worker_timeout).__name__}: {worker_timeout!r}")
-    if worker_timeout is not None and not worker_timeout > 0:
-        raise ValueError(f"worker_timeout must be more than 0 seconds, not {worker_timeout!r}")
     return (mode, where, job_name or "", outstanding, _compression(compression),
-            60.0 if worker_timeout is None else float(worker_timeout))
+            _seconds(worker_timeout, "worker_timeout", 60.0), _seconds(stall_timeout, "stall_timeout", 3600.0))
+
+
+def _seconds(value: Any, name: str, default: float) -> float:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
+    if not value > 0:
+        raise ValueError(f"{name} must be more than 0 seconds, not {value!r}")
+    # The engine counts nanoseconds in 64 bits; thirty years are for ever.
+    return min(float(value), 1e9)
 
 
 def _compression(compression: Any) -> str:
@@ -80,7 +85,7 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
                data_transfer_protocol: str | None = None, compression: str | None = "AUTO",
                cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                task_refresh_interval_hint_ms: int | None = None,
-               worker_timeout: float | None = None) -> Callable[[Dataset], Dataset]:
+               worker_timeout: float | None = None, stall_timeout: float | None = None) -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
@@ -89,6 +94,7 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     max_outstanding_requests: elements asked of all workers in advance; None: bounded by bytes alone.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
     worker_timeout: seconds to wait while there is no worker at all (60).
+    stall_timeout: seconds to wait for an element while workers run the job (3600); longer than one may take.
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
@@ -104,7 +110,7 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout)
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
@@ -151,7 +157,7 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     max_outstanding_requests: int | None = None, data_transfer_protocol: str | None = None,
                     cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                     compression: str | None = "AUTO", task_refresh_interval_hint_ms: int | None = None,
-                    worker_timeout: float | None = None) -> Dataset:
+                    worker_timeout: float | None = None, stall_timeout: float | None = None) -> Dataset:
     """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
 
     Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
@@ -168,7 +174,7 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout)
     if isinstance(dataset_id, bytes):
         dataset_id = dataset_id.decode()
     everything = (*options, str(dataset_id))
