@@ -145,8 +145,10 @@ once read_while_a_worker_is_killed(const dataset& what, int64_t total, std::stri
   std::optional<server_process> victim{start_worker(dispatcher.address)};
   auto other = start_worker(dispatcher.address);
   await_workers(dispatcher.address, 2);
-  auto it = read_together(what, dispatcher.address, {})
-              .iterate({.warn = [&](const std::string& text) { warned += text; }});
+  auto it =
+    read_together(what, dispatcher.address, {}).iterate({.warn = [&](const std::string& text) {
+      warned += text;
+    }});
   once seen{static_cast<size_t>(total)};
   bool killed = false;
   time_point killed_at;

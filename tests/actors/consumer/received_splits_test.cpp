@@ -23,9 +23,10 @@ bool names(const split_receipt& x, uint64_t pass, uint64_t split) {
   if (pass < x.from_pass)
     return true;
   // Of the runs of one source, by pass and first split.
-  auto after = std::ranges::upper_bound(
-    x.reached, std::pair{pass, split}, {},
-    [](const split_run& r) { return std::pair{r.pass, r.splits.first}; });
+  auto after =
+    std::ranges::upper_bound(x.reached, std::pair{pass, split}, {}, [](const split_run& r) {
+      return std::pair{r.pass, r.splits.first};
+    });
   if (after == x.reached.begin())
     return false;
   const auto& r = *--after;
