@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -10,6 +13,7 @@ import pytest
 import headrace as hr
 
 service = hr.experimental.service
+MANY = 200 << 17
 
 
 def numbers(ds):
@@ -167,34 +171,36 @@ def test_APauseRunsWhereThePipelineRunsAndEndsWithIt(cluster):
         hr.experimental.sleep("long")
 
 
-def test_AWorkerThatGoesWithRowsIsAWarningAtTheEnd(cluster):
-    dispatcher = cluster(0)
-    config = hr.service.WorkerConfig(dispatcher_address=dispatcher.target)
-    first = hr.service.WorkerServer(config)
-    # Batches of a MiB, far more than a trainer that pauses can hold.
-    many = hr.Dataset.range(200 << 17).batch(1 << 17)
-    it = iter(many.apply(hr.service.distribute("dynamic", dispatcher.target)))
+@pytest.fixture
+def killed_midway():
+    """An iterator over batches whose only worker is killed once some came, and another one has come."""
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=1000, heartbeat_interval_ms=200))
+    worker = subprocess.Popen([sys.executable, "-m", "headrace", "worker", "--python", "--dispatcher",
+                               dispatcher.target, "--python-processes", "1"], stdout=subprocess.DEVNULL,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
+    while dispatcher.num_workers() < 1:
+        pass
+    # Far more than a trainer that pauses can hold, in batches of a MiB.
+    it = iter(hr.Dataset.range(MANY).batch(1 << 17).apply(service.distribute("dynamic", dispatcher.target)))
     next(it)
-    first.stop()
-    second = hr.service.WorkerServer(config)
-    with pytest.warns(RuntimeWarning, match="this epoch is incomplete: 1 worker was lost, and with it rows of up to"):
-        rows = sum(len(batch) for batch in it)
-    assert rows < 200 << 17
+    worker.kill()
+    worker.wait()
+    second = service.WorkerServer(service.WorkerConfig(dispatcher_address=dispatcher.target))
+    yield it
     second.stop()
+    dispatcher.stop()
 
 
-def test_AWarningMayBeMadeAnError(cluster):
-    dispatcher = cluster(0)
-    config = hr.service.WorkerConfig(dispatcher_address=dispatcher.target)
-    first = hr.service.WorkerServer(config)
-    it = iter(hr.Dataset.range(200 << 17).batch(1 << 17).apply(hr.service.distribute("dynamic", dispatcher.target)))
-    next(it)
-    first.stop()
-    second = hr.service.WorkerServer(config)
+def test_WhatAKilledWorkerTookWithItIsAWarningAtTheEnd(killed_midway):
+    with pytest.warns(RuntimeWarning, match="this epoch is incomplete: 1 worker was lost, and with it rows of up to"):
+        rows = sum(len(batch) for batch in killed_midway)
+    assert rows < MANY
+
+
+def test_AWarningMayBeMadeAnError(killed_midway):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning):
-            for _ in it:
+            for _ in killed_midway:
                 pass
-    assert list(it) == []
-    second.stop()
+    assert list(killed_midway) == []
