@@ -137,6 +137,8 @@ TEST(JobCore, UnderDynamicIsOverWhereItsLastTaskIsLostAndNothingIsLeftToRead) {
       ASSERT_TRUE(x.ask(task.what, {0, 0, n})->splits);
     }
     x.lost(worker_id{1});
+    EXPECT_FALSE(x.state().finished()) << "what did not reach the reader is read again";
+    x.beat(1, 0, {{.task = task.what.id, .reached = {split_run{.splits = {0, 2}}}}});
     EXPECT_EQ(x.state().finished(), once) << "a source that is read again has more";
   }
   auto plan = one_source(2);
