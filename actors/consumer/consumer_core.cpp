@@ -171,6 +171,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
       continue;
     s.ended = false;
     s.outcome.reset();
+    s.away_since = now;
     s.life = task.life;
     s.address = task.data_address;
     then(consume::make_link{s.address});
@@ -366,6 +367,10 @@ status consumer_core::overdue(time_point now) const {
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
+  // What it waits for may be there alone, though others run.
+  for (const auto& [id, s] : streams_)
+    if (s.named && !s.ended && s.away_since && std::min(now - *s.away_since, idle) >= limit)
+      return not_reached(s);
   if (idle >= options_.stall_timeout) {
     std::string where;
     for (const auto& [id, s] : streams_)
@@ -380,15 +385,19 @@ status consumer_core::overdue(time_point now) const {
   return {};
 }
 
+status consumer_core::not_reached(const stream& s) const {
+  return unavailable(fmt::format(
+    "cannot reach the worker's data port at {}, which it advertises, for {:.0f} s: {}; is it the "
+    "address that trainers should use (`headrace worker --advertise`, `--advertise-data`)?",
+    s.address, std::chrono::duration<double>(options_.worker_timeout).count(),
+    s.unreached.message()));
+}
+
 status consumer_core::not_served() const {
   const auto seconds = std::chrono::duration<double>(options_.worker_timeout).count();
   for (const auto& [id, s] : streams_)
     if (!s.ended)
-      return unavailable(
-        fmt::format("cannot reach the worker's data port at {}, which it advertises, "
-                    "for {:.0f} s: {}; is it the address that trainers should use "
-                    "(`headrace worker --advertise`, `--advertise-data`)?",
-                    s.address, seconds, s.unreached.message()));
+      return not_reached(s);
   return unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
                                  "start one with `headrace worker --dispatcher {}`, or give "
                                  "`worker_timeout` more",

@@ -111,7 +111,8 @@ private:
     received_splits received; ///< that its rows come from
     duration pause{};         ///< before the next attempt to connect
     std::optional<time_point> retry_at;
-    status unreached; ///< why the last attempt failed, or what cut it off
+    std::optional<time_point> away_since; ///< its task does not serve this consumer
+    status unreached;                     ///< why the last attempt failed, or what cut it off
   };
 
   void ask_anew(time_point now);
@@ -169,6 +170,7 @@ private:
   status overdue(time_point now) const;
   void fail(const status& why);
   status not_served() const;
+  status not_reached(const stream& s) const;
   template <class Command>
   void then(Command what) {
     todo_.emplace_back(std::move(what));

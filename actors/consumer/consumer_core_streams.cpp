@@ -59,6 +59,8 @@ consume::commands consumer_core::stream_cut(task_id task, const status& why, tim
     return {};
   auto& s = at->second;
   s.open = false;
+  if (!s.away_since)
+    s.away_since = now;
   if (needs_link(s)) {
     log_.info("connection to a worker lost", {{"address", s.address}, {"why", why}});
     s.unreached = why;
@@ -121,6 +123,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
     s.pause = {};
   if (what && !s.served && !std::holds_alternative<stream_failed>(*what)) {
     s.served = true;
+    s.away_since.reset();
     fence(now);
   }
   if (!what) {
@@ -169,6 +172,9 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
     log_.debug("stream refused", {{"task", id}, {"why", why}});
     then(consume::close_stream{id});
     s.open = false;
+    s.unreached = why;
+    if (!s.away_since)
+      s.away_since = now;
     return reconnect(s, now);
   }
   fail(why.with_context("worker " + s.address));

@@ -79,10 +79,11 @@ public:
       if (task.state == task_state::lost || task.state == task_state::left)
         gone = id.value;
     }
-    // Where all left or were lost, nobody has read to the end: under DYNAMIC splits are left, under
-    // OFF no copy was whole. A worker may yet come.
-    if (busy || !ended || rest.unsettled || now.finished_)
+    // Where all left or were lost, nobody has read to the end: under OFF no copy was whole, under
+    // DYNAMIC splits are left, unless all were leased. A worker may yet come.
+    if (busy || (!ended && !rest.spent) || rest.unsettled || now.finished_)
       return;
+    exhausted |= rest.spent;
     if (rest.splits && !ended_after(newest))
       return start_for_rest(rest, newest);
     // A task that ended has seen the sources exhausted, or had enough of them. The latter says

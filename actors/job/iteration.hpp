@@ -18,6 +18,7 @@ struct job_remainder {
   bool splits = false; ///< given back by tasks that left or are lost, and not leased since
   /// What lost tasks had is not known yet, and may have to be read.
   bool unsettled = false;
+  bool spent = false; ///< every source was leased to its end: no task could read more
   std::vector<worker_info> alive;
 };
 

@@ -179,7 +179,10 @@ void job_core::left(repetition& r, const task_end& what) {
 }
 
 job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
-  job_remainder out{.splits = given_back || r.splits.has_rest(), .unsettled = r.leases.unsettled()};
+  job_remainder out{.splits = given_back || r.splits.has_rest(),
+                    .unsettled = r.leases.unsettled(),
+                    .spent =
+                      about_.policy == sharding_policy::dynamic && !given_back && r.splits.spent()};
   for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
   return out;
 }

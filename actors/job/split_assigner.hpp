@@ -127,6 +127,9 @@ public:
 
   /// Were splits given back, by tasks that left, that nobody was leased since?
   bool has_rest() const noexcept;
+  /// Was every source leased to its end, and is none of them started again? Then a task that began
+  /// now would get nothing.
+  bool spent() const;
   /// Was the task leased splits of a source from whose cache in memory it reads later passes? When
   /// it goes, these passes lack them.
   bool keeps_passes(task_id task) const;

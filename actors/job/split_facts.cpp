@@ -194,6 +194,19 @@ bool split_assigner::has_rest() const noexcept {
   });
 }
 
+bool split_assigner::spent() const {
+  return !plan_.sources.empty() && std::ranges::all_of(plan_.sources, [this](const auto& source) {
+    const auto g = groups_.find(source.group);
+    if (source.passes != 1 || g == groups_.end())
+      return false;
+    const auto pass = passes_.find({0, source.group});
+    if (pass == passes_.end())
+      return g->second.passes_over != 0;
+    const auto& [next, total, returned, keeps, reader, shared, listings] = pass->second;
+    return total && next >= *total && returned.empty();
+  });
+}
+
 size_t split_assigner::records() const noexcept {
   auto n = passes_.size() + answered_.size();
   for (const auto& [where, holders] : holdings_)

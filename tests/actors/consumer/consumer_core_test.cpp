@@ -1,6 +1,6 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <memory>
 #include <variant>
@@ -60,6 +60,28 @@ protected:
 
 TEST_F(ConsumerCore, LooksAtItsWaitsAHeartbeatAfterItBegan) {
   EXPECT_EQ(core.next_deadline(), began + lease_timing{}.heartbeat);
+}
+
+TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
+  core.dispatcher_up(now);
+  core.answered(1,
+                view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}},
+                      {task_id{8}, incarnation{1}, "worker:2", {}, worker_id{2}}}),
+                now);
+  core.linked("worker:1", now);
+  core.arrived(task_id{7}, from_task{stream_opened{}}, now);
+  core.not_linked("worker:2", unavailable("a wall"), now);
+  std::shared_ptr<const block> current;
+  status how;
+  handout::outcome last{};
+  while ((last = out->try_next(current, how)) == handout::outcome::nothing_yet
+         && now < began + 1min)
+    for (const auto& beat : only<consume::beat>(at_the_next_deadline()))
+      core.heartbeat_answered({}, beat.at, now);
+  ASSERT_EQ(last, handout::outcome::over);
+  EXPECT_THAT(how.message(), testing::HasSubstr("worker:2"));
+  EXPECT_THAT(how.message(), testing::HasSubstr("a wall"));
+  EXPECT_LT(now, began + 13s) << "the bound is 10 s";
 }
 
 TEST_F(ConsumerCore, QuitsWhenItsJobHasHeardHowFarItIs) {

@@ -125,6 +125,32 @@ TEST(JobCore, UnderOffIsOverOnlyWhenACopyIsWhole) {
   EXPECT_TRUE(x.state().finished());
 }
 
+TEST(JobCore, UnderDynamicIsOverWhereItsLastTaskIsLostAndNothingIsLeftToRead) {
+  for (const bool once : {true, false}) {
+    auto plan = one_source(2);
+    plan.sources[0].passes = once ? 1 : 2;
+    driven_job x{sharding_policy::dynamic, plan, {worker(1)}};
+    const auto task = x.open(1).starts.at(0);
+    x.started(task);
+    for (uint64_t n = 0; n < 2; ++n) {
+      EXPECT_FALSE(x.state().finished());
+      ASSERT_TRUE(x.ask(task.what, {0, 0, n})->splits);
+    }
+    x.lost(worker_id{1});
+    EXPECT_FALSE(x.state().finished()) << "what did not reach the reader is read again";
+    x.beat(1, 0, {{.task = task.what.id, .reached = {split_run{.splits = {0, 2}}}}});
+    EXPECT_EQ(x.state().finished(), once) << "a source that is read again has more";
+  }
+  auto plan = one_source(2);
+  plan.sources[0].passes = 1;
+  driven_job x{sharding_policy::dynamic, plan, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  ASSERT_TRUE(x.ask(task.what, {0, 0, 0})->splits);
+  x.lost(worker_id{1});
+  EXPECT_FALSE(x.state().finished()) << "one is left for a worker to come";
+}
+
 TEST(JobCore, UnderDynamicGivesAWorkerThatWasAwayAnotherTaskAndStopsTheOldOne) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto tasks = x.open(1).starts;

@@ -62,6 +62,7 @@ void disturbed_world::build() {
                 .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
                 .max_outstanding = bounded,
                 .worker_timeout = worker_timeout_,
+                .stall_timeout = stall_timeout(),
                 .stream_bytes = 512,
                 .consumer_bytes = 4096},
       .pause = size_.shortest_pause + t.between(10us, t.one_in(3) ? 100ms : 3ms),
@@ -325,9 +326,9 @@ void disturbed_world::run() {
                                     : size_.faults_within / 30;
   for (uint64_t i = 0; i < faults; ++i) t.after(t.between(1ms, within), [this] { befall(); });
   look_at_credit();
-  // After faults each wait has a bound.
+  // After faults each wait has a bound, which is looked at with each heartbeat.
   const auto quiet = began_ + size_.faults_within + size_.longest_fault + 15s;
-  const auto bound = 3 * worker_timeout_ + 120s;
+  const auto bound = stall_timeout() + 10s;
   const auto all_over = [&] {
     return std::ranges::all_of(world_->trainers,
                                [](const auto& x) { return x.over() || x.stopped() || !x.alive(); });

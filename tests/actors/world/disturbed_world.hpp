@@ -76,6 +76,7 @@ private:
   void say(std::string what);
   bool kind(fault x) const noexcept { return (kinds_ & x) != 0; }
   virtual_process& any(bool dispatcher);
+  duration stall_timeout() const noexcept { return 2 * worker_timeout_; }
   void disturb(const virtual_process& who, duration how_long);
 
   scale size_;
