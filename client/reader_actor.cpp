@@ -12,10 +12,12 @@ reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr wha
     spec_(std::make_shared<const element_spec>(what_->spec)),
     start_(std::move(start)),
     consumer_(std::make_shared<consumer_handle>()),
-    out_(std::make_shared<handout>([to = consumer_] {
-      if (*to)
-        port::tell(*to, make_local<consumer_event>(trainer_moved{}));
-    })) {
+    out_(std::make_shared<handout>(
+      [to = consumer_] {
+        if (*to)
+          port::tell(*to, make_local<consumer_event>(trainer_moved{}));
+      },
+      [&time = self->clock()] { return time.now(); })) {
   // Weakly: who holds the handout must not keep its reader.
   out_->when_something_comes([me = self_->address()] {
     if (auto reader = caf::actor_cast<caf::actor>(me))

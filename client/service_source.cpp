@@ -49,10 +49,12 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   // The handout wakes the actor, and the actor fills the handout: the actor is known a moment
   // later.
   auto actor = std::make_shared<consumer_handle>();
-  out->out_ = std::make_shared<handout>([actor] {
-    if (*actor)
-      port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
-  });
+  out->out_ = std::make_shared<handout>(
+    [actor] {
+      if (*actor)
+        port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
+    },
+    [] { return clock::system().now(); });
   system_visit inside;
   *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
                                        std::move(where), connector_of(*session.here), session.links,

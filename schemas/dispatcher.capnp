@@ -195,9 +195,13 @@ struct SplitReceipt {
   taskId @0 :UInt64;
   reached @1 :List(SplitRun);
   fromPass @2 :UInt64;
-  # Of all earlier passes every split counts as reached.
+  # Of earlier passes it is not known which splits did.
   newest @3 :SplitRun;
   # Of the last row that came: one split. Absent: none came.
+  approximate @4 :Bool;
+  # More is named than came.
+  givenBack @5 :UInt64;
+  # Rows that came and were given back to the task.
 }
 
 struct ConsumerHeartbeat {
@@ -321,7 +325,7 @@ struct DispatcherMessage {
     consumerHeartbeat @6 :ConsumerHeartbeat;
     # ok; a failure (not_found) says that the iteration is gone
     leaveIteration @7 :LeaveIteration;
-    # ok
+    # ok; a failure (not_found) says that the job does not know this reader (any more)
     leaseSplits @8 :LeaseSplits;
     # splitsLeased
     taskEnded @9 :TaskEnded;

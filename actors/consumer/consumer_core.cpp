@@ -18,6 +18,8 @@ namespace {
 
 constexpr duration first_ask_pause = std::chrono::milliseconds{5};
 constexpr duration longest_ask_pause = std::chrono::milliseconds{500};
+/// In one heartbeat: each may take some hundred kilobytes.
+constexpr size_t most_receipts = 16;
 
 } // namespace
 
@@ -93,6 +95,8 @@ consume::commands consumer_core::answered(uint64_t number, const result<iteratio
   unanswered_since_.reset();
   if (what) {
     lease_until_ = std::max(lease_until_, asked_at_ + what->timing.lease);
+    if (doubt_since_ && *doubt_since_ <= asked_at_)
+      doubt_since_.reset();
     apply(*what, now);
   } else
     not_told(what.status(), what.status().code() == status_code::unavailable, now);
@@ -214,8 +218,10 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
   unanswered_since_.reset();
   if (how) {
     lease_until_ = std::max(lease_until_, at + timing_.lease);
+    if (doubt_since_ && *doubt_since_ <= at)
+      doubt_since_.reset();
     std::erase_if(receipts_due_, [&](const auto& entry) {
-      if (entry.second != at)
+      if (!entry.second || *entry.second > at)
         return false;
       if (const auto of = streams_.find(entry.first); of != streams_.end())
         of->second.received.clear();
@@ -249,6 +255,9 @@ consume::commands consumer_core::trainer_moved() {
 }
 
 bool consumer_core::all_exhausted() const {
+  // Others may be given what was lost with a task.
+  if (!accounted_.empty())
+    return false;
   // Only a task that read its sources to their end knows that they are; what one that left gave
   // back, or one that starts has for us, only the job knows.
   bool exhausted = forgot_exhausted_;
@@ -269,6 +278,8 @@ void consumer_core::end() {
   if (left_ || failed_)
     return;
   ended_ = true;
+  // What is here is nobody else's.
+  out_->trust_until(time_point::max());
   out_->finish({}, describe(losses_, options_.mode));
 }
 
@@ -307,10 +318,24 @@ consume::commands consumer_core::timer(time_point now) {
       if (!s.open)
         then(consume::make_link{s.address});
     }
+  look_if_stopped(now);
   fence(now);
+  if (shared_ && !over())
+    out_->trust_until(now + trust());
   if (beat_at_ <= now)
     beat(now);
   return done();
+}
+
+void consumer_core::look_if_stopped(time_point now) {
+  // What the links bring first may have been sent before this reader was given up.
+  if (shared_ && now - looked_at_ > trust()) {
+    log_.warn("this process did not run for a while",
+              {{"seconds", std::chrono::duration<double>(now - looked_at_).count()}});
+    doubt_since_ = now;
+    beat_at_ = now;
+  }
+  looked_at_ = now;
 }
 
 void consumer_core::beat(time_point now) {
@@ -338,10 +363,13 @@ void consumer_core::say_alive(time_point now) {
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
   for (auto& [id, said] : receipts_due_) {
+    if (out.what.receipts.size() == most_receipts)
+      break; // others go with the next one
     const auto of = streams_.find(id);
     out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
                                                      : split_receipt{.task = id});
-    said = said_at_;
+    if (!said)
+      said = said_at_;
   }
   then(std::move(out));
 }

@@ -120,6 +120,8 @@ private:
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
+  /// This process may have been stopped for so long that its job gave it up meanwhile.
+  void look_if_stopped(time_point now);
   void say_alive(time_point now);
   /// What was got of tasks that are lost is said to the job, until it has heard it.
   void account_for(const std::vector<task_id>& lost);
@@ -201,7 +203,10 @@ private:
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
-  time_point said_at_; ///< the newest heartbeat
+  time_point said_at_;   ///< the newest heartbeat
+  time_point looked_at_; ///< at the time, last
+  /// Since this process went on after a stop, until the job says that it knows this reader still.
+  std::optional<time_point> doubt_since_;
   lease_timing timing_;
   time_point beat_at_;
   std::map<task_id, stream> streams_;

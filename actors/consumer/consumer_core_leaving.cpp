@@ -20,9 +20,11 @@ consume::commands consumer_core::trainer_leaves(time_point now) {
     goodbye_ = {{id_, job_, options_.repetition}, {}};
     // A link to a task may be away: its job says there how far the trainer is.
     if (shared_)
-      for (const auto& [id, s] : streams_) {
-        goodbye_->handed_out[id] = out_->of(id).handed_out;
-        if (options_.mode != sharding_policy::off
+      for (auto& [id, s] : streams_) {
+        const auto marks = out_->of(id);
+        goodbye_->handed_out[id] = marks.handed_out;
+        s.received.give_back(marks.received - marks.handed_out);
+        if (options_.mode != sharding_policy::off && !finished_
             && (!accounted_.contains(id) || receipts_due_.contains(id)))
           goodbye_->receipts.push_back(s.received.receipt_of(id));
       }

@@ -155,7 +155,9 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
 }
 
 void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {
+  const auto before = out_->of(id).received;
   const auto mark = out_->recall(id, what.keep);
+  s.received.give_back(before - mark);
   then(consume::send{id, stream_recalled{what.id, mark}});
   s.credit.task_forgot();
   refill(true);
@@ -197,7 +199,8 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     rows = rows.slice(known, rows.rows - known);
   }
   for (auto& e : rows.errors) e.why = e.why.with_context("worker " + s.address);
-  s.received.add(rows.origins);
+  if (options_.mode != sharding_policy::off)
+    s.received.add(rows);
   s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1), options_.consumer_bytes);
   s.credit.task_forgot();
   out_->add(id, std::move(rows));
@@ -232,7 +235,7 @@ void consumer_core::drop(task_id id, stream& s) {
 bool consumer_core::owns(const stream& s, time_point now) const {
   // A task that serves this consumer recalls over the link, as long as that lives, and gives
   // nothing away while the lease at the job does. What one that is over sent is nobody else's.
-  return !shared_ || (s.open && s.served) || s.ended
+  return !shared_ || (s.open && s.served && !doubt_since_) || s.ended
          || now < lease_until_ - timing_.lease + trust();
 }
 

@@ -53,11 +53,18 @@ void coarsen(std::vector<split_run>& all, size_t most) {
 
 } // namespace
 
-void received_splits::add(const std::vector<origin>& rows) {
-  for (const auto& run : rows) {
+void received_splits::add(const block& rows) {
+  unknown_ |= rows.origins.empty() && rows.rows != 0;
+  for (const auto& run : rows.origins) {
     if (run.rows == 0)
       continue;
     const auto last = run.split + run.step * (run.rows - 1);
+    // No source has so many. Sums of what is below do not wrap.
+    constexpr auto most = uint64_t{1} << 62;
+    if (run.split >= most || last >= most) {
+      unknown_ = true;
+      continue;
+    }
     if (run.pass >= from_pass_) {
       if (run.step == 1 || run.rows == 1 || run.step == 0)
         add_range(run.source, run.pass, run.split, run.step == 1 ? run.rows : 1);
@@ -114,8 +121,10 @@ received_splits::chunk* received_splits::find(const key& of) {
   while (chunks_.size() >= most_chunks) {
     const auto first = oldest_.front();
     oldest_.pop_front();
-    if (chunks_.contains(first))
+    if (chunks_.contains(first)) {
+      approximate_ = true;
       fill(first);
+    }
   }
   if (oldest_.size() >= 2 * most_chunks)
     std::erase_if(oldest_, [&](const key& x) { return !chunks_.contains(x); });
@@ -130,6 +139,7 @@ void received_splits::fill(const key& of) {
   join(all, number * chunk_splits, (number + 1) * chunk_splits);
   // Too many holes: the oldest of them is closed.
   if (whole_runs_ + all.size() > most_runs && all.size() > 1) {
+    approximate_ = true;
     const auto first = all.begin()->first, end = std::next(all.begin())->second;
     join(all, first, end);
   }
@@ -155,7 +165,11 @@ void received_splits::forget_passes(uint64_t newest) {
 }
 
 split_receipt received_splits::receipt_of(task_id task) const {
-  split_receipt out{.task = task, .from_pass = from_pass_, .newest = newest_};
+  split_receipt out{.task = task,
+                    .from_pass = unknown_ ? UINT64_MAX : from_pass_,
+                    .newest = newest_,
+                    .approximate = approximate_,
+                    .given_back = given_back_};
   auto all = whole_;
   for (const auto& [of, bits] : chunks_) {
     const auto& [pass, source, number] = of;
@@ -176,6 +190,7 @@ split_receipt received_splits::receipt_of(task_id task) const {
   for (const auto& [of, one] : all)
     for (const auto& [first, end] : one)
       out.reached.push_back({of.second, of.first, {first, end - first}});
+  out.approximate |= out.reached.size() > most_runs;
   coarsen(out.reached, most_runs);
   return out;
 }

@@ -18,7 +18,7 @@ public:
   /// Bytes of bits are at most `most_chunks` times 512, and `most_runs` bounds what a receipt
   /// holds.
   static constexpr size_t most_chunks = 4096;
-  static constexpr size_t most_runs = 16384;
+  static constexpr size_t most_runs = most_receipt_runs;
   /// Passes of which single splits are remembered.
   static constexpr size_t most_passes = 64;
 
@@ -26,7 +26,9 @@ public:
   received_splits(received_splits&&) = default;
   received_splits& operator=(received_splits&&) = default;
 
-  void add(const std::vector<origin>& rows);
+  void add(const block& rows);
+  /// Rows go back to their task.
+  void give_back(uint64_t rows) { given_back_ += rows; }
   split_receipt receipt_of(task_id task) const;
   /// To be called when a receipt was acknowledged: nothing more comes.
   void clear() { *this = {}; }
@@ -59,6 +61,9 @@ private:
   std::array<recent, 16> recent_{};
   uint64_t from_pass_ = 0;
   std::optional<split_run> newest_;
+  bool approximate_ = false;
+  bool unknown_ = false; ///< rows came of which nobody says where they are from
+  uint64_t given_back_ = 0;
 };
 
 } // namespace headrace

@@ -189,7 +189,9 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   if (!how.ok() && how.code() != status_code::unavailable)
     return task_ended(id, at->second.life, {}, how, rest);
   draft next{*this};
-  next.move(at->second, how.ok() ? task_state::running : task_state::lost);
+  auto started = at->second;
+  started.ran |= how.ok();
+  next.move(std::move(started), how.ok() ? task_state::running : task_state::lost);
   next.conclude(rest);
   return std::move(next.out);
 }

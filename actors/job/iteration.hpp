@@ -39,6 +39,7 @@ public:
     task_state state = task_state::starting;
     output made;         ///< when it is over
     uint64_t newest = 0; ///< when it gave splits back: tasks up to this one had begun before
+    bool ran = false;    ///< its worker has or had it
     /// It ended before its sources were exhausted, as its pipeline takes only so much of them.
     bool by_itself = false;
 

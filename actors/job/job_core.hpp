@@ -116,6 +116,8 @@ private:
   repetition& begin(uint64_t number);
   status not_a_reader(consumer_id who) const;
   void remove(repetition& r, consumer_id who);
+  /// What a reader that leaves got of tasks that are lost or may be.
+  void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
   void announce(const repetition& r);
   bool is_read() const;

@@ -98,15 +98,25 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
         if (!reads)
           name_readers(r, known->second);
       }
-    for (const auto& receipt : what.receipts)
-      if (r.leases.has(receipt.task))
-        commit(
-          {{at->first, lease_history::fact{lease_history::received{what.who.consumer, receipt}}}});
+    if (reads)
+      account_for(r, what);
     remove(r, what.who.consumer);
   }
   end_if_unused();
   answer(request, reads ? status{} : not_a_reader(what.who.consumer));
   return finish();
+}
+
+void job_core::account_for(const repetition& r, const leave_iteration& what) {
+  const auto number = r.state.repetition();
+  const auto who = what.who.consumer;
+  for (const auto& receipt : what.receipts)
+    if (r.leases.has(receipt.task))
+      commit({{number, lease_history::fact{lease_history::received{who, receipt}}}});
+  // Of a task that it does not name it got nothing.
+  for (const auto& [id, task] : r.state.tasks())
+    if (r.leases.awaits(id, who))
+      commit({{number, lease_history::fact{lease_history::received{who, {.task = id}}}}});
 }
 
 void job_core::remove(repetition& r, consumer_id who) {

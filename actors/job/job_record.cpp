@@ -70,7 +70,7 @@ iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
   if (mode_ == sharding_policy::off)
     out.tasks = static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [](const auto& entry) {
-      return entry.second.state == iteration::task_state::lost;
+      return entry.second.state == iteration::task_state::lost && entry.second.ran;
     }));
   return out;
 }

@@ -76,23 +76,23 @@ void lease_history::apply(const split_assigner::fact& what) {
 void lease_history::leased(const split_assigner::leased_to& x) {
   if (!x.splits || first_of_group(x.source) != x.source)
     return; // sources of one group are given the same
-  auto& [all, last, newest] = tasks_[x.task];
+  auto& of = tasks_[x.task];
+  auto& all = of.all;
   if (x.number) {
     const std::pair now{x.pass, *x.number};
-    const auto [at, fresh] = last.try_emplace(x.source, now);
+    const auto [at, fresh] = of.last.try_emplace(x.source, now);
     if (!fresh && std::exchange(at->second, now) == now)
       return; // told again
   }
   const auto& splits = *x.splits;
-  if (!all.empty() && !all.back().reached && all.back().splits.source == x.source
+  if (!all.empty() && all.back().at == held_by::nobody && all.back().splits.source == x.source
       && all.back().splits.pass == x.pass
       && range_of(all.back().splits.splits).end == splits.first) {
     all.back().splits.splits.count += splits.count;
     return;
   }
   all.push_back({{x.source, x.pass, splits}});
-  if (all.size() > most_leases)
-    all.pop_front();
+  while (all.size() > most_leases) all.pop_front();
 }
 
 void lease_history::given_back(const split_assigner::returned& x) {
@@ -107,7 +107,7 @@ void lease_history::given_back(const split_assigner::returned& x) {
       }
       cut(range_of(one.splits.splits), back, [&](uint64_t first, uint64_t end, bool inside) {
         if (!inside)
-          stay.push_back({{source, x.pass, {first, end - first}}, one.reached});
+          stay.push_back({{source, x.pass, {first, end - first}}, one.at});
       });
     }
     of.all = std::move(stay);
@@ -130,17 +130,27 @@ void lease_history::on(const received& x) {
   for (auto& [where, all] : reached) straighten(all);
   std::deque<lease> marked;
   for (const auto& one : of.all) {
-    if (one.reached || one.splits.pass < x.what.from_pass) {
-      marked.push_back({one.splits, true});
+    if (one.at == held_by::reader) {
+      marked.push_back(one);
+      continue;
+    }
+    if (one.splits.pass < x.what.from_pass) {
+      marked.push_back({one.splits, held_by::unknown});
       continue;
     }
     const auto came = reached.find({one.splits.pass, one.splits.source});
     cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
         [&](uint64_t first, uint64_t end, bool inside) {
-          marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}}, inside});
+          marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}},
+                            !inside              ? one.at
+                            : x.what.approximate ? held_by::unknown
+                                                 : held_by::reader});
         });
   }
   of.all = std::move(marked);
+  of.given_back += x.what.given_back;
+  // Its rows may be on the way to it still, or were given back and go to others.
+  of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
   // What one that leaves had not handed out goes to others as long as the task lives.
   if (x.what.newest && awaited != lost_.end()) {
     of.newest.push_back(*x.what.newest);
@@ -151,7 +161,9 @@ void lease_history::on(const received& x) {
 void lease_history::on(const unheard& x) {
   for (auto& [id, waits] : lost_) waits.erase(x.who);
   for (auto& [id, of] : tasks_)
-    for (auto& one : of.all) one.reached = true;
+    for (auto& one : of.all)
+      if (one.at == held_by::nobody)
+        one.at = held_by::unknown;
 }
 
 void lease_history::on(const settled& x) {
@@ -171,7 +183,7 @@ bool lease_history::awaits(task_id task, consumer_id who) const {
 
 lease_history::place lease_history::first_doubtful(const task_leases& of) const {
   const place all{0, 0};
-  if (!rows_.in_order || of.newest.empty())
+  if (!rows_.in_order || of.out_of_order || of.newest.empty())
     return all;
   place out{of.all.size(), 0};
   for (const auto& newest : of.newest) {
@@ -202,14 +214,19 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   auto& lost = out.outcome.lost;
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
-    const auto& [run, reached] = of.all[i];
-    if (rows_.apart && !reached) {
+    const auto& [run, held] = of.all[i];
+    if (rows_.apart && held == held_by::nobody) {
       out.back.push_back({run.source, run.pass, run.splits});
       lost.reread += run.splits.count;
+    } else if (rows_.apart && held == held_by::unknown) {
+      lost.splits += run.splits.count;
     } else if (i >= doubtful.first && !rows_.single) {
       lost.splits += run.splits.count - (i == doubtful.first ? doubtful.second : 0);
     }
   }
+  // Each row that was given back may have gone with the task.
+  if (rows_.single)
+    lost.splits += of.given_back;
   lost.tasks = lost.splits != 0;
   return out;
 }

@@ -87,9 +87,15 @@ public:
   }
 
 private:
+  /// Which readers have rows of a split.
+  enum class held_by : uint8_t {
+    nobody,
+    unknown, ///< perhaps one that is gone and did not say it
+    reader,
+  };
   struct lease {
-    split_run splits;     ///< of the first source of a group
-    bool reached = false; ///< a reader may have rows of these
+    split_run splits; ///< of the first source of a group
+    held_by at = held_by::nobody;
     friend bool operator==(const lease&, const lease&) = default;
   };
   struct task_leases {
@@ -97,6 +103,9 @@ private:
     /// By source: the number of the last answer. One that is given again is no other lease.
     std::map<uint32_t, std::pair<uint64_t, uint64_t>> last;
     std::vector<split_run> newest; ///< of each reader, when it is lost
+    /// Rows may be missing before the newest of all readers.
+    bool out_of_order = false;
+    uint64_t given_back = 0; ///< rows, by readers
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 

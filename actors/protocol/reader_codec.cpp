@@ -75,6 +75,8 @@ void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,
   for (unsigned i = 0; i < out.size(); ++i) {
     out[i].setTaskId(what[i].task.value);
     out[i].setFromPass(what[i].from_pass);
+    out[i].setApproximate(what[i].approximate);
+    out[i].setGivenBack(what[i].given_back);
     auto reached = out[i].initReached(static_cast<unsigned>(what[i].reached.size()));
     for (unsigned j = 0; j < reached.size(); ++j) write_run(reached[j], what[i].reached[j]);
     if (what[i].newest)
@@ -85,8 +87,15 @@ void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,
 std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Reader in) {
   std::vector<split_receipt> out;
   for (auto one : in) {
-    split_receipt next{.task = task_id{one.getTaskId()}, .from_pass = one.getFromPass()};
-    for (auto run : one.getReached()) next.reached.push_back(read_run(run));
+    split_receipt next{.task = task_id{one.getTaskId()},
+                       .from_pass = one.getFromPass(),
+                       .approximate = one.getApproximate(),
+                       .given_back = one.getGivenBack()};
+    // More than any consumer names is not kept, so that nothing is known of it.
+    if (one.getReached().size() > most_receipt_runs)
+      next.from_pass = UINT64_MAX;
+    else
+      for (auto run : one.getReached()) next.reached.push_back(read_run(run));
     if (one.hasNewest())
       next.newest = read_run(one.getNewest());
     out.push_back(std::move(next));

@@ -75,18 +75,34 @@ uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
 void handout::hold(task_id from) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
-  if (std::exchange(q.held, true) || current_from_ != from)
-    return;
-  // What is left of the current block goes back to the others.
+  if (!std::exchange(q.held, true) && current_from_ == from)
+    put_current_back();
+}
+
+void handout::put_current_back() {
   auto seen = cut_.load();
   while (!cut_.compare_exchange_weak(seen, packed(position_of(seen), position_of(seen)))) {
   }
   const auto taken = position_of(seen), limit = limit_of(seen);
   if (taken == limit)
     return;
+  auto& q = queues_[current_from_];
   auto rest = current_->slice(taken, limit - taken);
   q.waiting_bytes += rest.bytes();
   q.blocks.push_front(std::move(rest));
+}
+
+void handout::trust_until(time_point when) {
+  const bool was = expired();
+  trusted_.store(when == time_point::max() ? for_ever : when.time_since_epoch().count(),
+                 std::memory_order_relaxed);
+  if (!was)
+    return;
+  std::unique_lock lock{mutex_};
+  changed_.notify_one();
+  const bool waited = waiting_ && something_ready();
+  lock.unlock();
+  tell_of_arrival(waited);
 }
 
 void handout::release(task_id from) {
@@ -132,8 +148,9 @@ handout::marks handout::of(task_id from) {
 }
 
 bool handout::something_ready() const {
-  return std::any_of(queues_.begin(), queues_.end(),
-                     [](const auto& entry) { return entry.second.ready(); });
+  return !expired() && std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
+    return entry.second.ready();
+  });
 }
 
 bool handout::starves() const { return waiting_ && !something_ready(); }
@@ -178,6 +195,12 @@ void handout::tell() {
 }
 
 std::shared_ptr<const block> handout::take_turn() {
+  if (expired()) {
+    if (current_from_)
+      put_current_back();
+    settle_current();
+    return nullptr;
+  }
   // Tasks take turns, so that none hides the others.
   auto at = queues_.upper_bound(current_from_);
   settle_current();
@@ -244,6 +267,8 @@ std::shared_ptr<const block> handout::next(std::stop_token stop, status& how) {
 }
 
 std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
+  if (expired())
+    return {0, 0};
   auto seen = cut_.load();
   uint64_t to = 0;
   do {

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,7 +29,9 @@ class handout {
 public:
   /// `wake`: called on the trainer's thread, without a lock, when the marks are worth a look: it
   /// began a block, or waits (see `look`). Once until `look`.
-  explicit handout(std::function<void()> wake) : wake_(std::move(wake)) {}
+  /// `now`: the clock of `trust_until`; without one there is no such bound.
+  explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
+    : wake_(std::move(wake)), now_(std::move(now)) {}
 
   /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
   /// there is something for it after `try_next` had nothing. To be set before anything is added.
@@ -47,6 +50,9 @@ public:
   /// Hands out nothing more of that task, until `release`; what is there stays.
   void hold(task_id from);
   void release(task_id from);
+  /// Hands out nothing after that time, until a later one is said: a process that was stopped may
+  /// run on when its rows are others' already.
+  void trust_until(time_point when);
   /// Drops what of that task is not handed out, and its marks. @pre nothing of it is added any more
   void erase(task_id from);
   /// Nothing comes any more, well or not. The first call holds. `remark`: what the trainer should
@@ -85,6 +91,8 @@ public:
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
   /// with `next`.
   int64_t claim() noexcept {
+    if (expired())
+      return -1;
     // A claim too many leaves the position beyond the limit; readers of it know that.
     const auto seen = cut_.fetch_add(1);
     const auto row = static_cast<uint32_t>(seen);
@@ -104,6 +112,11 @@ private:
 
     bool ready() const { return !held && !blocks.empty(); }
   };
+  bool expired() const noexcept {
+    const auto until = trusted_.load(std::memory_order_relaxed);
+    return until != for_ever && now_ && now_() > time_point{duration{until}};
+  }
+  void put_current_back();
   bool something_ready() const;
   bool starves() const;
   uint64_t cut_back(task_id from, queue& q, uint64_t keep);
@@ -114,7 +127,10 @@ private:
 
   void tell_of_arrival(bool waited);
 
+  static constexpr int64_t for_ever = std::numeric_limits<int64_t>::max();
   const std::function<void()> wake_;
+  const std::function<time_point()> now_;
+  std::atomic<int64_t> trusted_{for_ever};
   std::function<void()> came_; ///< empty: the trainer blocks
   std::mutex mutex_;
   std::condition_variable_any changed_;

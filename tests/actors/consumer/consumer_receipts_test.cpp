@@ -100,6 +100,21 @@ TEST_F(ConsumerReceipts, GoWithTheGoodbyeAsAWorkerMayBeLostLater) {
   EXPECT_EQ(bye->what.receipts[0].reached, (std::vector<split_run>{{0, 0, {5, 2}}}));
 }
 
+TEST_F(ConsumerReceipts, WaitForTheJobWhenTheProcessWasStoppedForLong) {
+  sends(0, 2, 5);
+  core->timer(now);
+  now += 5s; // its job may have given it up, and the link does not show it yet
+  core->arrived(task, from_task{stream_opened{}}, now);
+  const auto did = core->timer(now);
+  const auto* beat = last<consume::beat>(did);
+  ASSERT_NE(beat, nullptr) << "it asks at once";
+  status how;
+  std::shared_ptr<const block> rows;
+  EXPECT_EQ(out->try_next(rows, how), handout::outcome::nothing_yet);
+  core->heartbeat_answered({}, beat->at, now);
+  EXPECT_EQ(out->try_next(rows, how), handout::outcome::rows) << "it is a reader still";
+}
+
 class ConsumerReceiptsOff : public ConsumerReceipts {
 protected:
   ConsumerReceiptsOff() : ConsumerReceipts(sharding_policy::off) {}

@@ -14,6 +14,12 @@ constexpr task_id task{1};
 origin run(uint64_t split, uint32_t rows, uint64_t step = 1, uint64_t pass = 0) {
   return {.rows = rows, .pass = pass, .split = split, .step = step};
 }
+block rows(std::vector<origin> of) {
+  block out;
+  for (const auto& x : of) out.rows += x.rows;
+  out.origins = std::move(of);
+  return out;
+}
 std::vector<split_run> runs(std::initializer_list<split_range> of) {
   std::vector<split_run> out;
   for (const auto& x : of) out.push_back({0, 0, x});
@@ -39,8 +45,8 @@ TEST(ReceivedSplits, NamesNothingWhereNothingCame) {
 
 TEST(ReceivedSplits, JoinsWhatIsSideBySideInAnyOrder) {
   received_splits x;
-  x.add({run(10, 5), run(3, 1)});
-  x.add({run(15, 1), run(4, 1)});
+  x.add(rows({run(10, 5), run(3, 1)}));
+  x.add(rows({run(15, 1), run(4, 1)}));
   const auto out = x.receipt_of(task);
   EXPECT_EQ(out.reached, runs({{3, 2}, {10, 6}}));
   EXPECT_EQ(out.newest, (split_run{0, 0, {4, 1}}));
@@ -48,15 +54,15 @@ TEST(ReceivedSplits, JoinsWhatIsSideBySideInAnyOrder) {
 
 TEST(ReceivedSplits, KnowsARunOfOneSplitAndOneWithGaps) {
   received_splits x;
-  x.add({run(7, 100, 0), run(20, 3, 2), run(40, 2, uint64_t(0) - 1)});
+  x.add(rows({run(7, 100, 0), run(20, 3, 2), run(40, 2, uint64_t(0) - 1)}));
   EXPECT_EQ(x.receipt_of(task).reached, runs({{7, 1}, {20, 1}, {22, 1}, {24, 1}, {39, 2}}));
 }
 
 TEST(ReceivedSplits, HoldsLongRunsInLittle) {
   received_splits x;
-  x.add({run(5, 400'000'000)});
+  x.add(rows({run(5, 400'000'000)}));
   EXPECT_EQ(x.receipt_of(task).reached, runs({{5, 400'000'000}}));
-  x.add({run(100, 10)});
+  x.add(rows({run(100, 10)}));
   EXPECT_EQ(x.receipt_of(task).reached.size(), 1u);
 }
 
@@ -65,19 +71,31 @@ TEST(ReceivedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
   std::mt19937_64 random{7};
   std::set<uint64_t> all;
   for (int i = 0; i < 50'000; ++i) all.insert(random() % (uint64_t{1} << 40));
-  for (auto split : all) x.add({run(split, 1)});
+  for (auto split : all) x.add(rows({run(split, 1)}));
   const auto out = x.receipt_of(task);
   EXPECT_LE(out.reached.size(), received_splits::most_runs);
+  EXPECT_TRUE(out.approximate);
   for (auto split : all) ASSERT_TRUE(names(out, 0, split)) << split;
 }
 
 TEST(ReceivedSplits, CountsPassesLongPastAsReachedAsAWhole) {
   received_splits x;
-  for (uint64_t pass = 0; pass < 1000; ++pass) x.add({run(pass, 1, 1, pass)});
+  for (uint64_t pass = 0; pass < 1000; ++pass) x.add(rows({run(pass, 1, 1, pass)}));
   const auto out = x.receipt_of(task);
   EXPECT_EQ(out.from_pass, 1000 - received_splits::most_passes);
   for (uint64_t pass = 0; pass < 1000; ++pass) ASSERT_TRUE(names(out, pass, pass));
   EXPECT_FALSE(names(out, 999, 0));
+}
+
+TEST(ReceivedSplits, KnowNothingWhereRowsDoNotSayWhereTheyAreFromOrSayNonsense) {
+  received_splits x;
+  x.add({.rows = 1});
+  EXPECT_EQ(x.receipt_of(task).from_pass, UINT64_MAX);
+  for (const auto split : {UINT64_MAX, UINT64_MAX - 4000, uint64_t{1} << 62}) {
+    received_splits y;
+    y.add(rows({run(split, 5000)}));
+    EXPECT_EQ(y.receipt_of(task).from_pass, UINT64_MAX);
+  }
 }
 
 TEST(ReceivedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
@@ -88,7 +106,7 @@ TEST(ReceivedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
     for (int i = 0; i < 50; ++i) {
       const auto one = run(random() % 20'000, static_cast<uint32_t>(random() % 300 + 1),
                            random() % 4 == 0 ? random() % 3 : 1);
-      x.add({one});
+      x.add(rows({one}));
       for (uint64_t j = 0; j < one.rows; ++j) came.insert(one.split + j * one.step);
     }
     const auto out = x.receipt_of(task);

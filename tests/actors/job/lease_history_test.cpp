@@ -68,6 +68,18 @@ TEST_F(LeaseHistory, TakesWhatOneThatIsGoneMayHaveGotForReached) {
   received(ann, {{0, 1}});
   x.apply(lease_history::unheard{bob});
   EXPECT_EQ(back(), ranges{});
+  EXPECT_EQ(losses(), (iteration_losses{.tasks = 1, .splits = 9, .reread = 0}))
+    << "the other one has the first of them; of all others nobody can say it";
+}
+
+TEST_F(LeaseHistory, DoesNotCountWhatOthersGotThatOneWhoIsGoneMayHaveGot) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::unheard{bob});
+  leased(task, {10, 5}, 1);
+  lost({ann});
+  received(ann, {{2, 9}});
+  EXPECT_EQ(back(), (ranges{{11, 4}}));
+  EXPECT_EQ(losses().splits, 2u);
 }
 
 TEST_F(LeaseHistory, KeepsWhatOneThatLeavesSaidForLater) {
@@ -98,6 +110,31 @@ TEST_F(LeaseHistory, ForgetsATaskThatEndedWell) {
   x.apply(split_assigner::fact{split_assigner::task_gone{task}});
   EXPECT_FALSE(x.has(task));
   EXPECT_EQ(x.records(), 0u);
+}
+
+TEST_F(LeaseHistory, CountsRowsThatWereGivenBackToATaskThatIsLost) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  split_receipt said{.task = task, .reached = {{0, 0, {0, 10}}}, .given_back = 4};
+  x.apply(lease_history::received{ann, said});
+  EXPECT_EQ(losses(), (iteration_losses{.tasks = 1, .splits = 4, .reread = 0}));
+}
+
+TEST_F(LeaseHistory, CountsWhatAReceiptOnlyMayName) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  split_receipt said{.task = task, .reached = {{0, 0, {0, 6}}}, .approximate = true};
+  x.apply(lease_history::received{ann, said});
+  EXPECT_EQ(back(), (ranges{{6, 4}}));
+  EXPECT_EQ(losses().splits, 6u);
+}
+
+TEST_F(LeaseHistory, TakesAllForUnknownOfPassesThatAReaderForgot) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  x.apply(lease_history::received{ann, {.task = task, .from_pass = 1}});
+  EXPECT_EQ(back(), ranges{});
+  EXPECT_EQ(losses().splits, 10u);
 }
 
 TEST_F(LeaseHistory, CountsTheFileThatWasBeingReadAsLost) {

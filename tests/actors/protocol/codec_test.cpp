@@ -103,7 +103,7 @@ TEST(ProtocolCodec, KeepsWhoReads) {
   const reader_of who{consumer_id{1}, job_id{2}, 3};
   carrier<schema::ConsumerHeartbeat> beat;
   const std::vector<split_receipt> receipts{
-    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}},
+    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}, true, 9},
     {task_id{5}, {}, 0, {}}};
   write_heartbeat(beat.out, {who, receipts});
   EXPECT_EQ(read_heartbeat(beat.in()).who, who);

@@ -178,7 +178,7 @@ void shared_run::account_for(const iteration_view& news) {
 
 void shared_run::on(worker& from, block rows) {
   auto& mine = tasks_.at(from.order.id);
-  mine.received->add(rows.origins);
+  mine.received->add(rows);
   for (const auto& run : rows.origins)
     for (uint64_t i = 0; i < run.rows; ++i)
       mine.reached[{run.source, run.pass}].insert(run.split + i * run.step);

@@ -42,6 +42,46 @@ TEST(Handout, TakesBackWhatTheTrainerDidNotTakeOfItsCurrentBlock) {
   EXPECT_LT(out.claim(), 0);
 }
 
+TEST(Handout, HandsOutNothingAfterTheTimeThatItIsTrustedUntil) {
+  time_point now{};
+  size_t woken = 0;
+  handout out{[&] { ++woken; }, [&] { return now; }};
+  out.add(a, numbers(0, 10));
+  out.add(b, numbers(10, 5));
+  out.trust_until(now + std::chrono::seconds{4});
+  status how;
+  std::shared_ptr<const block> rows;
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+  EXPECT_EQ(out.claim(), 0);
+  now += std::chrono::seconds{5}; // the process was stopped
+  EXPECT_LT(out.claim(), 0);
+  EXPECT_EQ(out.claim_up_to(10), (std::pair<size_t, size_t>{0, 0}));
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  EXPECT_EQ(out.of(a).handed_out, 1u);
+  EXPECT_EQ(out.of(a).received, 10u) << "nothing of it is gone";
+  out.trust_until(now + std::chrono::seconds{4});
+  auto got = drain(out);
+  std::ranges::sort(got);
+  EXPECT_EQ(got, run(1, 15));
+  EXPECT_EQ(out.of(a).handed_out, 10u);
+}
+
+TEST(Handout, WakesAWaitingTrainerWhenItIsTrustedAgain) {
+  time_point now{};
+  handout out{[] {}, [&] { return now; }};
+  size_t came = 0;
+  out.when_something_comes([&] { ++came; });
+  out.add(a, numbers(0, 10));
+  out.trust_until(now);
+  now += std::chrono::seconds{1};
+  status how;
+  std::shared_ptr<const block> rows;
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  out.trust_until(time_point::max());
+  EXPECT_EQ(came, 1u);
+  EXPECT_EQ(drain(out), run(0, 10));
+}
+
 TEST(Handout, HandsOutNothingMoreOfABlockThatIsTakenWhateverIsAsked) {
   handout out{[] {}};
   out.add(a, numbers(0, 10));

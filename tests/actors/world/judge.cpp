@@ -45,12 +45,12 @@ void judge::nothing_repeated() {
         const auto [at, fresh] = first.emplace(x, t);
         if (fresh)
           continue;
-        // Of one that died, or was told that it is not a reader any more, all that it did not
-        // report is given to others. So it is of one that left and could not say so while its
-        // lease ran: no trainer is left to be told.
+        // Of one that died, stands still for good, or was told that it is not a reader any more,
+        // all that it did not report is given to others. So it is of one that left and could not
+        // say so while its lease ran: no trainer is left to be told.
         const auto excused = [&](const trainer_process* who) {
           const auto& h = who->history();
-          return h.killed || (h.ended && h.ended->code() == status_code::aborted)
+          return h.killed || who->stopped() || (h.ended && h.ended->code() == status_code::aborted)
                  || (h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(who)));
         };
         if (at->second != t && (excused(t) || excused(at->second)))
@@ -154,6 +154,26 @@ void judge::little_lost() {
   }
 }
 
+void judge::no_loss_is_silent() {
+  if (!dynamic() || excuses_.dispatcher_lost_state)
+    return;
+  for (const auto& group : groups()) {
+    std::set<int64_t> given;
+    const trainer_process* content = nullptr; // ended well, and knows of no loss
+    bool all_over = true;
+    for (const auto* t : group) {
+      const auto& h = t->history();
+      given.insert(h.handed_out.begin(), h.handed_out.end());
+      all_over &= t->over();
+      if (h.ended && h.ended->ok() && h.remark.empty())
+        content = t;
+    }
+    if (content != nullptr && all_over && given.size() < world_.data.elements())
+      find("silent", fmt::format("{} ended well without a word, and {} elements are missing",
+                                 content->name(), world_.data.elements() - given.size()));
+  }
+}
+
 void judge::every_error_is_excused() {
   for (size_t i = 0; i < world_.trainers.size(); ++i) {
     const auto& h = world_.trainers[i].history();
@@ -198,6 +218,7 @@ const std::vector<violation>& judge::all() {
   nothing_left_behind();
   credit_is_shared();
   little_lost();
+  no_loss_is_silent();
   return found_;
 }
 

@@ -47,6 +47,8 @@ public:
   /// What was lost was with a lost task, and of it only the rest of splits of which something
   /// reached a trainer.
   void little_lost();
+  /// Whoever ended well and lacks something read so.
+  void no_loss_is_silent();
   /// No trainer read an error that nothing excuses, nor one after all elements.
   void every_error_is_excused();
   /// Nothing runs that nobody needs.

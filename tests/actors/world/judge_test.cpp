@@ -63,9 +63,20 @@ TEST_F(Judge, FindsNothingWhereAllIsWell) {
       }
 }
 
+TEST_F(Judge, FindsALossOfWhichTheTrainerReadsNothing) {
+  run();
+  const auto x = history().handed_out.back();
+  history().handed_out.pop_back();
+  w->lost_tasks = w->leases.at(static_cast<uint64_t>(x) / 2);
+  EXPECT_EQ(broken(), rules{"silent"});
+  history().remark = "something is missing";
+  EXPECT_EQ(broken(), rules{});
+}
+
 TEST_F(Judge, FindsAnElementThatWasLost) {
   run();
   history().handed_out.pop_back();
+  history().remark = "something is missing";
   EXPECT_EQ(broken(), rules{"end"});
 }
 
@@ -73,6 +84,7 @@ TEST_F(Judge, FindsAnElementOfASplitOfWhichNothingReachedAConsumer) {
   run();
   const auto x = history().handed_out.back();
   history().handed_out.pop_back();
+  history().remark = "something is missing";
   w->lost_tasks.insert(w->leases.at(static_cast<uint64_t>(x) / 2).begin(),
                        w->leases.at(static_cast<uint64_t>(x) / 2).end());
   EXPECT_EQ(broken(), rules{}) << "a lost task had it, and it had reached the trainer";
@@ -128,7 +140,7 @@ TEST_F(Judge, TakesTheSameElementsOfJobsOfTheirOwnForNoRepetition) {
 TEST_F(Judge, FindsAnEndThatCameTooEarly) {
   run("", 1);
   history().handed_out.resize(10);
-  EXPECT_EQ(broken(), rules{"end"});
+  EXPECT_EQ(broken(), (rules{"end", "silent"}));
 }
 
 TEST_F(Judge, FindsAnEndWithoutAWholeCopy) {

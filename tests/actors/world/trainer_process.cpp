@@ -12,7 +12,7 @@ trainer_process::trainer_process(world& in, std::string name, options what)
 void trainer_process::on_started() {
   id_ = consumer_id{time_.below(UINT64_MAX) + 1};
   options_.reads.node = id_.value;
-  out_ = std::make_shared<handout>([this] { woken_ = true; });
+  out_ = std::make_shared<handout>([this] { woken_ = true; }, [this] { return now(); });
   core_ =
     std::make_unique<consumer_core>(options_.reads, id_, "dispatcher:1", out_, logger{}, now());
   dispatcher_ = std::make_unique<control_peer>(
@@ -71,6 +71,7 @@ void trainer_process::take() {
 
 void trainer_process::end(const status& how) {
   record_.ended = how;
+  record_.remark = out_->take_remark();
   record_.began = core_->knows_its_job();
   record_.ended_at = now();
   // As an iterator that goes.

@@ -33,7 +33,8 @@ public:
     std::set<std::string> named;
     bool job_over = false;
     std::optional<status> ended;
-    bool began = true; ///< unless it ended before it was told its job
+    std::string remark; ///< that came with the end
+    bool began = true;  ///< unless it ended before it was told its job
     bool left = false;
     bool goodbye_heard = false; ///< by its job, of which it still was a reader
     bool killed = false;
