@@ -318,7 +318,9 @@ bool task_output::finished() const noexcept {
 
 bool task_output::delivered() const noexcept {
   return exhausted_ && pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
-           return entry.second.received >= entry.second.sent && entry.second.recall == 0;
+           const auto& s = entry.second;
+           // One whose link is lost may have died with what it received.
+           return (s.connected ? s.received >= s.sent : s.handed_out == s.sent) && s.recall == 0;
          });
 }
 

@@ -179,6 +179,22 @@ TEST(TaskOutput, GivesWhatTheDeadHadNotHandedOutToTheOthers) {
   EXPECT_EQ(only<send_end>(out.deal()).size(), 1u);
 }
 
+TEST(TaskOutput, IsDeliveredWhereALivingLinksConsumerHasAllAndNotWhereTheLinkIsLost) {
+  task_output x{true};
+  x.open(a, 0, 0);
+  x.grant(a, 0, 100, 1 << 20, true);
+  x.produced(numbers(0, 10));
+  x.exhausted();
+  x.leaving();
+  (void)x.deal();
+  x.received(a, 10);
+  EXPECT_TRUE(x.delivered());
+  x.cut(a);
+  EXPECT_FALSE(x.delivered()) << "it may have died with what it received";
+  x.handed_out(a, 10);
+  EXPECT_TRUE(x.delivered());
+}
+
 TEST(TaskOutput, RepeatsTheEndToWhoOpensAgain) {
   auto out = with_both_holding(1);
   out.grant(a, 1, 9, much, false);

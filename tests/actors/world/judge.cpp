@@ -155,7 +155,12 @@ void judge::little_lost() {
 }
 
 void judge::no_loss_is_silent() {
-  if (!dynamic() || excuses_.dispatcher_lost_state)
+  // What a trainer that dies holds of a worker that has left in order is with neither, and nobody
+  // knows of it.
+  const bool with_neither =
+    !excuses_.workers_away.empty()
+    && std::ranges::any_of(world_.trainers, [](const auto& t) { return t.history().killed; });
+  if (!dynamic() || excuses_.dispatcher_lost_state || with_neither)
     return;
   for (const auto& group : groups()) {
     std::set<int64_t> given;
