@@ -287,6 +287,8 @@ void consumer_core::fail(const status& why) {
   if (left_)
     return;
   failed_ = true;
+  // It reads why; what may be others' is held or gone.
+  out_->trust_until(time_point::max());
   out_->finish(why);
 }
 
@@ -383,10 +385,13 @@ status consumer_core::overdue(time_point now) const {
   if (over())
     return {};
   const auto limit = options_.worker_timeout;
-  if (now - without_worker_since_ >= limit)
-    return known_ || unreachable_.ok() ? not_served() : unreachable_;
+  if (!known_ && now - without_worker_since_ >= limit)
+    return unreachable_.ok() ? not_served() : unreachable_;
+  // A trainer that is busy has what it needs.
   if (!waiting_since_)
     return {};
+  if (now - std::max(without_worker_since_, *waiting_since_) >= limit)
+    return not_served();
   const auto idle = now - std::max(rows_came_at_, *waiting_since_);
   const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
   if (const auto silent = unanswered_since_ ? now - *unanswered_since_ : duration{0};

@@ -67,9 +67,11 @@ void lease_history::apply(const fact& what) {
 void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
-  else if (const auto* back = std::get_if<split_assigner::returned>(&what))
-    given_back(*back);
-  else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what))
+  else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
+    // What is kept comes from a task that is over with the same group of facts.
+    if (!back->kept)
+      given_back(*back);
+  } else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what))
     tasks_.erase(gone->task);
 }
 
@@ -215,6 +217,9 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
     const auto& [run, held] = of.all[i];
+    // Where rows come in order, one of which no row came before the newest row gave none.
+    if (rows_.apart && held == held_by::nobody && i < doubtful.first)
+      continue;
     if (rows_.apart && held == held_by::nobody) {
       out.back.push_back({run.source, run.pass, run.splits});
       lost.reread += run.splits.count;

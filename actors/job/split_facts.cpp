@@ -94,10 +94,12 @@ void split_assigner::on(const returned& x) {
     pass->second.next = std::max(pass->second.next, x.splits.first + x.splits.count);
     pass->second.total = pass->second.next;
   }
-  pass->second.returned.push_back(x.splits);
-  pass->second.keeps |= x.kept;
+  auto splits = x.splits;
   if (const auto total = pass->second.total)
-    pass->second.end_at(*total);
+    splits.count = std::min(splits.count, *total - std::min(*total, splits.first));
+  if (splits.count != 0)
+    pass->second.returned.push_back(splits);
+  pass->second.keeps |= x.kept;
   leased_ -= x.splits.count;
 }
 

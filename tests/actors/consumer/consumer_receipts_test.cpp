@@ -115,6 +115,31 @@ TEST_F(ConsumerReceipts, WaitForTheJobWhenTheProcessWasStoppedForLong) {
   EXPECT_EQ(out->try_next(rows, how), handout::outcome::rows) << "it is a reader still";
 }
 
+TEST_F(ConsumerReceipts, SayWhyToATrainerThatWasGivenUpWhileItsProcessWasStopped) {
+  sends(0, 2, 5);
+  core->timer(now);
+  now += 20s;
+  const auto did = core->timer(now);
+  core->heartbeat_answered(not_found("no reader"), last<consume::beat>(did)->at, now);
+  now += 20s; // and again
+  status how;
+  std::shared_ptr<const block> rows;
+  ASSERT_EQ(out->try_next(rows, how), handout::outcome::over) << "its rows are others'";
+  EXPECT_EQ(how.code(), status_code::aborted);
+  out->add(task_id{}, block::failed_row({}, how)); // as its last element
+  EXPECT_EQ(out->try_next(rows, how), handout::outcome::rows);
+}
+
+TEST_F(ConsumerReceipts, CountNoTimeWithoutWorkersWhileTheTrainerIsBusy) {
+  sends(0, 2, 5);
+  core->arrived(task, from_task{stream_end{2, task_outcome::exhausted}}, now);
+  for (const auto end = now + 120s; now < end;) {
+    const auto beat = beats();
+    core->heartbeat_answered({}, beat.at, now);
+  }
+  EXPECT_FALSE(core->over()) << "it has elements";
+}
+
 class ConsumerReceiptsOff : public ConsumerReceipts {
 protected:
   ConsumerReceiptsOff() : ConsumerReceipts(sharding_policy::off) {}

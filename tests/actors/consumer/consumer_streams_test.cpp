@@ -161,6 +161,7 @@ TEST_F(ConsumerStreams, SayThatTheirNodesLinksHaveEnded) {
   way.reset(); // as the node does
   start();
   tell(task_is::running);
+  EXPECT_TRUE(failure().ok()) << "the trainer waits";
   node.advance(12s);
   const auto how = failure();
   EXPECT_EQ(how.code(), status_code::unavailable);

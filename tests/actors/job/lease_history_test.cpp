@@ -112,6 +112,13 @@ TEST_F(LeaseHistory, ForgetsATaskThatEndedWell) {
   EXPECT_EQ(x.records(), 0u);
 }
 
+TEST_F(LeaseHistory, DoesNotReadAgainWhatAFilterLeftOut) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  received(ann, {{1, 1}, {4, 1}}, 4);
+  EXPECT_EQ(back(), (ranges{{5, 5}}));
+}
+
 TEST_F(LeaseHistory, CountsRowsThatWereGivenBackToATaskThatIsLost) {
   leased(task, {0, 10}, 0);
   lost({ann});
