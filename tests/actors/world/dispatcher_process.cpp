@@ -281,7 +281,7 @@ void dispatcher_process::carry_out(job& of, const job_command::store& what) {
         world_.leased(given->task, *given->splits);
     } else if (const auto* task = std::get_if<iteration::fact>(&fact.what)) {
       if (const auto* is = std::get_if<iteration::task_is>(task))
-        world_.gave_a_task(of.core->about().id, is->now.worker.data_address);
+        world_.gave_a_task(of.core->about().id, fact.repetition, is->now.worker.data_address);
       if (const auto* is = std::get_if<iteration::task_is>(task))
         if (is->now.state == iteration::task_state::lost)
           world_.lost_tasks.insert(is->now.id);

@@ -114,7 +114,7 @@ void judge::every_end_is_true() {
       std::set<std::string> expected;
       for (const auto* t : group) {
         const auto& h = t->history();
-        const auto of_job = world_.workers_with_tasks.find(h.job);
+        const auto of_job = world_.workers_with_tasks.find({h.job, t->what().reads.repetition});
         const bool all = h.job_over && of_job != world_.workers_with_tasks.end();
         const auto& known = all ? of_job->second : h.named;
         expected.insert(known.begin(), known.end());

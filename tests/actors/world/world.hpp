@@ -38,8 +38,8 @@ public:
   /// The job leased a split to a task.
   void leased(task_id to, const split_range& what);
   /// A job gave a task to the worker at that address.
-  void gave_a_task(job_id from, const std::string& address) {
-    workers_with_tasks[from].insert(address);
+  void gave_a_task(job_id from, uint64_t repetition, const std::string& address) {
+    workers_with_tasks[{from, repetition}].insert(address);
   }
   /// Elements that reached a trainer's process.
   void reached(const block& rows);
@@ -57,7 +57,8 @@ public:
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
   std::set<task_id> lost_tasks;                 ///< that the job gave up, with what they held
   std::set<int64_t> reached_a_trainer;
-  std::map<job_id, std::set<std::string>> workers_with_tasks; ///< by address
+  /// Addresses, by job and repetition.
+  std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };
 
 } // namespace headrace::test
