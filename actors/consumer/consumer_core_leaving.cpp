@@ -6,7 +6,8 @@
 
 namespace headrace {
 
-// The trainer leaves: the tasks are told over their links, and the job is until it acknowledges it.
+// The trainer leaves: each task gets a last grant and a close over its link, and the job a goodbye
+// that is repeated until it is acknowledged.
 
 namespace {
 

@@ -26,17 +26,20 @@ public:
   received_splits(received_splits&&) = default;
   received_splits& operator=(received_splits&&) = default;
 
+  /// Rows came. Of those without origins it is not known which splits they are from, so that the
+  /// receipt says that nothing is known.
   void add(const block& rows);
-  /// Rows go back to their task.
+  /// So many of the rows that came go back to their task.
   void give_back(uint64_t rows) { given_back_ += rows; }
+  /// What came so far, on the stream of that task.
   split_receipt receipt_of(task_id task) const;
   /// To be called when a receipt was acknowledged: nothing more comes.
   void clear() { *this = {}; }
 
 private:
   static constexpr uint64_t chunk_splits = 4096;
-  /// Source, pass, number of the chunk.
-  using key = std::tuple<uint64_t, uint32_t, uint64_t>; // pass, source, chunk
+  /// Pass, source, number of the chunk.
+  using key = std::tuple<uint64_t, uint32_t, uint64_t>;
   struct chunk {
     std::array<uint64_t, chunk_splits / 64> bits{};
     uint32_t count = 0;

@@ -79,8 +79,7 @@ public:
     split_answer splits;
     friend bool operator==(const leased_to&, const leased_to&) = default;
   };
-  /// What it held is lost or read: at most one lease a group is lost, as a request for more says
-  /// that all before is read.
+  /// What it held is read, or was given back before this; of a lost task see lease_history.
   struct task_gone {
     task_id task;
     friend bool operator==(const task_gone&, const task_gone&) = default;
@@ -125,7 +124,7 @@ public:
 
   // -- state ----------------------------------------------------------------------
 
-  /// Were splits given back, by tasks that left, that nobody was leased since?
+  /// Were splits given back, by tasks that left or are lost, that nobody was leased since?
   bool has_rest() const noexcept;
   /// Was every source leased to its end, and is none of them started again? Then a task that began
   /// now would get nothing.

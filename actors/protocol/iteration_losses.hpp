@@ -14,7 +14,7 @@ struct iteration_losses {
   /// Splits of which rows may be missing; at most so many. Under OFF none are counted: the copy
   /// of each lost task ended early.
   uint64_t splits = 0;
-  uint64_t reread = 0; ///< splits of lost tasks that reached no reader, and were given to others
+  uint64_t reread = 0; ///< splits of lost tasks that reached no reader, and are for others
 
   friend bool operator==(const iteration_losses&, const iteration_losses&) = default;
 };
