@@ -45,7 +45,8 @@ job_status read(schema::JobStatus::Reader in) {
                  {},
                  in.getLostTasks(),
                  in.getLostSplits(),
-                 in.getRereadSplits()};
+                 in.getRereadSplits(),
+                 in.getLostElements()};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   return out;
 }

@@ -36,6 +36,8 @@ struct job_status {
   uint64_t lost_tasks = 0;    ///< with rows that no trainer was given
   uint64_t lost_splits = 0;   ///< of which rows may be missing, at most
   uint64_t reread_splits = 0; ///< of lost tasks, that reached no trainer and others have read
+  /// Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
+  uint64_t lost_elements = 0;
 };
 
 struct worker_status {

@@ -146,6 +146,8 @@ struct IterationLosses {
   # Of which rows may be missing, at most. Under `off` none are counted: the copy of each lost task ended early.
   reread @2 :UInt64;
   # Splits that lost tasks had and no reader got anything of: others have read them.
+  elements @3 :UInt64;
+  # Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
 }
 
 struct Iteration {
@@ -173,6 +175,9 @@ struct Iteration {
   starting @10 :List(TaskInfo);
   # Tasks that were ordered and are not among `tasks` yet: a consumer may connect to their workers meanwhile.
   losses @11 :IterationLosses;
+  held @12 :List(UInt64);
+  # Tasks that are over, and of which readers have rows that they did not hand out, as far as the job knows. Each says with
+  # its heartbeats how far it is, until the job asks no more.
 }
 
 struct LeaveService {
@@ -202,6 +207,9 @@ struct SplitReceipt {
   # More is named than came.
   givenBack @5 :UInt64;
   # Rows that came and were given back to the task.
+  received @6 :UInt64;
+  handedOut @7 :UInt64;
+  # Where the reader is with the task's stream, in elements.
 }
 
 struct ConsumerHeartbeat {
@@ -210,6 +218,8 @@ struct ConsumerHeartbeat {
   repetition @2 :UInt64;
   receipts @3 :List(SplitReceipt);
   # Of tasks that are lost, until a heartbeat with them was answered.
+  marks @4 :List(Worker.ReaderMark);
+  # Of tasks that are over and that Iteration.held names.
 }
 
 struct LeaveIteration {
@@ -251,6 +261,11 @@ struct LeaseSplits {
   closes @9 :UnreadSplits;
   # Nothing is asked: the task's pipeline is done with this pass, which is not over, and has not begun these. The
   # answer is ok. Absent: splits are asked for.
+  given @10 :SplitReceipt;
+  # Nothing is asked: readers are gone, and this is of which splits the task's readers were given rows. What those held that
+  # are gone is for the others. The answer is ok.
+  readersVersion @11 :UInt64;
+  # With `given`: of the TaskReaders that the task follows. Readers that it does not name hand out nothing more.
 }
 
 struct SplitListing {
@@ -305,6 +320,8 @@ struct TaskEnded {
   # It ended well, before its sources were exhausted: its pipeline takes only so much of them.
   closed @10 :List(UnreadSplits);
   # What its pipeline was done with, and the job has not acknowledged; see LeaseSplits.closes.
+  held @11 :List(Worker.ReaderMark);
+  # Of a shared job: readers that have rows which they did not hand out, as far as the task knows.
 }
 
 struct DispatcherMessage {

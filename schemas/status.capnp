@@ -67,6 +67,8 @@ struct JobStatus {
   # Of which rows may be missing, at most.
   rereadSplits @11 :UInt64;
   # Of tasks that were lost, that reached no consumer and that other tasks were given.
+  lostElements @12 :UInt64;
+  # Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
 }
 
 struct ServiceStatus {

@@ -50,6 +50,8 @@ struct ReaderMark {
   taskId @1 :UInt64;
   handedOut @2 :UInt64;
   # Elements of its stream that its trainer was given.
+  received @3 :UInt64;
+  # Elements of its stream that reached it; only where that is asked for.
 }
 
 struct StopTask {

@@ -99,7 +99,7 @@ void consumer_state::on(const link_lost& what) {
   }
 }
 
-void consumer_state::on(const trainer_moved&) { carry_out(core_.trainer_moved()); }
+void consumer_state::on(const trainer_moved&) { carry_out(core_.trainer_moved(now())); }
 
 void consumer_state::on(const trainer_leaves&) {
   left_ = true;

@@ -190,6 +190,12 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
       drop(id, at->second);
   account_for(state.lost);
   losses_ = state.losses;
+  std::map<task_id, bool> held;
+  for (auto id : state.held) held[id] = held_.contains(id) && held_.at(id);
+  held_ = std::move(held);
+  // The others wait for a reader, not for a worker.
+  if (!held_.empty())
+    without_worker_since_ = now;
   share_credit();
   told_everything_ = state.starting.empty();
   // Their streams are opened when they run; the links may stand by then.
@@ -200,7 +206,20 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   fence(now);
   if (std::ranges::any_of(receipts_due_, [](const auto& x) { return !x.second; }))
     say_alive(now);
+  look_at_held(now);
   conclude();
+}
+
+bool consumer_core::is_through(task_id task) const {
+  if (!streams_.contains(task))
+    return true; // forgotten, or it never had any
+  const auto marks = out_->of(task);
+  return marks.handed_out == marks.received;
+}
+
+void consumer_core::look_at_held(time_point now) {
+  if (std::ranges::any_of(held_, [&](const auto& x) { return !x.second && is_through(x.first); }))
+    say_alive(now);
 }
 
 void consumer_core::account_for(const std::vector<task_id>& lost) {
@@ -249,8 +268,10 @@ consume::commands consumer_core::heartbeat_unanswered(const status& why) {
 
 // -- the trainer ------------------------------------------------------------------------
 
-consume::commands consumer_core::trainer_moved() {
+consume::commands consumer_core::trainer_moved(time_point now) {
   refill(false);
+  if (!held_.empty() && !left_)
+    look_at_held(now);
   return done();
 }
 
@@ -346,7 +367,7 @@ void consumer_core::beat(time_point now) {
   const bool served = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
     return entry.second.open && !entry.second.ended;
   });
-  if (served)
+  if (served || !held_.empty())
     without_worker_since_ = now;
   if (!out_->waiting())
     waiting_since_.reset();
@@ -370,8 +391,14 @@ void consumer_core::say_alive(time_point now) {
     const auto of = streams_.find(id);
     out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
                                                      : split_receipt{.task = id});
+    const auto marks = out_->of(id);
+    out.what.receipts.back().marks = {marks.received, marks.handed_out};
     if (!said)
       said = said_at_;
+  }
+  for (auto& [id, through] : held_) {
+    through = is_through(id);
+    out.what.handed_out[id] = through ? UINT64_MAX : out_->of(id).handed_out;
   }
   then(std::move(out));
 }

@@ -2,10 +2,10 @@
 
 #include "headrace/actors/consumer/consumer_command.hpp"
 #include "headrace/actors/consumer/consumer_options.hpp"
-#include "headrace/actors/consumer/received_splits.hpp"
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/actors/protocol/stream_messages.hpp"
 #include "headrace/actors/stream/handout.hpp"
+#include "headrace/actors/stream/reached_splits.hpp"
 #include "headrace/actors/stream/stream_credit.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -69,7 +69,7 @@ public:
   // -- the trainer ------------------------------------------------------------------
 
   /// It took elements, or waits for some: the handout's marks are worth a look.
-  commands trainer_moved();
+  commands trainer_moved(time_point now);
   /// It needs nothing more. What is left to do is to say so to the job, until `consume::quit`.
   commands trainer_leaves(time_point now);
   /// This consumer ends without a goodbye to its job. The last event.
@@ -108,8 +108,8 @@ private:
     bool held = false;    ///< its rows may belong to others: they are not handed out
     bool leaving = false; ///< it gives what it has as fast as it may
     stream_credit credit;
-    received_splits received; ///< that its rows come from
-    duration pause{};         ///< before the next attempt to connect
+    reached_splits received; ///< that its rows come from
+    duration pause{};        ///< before the next attempt to connect
     std::optional<time_point> retry_at;
     std::optional<time_point> away_since; ///< its task does not serve this consumer
     status unreached;                     ///< why the last attempt failed, or what cut it off
@@ -125,6 +125,9 @@ private:
   void say_alive(time_point now);
   /// What was got of tasks that are lost is said to the job, until it has heard it.
   void account_for(const std::vector<task_id>& lost);
+  /// Says at once what the job waits for: all of a task that is over was handed out.
+  void look_at_held(time_point now);
+  bool is_through(task_id task) const;
   void await_answer(time_point now);
   /// Where there is a connection; else as soon as there is one.
   void say_goodbye();
@@ -213,7 +216,10 @@ private:
   /// Lost tasks of which the job has not acknowledged the receipt, and the heartbeat that had it.
   std::map<task_id, std::optional<time_point>> receipts_due_;
   std::set<task_id> accounted_; ///< lost tasks
-  iteration_losses losses_;     ///< as the job last said
+  /// Tasks that are over, and of which the job asks how far this consumer is; true: it was said
+  /// that all is handed out.
+  std::map<task_id, bool> held_;
+  iteration_losses losses_; ///< as the job last said
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known
   time_point without_worker_since_;

@@ -308,6 +308,9 @@ void consumer_core::forget_ended() {
 }
 
 uint64_t consumer_core::quiet_bytes() const {
+  // The job waits for the end of what is held.
+  if (std::ranges::any_of(held_, [](const auto& x) { return !x.second; }))
+    return 0;
   auto out = stream_credit::unbounded;
   for (const auto& [id, s] : streams_)
     if (s.open)

@@ -90,6 +90,8 @@ public:
     // nothing of what those would have read that are gone.
     if (!exhausted && gone != 0 && !ended_after(gone))
       return start_for_rest(rest, newest);
+    if (rest.held)
+      return;
     add(finished_as{});
     out.todo.announce = true;
   }

@@ -18,6 +18,9 @@ struct job_remainder {
   bool splits = false; ///< given back by tasks that left or are lost, and not leased since
   /// What lost tasks had is not known yet, and may have to be read.
   bool unsettled = false;
+  /// Readers hold rows of tasks that are over, and have not handed them out: nobody is told that
+  /// the repetition is over.
+  bool held = false;
   bool spent = false; ///< every source was leased to its end: no task could read more
   std::vector<worker_info> alive;
 };

@@ -139,7 +139,7 @@ job_commands job_core::timer(time_point now) {
     say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}});
     auto& r = record_.repetitions().at(number);
     if (r.leases.records() != 0)
-      commit({{number, lease_history::fact{lease_history::unheard{who}}}});
+      commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
     remove(r, who);
   }
   lose_missing();

@@ -41,7 +41,7 @@ public:
   // -- from workers, for their tasks ----------------------------------------------------
 
   /// LeaseSplits: a task asks for splits. Answered when there are some, or none will come. Or it
-  /// closes a pass.
+  /// closes a pass, or says what its readers were given.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
   /// TaskEnded: a task is over, one way or another.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
@@ -116,6 +116,12 @@ private:
   repetition& begin(uint64_t number);
   status not_a_reader(consumer_id who) const;
   void remove(repetition& r, consumer_id who);
+  /// How far a reader is with tasks that are over.
+  void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
+  /// What a reader that is gone held of tasks that are over is lost.
+  void lose_held(repetition& r, consumer_id who);
+  /// Concludes what waited until nobody holds rows of these tasks any more.
+  void conclude(repetition& r, const std::vector<task_id>& of);
   /// What a reader that leaves got of tasks that are lost or may be.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
@@ -139,7 +145,10 @@ private:
   void repeat_orders(worker_id to);
   void repeat_later();
   bool is_present(const worker_info& who) const;
+  void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
+  /// The fact of who holds rows of a task as it ends.
+  std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
   void lose_missing();
   /// Loses tasks whose workers are not there; `replaced`: of these, where another life of it is.
   void lose_missing(repetition& r, bool replaced);

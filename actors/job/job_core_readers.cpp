@@ -73,11 +73,18 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
   // After a restart it is not known how to reach it, nor what it has missed.
   if (connected_[who.repetition].readers.insert(who.consumer).second)
     announce(record_.repetitions().at(who.repetition));
-  const auto& leases = record_.repetitions().at(who.repetition).leases;
+  auto& r = record_.repetitions().at(who.repetition);
   for (const auto& receipt : what.receipts)
-    if (leases.awaits(receipt.task, who.consumer))
-      commit(
-        {{who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}});
+    if (r.leases.awaits(receipt.task, who.consumer)) {
+      std::vector<job_record::fact> facts{
+        {who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}};
+      // A reader of its own job knows itself what it was given.
+      if (!about_.name.empty())
+        facts.push_back({who.repetition, held_rows::fact{held_rows::task_over{
+                                           receipt.task, {{who.consumer, receipt.marks}}}}});
+      commit(std::move(facts));
+    }
+  note_marks(r, who.consumer, what.handed_out);
   answer(request, status{});
   return finish();
 }
@@ -98,8 +105,13 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
         if (!reads)
           name_readers(r, known->second);
       }
-    if (reads)
+    if (reads) {
       account_for(r, what);
+      // What it names not it has handed out, all of it.
+      auto marks = what.handed_out;
+      for (auto id : r.held.tasks_of(what.who.consumer)) marks.try_emplace(id, UINT64_MAX);
+      note_marks(r, what.who.consumer, marks);
+    }
     remove(r, what.who.consumer);
   }
   end_if_unused();
@@ -125,6 +137,7 @@ void job_core::remove(repetition& r, consumer_id who) {
   seen.readers.erase(who);
   readers_heard_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
+  lose_held(r, who);
   carry_out(r, r.state.consumer_left(who));
   if (r.state.consumers().empty())
     seen.idle_since = now_;
@@ -173,6 +186,7 @@ iteration_view job_core::view_of(const repetition& r) const {
     .shared = !about_.name.empty(),
     .failure = state.failure(),
     .timing = about_.timing,
+    .held = r.held.tasks(),
     .losses = record_.losses_of(r),
   };
   for (const auto& [id, task] : state.tasks()) {

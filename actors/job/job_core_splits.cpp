@@ -23,7 +23,14 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
                                   wanted.life.value, id.value, life.value)));
     return finish();
   }
-  const auto& [which, total, listing, closes] = wanted.wish;
+  const auto& [which, total, listing, closes, given] = wanted.wish;
+  if (given) {
+    if (r->leases.has(id))
+      commit({{r->state.repetition(),
+               lease_history::fact{lease_history::given{id, given->version, given->splits}}}});
+    answer(request, status{});
+    return finish();
+  }
   auto& questions = connected_[r->state.repetition()].leases;
   // Put again, or of a pass that is closed: whoever asked before hears nothing more. A closing that
   // is repeated says nothing of later passes.

@@ -155,10 +155,7 @@ job_commands job_core::task_ended(request_token request, const task_end& what, t
     for (const auto& one : what.closed) close(*r, what.id, one);
     switch (what.outcome) {
     case task_outcome::exhausted:
-    case task_outcome::failed:
-      carry_out(*r, r->state.task_ended(what.id, what.life, what.made, what.failure, rest_of(*r),
-                                        what.by_itself));
-      break;
+    case task_outcome::failed: ended(*r, what); break;
     case task_outcome::left: left(*r, what); break;
     case task_outcome::stopped: break; // as it was told
     }
@@ -167,20 +164,42 @@ job_commands job_core::task_ended(request_token request, const task_end& what, t
   return finish();
 }
 
+void job_core::ended(repetition& r, const task_end& what) {
+  auto held = held_of(r, what);
+  auto rest = rest_of(r);
+  rest.held |= !held.empty();
+  const auto decided =
+    r.state.task_ended(what.id, what.life, what.made, what.failure, rest, what.by_itself);
+  if (decided.facts.empty()) // heard before
+    return;
+  carry_out(r, decided, std::move(held));
+  if (rest.held)
+    conclude(r, {what.id});
+}
+
 void job_core::left(repetition& r, const task_end& what) {
   // With the end of the task, or not at all: what is given back must not be read there any more.
   std::vector<job_record::fact> facts;
   for (const auto& one : what.unread)
     if (auto back = r.splits.give_back(what.id, one))
       facts.push_back({r.state.repetition(), *std::move(back)});
-  const auto decided = r.state.task_left(what.id, what.life, what.made, rest_of(r, !facts.empty()));
-  if (!decided.facts.empty()) // not heard before
-    carry_out(r, decided, std::move(facts));
+  auto rest = rest_of(r, !facts.empty());
+  for (auto& one : held_of(r, what)) {
+    rest.held = true;
+    facts.push_back(std::move(one));
+  }
+  const auto decided = r.state.task_left(what.id, what.life, what.made, rest);
+  if (decided.facts.empty()) // heard before
+    return;
+  carry_out(r, decided, std::move(facts));
+  if (rest.held)
+    conclude(r, {what.id});
 }
 
 job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
   job_remainder out{.splits = given_back || r.splits.has_rest(),
                     .unsettled = r.leases.unsettled(),
+                    .held = !r.held.empty(),
                     .spent =
                       about_.policy == sharding_policy::dynamic && !given_back && r.splits.spent()};
   for (const auto& [id, worker] : workers_) out.alive.push_back(worker);

@@ -35,6 +35,8 @@ void job_record::apply(const fact& what) {
     at->second.state.apply(*task);
   else if (const auto* leases = std::get_if<lease_history::fact>(&what.what))
     at->second.leases.apply(*leases);
+  else if (const auto* held = std::get_if<held_rows::fact>(&what.what))
+    at->second.held.apply(*held);
   else {
     const auto& splits = std::get<split_assigner::fact>(what.what);
     at->second.splits.apply(splits);
@@ -68,6 +70,7 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
 
 iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
+  out.elements = r.held.lost();
   if (mode_ == sharding_policy::off)
     out.tasks = static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [](const auto& entry) {
       return entry.second.state == iteration::task_state::lost && entry.second.ran;

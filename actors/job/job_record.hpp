@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/job/held_rows.hpp"
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/actors/job/lease_history.hpp"
 #include "headrace/actors/job/split_assigner.hpp"
@@ -28,7 +29,9 @@ public:
   /// Something that happened in one repetition.
   struct fact {
     uint64_t repetition = 0;
-    std::variant<begun, iteration::fact, split_assigner::fact, lease_history::fact, forgotten> what;
+    std::variant<begun, iteration::fact, split_assigner::fact, lease_history::fact, held_rows::fact,
+                 forgotten>
+      what;
     friend bool operator==(const fact&, const fact&) = default;
   };
   struct repetition {
@@ -36,6 +39,7 @@ public:
     split_assigner splits;
     lease_history leases;
     uint64_t seed = 0;
+    held_rows held = {};
     friend bool operator==(const repetition&, const repetition&) = default;
   };
   /// What of a repetition is lost so far.

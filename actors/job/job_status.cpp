@@ -23,6 +23,7 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
   out.setLostTasks(losses.tasks);
   out.setLostSplits(losses.splits);
   out.setRereadSplits(losses.reread);
+  out.setLostElements(losses.elements);
   auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
   unsigned i = 0;
   for (const auto& [id, task] : newest.tasks()) {

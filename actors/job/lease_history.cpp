@@ -9,6 +9,9 @@ namespace {
 struct range {
   uint64_t first = 0, end = 0;
 };
+/// Of which a source of a task may be in one and another source of its group in another.
+constexpr uint64_t passes_at_a_time = 4;
+
 using ranges_by_pass = std::map<std::pair<uint64_t, uint32_t>, std::vector<range>>;
 
 range range_of(const split_range& x) { return {x.first, x.first + x.count}; }
@@ -76,24 +79,33 @@ void lease_history::apply(const split_assigner::fact& what) {
 }
 
 void lease_history::leased(const split_assigner::leased_to& x) {
-  if (!x.splits || first_of_group(x.source) != x.source)
-    return; // sources of one group are given the same
+  if (!x.splits)
+    return;
   auto& of = tasks_[x.task];
   auto& all = of.all;
+  const auto source = first_of_group(x.source);
   if (x.number) {
-    const std::pair now{x.pass, *x.number};
-    const auto [at, fresh] = of.last.try_emplace(x.source, now);
-    if (!fresh && std::exchange(at->second, now) == now)
-      return; // told again
+    // Sources of one group are given the same answers, each on its own question.
+    auto& answered = of.answered[{source, x.pass}];
+    if (*x.number < answered)
+      return;
+    answered = *x.number + 1;
+    for (auto at = of.answered.lower_bound({source, 0});
+         at->first.second + passes_at_a_time < x.pass;)
+      at = of.answered.erase(at);
+  } else if (source != x.source) {
+    return;
   }
   const auto& splits = *x.splits;
-  if (!all.empty() && all.back().at == held_by::nobody && all.back().splits.source == x.source
+  // A reader that is gone may be sent some, until the task knows that.
+  const auto held = of.untold != 0 ? held_by::perhaps : held_by::nobody;
+  if (!all.empty() && all.back().at == held && all.back().splits.source == source
       && all.back().splits.pass == x.pass
       && range_of(all.back().splits.splits).end == splits.first) {
     all.back().splits.splits.count += splits.count;
     return;
   }
-  all.push_back({{x.source, x.pass, splits}});
+  all.push_back({{source, x.pass, splits}, held});
   while (all.size() > most_leases) all.pop_front();
 }
 
@@ -116,7 +128,43 @@ void lease_history::given_back(const split_assigner::returned& x) {
   }
 }
 
-void lease_history::on(const lost& x) { lost_[x.task] = {x.readers.begin(), x.readers.end()}; }
+void lease_history::on(const lost& x) {
+  lost_[x.task] = {x.readers.begin(), x.readers.end()};
+  const auto known = tasks_.find(x.task);
+  if (known == tasks_.end())
+    return;
+  // What it knew of readers that were gone is gone with it.
+  for (auto& one : known->second.all)
+    if (one.at == held_by::perhaps)
+      one.at = held_by::unknown;
+}
+
+void lease_history::mark(task_leases& of, const split_receipt& what) const {
+  ranges_by_pass reached;
+  for (const auto& run : what.reached)
+    reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
+  for (auto& [where, all] : reached) straighten(all);
+  std::deque<lease> marked;
+  for (const auto& one : of.all) {
+    if (one.at == held_by::reader) {
+      marked.push_back(one);
+      continue;
+    }
+    if (one.splits.pass < what.from_pass) {
+      marked.push_back({one.splits, held_by::unknown});
+      continue;
+    }
+    const auto came = reached.find({one.splits.pass, one.splits.source});
+    cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
+        [&](uint64_t first, uint64_t end, bool inside) {
+          marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}},
+                            !inside            ? one.at
+                            : what.approximate ? held_by::unknown
+                                               : held_by::reader});
+        });
+  }
+  of.all = std::move(marked);
+}
 
 void lease_history::on(const received& x) {
   const auto awaited = lost_.find(x.what.task);
@@ -126,30 +174,7 @@ void lease_history::on(const received& x) {
   if (known == tasks_.end())
     return;
   auto& of = known->second;
-  ranges_by_pass reached;
-  for (const auto& run : x.what.reached)
-    reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
-  for (auto& [where, all] : reached) straighten(all);
-  std::deque<lease> marked;
-  for (const auto& one : of.all) {
-    if (one.at == held_by::reader) {
-      marked.push_back(one);
-      continue;
-    }
-    if (one.splits.pass < x.what.from_pass) {
-      marked.push_back({one.splits, held_by::unknown});
-      continue;
-    }
-    const auto came = reached.find({one.splits.pass, one.splits.source});
-    cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
-        [&](uint64_t first, uint64_t end, bool inside) {
-          marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}},
-                            !inside              ? one.at
-                            : x.what.approximate ? held_by::unknown
-                                                 : held_by::reader});
-        });
-  }
-  of.all = std::move(marked);
+  mark(of, x.what);
   of.given_back += x.what.given_back;
   // Its rows may be on the way to it still, or were given back and go to others.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
@@ -161,11 +186,32 @@ void lease_history::on(const received& x) {
 }
 
 void lease_history::on(const unheard& x) {
-  for (auto& [id, waits] : lost_) waits.erase(x.who);
-  for (auto& [id, of] : tasks_)
+  for (auto& [id, of] : tasks_) {
+    const auto awaited = lost_.find(id);
+    const bool lives = awaited == lost_.end();
+    if (!lives && awaited->second.erase(x.who) == 0)
+      continue; // it has said what it got
     for (auto& one : of.all)
       if (one.at == held_by::nobody)
-        one.at = held_by::unknown;
+        one.at = lives ? held_by::perhaps : held_by::unknown;
+    if (lives) {
+      of.untold = std::max(of.untold, x.version);
+      of.out_of_order = true; // what it held goes to others
+    }
+  }
+  for (auto& [id, waits] : lost_) waits.erase(x.who);
+}
+
+void lease_history::on(const given& x) {
+  const auto known = tasks_.find(x.task);
+  if (known == tasks_.end() || x.version < known->second.untold)
+    return;
+  auto& of = known->second;
+  of.untold = 0;
+  mark(of, x.what);
+  for (auto& one : of.all)
+    if (one.at == held_by::perhaps)
+      one.at = held_by::nobody;
 }
 
 void lease_history::on(const settled& x) {
@@ -238,7 +284,7 @@ std::optional<lease_history::settlement> lease_history::settle() const {
 
 size_t lease_history::records() const noexcept {
   size_t n = lost_.size();
-  for (const auto& [id, of] : tasks_) n += 1 + of.all.size() + of.last.size() + of.newest.size();
+  for (const auto& [id, of] : tasks_) n += 1 + of.all.size() + of.answered.size() + of.newest.size();
   return n;
 }
 

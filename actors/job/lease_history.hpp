@@ -40,10 +40,20 @@ public:
     split_receipt what;
     friend bool operator==(const received&, const received&) = default;
   };
-  /// A reader is gone and did not say what it got: it may be anything.
+  /// A reader is gone and did not say what it got. Of a task that lives, that task says it; else it
+  /// may be anything.
   struct unheard {
     consumer_id who;
+    uint64_t version = 0; ///< the first of the TaskReaders that do not name it
     friend bool operator==(const unheard&, const unheard&) = default;
+  };
+  /// A task says of which splits its readers were given rows. Of those that were gone at that
+  /// version nothing more is to be known.
+  struct given {
+    task_id task;
+    uint64_t version = 0;
+    split_receipt what;
+    friend bool operator==(const given&, const given&) = default;
   };
   /// What became of the splits of a lost task is known, and it is forgotten.
   struct settled {
@@ -51,7 +61,7 @@ public:
     iteration_losses lost; ///< with it
     friend bool operator==(const settled&, const settled&) = default;
   };
-  using fact = std::variant<lost, received, unheard, settled>;
+  using fact = std::variant<lost, received, unheard, given, settled>;
   void apply(const fact& what);
   /// What the assigner's facts mean here.
   void apply(const split_assigner::fact& what);
@@ -90,6 +100,7 @@ private:
   /// Which readers have rows of a split.
   enum class held_by : uint8_t {
     nobody,
+    perhaps, ///< one that is gone; the task, which lives, knows it
     unknown, ///< perhaps one that is gone and did not say it
     reader,
   };
@@ -100,12 +111,14 @@ private:
   };
   struct task_leases {
     std::deque<lease> all; ///< in the order in which they were given
-    /// By source: the number of the last answer. One that is given again is no other lease.
-    std::map<uint32_t, std::pair<uint64_t, uint64_t>> last;
+    /// By the first source of a group, and pass: the number of answers. One that is given again,
+    /// or to another source of the group, is no other lease.
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
     std::vector<split_run> newest; ///< of each reader, when it is lost
     /// Rows may be missing before the newest of all readers.
     bool out_of_order = false;
     uint64_t given_back = 0; ///< rows, by readers
+    uint64_t untold = 0; ///< the task has to say what readers got that were gone at this version
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 
@@ -115,6 +128,9 @@ private:
   void on(const lost& x);
   void on(const received& x);
   void on(const unheard& x);
+  void on(const given& x);
+  /// What is named has reached a reader.
+  void mark(task_leases& of, const split_receipt& what) const;
   void on(const settled& x);
   void leased(const split_assigner::leased_to& x);
   void given_back(const split_assigner::returned& x);

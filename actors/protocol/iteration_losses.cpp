@@ -8,16 +8,21 @@ std::string describe(const iteration_losses& what, sharding_policy mode) {
   const auto many = [](uint64_t n, const char* one) {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
   };
+  const auto held = what.elements == 0
+                      ? std::string{}
+                      : fmt::format("up to {} of workers that had gone before were with a trainer "
+                                    "that is gone",
+                                    many(what.elements, "element"));
   if (what.tasks == 0)
-    return {};
+    return held.empty() ? held : "this epoch is incomplete: " + held;
   if (mode == sharding_policy::off)
     return fmt::format("this epoch is incomplete: {} lost while they read, so that as many copies "
                        "of the dataset ended early",
                        what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were");
   return fmt::format(
-    "this epoch is incomplete: {} lost, and with {} rows of up to {}{}",
+    "this epoch is incomplete: {} lost, and with {} rows of up to {}{}{}{}",
     what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
-    what.tasks == 1 ? "it" : "them", many(what.splits, "split"),
+    what.tasks == 1 ? "it" : "them", many(what.splits, "split"), held.empty() ? "" : "; ", held,
     what.reread == 0 ? "" : fmt::format("; {} more were read again by others", what.reread));
 }
 

@@ -3,12 +3,11 @@
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/receipt_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace headrace {
 
@@ -57,49 +56,20 @@ reader_of read_reader_from(Reader in) {
 
 namespace {
 
-void write_run(schema::SplitRun::Builder out, const split_run& what) {
-  out.setSource(what.source);
-  out.setPass(what.pass);
-  out.getSplits().setFirst(what.splits.first);
-  out.getSplits().setCount(what.splits.count);
-}
-
-split_run read_run(schema::SplitRun::Reader in) {
-  const auto splits = in.getSplits();
-  const auto first = splits.getFirst();
-  return {in.getSource(), in.getPass(), {first, std::min(splits.getCount(), UINT64_MAX - first)}};
-}
-
-void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,
-                    const std::vector<split_receipt>& what) {
-  for (unsigned i = 0; i < out.size(); ++i) {
-    out[i].setTaskId(what[i].task.value);
-    out[i].setFromPass(what[i].from_pass);
-    out[i].setApproximate(what[i].approximate);
-    out[i].setGivenBack(what[i].given_back);
-    auto reached = out[i].initReached(static_cast<unsigned>(what[i].reached.size()));
-    for (unsigned j = 0; j < reached.size(); ++j) write_run(reached[j], what[i].reached[j]);
-    if (what[i].newest)
-      write_run(out[i].initNewest(), *what[i].newest);
+void write_marks(capnp::List<schema::ReaderMark>::Builder out, consumer_id who,
+                 const std::map<task_id, uint64_t>& handed_out) {
+  unsigned next = 0;
+  for (const auto& [task, mark] : handed_out) {
+    auto one = out[next++];
+    one.setConsumerId(who.value);
+    one.setTaskId(task.value);
+    one.setHandedOut(mark);
   }
 }
 
-std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Reader in) {
-  std::vector<split_receipt> out;
-  for (auto one : in) {
-    split_receipt next{.task = task_id{one.getTaskId()},
-                       .from_pass = one.getFromPass(),
-                       .approximate = one.getApproximate(),
-                       .given_back = one.getGivenBack()};
-    // More than any consumer names is not kept, so that nothing is known of it.
-    if (one.getReached().size() > most_receipt_runs)
-      next.from_pass = UINT64_MAX;
-    else
-      for (auto run : one.getReached()) next.reached.push_back(read_run(run));
-    if (one.hasNewest())
-      next.newest = read_run(one.getNewest());
-    out.push_back(std::move(next));
-  }
+std::map<task_id, uint64_t> read_marks(capnp::List<schema::ReaderMark>::Reader in) {
+  std::map<task_id, uint64_t> out;
+  for (auto one : in) out[task_id{one.getTaskId()}] = one.getHandedOut();
   return out;
 }
 
@@ -108,26 +78,20 @@ std::vector<split_receipt> read_receipts(capnp::List<schema::SplitReceipt>::Read
 void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartbeat& what) {
   write_reader_to(out, what.who);
   write_receipts(out.initReceipts(static_cast<unsigned>(what.receipts.size())), what.receipts);
+  write_marks(out.initMarks(static_cast<unsigned>(what.handed_out.size())), what.who.consumer,
+              what.handed_out);
 }
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
-  return {read_reader_from(in), read_receipts(in.getReceipts())};
+  return {read_reader_from(in), read_receipts(in.getReceipts()), read_marks(in.getMarks())};
 }
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {
   write_reader_to(out, what.who);
-  auto marks = out.initMarks(static_cast<unsigned>(what.handed_out.size()));
-  unsigned next = 0;
-  for (const auto& [task, mark] : what.handed_out) {
-    auto one = marks[next++];
-    one.setConsumerId(what.who.consumer.value);
-    one.setTaskId(task.value);
-    one.setHandedOut(mark);
-  }
+  write_marks(out.initMarks(static_cast<unsigned>(what.handed_out.size())), what.who.consumer,
+              what.handed_out);
   write_receipts(out.initReceipts(static_cast<unsigned>(what.receipts.size())), what.receipts);
 }
 leave_iteration read_leave(schema::LeaveIteration::Reader in) {
-  leave_iteration out{read_reader_from(in), {}, read_receipts(in.getReceipts())};
-  for (auto one : in.getMarks()) out.handed_out[task_id{one.getTaskId()}] = one.getHandedOut();
-  return out;
+  return {read_reader_from(in), read_marks(in.getMarks()), read_receipts(in.getReceipts())};
 }
 
 namespace {
@@ -172,6 +136,9 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   losses.setTasks(what.losses.tasks);
   losses.setSplits(what.losses.splits);
   losses.setReread(what.losses.reread);
+  losses.setElements(what.losses.elements);
+  auto held = out.initHeld(static_cast<unsigned>(what.held.size()));
+  for (unsigned i = 0; i < held.size(); ++i) held.set(i, what.held[i].value);
 }
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
@@ -198,7 +165,8 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   out.starting = read_addresses(in.getStarting());
   for (auto id : in.getLost()) out.lost.emplace_back(id);
   const auto losses = in.getLosses();
-  out.losses = {losses.getTasks(), losses.getSplits(), losses.getReread()};
+  out.losses = {losses.getTasks(), losses.getSplits(), losses.getReread(), losses.getElements()};
+  for (auto id : in.getHeld()) out.held.emplace_back(id);
   return out;
 }
 

@@ -49,6 +49,9 @@ struct reader_heartbeat {
   reader_of who;
   /// What it got of tasks that are lost. Said until it is acknowledged.
   std::vector<split_receipt> receipts = {};
+  /// By task that is over: the elements of its stream that the trainer was given. Of those that the
+  /// job asks for (`iteration_view::held`).
+  std::map<task_id, uint64_t> handed_out = {};
 };
 
 /// A reader leaves in order.
@@ -87,6 +90,9 @@ struct iteration_view {
   bool shared = false;   ///< other consumers may join: ask for small amounts first
   status failure;        ///< not ok: the job cannot go on
   lease_timing timing;
+  /// Tasks that are over, and of which readers have rows that they did not hand out, as far as the
+  /// job knows: each says with its heartbeats how far it is.
+  std::vector<task_id> held;
   iteration_losses losses; ///< so far
 };
 

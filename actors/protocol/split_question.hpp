@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 
 #include <compare>
@@ -29,8 +30,20 @@ struct unread_splits {
   friend bool operator==(const unread_splits&, const unread_splits&) = default;
 };
 
-/// What a task asks its job; or, where it closes a pass, what the job must know, which is answered,
-/// too.
+/// The source in the question that brings an account: that of no source.
+constexpr uint32_t account_source = UINT32_MAX;
+
+/// What the readers of a task were given so far, as the task says when some of them are gone: rows
+/// of other splits, that these held, are for the others.
+struct given_account {
+  /// Of the TaskReaders that the task follows: readers that it does not name hand out nothing more.
+  uint64_t version = 0;
+  split_receipt splits;
+  friend bool operator==(const given_account&, const given_account&) = default;
+};
+
+/// What a task asks its job; or, where it closes a pass or readers are gone, what the job must
+/// know, which is answered, too.
 struct splits_wish {
   split_question which;
   std::optional<uint64_t> total = {};                ///< splits in a pass, if the source knows
@@ -38,6 +51,8 @@ struct splits_wish {
   /// The task is done with that pass, which is not over; these are for others. The number of the
   /// question is that of the next one, which is never put.
   std::optional<unread_splits> closes = {};
+  /// Nothing is asked: readers are gone, and the job must know what the task's readers were given.
+  std::optional<given_account> given = {};
 };
 
 } // namespace headrace

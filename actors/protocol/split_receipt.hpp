@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/reader_marks.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -31,6 +32,7 @@ struct split_receipt {
   bool approximate = false;
   /// Rows that came and were given back to the task.
   uint64_t given_back = 0;
+  reader_marks marks; ///< where the reader is with the task's stream
   friend bool operator==(const split_receipt&, const split_receipt&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 
+#include "headrace/actors/protocol/receipt_codec.hpp"
+
 #include <fmt/format.h>
 
 namespace headrace {
@@ -46,7 +48,7 @@ void write_splits_request(schema::LeaseSplits::Builder out, const splits_request
   out.setTaskId(what.task.value);
   out.setIncarnation(what.life.value);
   out.setJobId(what.job.value);
-  const auto& [which, total, listing, closes] = what.wish;
+  const auto& [which, total, listing, closes, given] = what.wish;
   out.setSource(which.source);
   out.setPass(which.pass);
   out.setNumber(which.number);
@@ -56,6 +58,10 @@ void write_splits_request(schema::LeaseSplits::Builder out, const splits_request
     write_listing(out.initListing(), *listing, which.number == 0);
   if (closes)
     write_unread_splits(out.initCloses(), *closes);
+  if (given) {
+    write_receipt(out.initGiven(), given->splits);
+    out.setReadersVersion(given->version);
+  }
 }
 
 splits_request read_splits_request(schema::LeaseSplits::Reader in) {
@@ -71,6 +77,8 @@ splits_request read_splits_request(schema::LeaseSplits::Reader in) {
     out.wish.listing = read_listing(in.getListing());
   if (in.hasCloses())
     out.wish.closes = read_unread_splits(in.getCloses());
+  if (in.hasGiven())
+    out.wish.given = {in.getReadersVersion(), read_receipt(in.getGiven())};
   return out;
 }
 

@@ -119,6 +119,15 @@ void write_task_end(schema::TaskEnded::Builder out, const task_end& what) {
   write_all(out.initLeft(static_cast<unsigned>(what.unread.size())), what.unread);
   out.setByItself(what.by_itself);
   write_all(out.initClosed(static_cast<unsigned>(what.closed.size())), what.closed);
+  auto held = out.initHeld(static_cast<unsigned>(what.held.size()));
+  unsigned next = 0;
+  for (const auto& [who, marks] : what.held) {
+    auto one = held[next++];
+    one.setConsumerId(who.value);
+    one.setTaskId(what.id.value);
+    one.setReceived(marks.received);
+    one.setHandedOut(marks.handed_out);
+  }
 }
 
 result<task_end> read_task_end(schema::TaskEnded::Reader in) {
@@ -135,6 +144,8 @@ result<task_end> read_task_end(schema::TaskEnded::Reader in) {
   for (auto one : in.getLeft()) out.unread.push_back(read_unread_splits(one));
   out.by_itself = in.getByItself();
   for (auto one : in.getClosed()) out.closed.push_back(read_unread_splits(one));
+  for (auto one : in.getHeld())
+    out.held[consumer_id{one.getConsumerId()}] = {one.getReceived(), one.getHandedOut()};
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/reader_marks.hpp"
 #include "headrace/actors/protocol/split_question.hpp"
 #include "headrace/actors/protocol/task_outcome.hpp"
 #include "headrace/actors/protocol/timing.hpp"
@@ -68,6 +69,8 @@ struct task_end {
   bool by_itself = false;
   /// What its pipeline was done with, and the job has not acknowledged.
   std::vector<unread_splits> closed;
+  /// Of a shared job: readers that have rows which they did not hand out, as far as the task knows.
+  std::map<consumer_id, reader_marks> held = {};
 };
 
 /// A task that a worker still runs, said when it registers.

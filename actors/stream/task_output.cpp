@@ -38,7 +38,7 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   s.recall = 0;    // and asked again
   s.waiting = false;
   s.asked_in_vain = false;
-  s.forget_through(handed_out);
+  forget_through(s, handed_out);
   s.received = received;
   s.resend_from = received;
 }
@@ -51,7 +51,7 @@ void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements,
   auto& s = at->second;
   if (handed_out > s.handed_out || waiting)
     s.asked_in_vain = false;
-  s.forget_through(handed_out);
+  forget_through(s, handed_out);
   s.granted = elements;
   s.window_bytes = bytes;
   s.waiting = waiting;
@@ -70,7 +70,7 @@ void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
 
 void task_output::handed_out(consumer_id who, uint64_t elements) {
   if (auto at = streams_.find(who); at != streams_.end())
-    at->second.forget_through(elements);
+    forget_through(at->second, elements);
 }
 
 void task_output::cut(consumer_id who) {
@@ -106,24 +106,28 @@ bool task_output::stream::recallable() const noexcept {
   return connected && recall == 0 && held != 0 && !(waiting && held == 1) && !asked_in_vain;
 }
 
-void task_output::stream::forget_through(uint64_t mark) {
-  mark = std::min(mark, sent);
-  handed_out = std::max(handed_out, mark);
-  while (!retained.empty()) {
-    auto& front = retained.front();
+void task_output::forget_through(stream& of, uint64_t mark) {
+  mark = std::min(mark, of.sent);
+  of.handed_out = std::max(of.handed_out, mark);
+  while (!of.retained.empty()) {
+    auto& front = of.retained.front();
     const auto end = front.first + front.rows.rows;
-    if (end <= handed_out) {
-      retained_bytes -= front.bytes;
-      retained.pop_front();
+    if (end <= of.handed_out) {
+      if (accounts_)
+        given_.add(front.rows);
+      of.retained_bytes -= front.bytes;
+      of.retained.pop_front();
       continue;
     }
-    if (front.first < handed_out) {
-      const auto gone = handed_out - front.first;
-      retained_bytes -= front.bytes;
+    if (front.first < of.handed_out) {
+      const auto gone = of.handed_out - front.first;
+      if (accounts_)
+        given_.add(front.rows.slice(0, gone));
+      of.retained_bytes -= front.bytes;
       front.rows = front.rows.slice(gone, front.rows.rows - gone);
-      front.first = handed_out;
+      front.first = of.handed_out;
       front.bytes = front.rows.bytes();
-      retained_bytes += front.bytes;
+      of.retained_bytes += front.bytes;
     }
     return;
   }
@@ -322,6 +326,14 @@ bool task_output::delivered() const noexcept {
            // One whose link is lost may have died with what it received.
            return (s.connected ? s.received >= s.sent : s.handed_out == s.sent) && s.recall == 0;
          });
+}
+
+std::map<consumer_id, reader_marks> task_output::held() const {
+  std::map<consumer_id, reader_marks> out;
+  for (const auto& [who, s] : streams_)
+    if (s.handed_out < s.sent)
+      out[who] = {s.sent, s.handed_out};
+  return out;
 }
 
 size_t task_output::retained_bytes() const noexcept {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "headrace/actors/protocol/reader_marks.hpp"
+#include "headrace/actors/stream/reached_splits.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -21,8 +23,8 @@ namespace headrace {
 class task_output {
 public:
   /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of
-  /// them.
-  explicit task_output(bool shared) : shared_(shared) {}
+  /// them. `accounts`: remembers of which splits rows were handed out.
+  explicit task_output(bool shared, bool accounts = false) : shared_(shared), accounts_(accounts) {}
 
   struct send_block {
     consumer_id to;
@@ -77,6 +79,10 @@ public:
   bool finished() const noexcept;
   /// Nothing more is produced, and everything has arrived with its consumers.
   bool delivered() const noexcept;
+  /// Readers that have rows which they did not hand out.
+  std::map<consumer_id, reader_marks> held() const;
+  /// Of which splits rows were handed out, where that is remembered.
+  const reached_splits& given() const noexcept { return given_; }
   /// Rows and bytes that wait for credit.
   uint64_t pending_rows() const noexcept { return pending_rows_; }
   size_t pending_bytes() const noexcept { return pending_bytes_; }
@@ -115,8 +121,8 @@ private:
     bool recallable() const noexcept;
     /// Its trainer took nothing since the last recall, and does not wait.
     bool stalled() const noexcept;
-    void forget_through(uint64_t mark);
   };
+  void forget_through(stream& of, uint64_t mark);
 
   void put_back(stream& from, uint64_t mark);
   block take(uint64_t rows, size_t bytes);
@@ -129,6 +135,7 @@ private:
   void declare_end(std::vector<action>& out);
 
   bool shared_;
+  bool accounts_;
   bool exhausted_ = false;
   bool leaving_ = false;
   std::deque<block> pending_;
@@ -137,6 +144,7 @@ private:
   std::map<consumer_id, stream> streams_;
   consumer_id last_served_;
   uint64_t last_recall_ = 0;
+  reached_splits given_;
 };
 
 } // namespace headrace

@@ -15,7 +15,7 @@ task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, lo
     graph_(std::move(graph)),
     limits_(limits),
     log_(log.with({{"task", order_.id}})),
-    output_(order_.shared),
+    output_(order_.shared, order_.shared && leases_splits()),
     readers_(order_.readers) {}
 
 task_numbers task_core::numbers() const {
@@ -43,6 +43,7 @@ produce::commands task_core::taken_over(time_point now) {
     owners_.clear();
     let_depart();
     strangers_.clear();
+    account(now);
     if (opened_)
       start_runner(now);
   });
@@ -148,6 +149,8 @@ produce::commands task_core::splits_answered(const split_question& which,
   if (leaving_ || over_)
     return {};
   return event([&] {
+    if (which.source == account_source)
+      return;
     // Another runner closes the pass again: that is no answer to replay.
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
@@ -197,9 +200,14 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
 
 void task_core::finish(time_point now) {
   over_ = true;
+  // Under OFF a copy ends with its worker, with what is held of it.
+  auto held =
+    order_.shared && leases_splits() ? output_.held() : std::map<consumer_id, reader_marks>{};
+  // What others hold may be lost with them: only the job knows when that is the end.
+  const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_.remaining_ends())
-    then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
-  report(now, {}, status{}, outcome());
+    then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});
+  report(now, {}, status{}, outcome(), std::move(held));
   then(produce::end{});
 }
 
@@ -237,7 +245,8 @@ produce::commands task_core::give_up(const status& why) {
 }
 
 void task_core::report(time_point now, std::optional<headrace::splits_wanted> wants,
-                       std::optional<status> ended, task_outcome outcome) {
+                       std::optional<status> ended, task_outcome outcome,
+                       std::map<consumer_id, reader_marks> held) {
   reported_ = now;
   report_due_ = false;
   then(produce::report{{.id = order_.id,
@@ -247,7 +256,8 @@ void task_core::report(time_point now, std::optional<headrace::splits_wanted> wa
                         .wants = std::move(wants),
                         .ended = std::move(ended),
                         .outcome = outcome,
-                        .by_itself = by_itself_}});
+                        .by_itself = by_itself_,
+                        .held = std::move(held)}});
 }
 
 } // namespace headrace

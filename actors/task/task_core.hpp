@@ -138,6 +138,8 @@ private:
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
   /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.
   void look_at_the_gone(time_point now);
+  /// Says to the job what the readers were given, once those that are gone are let go of.
+  void account(time_point now);
   /// Lets go of those that left in order, and gives what they had not handed out to the others.
   void let_depart();
   void look_at_strangers(time_point now);
@@ -154,7 +156,8 @@ private:
   /// Sends what may be sent, and looks whether that was all.
   void deal(time_point now);
   void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
-              std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted);
+              std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted,
+              std::map<consumer_id, reader_marks> held = {});
   bool leases_splits() const noexcept { return order_.policy == sharding_policy::dynamic; }
   template <class Command>
   void then(Command what) {
@@ -202,6 +205,9 @@ private:
   std::optional<time_point> dry_at_;
   time_point reported_{};
   bool report_due_ = false; ///< something was dealt since
+  /// Readers are gone that did not say what they got: the job is to know it, as soon as what they
+  /// held is with the others.
+  bool account_due_ = false;
 };
 
 } // namespace headrace

@@ -61,6 +61,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
                  [&](const stream_close&) { leave(who); },
                },
                *what);
+    account(now);
     deal(now);
   });
 }
@@ -135,8 +136,21 @@ bool task_core::is_named(consumer_id who) const {
 }
 
 void task_core::name(const task_readers& who) {
-  if (who.version >= readers_.version)
-    readers_ = who;
+  if (who.version < readers_.version)
+    return;
+  const auto before = std::exchange(readers_, who);
+  if (order_.shared && leases_splits())
+    for (auto one : before.consumers) account_due_ |= !is_named(one) && !who.departed.contains(one);
+}
+
+void task_core::account(time_point now) {
+  if (!account_due_
+      || std::ranges::any_of(routes_, [&](const auto& x) { return !is_named(x.first); }))
+    return;
+  account_due_ = false;
+  splits_wish what{.which = {account_source, 0, readers_.version},
+                   .given = given_account{readers_.version, output_.given().receipt_of(order_.id)}};
+  report(now, headrace::splits_wanted{run_, std::move(what)});
 }
 
 void task_core::let_depart() {
@@ -165,6 +179,7 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
                         x->waiting);
       }
     look_at_the_gone(now);
+    account(now);
     deal(now);
   });
 }
@@ -294,6 +309,7 @@ produce::commands task_core::timer(time_point now) {
   return event([&] {
     look_at_strangers(now);
     look_at_the_gone(now);
+    account(now);
     deal(now);
   });
 }

@@ -7,6 +7,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/link.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,8 @@ struct task_report {
   std::optional<std::vector<unread_splits>> unread = {};
   /// It ended, well, before its sources did: they say nothing of what others find.
   bool by_itself = false;
+  /// Of a shared job: readers that have rows which they did not hand out.
+  std::map<consumer_id, reader_marks> held = {};
 };
 
 } // namespace headrace

@@ -132,7 +132,8 @@ void worker_state::on_report(const task_report& what) {
                          .ended = what.ended,
                          .outcome = what.outcome,
                          .unread = what.unread,
-                         .by_itself = what.by_itself};
+                         .by_itself = what.by_itself,
+                         .held = what.held};
   if (what.wants)
     news.wants = what.wants->wish;
   carry_out(core_.task_reported(news, now()));

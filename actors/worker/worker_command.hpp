@@ -6,6 +6,7 @@
 #include "headrace/runtime/base/clock.hpp"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -36,6 +37,8 @@ struct task_news {
   std::optional<std::vector<unread_splits>> unread;
   /// The task is exhausted, and its pipeline came to its end before its sources did.
   bool by_itself = false;
+  /// Of a shared job: readers that have rows which they did not hand out.
+  std::map<consumer_id, reader_marks> held = {};
 };
 
 // -- commands -----------------------------------------------------------------------------

@@ -123,12 +123,12 @@ void worker_state::carry_out(const worker::ask_splits& x) {
       write_splits_request(b.initLeaseSplits(), x.what);
     },
     [this, id = x.task, ask = x.ask,
-     closes = x.what.wish.closes.has_value()](const result<envelope>& in) {
+     says = x.what.wish.closes || x.what.wish.given](const result<envelope>& in) {
       if (!in)
         return carry_out(core_.splits_unanswered(id, ask, in.status()));
       if (auto how = status_of(*in); !how)
         return carry_out(core_.splits_answered(id, ask, how));
-      if (closes)
+      if (says)
         return carry_out(core_.splits_answered(id, ask, split_answer{}));
       carry_out(core_.splits_answered(
         id, ask, read_splits_answer((*in)->getDispatcher().getSplitsLeased())));

@@ -118,7 +118,8 @@ void worker_core::ended(const worker::task_news& what, commands& out) {
                .failure = *what.ended,
                .unread = {},
                .by_itself = what.by_itself,
-               .closed = {}};
+               .closed = {},
+               .held = what.held};
   if (const auto* task = find(what.id)) {
     if (end.outcome == task_outcome::left && task->unread)
       end.unread = *task->unread;

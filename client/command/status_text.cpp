@@ -95,6 +95,10 @@ std::string status_text(const service_status& x) {
     if (job.lost_tasks != 0)
       out += fmt::format("  lost: {} tasks, with rows of up to {} splits\n", job.lost_tasks,
                          job.lost_splits);
+    if (job.lost_elements != 0)
+      out += fmt::format("  lost: up to {} elements that a trainer held when it was gone, as their "
+                         "workers were\n",
+                         job.lost_elements);
     if (job.reread_splits != 0)
       out += fmt::format("  read again: {} splits of tasks that were lost\n", job.reread_splits);
     if (!job.tasks.empty())
@@ -141,6 +145,7 @@ std::string status_json(const service_status& x) {
                     {"lost_tasks", job.lost_tasks},
                     {"lost_splits", job.lost_splits},
                     {"reread_splits", job.reread_splits},
+                    {"lost_elements", job.lost_elements},
                     {"tasks", std::move(tasks)}});
   }
   auto tree = nlohmann::json::array();

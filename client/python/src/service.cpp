@@ -179,11 +179,11 @@ nb::object value_of(const task_status& x) {
 
 nb::object value_of(const job_status& x) {
   using j = job_status;
-  auto out =
-    dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode", &j::processing_mode,
-            "state", &j::state, "repetition", &j::repetition, "consumers", &j::consumers, "failure",
-            &j::failure, "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits",
-            &j::lost_splits, "reread_splits", &j::reread_splits);
+  auto out = dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode",
+                     &j::processing_mode, "state", &j::state, "repetition", &j::repetition,
+                     "consumers", &j::consumers, "failure", &j::failure, "tasks", &j::tasks,
+                     "lost_tasks", &j::lost_tasks, "lost_splits", &j::lost_splits, "reread_splits",
+                     &j::reread_splits, "lost_elements", &j::lost_elements);
   out["job"] = to_hex(x.job);
   return out;
 }

@@ -31,6 +31,16 @@ protected:
     b.origins = {{.rows = static_cast<uint32_t>(rows), .split = split, .step = 1}};
     core->arrived(task, from_task{stream_block{first, std::move(b)}}, now);
   }
+  /// The trainer is given so many rows.
+  void take(size_t rows) {
+    std::shared_ptr<const block> current;
+    status how;
+    for (size_t i = 0; i < rows; ++i)
+      if (out->claim() < 0) {
+        ASSERT_EQ(out->try_next(current, how), handout::outcome::rows);
+        ASSERT_EQ(out->claim(), 0);
+      }
+  }
   consume::commands loses() {
     view.tasks.clear();
     view.lost = {task};
@@ -89,6 +99,37 @@ TEST_F(ConsumerReceipts, SayNothingCameOfATaskThatGaveNothing) {
   const auto* beat = last<consume::beat>(did);
   ASSERT_NE(beat, nullptr);
   EXPECT_EQ(beat->what.receipts, (std::vector<split_receipt>{{.task = task}}));
+}
+
+TEST_F(ConsumerReceipts, SayHowFarTheTrainerWasWithALostTask) {
+  sends(0, 3, 20);
+  take(2);
+  const auto did = loses();
+  EXPECT_EQ(last<consume::beat>(did)->what.receipts[0].marks, (reader_marks{3, 2}));
+}
+
+TEST_F(ConsumerReceipts, AreFollowedByHowFarTheTrainerIsForAsLongAsTheJobAsks) {
+  sends(0, 3, 20);
+  take(1);
+  core->arrived(task, from_task{stream_end{3, task_outcome::left}}, now);
+  view.tasks.clear();
+  view.held = {task, task_id{99}};
+  ++view.version;
+  EXPECT_EQ(last<consume::beat>(core->told(view, now))->what.handed_out,
+            (std::map<task_id, uint64_t>{{task, 1}, {task_id{99}, UINT64_MAX}}))
+    << "of the other one it never had anything";
+  take(1);
+  EXPECT_EQ(beats().what.handed_out.at(task), 2u);
+  take(1);
+  const auto did = core->trainer_moved(now);
+  const auto* beat = last<consume::beat>(did);
+  ASSERT_NE(beat, nullptr) << "others wait for it";
+  EXPECT_EQ(beat->what.handed_out.at(task), UINT64_MAX);
+  EXPECT_EQ(last<consume::beat>(core->trainer_moved(now)), nullptr) << "once at once is enough";
+  EXPECT_EQ(beats().what.handed_out.at(task), UINT64_MAX) << "it may not have come";
+  view.held.clear();
+  core->told(view, now);
+  EXPECT_TRUE(beats().what.handed_out.empty());
 }
 
 TEST_F(ConsumerReceipts, GoWithTheGoodbyeAsAWorkerMayBeLostLater) {

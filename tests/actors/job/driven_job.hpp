@@ -77,6 +77,11 @@ public:
     return take(core.heartbeat(
       next(), {{consumer_id{consumer}, job_id{1}, repetition}, std::move(receipts)}, now));
   }
+  /// With how far it is with tasks that are over.
+  job_outcome beat_at(uint64_t consumer, std::map<task_id, uint64_t> marks) {
+    return take(
+      core.heartbeat(next(), {{consumer_id{consumer}, job_id{1}, 0}, {}, std::move(marks)}, now));
+  }
   job_outcome leave(uint64_t consumer, uint64_t repetition = 0,
                     std::map<task_id, uint64_t> marks = {},
                     std::vector<split_receipt> receipts = {}) {
@@ -112,6 +117,7 @@ public:
                        .closed = std::move(closed)},
                       now));
   }
+  job_outcome ended(const task_end& what) { return take(core.task_ended(next(), what, now)); }
   job_outcome left(const task_order& what, std::vector<unread_splits> unread = {}) {
     return take(core.task_ended(next(),
                                 {.id = what.id,

@@ -56,6 +56,54 @@ TEST_F(LeaseHistory, GivesBackWhatNoReaderGot) {
   EXPECT_EQ(losses(), (iteration_losses{.tasks = 0, .splits = 0, .reread = 9}));
 }
 
+TEST_F(LeaseHistory, KnowsWhatOnlyTheSecondSourceOfAGroupWasGiven) {
+  auto plan = one_source(numbers);
+  plan.sources.push_back({.splits = 100});
+  x = lease_history{plan};
+  const auto give = [&](uint32_t source, uint64_t number, split_range what) {
+    x.apply(split_assigner::fact{split_assigner::leased_to{task, source, 0, number, what}});
+  };
+  give(0, 0, {0, 4});
+  give(1, 0, {0, 4});
+  give(1, 1, {4, 6});
+  lost({ann});
+  received(ann, {});
+  EXPECT_EQ(back(), (ranges{{0, 10}})) << "and each once";
+}
+
+TEST_F(LeaseHistory, AsksTheTaskWhatAReaderGotThatIsGone) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  leased(task, {10, 5}, 1);
+  x.apply(lease_history::given{task, 3, {.task = task}});
+  x.apply(lease_history::given{task, 4, {.task = task, .reached = {{0, 0, {0, 3}}, {0, 0, {11, 1}}}}});
+  leased(task, {15, 5}, 2);
+  lost({bob});
+  received(bob, {{4, 1}});
+  EXPECT_EQ(back(), (ranges{{3, 1}, {5, 6}, {12, 8}}));
+  EXPECT_EQ(losses().splits, 0u);
+}
+
+TEST_F(LeaseHistory, KnowsNothingOfWhatAReaderGotThatDiedBeforeItsTaskSaidIt) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  leased(task, {10, 5}, 1);
+  x.apply(lease_history::given{task, 3, {.task = task}});
+  lost({bob});
+  received(bob, {{4, 1}, {12, 1}});
+  EXPECT_EQ(back(), ranges{});
+  EXPECT_EQ(losses().splits, 13u);
+}
+
+TEST_F(LeaseHistory, HasAReaderThatSaidWhatItGotGoWithoutDoubt) {
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{0, 3}});
+  x.apply(lease_history::unheard{ann, 4});
+  received(bob, {});
+  EXPECT_EQ(back(), (ranges{{3, 7}}));
+}
+
 TEST_F(LeaseHistory, GivesBackAtOnceWhatNobodyReads) {
   leased(task, {0, 10}, 0);
   lost({});

@@ -103,9 +103,11 @@ TEST(ProtocolCodec, KeepsWhoReads) {
   const reader_of who{consumer_id{1}, job_id{2}, 3};
   carrier<schema::ConsumerHeartbeat> beat;
   const std::vector<split_receipt> receipts{
-    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}, true, 9},
+    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}, true, 9, {8, 7}},
     {task_id{5}, {}, 0, {}}};
-  write_heartbeat(beat.out, {who, receipts});
+  const std::map<task_id, uint64_t> through{{task_id{6}, UINT64_MAX}, {task_id{7}, 2}};
+  write_heartbeat(beat.out, {who, receipts, through});
+  EXPECT_EQ(read_heartbeat(beat.in()).handed_out, through);
   EXPECT_EQ(read_heartbeat(beat.in()).who, who);
   EXPECT_EQ(read_heartbeat(beat.in()).receipts, receipts);
   carrier<schema::LeaveIteration> bye;
@@ -132,7 +134,8 @@ TEST(ProtocolCodec, KeepsAnIteration) {
     .shared = true,
     .failure = internal_error("out of luck"),
     .timing = {2s, 7s},
-    .losses = {.tasks = 2, .splits = 5, .reread = 40},
+    .held = {task_id{3}, task_id{4}},
+    .losses = {.tasks = 2, .splits = 5, .reread = 40, .elements = 6},
   };
   carrier<schema::Iteration> x;
   write_iteration(x.out, view);
@@ -143,6 +146,7 @@ TEST(ProtocolCodec, KeepsAnIteration) {
   EXPECT_EQ(back.tasks, view.tasks);
   EXPECT_EQ(back.lost, view.lost);
   EXPECT_EQ(back.losses, view.losses);
+  EXPECT_EQ(back.held, view.held);
   EXPECT_EQ(back.starting, view.starting);
   EXPECT_TRUE(back.finished);
   EXPECT_TRUE(back.shared);
@@ -193,6 +197,8 @@ TEST(ProtocolCodec, KeepsHowATaskEnded) {
   end.unread = {{1, 2, 3, {4, 5}}, {6, 7, 8, {}}};
   EXPECT_EQ(there_and_back(end).unread, end.unread);
   EXPECT_FALSE(there_and_back(end).by_itself);
+  end.held = {{consumer_id{1}, {9, 3}}, {consumer_id{2}, {5, 5}}};
+  EXPECT_EQ(there_and_back(end).held, end.held);
   end.by_itself = true;
   end.closed = {{9, 8, 7, {6, 5}}};
   EXPECT_TRUE(there_and_back(end).by_itself);

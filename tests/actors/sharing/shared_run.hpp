@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/consumer/received_splits.hpp"
+#include "headrace/actors/stream/reached_splits.hpp"
 #include "headrace/actors/task/runner.hpp"
 #include "tests/actors/job/driven_job.hpp"
 #include "tests/actors/sharing/given_splits.hpp"
@@ -27,7 +27,7 @@ public:
     given_splits given;
     std::vector<std::string> rows; ///< that it gave
     /// That they come from, as a reader knows it.
-    std::shared_ptr<received_splits> received = std::make_shared<received_splits>();
+    std::shared_ptr<reached_splits> received = std::make_shared<reached_splits>();
     places reached;         ///< the same, without anything of the engine
     bool accounted = false; ///< its reader said so, as it is lost
     bool by_itself = false;

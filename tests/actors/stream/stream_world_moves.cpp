@@ -208,7 +208,7 @@ size_t stream_world::settle(size_t most, duration for_long) {
 void stream_world::look(uint64_t id) {
   auto& c = consumers.at(id);
   c.woken = false;
-  carry_out(id, c.core->trainer_moved());
+  carry_out(id, c.core->trainer_moved(now));
 }
 
 stream_world::step stream_world::take(uint64_t id) {

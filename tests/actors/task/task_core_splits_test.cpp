@@ -79,15 +79,15 @@ TEST_F(TaskSplits, PassesAClosingOnAndDoesNotTakeItsAnswerForTheEndOfThePass) {
   EXPECT_EQ(all<produce::report>(wants(2, closing)).size(), 1u) << "another runner closes it again";
 }
 
-TEST_F(TaskSplits, SaysThatItsPipelineEndedByItself) {
-  for (const bool by_itself : {false, true}) {
-    auto fresh = core;
-    const auto last = all<produce::report>(fresh.run_ended(1, {}, by_itself, now));
-    ASSERT_EQ(last.size(), 1u);
-    EXPECT_TRUE(last[0].what.ended);
-    EXPECT_EQ(last[0].what.by_itself, by_itself);
-  }
+class TaskSplitsEnd : public TaskSplits, public testing::WithParamInterface<bool> {};
+
+TEST_P(TaskSplitsEnd, SaysWhetherItsPipelineEndedByItself) {
+  const auto last = all<produce::report>(core.run_ended(1, {}, GetParam(), now));
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_TRUE(last[0].what.ended);
+  EXPECT_EQ(last[0].what.by_itself, GetParam());
 }
+INSTANTIATE_TEST_SUITE_P(All, TaskSplitsEnd, testing::Bool());
 
 } // namespace
 } // namespace headrace::test

@@ -40,7 +40,7 @@ public:
     return out;
   }
   std::string operator()(const worker::ask_splits& x) const {
-    const auto& [which, total, listing, closes] = x.what.wish;
+    const auto& [which, total, listing, closes, given] = x.what.wish;
     auto out = fmt::format("ask {} #{} {},{},{}", x.task.value, x.ask, which.source, which.pass,
                            which.number);
     if (closes)

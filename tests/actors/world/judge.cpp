@@ -155,12 +155,7 @@ void judge::little_lost() {
 }
 
 void judge::no_loss_is_silent() {
-  // What a trainer that dies holds of a worker that has left in order is with neither, and nobody
-  // knows of it.
-  const bool with_neither =
-    !excuses_.workers_away.empty()
-    && std::ranges::any_of(world_.trainers, [](const auto& t) { return t.history().killed; });
-  if (!dynamic() || excuses_.dispatcher_lost_state || with_neither)
+  if (!dynamic() || excuses_.dispatcher_lost_state)
     return;
   for (const auto& group : groups()) {
     std::set<int64_t> given;

@@ -64,7 +64,7 @@ void trainer_process::take() {
     carry_out(core_->trainer_leaves(now()));
   }
   if (std::exchange(woken_, false) && !record_.left)
-    carry_out(core_->trainer_moved());
+    carry_out(core_->trainer_moved(now()));
   if (!over())
     after(time_.between(duration{1}, 2 * options_.pause + duration{1000}), [this] { take(); });
 }

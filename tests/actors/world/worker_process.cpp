@@ -399,7 +399,8 @@ void worker_process::carry_out(task&, const produce::report& what) {
                          .ended = x.ended,
                          .outcome = x.outcome,
                          .unread = x.unread,
-                         .by_itself = x.by_itself};
+                         .by_itself = x.by_itself,
+                         .held = x.held};
   if (x.wants)
     news.wants = x.wants->wish;
   after_hop([this, news] { carry_out(core_->task_reported(news, now())); });

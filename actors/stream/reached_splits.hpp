@@ -11,9 +11,10 @@
 
 namespace headrace {
 
-/// Remembers of which splits rows came on one stream, a bit for each, in bounded memory: what does
-/// not fit is remembered as more than came, never as less.
-class received_splits {
+/// Remembers of which splits rows reached somebody, a bit for each, in bounded memory: what does
+/// not fit is remembered as more than came, never as less. A consumer keeps one for each stream,
+/// of what came; a task keeps one, of what its readers handed out.
+class reached_splits {
 public:
   /// Bytes of bits are at most `most_chunks` times 512, and `most_runs` bounds what a receipt
   /// holds.
@@ -22,16 +23,16 @@ public:
   /// Passes of which single splits are remembered.
   static constexpr size_t most_passes = 64;
 
-  received_splits() = default;
-  received_splits(received_splits&&) = default;
-  received_splits& operator=(received_splits&&) = default;
+  reached_splits() = default;
+  reached_splits(reached_splits&&) = default;
+  reached_splits& operator=(reached_splits&&) = default;
 
   /// Rows came. Of those without origins it is not known which splits they are from, so that the
   /// receipt says that nothing is known.
   void add(const block& rows);
   /// So many of the rows that came go back to their task.
   void give_back(uint64_t rows) { given_back_ += rows; }
-  /// What came so far, on the stream of that task.
+  /// What came so far, of rows of that task.
   split_receipt receipt_of(task_id task) const;
   /// To be called when a receipt was acknowledged: nothing more comes.
   void clear() { *this = {}; }

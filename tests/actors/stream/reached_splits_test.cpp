@@ -1,4 +1,4 @@
-#include "headrace/actors/consumer/received_splits.hpp"
+#include "headrace/actors/stream/reached_splits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,12 +39,12 @@ bool names(const split_receipt& x, uint64_t pass, uint64_t split) {
   return r.pass == pass && split - r.splits.first < r.splits.count;
 }
 
-TEST(ReceivedSplits, NamesNothingWhereNothingCame) {
-  EXPECT_EQ(received_splits{}.receipt_of(task), (split_receipt{.task = task}));
+TEST(ReachedSplits, NamesNothingWhereNothingCame) {
+  EXPECT_EQ(reached_splits{}.receipt_of(task), (split_receipt{.task = task}));
 }
 
-TEST(ReceivedSplits, JoinsWhatIsSideBySideInAnyOrder) {
-  received_splits x;
+TEST(ReachedSplits, JoinsWhatIsSideBySideInAnyOrder) {
+  reached_splits x;
   x.add(rows({run(10, 5), run(3, 1)}));
   x.add(rows({run(15, 1), run(4, 1)}));
   const auto out = x.receipt_of(task);
@@ -52,56 +52,56 @@ TEST(ReceivedSplits, JoinsWhatIsSideBySideInAnyOrder) {
   EXPECT_EQ(out.newest, (split_run{0, 0, {4, 1}}));
 }
 
-TEST(ReceivedSplits, KnowsARunOfOneSplitAndOneWithGaps) {
-  received_splits x;
+TEST(ReachedSplits, KnowsARunOfOneSplitAndOneWithGaps) {
+  reached_splits x;
   x.add(rows({run(7, 100, 0), run(20, 3, 2), run(40, 2, uint64_t(0) - 1)}));
   EXPECT_EQ(x.receipt_of(task).reached, runs({{7, 1}, {20, 1}, {22, 1}, {24, 1}, {39, 2}}));
 }
 
-TEST(ReceivedSplits, HoldsLongRunsInLittle) {
-  received_splits x;
+TEST(ReachedSplits, HoldsLongRunsInLittle) {
+  reached_splits x;
   x.add(rows({run(5, 400'000'000)}));
   EXPECT_EQ(x.receipt_of(task).reached, runs({{5, 400'000'000}}));
   x.add(rows({run(100, 10)}));
   EXPECT_EQ(x.receipt_of(task).reached.size(), 1u);
 }
 
-TEST(ReceivedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
-  received_splits x;
+TEST(ReachedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
+  reached_splits x;
   std::mt19937_64 random{7};
   std::set<uint64_t> all;
   for (int i = 0; i < 50'000; ++i) all.insert(random() % (uint64_t{1} << 40));
   for (auto split : all) x.add(rows({run(split, 1)}));
   const auto out = x.receipt_of(task);
-  EXPECT_LE(out.reached.size(), received_splits::most_runs);
+  EXPECT_LE(out.reached.size(), reached_splits::most_runs);
   EXPECT_TRUE(out.approximate);
   for (auto split : all) ASSERT_TRUE(names(out, 0, split)) << split;
 }
 
-TEST(ReceivedSplits, CountsPassesLongPastAsReachedAsAWhole) {
-  received_splits x;
+TEST(ReachedSplits, CountsPassesLongPastAsReachedAsAWhole) {
+  reached_splits x;
   for (uint64_t pass = 0; pass < 1000; ++pass) x.add(rows({run(pass, 1, 1, pass)}));
   const auto out = x.receipt_of(task);
-  EXPECT_EQ(out.from_pass, 1000 - received_splits::most_passes);
+  EXPECT_EQ(out.from_pass, 1000 - reached_splits::most_passes);
   for (uint64_t pass = 0; pass < 1000; ++pass) ASSERT_TRUE(names(out, pass, pass));
   EXPECT_FALSE(names(out, 999, 0));
 }
 
-TEST(ReceivedSplits, KnowNothingWhereRowsDoNotSayWhereTheyAreFromOrSayNonsense) {
-  received_splits x;
+TEST(ReachedSplits, KnowNothingWhereRowsDoNotSayWhereTheyAreFromOrSayNonsense) {
+  reached_splits x;
   x.add({.rows = 1});
   EXPECT_EQ(x.receipt_of(task).from_pass, UINT64_MAX);
   for (const auto split : {UINT64_MAX, UINT64_MAX - 4000, uint64_t{1} << 62}) {
-    received_splits y;
+    reached_splits y;
     y.add(rows({run(split, 5000)}));
     EXPECT_EQ(y.receipt_of(task).from_pass, UINT64_MAX);
   }
 }
 
-TEST(ReceivedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
+TEST(ReachedSplits, NamesWhatCameOfRandomBlocksAndNothingElse) {
   std::mt19937_64 random{11};
   for (int round = 0; round < 20; ++round) {
-    received_splits x;
+    reached_splits x;
     std::set<uint64_t> came;
     for (int i = 0; i < 50; ++i) {
       const auto one = run(random() % 20'000, static_cast<uint32_t>(random() % 300 + 1),

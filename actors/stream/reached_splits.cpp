@@ -1,4 +1,4 @@
-#include "headrace/actors/consumer/received_splits.hpp"
+#include "headrace/actors/stream/reached_splits.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +53,7 @@ void coarsen(std::vector<split_run>& all, size_t most) {
 
 } // namespace
 
-void received_splits::add(const block& rows) {
+void reached_splits::add(const block& rows) {
   unknown_ |= rows.origins.empty() && rows.rows != 0;
   for (const auto& run : rows.origins) {
     if (run.rows == 0)
@@ -76,7 +76,7 @@ void received_splits::add(const block& rows) {
   }
 }
 
-void received_splits::add_range(uint32_t source, uint64_t pass, uint64_t first, uint64_t count) {
+void reached_splits::add_range(uint32_t source, uint64_t pass, uint64_t first, uint64_t count) {
   const auto end = first + count;
   while (first < end) {
     const auto number = first / chunk_splits;
@@ -86,8 +86,8 @@ void received_splits::add_range(uint32_t source, uint64_t pass, uint64_t first, 
   }
 }
 
-void received_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64_t from,
-                          uint64_t to) {
+void reached_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64_t from,
+                         uint64_t to) {
   const key of{pass, source, number};
   auto& known = recent_[number % recent_.size()];
   if (known.bits == nullptr || known.of != of)
@@ -108,7 +108,7 @@ void received_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint6
     fill(of);
 }
 
-received_splits::chunk* received_splits::find(const key& of) {
+reached_splits::chunk* reached_splits::find(const key& of) {
   if (const auto at = chunks_.find(of); at != chunks_.end())
     return at->second.get();
   const auto& [pass, source, number] = of;
@@ -132,7 +132,7 @@ received_splits::chunk* received_splits::find(const key& of) {
   return chunks_.emplace(of, std::make_unique<chunk>()).first->second.get();
 }
 
-void received_splits::fill(const key& of) {
+void reached_splits::fill(const key& of) {
   const auto& [pass, source, number] = of;
   auto& all = whole_[{pass, source}];
   whole_runs_ -= all.size();
@@ -150,7 +150,7 @@ void received_splits::fill(const key& of) {
   chunks_.erase(of);
 }
 
-void received_splits::forget_passes(uint64_t newest) {
+void reached_splits::forget_passes(uint64_t newest) {
   if (newest < from_pass_ + most_passes)
     return;
   from_pass_ = newest - most_passes + 1;
@@ -164,7 +164,7 @@ void received_splits::forget_passes(uint64_t newest) {
   recent_ = {};
 }
 
-split_receipt received_splits::receipt_of(task_id task) const {
+split_receipt reached_splits::receipt_of(task_id task) const {
   split_receipt out{.task = task,
                     .from_pass = unknown_ ? UINT64_MAX : from_pass_,
                     .newest = newest_,

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "headrace/actors/protocol/reader_marks.hpp"
+#include "headrace/runtime/base/ids.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+namespace headrace {
+
+/// Rows of tasks that are over which reached a reader of a shared repetition, and which that reader
+/// has not handed out: nobody else has them. While there are any, the repetition does not end, so
+/// that the other readers read at its end what was lost with a reader that is gone.
+///
+/// Pure: changes only by facts, and the same facts make the same state.
+class held_rows {
+public:
+  // -- facts --------------------------------------------------------------------
+
+  /// The task is over, or lost, and this is where its readers are. Readers that have handed out
+  /// everything are of no interest.
+  struct task_over {
+    task_id task;
+    std::map<consumer_id, reader_marks> readers;
+    friend bool operator==(const task_over&, const task_over&) = default;
+  };
+  /// A reader has handed out so many elements of the task's stream.
+  struct handed_out {
+    task_id task;
+    consumer_id who;
+    uint64_t elements = 0;
+    friend bool operator==(const handed_out&, const handed_out&) = default;
+  };
+  /// A reader hands out nothing more: what it still holds is lost.
+  struct reader_gone {
+    consumer_id who;
+    friend bool operator==(const reader_gone&, const reader_gone&) = default;
+  };
+  using fact = std::variant<task_over, handed_out, reader_gone>;
+  void apply(const fact& what);
+
+  // -- state ----------------------------------------------------------------------
+
+  bool empty() const noexcept { return held_.empty(); }
+  /// Tasks of which somebody holds rows.
+  std::vector<task_id> tasks() const;
+  /// Tasks of which that reader holds rows.
+  std::vector<task_id> tasks_of(consumer_id who) const;
+  /// What that reader has of the task; nullptr: nothing that is not handed out.
+  const reader_marks* find(task_id task, consumer_id who) const;
+  /// Elements that were lost with readers; at most so many.
+  uint64_t lost() const noexcept { return lost_; }
+
+  friend bool operator==(const held_rows&, const held_rows&) = default;
+
+private:
+  void on(const task_over& x);
+  void on(const handed_out& x);
+  void on(const reader_gone& x);
+
+  std::map<task_id, std::map<consumer_id, reader_marks>> held_;
+  uint64_t lost_ = 0;
+};
+
+} // namespace headrace
