@@ -162,8 +162,8 @@ void split_assigner::forget_if_over(key where) {
     holdings_.erase(at->first);
     if (pass.returned.empty() || !pass.keeps)
       passes_.erase(at);
-    else
-      pass.total = pass.next; // what is left of it is what came back
+    else if (!pass.total)
+      pass.total = pass.next; // it has no end: what is left of it is what came back
   }
 }
 

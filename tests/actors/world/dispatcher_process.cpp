@@ -284,7 +284,7 @@ void dispatcher_process::carry_out(job& of, const job_command::store& what) {
         world_.gave_a_task(of.core->about().id, fact.repetition, is->now.worker.data_address);
       if (const auto* is = std::get_if<iteration::task_is>(task))
         if (is->now.state == iteration::task_state::lost)
-          world_.lost_tasks.insert(is->now.id);
+          world_.lost_tasks.emplace(is->now.id, now());
     }
   }
 }

@@ -131,10 +131,23 @@ void judge::every_end_is_true() {
   }
 }
 
+bool judge::died_together() const {
+  const auto lease = world_.about.timing.lease;
+  return std::ranges::any_of(world_.trainers, [&](const auto& t) {
+    const auto died = t.history().ended_at;
+    return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
+             // It is given up after a lease, the task lets it go after another and a quarter, and a
+             // cut may keep that from the job for nearly one more. The other way round it says
+             // itself what it got.
+             const auto lost = entry.second;
+             return lost < died + 5 * lease && died < lost + 2 * lease;
+           });
+  });
+}
+
 void judge::little_lost() {
-  // What a trainer got that died, or was given up, nobody can say.
   if (!dynamic() || excuses_.dispatcher_lost_state || !excuses_.trainers_away.empty()
-      || std::ranges::any_of(world_.trainers, [](const auto& t) { return t.history().killed; }))
+      || died_together())
     return;
   std::set<uint64_t> reached;
   for (auto x : world_.reached_a_trainer)

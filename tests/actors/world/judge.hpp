@@ -67,6 +67,8 @@ private:
     found_.push_back({std::move(rule), std::move(what)});
   }
   bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
+  /// A trainer and a worker may have died together, so that nobody knows what the trainer got.
+  bool died_together() const;
   bool anonymous() const { return world_.about.job_name.empty(); }
   /// The trainers that read one job's repetition together: all of a named job, one of its own.
   std::vector<std::vector<const trainer_process*>> groups() const;

@@ -47,7 +47,12 @@ protected:
   }
   trainer_process::record& history(size_t i = 0) { return w->trainers[i].history_for_tests(); }
   using rules = std::vector<std::string>;
+  /// All that had the split of that element.
+  void lose_tasks_with(int64_t x) {
+    for (auto id : w->leases.at(static_cast<uint64_t>(x) / 2)) w->lost_tasks.emplace(id, at);
+  }
 
+  time_point at{24h}; ///< when these are lost
   world::options about;
   std::unique_ptr<world> w;
   disturbances excuses;
@@ -67,7 +72,7 @@ TEST_F(Judge, FindsALossOfWhichTheTrainerReadsNothing) {
   run();
   const auto x = history().handed_out.back();
   history().handed_out.pop_back();
-  w->lost_tasks = w->leases.at(static_cast<uint64_t>(x) / 2);
+  lose_tasks_with(x);
   EXPECT_EQ(broken(), rules{"silent"});
   history().remark = "something is missing";
   EXPECT_EQ(broken(), rules{});
@@ -85,13 +90,30 @@ TEST_F(Judge, FindsAnElementOfASplitOfWhichNothingReachedAConsumer) {
   const auto x = history().handed_out.back();
   history().handed_out.pop_back();
   history().remark = "something is missing";
-  w->lost_tasks.insert(w->leases.at(static_cast<uint64_t>(x) / 2).begin(),
-                       w->leases.at(static_cast<uint64_t>(x) / 2).end());
+  lose_tasks_with(x);
   EXPECT_EQ(broken(), rules{}) << "a lost task had it, and it had reached the trainer";
   w->reached_a_trainer.erase(x);
   EXPECT_EQ(broken(), rules{}) << "another row of its split had";
   w->reached_a_trainer.erase(x ^ 1);
   EXPECT_EQ(broken(), rules{"lost"});
+}
+
+TEST_F(Judge, ExcusesSuchALossOnlyWhereATrainerDiedAtAboutThatTime) {
+  run("shared", 2);
+  const auto x = history().handed_out.back();
+  history().handed_out.pop_back();
+  history().remark = history(1).remark = "something is missing";
+  lose_tasks_with(x);
+  w->reached_a_trainer.erase(x);
+  w->reached_a_trainer.erase(x ^ 1);
+  history().ended.reset();
+  history().killed = true;
+  history().ended_at = at - std::chrono::hours{1};
+  EXPECT_EQ(broken(), rules{"lost"}) << "the task had long said what it had got";
+  history().ended_at = at + std::chrono::hours{1};
+  EXPECT_EQ(broken(), rules{"lost"}) << "it had long said that itself";
+  history().ended_at = at - w->about.timing.lease;
+  EXPECT_EQ(broken(), rules{});
 }
 
 TEST_F(Judge, FindsAnElementThatWasHandedOutTwiceToOne) {

@@ -27,8 +27,10 @@ void trainer_process::on_started() {
 }
 
 void trainer_process::on_killed() {
-  if (!over())
+  if (!over()) {
     record_.killed = true;
+    record_.ended_at = now();
+  }
   core_.reset();
   dispatcher_.reset();
   links_.clear();

@@ -293,7 +293,7 @@ void worker_process::carry_out(const worker::tell_leaving& what) {
 
 void worker_process::carry_out(const worker::close_streams& what) {
   // What it did not give within its time to drain is lost with it.
-  world_.lost_tasks.insert(what.task);
+  world_.lost_tasks.emplace(what.task, now());
 }
 
 void worker_process::carry_out(const worker::fail_streams& what) {

@@ -55,7 +55,7 @@ public:
   std::deque<trainer_process> trainers;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
-  std::set<task_id> lost_tasks;                 ///< that the job gave up, with what they held
+  std::map<task_id, time_point> lost_tasks;     ///< that the job gave up, with what they held
   std::set<int64_t> reached_a_trainer;
   /// Addresses, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
