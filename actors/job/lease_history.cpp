@@ -284,7 +284,8 @@ std::optional<lease_history::settlement> lease_history::settle() const {
 
 size_t lease_history::records() const noexcept {
   size_t n = lost_.size();
-  for (const auto& [id, of] : tasks_) n += 1 + of.all.size() + of.answered.size() + of.newest.size();
+  for (const auto& [id, of] : tasks_)
+    n += 1 + of.all.size() + of.answered.size() + of.newest.size();
   return n;
 }
 

@@ -44,7 +44,9 @@ produce::commands task_core::taken_over(time_point now) {
     let_depart();
     strangers_.clear();
     account(now);
-    if (opened_)
+    // Its first splits are leased while its readers connect. Under OFF there is nothing to wait
+    // for.
+    if (opened_ || leases_splits())
       start_runner(now);
   });
 }

@@ -188,7 +188,7 @@ private:
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
   uint64_t refused_ = 0;   ///< streams, opened from other nodes than their readers'
-  bool opened_ = false;    ///< somebody reads or has read: the pipeline runs
+  bool opened_ = false;    ///< the pipeline runs or has run
   bool exhausted_ = false; ///< the pipeline came to its end
   bool whole_ = false;     ///< and not because the task leaves
   bool by_itself_ = false; ///< it did before its sources were exhausted

@@ -36,9 +36,7 @@ protected:
     return x.ended(what);
   }
   iteration_losses losses() const { return x.core.record().losses_of(repetition()); }
-  const job_record::repetition& repetition() const {
-    return x.core.record().repetitions().at(0);
-  }
+  const job_record::repetition& repetition() const { return x.core.record().repetitions().at(0); }
   bool finished() const { return repetition().state.finished(); }
 
   driven_job x{sharding_policy::dynamic, once(), {worker(1)}};

@@ -76,7 +76,8 @@ TEST_F(LeaseHistory, AsksTheTaskWhatAReaderGotThatIsGone) {
   x.apply(lease_history::unheard{ann, 4});
   leased(task, {10, 5}, 1);
   x.apply(lease_history::given{task, 3, {.task = task}});
-  x.apply(lease_history::given{task, 4, {.task = task, .reached = {{0, 0, {0, 3}}, {0, 0, {11, 1}}}}});
+  x.apply(
+    lease_history::given{task, 4, {.task = task, .reached = {{0, 0, {0, 3}}, {0, 0, {11, 1}}}}});
   leased(task, {15, 5}, 2);
   lost({bob});
   received(bob, {{4, 1}});

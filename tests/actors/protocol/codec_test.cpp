@@ -102,9 +102,14 @@ TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
 TEST(ProtocolCodec, KeepsWhoReads) {
   const reader_of who{consumer_id{1}, job_id{2}, 3};
   carrier<schema::ConsumerHeartbeat> beat;
-  const std::vector<split_receipt> receipts{
-    {task_id{4}, {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}}, 1, split_run{0, 1, {4, 1}}, true, 9, {8, 7}},
-    {task_id{5}, {}, 0, {}}};
+  const std::vector<split_receipt> receipts{{task_id{4},
+                                             {{0, 1, {2, 3}}, {1, 1, {0, UINT64_MAX}}},
+                                             1,
+                                             split_run{0, 1, {4, 1}},
+                                             true,
+                                             9,
+                                             {8, 7}},
+                                            {task_id{5}, {}, 0, {}}};
   const std::map<task_id, uint64_t> through{{task_id{6}, UINT64_MAX}, {task_id{7}, 2}};
   write_heartbeat(beat.out, {who, receipts, through});
   EXPECT_EQ(read_heartbeat(beat.in()).handed_out, through);

@@ -31,12 +31,11 @@ protected:
                  from_consumer{stream_open{.life = incarnation{1}, .consumer = who}}, now);
   }
   produce::commands grant(consumer_id who, uint64_t handed_out, uint64_t elements) {
-    return core.arrived(stream_key{who.value},
-                        from_consumer{stream_grant{.handed_out = handed_out,
-                                                   .elements = elements,
-                                                   .bytes = 1 << 20,
-                                                   .received = elements}},
-                        now);
+    return core.arrived(
+      stream_key{who.value},
+      from_consumer{stream_grant{
+        .handed_out = handed_out, .elements = elements, .bytes = 1 << 20, .received = elements}},
+      now);
   }
   static task_readers readers(uint64_t version, std::vector<consumer_id> who,
                               std::map<consumer_id, uint64_t> departed = {}) {
