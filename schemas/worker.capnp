@@ -26,6 +26,9 @@ struct StartTask {
   # Who may read at first.
   leaseNs @10 :UInt64;
   # Of the service: how long a link may be silent before both of its ends have noticed.
+  eager @11 :Bool;
+  # May lease splits before a reader opens a stream: no reader can take the iteration for over without having heard of this
+  # task.
 }
 
 struct TaskReaders {

@@ -131,6 +131,7 @@ iteration::decision iteration::consumer_joined(consumer_id who,
   // Workers that came while nobody read have no task yet.
   if (consumers_.empty())
     next.begin_on_others(alive);
+  next.out.todo.eager = true;
   return std::move(next.out);
 }
 

@@ -78,6 +78,8 @@ public:
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
+    /// Their only reader hears of the tasks that start before of anything else.
+    bool eager = false;
     /// Tasks that are gone with their splits.
     std::vector<task_id> forget;
     /// The readers should be told the new state.

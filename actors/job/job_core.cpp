@@ -87,7 +87,7 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
     unanswered_starts_.erase(id);
   }
   for (const auto& task : what.stop) stop(task, "its job needs it no more");
-  for (const auto& task : what.start) start(r, task);
+  for (const auto& task : what.start) start(r, task, what.eager);
   const bool others_read = std::ranges::any_of(decided.facts, [](const auto& x) {
     return std::holds_alternative<iteration::reader_joined>(x)
            || std::holds_alternative<iteration::reader_left>(x);

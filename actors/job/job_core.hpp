@@ -134,8 +134,8 @@ private:
 
   // tasks
   repetition* of_task(task_id id);
-  void start(const repetition& r, const iteration::task& what);
-  void start(const repetition& r, const iteration::task& what, bool with_graph);
+  void start(const repetition& r, const iteration::task& what, bool eager = false);
+  void start(const repetition& r, const iteration::task& what, bool eager, bool with_graph);
   void stop(const iteration::task& what, std::string reason);
 
   // orders that are repeated until they are acknowledged

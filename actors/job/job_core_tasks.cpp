@@ -94,12 +94,13 @@ void job_core::stop(const iteration::task& what, std::string reason) {
   todo_.push_back(std::move(order));
 }
 
-void job_core::start(const repetition& r, const iteration::task& what) {
+void job_core::start(const repetition& r, const iteration::task& what, bool eager) {
   // Large graphs (captured arrays) go once to each worker, which keeps some of them.
-  start(r, what, about_.graph.size() < large_graph);
+  start(r, what, eager, about_.graph.size() < large_graph);
 }
 
-void job_core::start(const repetition& r, const iteration::task& what, bool with_graph) {
+void job_core::start(const repetition& r, const iteration::task& what, bool eager,
+                     bool with_graph) {
   if (!workers_.contains(what.worker.id))
     return;
   todo_.push_back(job_command::start_task{
@@ -116,6 +117,7 @@ void job_core::start(const repetition& r, const iteration::task& what, bool with
       .fingerprint = about_.fingerprint,
       .readers = readers_of(r, what.id),
       .lease = about_.timing.lease,
+      .eager = eager,
     },
     with_graph,
   });
@@ -135,7 +137,7 @@ job_commands job_core::start_answered(const job_command::start_task& asked, cons
       std::max(readers_known_[asked.what.id], asked.what.readers.version);
   if (!asked.with_graph && answer.code() == status_code::not_found) {
     if (auto task = r.state.tasks().find(asked.what.id); task != r.state.tasks().end())
-      start(r, task->second, true);
+      start(r, task->second, asked.what.eager, true);
     return finish();
   }
   carry_out(r, r.state.task_started(asked.what.id, answer, rest_of(r)));

@@ -22,6 +22,7 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
   out.setShared(what.shared);
   write_task_readers(out.initReaders(), what.readers);
   out.setLeaseNs(static_cast<uint64_t>(what.lease.count()));
+  out.setEager(what.eager);
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
@@ -37,6 +38,7 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
     .fingerprint = std::string{chars_of(in.getFingerprint())},
     .readers = read_task_readers(in.getReaders()),
     .lease = duration{static_cast<int64_t>(in.getLeaseNs())},
+    .eager = in.getEager(),
   };
 }
 

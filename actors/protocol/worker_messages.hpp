@@ -45,6 +45,9 @@ struct task_order {
   task_readers readers;    ///< who may read at first
   /// Of the service: how long a link may be silent before both of its ends have noticed.
   duration lease = std::chrono::seconds{5};
+  /// May lease splits before a reader opens a stream: no reader can take the iteration for over
+  /// without having heard of this task.
+  bool eager = false;
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 

@@ -46,7 +46,7 @@ produce::commands task_core::taken_over(time_point now) {
     account(now);
     // Its first splits are leased while its readers connect. Under OFF there is nothing to wait
     // for.
-    if (opened_ || leases_splits())
+    if (opened_ || (leases_splits() && order_.eager))
       start_runner(now);
   });
 }
