@@ -144,6 +144,8 @@ private:
   /// Gives out again what is not acknowledged; `to` zero: to all workers.
   void repeat_orders(worker_id to);
   void repeat_later();
+  /// The task knows how far these were that left in order.
+  void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;
   void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
@@ -173,7 +175,7 @@ private:
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
   std::set<task_id> unanswered_starts_;
   std::map<task_id, job_command::stop_task> stops_; ///< that are not acknowledged
-  /// By task: readers that left in order, and how far they were.
+  /// By task: readers that left in order, and how far they were, until the task knows that.
   std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
   std::map<task_id, uint64_t> readers_known_; ///< by task: the version that is acknowledged
   std::optional<time_point> repeat_at_;       ///< orders that are not acknowledged

@@ -43,11 +43,24 @@ job_commands job_core::readers_answered(const job_command::name_readers& what, b
                                         time_point now) {
   now_ = now;
   auto& known = readers_known_[what.who.task];
-  if (answered)
+  if (answered) {
     known = std::max(known, what.who.version);
-  else
+    forget_departed(what.who);
+  } else {
     repeat_later();
+  }
   return finish();
+}
+
+void job_core::forget_departed(const task_readers& known) {
+  const auto at = departed_.find(known.task);
+  if (at == departed_.end())
+    return;
+  for (const auto& [who, mark] : known.departed)
+    if (const auto one = at->second.find(who); one != at->second.end() && one->second == mark)
+      at->second.erase(one);
+  if (at->second.empty())
+    departed_.erase(at);
 }
 
 void job_core::repeat_later() {

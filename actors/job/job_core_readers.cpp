@@ -8,6 +8,13 @@
 
 namespace headrace {
 
+namespace {
+
+/// Goodbyes of consumers that are no readers, which a task is told of: any number may come.
+constexpr size_t most_strangers = 1024;
+
+} // namespace
+
 // Consumers: who reads which repetition, what they are told, and when nobody reads any more.
 
 status job_core::not_a_reader(consumer_id who) const {
@@ -99,7 +106,10 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
     for (const auto& [task, mark] : what.handed_out)
       if (const auto known = r.state.tasks().find(task);
           known != r.state.tasks().end() && known->second.alive()) {
-        departed_[task][what.who.consumer] = mark;
+        auto& departed = departed_[task];
+        if (!reads && departed.size() >= most_strangers)
+          continue;
+        departed[what.who.consumer] = mark;
         readers_known_[task] = 0;
         // One that was given up may have come in time still: its tasks wait for its link.
         if (!reads)

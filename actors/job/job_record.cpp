@@ -44,6 +44,18 @@ void job_record::apply(const fact& what) {
   }
 }
 
+size_t job_record::bytes_of(const fact& what) {
+  const auto* leases = std::get_if<lease_history::fact>(&what.what);
+  const split_receipt* receipt = nullptr;
+  if (leases != nullptr) {
+    if (const auto* x = std::get_if<lease_history::received>(leases))
+      receipt = &x->what;
+    else if (const auto* y = std::get_if<lease_history::given>(leases))
+      receipt = &y->what;
+  }
+  return sizeof(fact) + (receipt != nullptr ? receipt->reached.size() * sizeof(split_run) : 0);
+}
+
 void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
   over_[at->first] = at->second.state.failure();
   repetitions_.erase(at);

@@ -49,6 +49,8 @@ public:
     : id_(id), mode_(mode), plan_(std::move(plan)) {}
 
   void apply(const fact& what);
+  /// About what a fact takes in memory where that may be much: receipts.
+  static size_t bytes_of(const fact& what);
   /// All that a decision about a repetition's tasks means, for its splits, too.
   std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
 

@@ -80,6 +80,30 @@ TEST(JobOrders, SaysToItsTasksHowFarAReaderWasThatLeftInOrder) {
   EXPECT_EQ(named[0].who.departed, (std::map<consumer_id, uint64_t>{{consumer_id{1}, 50}}));
 }
 
+TEST(JobOrders, SaysHowFarAReaderWasThatLeftUntilTheTaskKnowsIt) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  x.open(2);
+  const auto first = x.leave(1, 0, {{task.what.id, 50}}).named.at(0);
+  x.open(3);
+  const auto second = x.leave(3, 0, {{task.what.id, 0}}).named.at(0);
+  EXPECT_EQ(second.who.departed.size(), 2u);
+  x.served(first, true);
+  EXPECT_EQ(x.open(4).named.at(0).who.departed,
+            (std::map<consumer_id, uint64_t>{{consumer_id{3}, 0}}));
+  x.served(second, true);
+  EXPECT_TRUE(x.open(5).named.at(0).who.departed.empty());
+}
+
+TEST(JobOrders, ForwardsABoundedNumberOfGoodbyesOfStrangers) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
+  const auto task = x.open(1).starts.at(0);
+  x.started(task);
+  for (uint64_t id = 1000; id < 4000; ++id) x.leave(id, 0, {{task.what.id, 1}});
+  EXPECT_EQ(x.leave(1, 0, {{task.what.id, 2}}).named.back().who.departed.size(), 1025u);
+}
+
 TEST(JobOrders, SaysToItsTasksHowFarAReaderWasThatItHadGivenUpBeforeItsGoodbyeCame) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0);
