@@ -49,8 +49,8 @@ caf::behavior guarded_broker::make_behavior() {
     [this](caf::connect_atom, caf::io::scribe_ptr& x, uint16_t) { on_connected(x->hdl()); },
     [this](const caf::io::connection_closed_msg& x) { on_closed(x.handle); },
     [this](caf::delete_atom, connection_handle x) { on_late_cleanup(x); },
-    [this](caf::tick_atom, caf::actor_clock::time_point, caf::timespan, caf::timespan) {
-      on_tick();
+    [this](caf::tick_atom, caf::actor_clock::time_point, caf::timespan, caf::timespan lease) {
+      on_tick(lease);
     },
   };
   return ours.or_else(inner_);
@@ -106,21 +106,20 @@ void guarded_broker::on_late_cleanup(handle_type handle) {
     pass_on();
 }
 
-void guarded_broker::on_tick() {
-  const auto too_long = clock().now() - guard_.options().greet_within;
+void guarded_broker::on_tick(caf::timespan lease) {
+  const auto now = clock().now();
   while (!ungreeted_.empty()) {
     const auto oldest = ungreeted_.begin()->second;
-    if (connections_.at(oldest).since > too_long)
+    if (connections_.at(oldest).since + guard_.options().greet_within >= now)
       break;
     refuse(oldest, basp_refusal::silent, "it did not greet in time");
   }
-  // The framework closes those that are silent for too long without a word.
-  std::erase_if(connections_, [this](const auto& x) {
-    if (valid(x.first))
-      return false;
-    ungreeted_.erase(x.second.number);
-    return true;
-  });
+  // The framework would close them as well, and keep their descriptors until the peers close, too.
+  std::vector<handle_type> lost;
+  for (const auto& [handle, it] : ctx)
+    if (lease > lease.zero() && it.last_seen + lease < now)
+      lost.push_back(handle);
+  for (const auto& handle : lost) end(handle, caf::sec::connection_timeout);
   pass_on();
 }
 
@@ -129,12 +128,14 @@ void guarded_broker::refuse(handle_type handle, basp_refusal cause, const std::s
   end(handle);
 }
 
-void guarded_broker::end(handle_type handle) {
+void guarded_broker::end(handle_type handle, caf::sec why) {
   forget(handle);
-  connection_cleanup(handle, caf::sec::disconnect_during_handshake);
-  // The framework alone would wait for the peer to close its side, too.
-  if (close(handle))
-    ::shutdown(descriptor_of(handle), SHUT_RDWR);
+  connection_cleanup(handle, why);
+  if (!valid(handle))
+    return;
+  // To close it is to wait for the peer to close its side, too.
+  ::shutdown(descriptor_of(handle), SHUT_RDWR);
+  close(handle);
 }
 
 void guarded_broker::read(handle_type handle, size_t bytes) {

@@ -46,12 +46,12 @@ private:
   void on_data(caf::io::new_data_msg& x);
   void on_closed(handle_type handle);
   void on_late_cleanup(handle_type handle);
-  void on_tick();
+  void on_tick(caf::timespan lease);
 
   void add(handle_type handle, side mine);
   void forget(handle_type handle);
   void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
-  void end(handle_type handle);
+  void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
   /// Closes the connection where the verdict says so. True if the frame is the framework's.
   bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
   void read(handle_type handle, size_t bytes);

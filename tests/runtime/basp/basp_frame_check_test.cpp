@@ -156,8 +156,9 @@ TEST(BaspFrameCheck, RefusesWhatIsTooLargeByItsHeader) {
 TEST(BaspFrameCheck, HasRoomForTheLargestMessage) {
   const auto envelope = envelope_of(max_message_bytes);
   EXPECT_TRUE(is(after_greeting(basp_direct(envelope)), fate::pass));
-  EXPECT_TRUE(
-    refused(after_greeting(basp_direct(basp_bytes{}.envelope(max_message_bytes + 8))), foreign));
+  const std::string larger =
+    basp_bytes{}.types("@<>+headrace::envelope").count(max_message_bytes + 8);
+  EXPECT_TRUE(refused(after_greeting(basp_direct(larger)), foreign));
 }
 TEST(BaspFrameCheck, RefusesMessagesOfOtherContent) {
   const auto error = std::string{basp_bytes{}.types("@<>+@error").error("x")};

@@ -5,9 +5,12 @@
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/support/patience.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <list>
+#include <mutex>
+#include <thread>
 
 namespace headrace::test {
 namespace {
@@ -115,6 +118,28 @@ TEST(GuardedNetworkTime, ClosesThoseThatDoNotGreetInTime) {
   silent.read_all();
   EXPECT_FALSE(silent.timed_out());
   EXPECT_EQ(server.counters().refused_by_actor_port[static_cast<size_t>(basp_refusal::silent)], 1u);
+}
+TEST(GuardedNetworkTime, GivesUpTheDescriptorsOfThoseThatAreSilent) {
+  node server{{.lease = 200ms}};
+  ASSERT_TRUE(listen(server, spawn_echo(server)));
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all{"/proc/self/fd"};
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  // They greet, say nothing more, and do not close their side.
+  std::list<raw_peer> silent;
+  for (char i = 1; i <= 8; ++i) {
+    silent.emplace_back(server.actor_port());
+    silent.back().send(basp_client_handshake(i).bytes());
+  }
+  for (auto& x : silent) {
+    x.read_all();
+    EXPECT_FALSE(x.timed_out());
+  }
+  const auto end = clock::system().now() + patience;
+  while (descriptors() > before + 8 && clock::system().now() < end) std::this_thread::yield();
+  EXPECT_EQ(descriptors(), before + 8) << "their own";
 }
 
 } // namespace
