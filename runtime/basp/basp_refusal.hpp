@@ -16,15 +16,16 @@ enum class basp_refusal : uint8_t {
   impostor,    ///< speaks in the name of another node, or for another
   crowded,     ///< had not greeted when too many others came, or too many descriptors are in use
   silent,      ///< did not greet in time
+  unread,      ///< asks on, and does not read the answers
 };
-inline constexpr size_t basp_refusals = 7;
+inline constexpr size_t basp_refusals = 8;
 
 /// Connections that were closed, by cause.
 using basp_refusal_counters = std::array<uint64_t, basp_refusals>;
 
 constexpr std::string_view to_string(basp_refusal x) noexcept {
   constexpr std::array<std::string_view, basp_refusals> names{
-    "malformed", "oversized", "out of turn", "foreign", "impostor", "crowded", "silent"};
+    "malformed", "oversized", "out of turn", "foreign", "impostor", "crowded", "silent", "unread"};
   return names[static_cast<size_t>(x)];
 }
 

@@ -175,6 +175,9 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
     return end(x.handle);
   auto& it = at->second;
   if (it.header.empty()) {
+    if (const auto unread = wr_buf(x.handle).size(); unread > guard_.options().most_unread_bytes)
+      return refuse(x.handle, basp_refusal::unread,
+                    std::to_string(unread) + " bytes wait for it to read them");
     const auto header = parsed(x.buf);
     if (!carry_out(x.handle, it.check.header(header), header))
       return;

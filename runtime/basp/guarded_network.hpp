@@ -16,6 +16,8 @@ struct guarded_network_options {
   duration greet_within = std::chrono::seconds{5};
   /// More connections that have not greeted are not kept: the oldest goes.
   size_t most_ungreeted = 64;
+  /// What may wait to be written to a peer when it sends something.
+  size_t most_unread_bytes = size_t{256} << 20;
 };
 
 /// Loads the framework's network into an actor system, with a check (basp_frame_check) of every

@@ -1,5 +1,6 @@
 #include "headrace/runtime/basp/guarded_network.hpp"
 
+#include "headrace/runtime/node/node_config.hpp"
 #include "tests/runtime/basp/basp_frames.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
@@ -18,6 +19,14 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+/// The actor that the greeting of an actor port names, after the node and the programs.
+uint64_t published_at(raw_peer& peer) {
+  const auto hello = basp_frames_of(peer.read(4096)).at(0);
+  basp_content content{hello.payload};
+  EXPECT_TRUE(content.node() && content.texts(8));
+  return content.word().value();
+}
 
 struct GuardedNetwork : testing::Test {
   std::mutex mutex;
@@ -69,11 +78,7 @@ TEST_F(GuardedNetwork, RefusesHugeAnnouncementsBeforeTheyAreAllocated) {
 }
 TEST_F(GuardedNetwork, RefusesToEndActorsForStrangers) {
   raw_peer peer{server.actor_port()};
-  const auto hello = basp_frames_of(peer.read(4096)).at(0);
-  // After the node's and the programs' names: the published actor.
-  basp_content content{hello.payload};
-  ASSERT_TRUE(content.node() && content.texts(8));
-  const auto door = content.word().value();
+  const auto door = published_at(peer);
   peer.send(basp_client_handshake('x').bytes());
   peer.send(
     basp_direct(basp_bytes{}.types("@<>+@error").error("die"), basp_async, 7, door).bytes());
@@ -110,6 +115,29 @@ TEST_F(GuardedNetwork, KeepsOnlySoManyThatHaveNotGreeted) {
   EXPECT_EQ(refused(basp_refusal::crowded), 3u);
   EXPECT_TRUE(ask(client, made.actor, make_ok(1), patience));
   serves_others();
+}
+TEST(GuardedNetworkBounds, RefusesWhoAsksOnAndNeverReads) {
+  const node_options options{.role = node_role::dispatcher};
+  caf::actor_system_config config;
+  configure(config, options);
+  load_guarded_network(config, {.most_unread_bytes = 1 << 20}); // in the other's place
+  caf::actor_system system{config};
+  const auto server = make_node_in(system, options);
+  ASSERT_TRUE(listen(*server, spawn_echo(*server)));
+  raw_peer peer{server->actor_port()};
+  const auto door = published_at(peer);
+  peer.send(basp_client_handshake('x').bytes());
+  const std::string request =
+    basp_direct(basp_bytes{}.types("@<>+headrace::envelope").count(0), basp_async | 5, 7, door)
+      .bytes();
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += request;
+  const auto unread = [&] {
+    return server->counters().refused_by_actor_port[static_cast<size_t>(basp_refusal::unread)];
+  };
+  const auto end = clock::system().now() + patience;
+  while (unread() == 0 && clock::system().now() < end) peer.send(many);
+  EXPECT_EQ(unread(), 1u);
 }
 TEST(GuardedNetworkTime, ClosesThoseThatDoNotGreetInTime) {
   node server{{.lease = 200ms}};
