@@ -31,11 +31,6 @@ basp_node name_of(caf::actor_system& system, const caf::node_id& node) {
 
 int descriptor_of(connection_handle x) { return static_cast<int>(x.id()); }
 
-basp_header parsed(const std::vector<char>& bytes) {
-  return basp_header::parse(
-    std::span<const char, basp_header::bytes>{bytes.data(), basp_header::bytes});
-}
-
 } // namespace
 
 guarded_broker::guarded_broker(caf::actor_config& config)
@@ -64,8 +59,8 @@ void guarded_broker::add(handle_type handle, side mine) {
   if (late_cleanups_.contains(handle))
     connection_cleanup(handle, caf::sec::none);
   const auto number = ++last_number_;
-  connections_.emplace(handle,
-                       connection{basp_frame_check{mine, self_}, number, clock().now(), {}, {}});
+  connections_.emplace(
+    handle, connection{basp_frame_check{mine, self_}, number, clock().now(), {}, {}, {}});
   if (mine == side::accepted)
     ungreeted_.emplace(number, handle);
 }
@@ -142,22 +137,16 @@ void guarded_broker::read(handle_type handle, size_t bytes) {
   configure_read(handle, caf::io::receive_policy::exactly(std::min(bytes, piece_bytes)));
 }
 
-bool guarded_broker::pass_frame(handle_type handle, std::vector<char>& header,
-                                std::vector<char>* payload) {
-  for (auto* bytes : {&header, payload}) {
-    if (bytes == nullptr)
-      continue;
-    caf::io::new_data_msg part{handle, {}};
-    part.buf.swap(*bytes);
-    auto content = caf::make_type_erased_tuple_view(part);
-    inner_(content);
-    part.buf.swap(*bytes);
-    if (!valid(handle)) {
-      forget(handle);
-      return false;
-    }
-  }
-  return true;
+bool guarded_broker::pass_part(handle_type handle, std::vector<char>& bytes) {
+  caf::io::new_data_msg part{handle, {}};
+  part.buf.swap(bytes);
+  auto content = caf::make_type_erased_tuple_view(part);
+  inner_(content);
+  part.buf.swap(bytes);
+  if (valid(handle))
+    return true;
+  forget(handle);
+  return false;
 }
 
 bool guarded_broker::carry_out(handle_type handle, const basp_verdict& verdict,
@@ -174,21 +163,22 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
   if (at == connections_.end())
     return end(x.handle);
   auto& it = at->second;
-  if (it.header.empty()) {
+  if (!it.frame) {
     if (const auto unread = wr_buf(x.handle).size(); unread > guard_.options().most_unread_bytes)
       return refuse(x.handle, basp_refusal::unread,
                     std::to_string(unread) + " bytes wait for it to read them");
-    const auto header = parsed(x.buf);
-    if (!carry_out(x.handle, it.check.header(header), header))
+    std::memcpy(it.header.data(), x.buf.data(), it.header.size());
+    const auto frame = basp_header::parse(it.header);
+    if (!carry_out(x.handle, it.check.header(frame), frame))
       return;
-    if (header.payload_bytes == 0) {
-      pass_frame(x.handle, x.buf, nullptr);
+    if (frame.payload_bytes == 0) {
+      pass_part(x.handle, x.buf);
       return;
     }
-    it.header = x.buf;
-    return read(x.handle, header.payload_bytes);
+    it.frame = frame;
+    return read(x.handle, frame.payload_bytes);
   }
-  const auto frame = parsed(it.header);
+  const auto frame = *it.frame;
   const bool at_once = it.payload.empty() && x.buf.size() == frame.payload_bytes;
   if (!at_once) {
     it.payload.insert(it.payload.end(), x.buf.begin(), x.buf.end());
@@ -198,16 +188,21 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
       return read(x.handle, frame.payload_bytes - it.payload.size());
     }
   }
-  std::vector<char> header, collected;
-  header.swap(it.header);
+  it.frame.reset();
+  std::vector<char> collected;
   collected.swap(it.payload);
   auto& payload = at_once ? x.buf : collected;
+  header_.assign(it.header.begin(), it.header.end());
   const auto verdict = it.check.payload(frame, payload);
   if (it.check.greeted())
     ungreeted_.erase(it.number);
-  if (carry_out(x.handle, verdict, frame) && !pass_frame(x.handle, header, &payload))
-    return;
-  read(x.handle, basp_header::bytes); // nothing, if it was closed
+  // The framework asks for the next header itself.
+  if (carry_out(x.handle, verdict, frame)) {
+    if (pass_part(x.handle, header_))
+      pass_part(x.handle, payload);
+  } else {
+    read(x.handle, basp_header::bytes); // nothing, if it was closed
+  }
 }
 
 } // namespace headrace

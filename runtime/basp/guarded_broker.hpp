@@ -5,8 +5,10 @@
 
 #if HEADRACE_CAF_LEGACY
 
+#  include <array>
 #  include <caf/io/basp_broker.hpp>
 #  include <map>
+#  include <optional>
 #  include <unordered_map>
 #  include <vector>
 
@@ -37,7 +39,8 @@ private:
     basp_frame_check check;
     uint64_t number = 0;
     time_point since;
-    std::vector<char> header;  ///< of the frame whose payload is being read
+    std::optional<basp_header> frame; ///< whose payload is being read
+    std::array<char, basp_header::bytes> header{};
     std::vector<char> payload; ///< as much as has come
   };
 
@@ -57,7 +60,8 @@ private:
   void read(handle_type handle, size_t bytes);
   /// Lets the framework handle what this actor is handling.
   void pass_on();
-  bool pass_frame(handle_type handle, std::vector<char>& header, std::vector<char>* payload);
+  /// False if it closed the connection.
+  bool pass_part(handle_type handle, std::vector<char>& bytes);
 
   network_guard& guard_;
   basp_node self_;
@@ -69,6 +73,7 @@ private:
   /// same handle by then.
   std::unordered_map<handle_type, size_t> late_cleanups_;
   uint64_t last_number_ = 0;
+  std::vector<char> header_; ///< kept, as it is needed for every frame
 };
 
 } // namespace headrace
