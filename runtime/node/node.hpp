@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/basp/basp_refusal.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "headrace/runtime/link/transport_registry.hpp"
 #include "headrace/runtime/node/address.hpp"
@@ -18,6 +19,8 @@ struct node_counters {
   uint64_t hellos = 0;         ///< peers that introduced themselves
   uint64_t refused_hellos = 0; ///< peers of another major version
   link_counters links;
+  /// Connections of the actor port that were closed because of what they sent, or did not send.
+  basp_refusal_counters refused_by_actor_port{};
 };
 
 /// A process's place in a cluster: the actors' system, the data links, the log, and nothing global.

@@ -1,11 +1,11 @@
 #include "headrace/runtime/node/node_config.hpp"
 
+#include "headrace/runtime/basp/guarded_network.hpp"
 #include "headrace/runtime/message/types.hpp"
 #include "headrace/runtime/node/random_node_id.hpp"
 #include "headrace/runtime/node/tls_error_queue.hpp"
 
 #include <algorithm>
-#include <caf/io/middleman.hpp>
 #include <caf/openssl/manager.hpp>
 #include <thread>
 
@@ -22,7 +22,7 @@ std::string_view framework_name() noexcept {
 void configure_network(caf::actor_system_config& config, const node_options& options) {
   using port::option;
   port::register_announced(config);
-  config.load<caf::io::middleman>();
+  load_guarded_network(config, {.log = options.log, .greet_within = options.lease});
   name_at_random(config);
   if (options.tls.enabled()) {
     keep_tls_errors_apart();

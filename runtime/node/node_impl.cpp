@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/basp/guarded_network.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
 #include "headrace/runtime/node/connector_actor.hpp"
 #include "headrace/runtime/node/node_config.hpp"
@@ -90,7 +91,7 @@ node::impl::impl(node_options given, caf::actor_system& lent)
 }
 
 node_counters node::impl::counters() const {
-  return {bad_messages, hellos, refused_hellos, links->counters()};
+  return {bad_messages, hellos, refused_hellos, links->counters(), refused_by_network(*system)};
 }
 
 void node::impl::add_transports() {

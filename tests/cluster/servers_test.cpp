@@ -1,6 +1,6 @@
 #include "headrace/runtime/node/address.hpp"
 #include "tests/cluster/processes.hpp"
-#include "tests/support/huge_announcement.hpp"
+#include "tests/support/hoarding_peers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -129,8 +129,7 @@ TEST(Servers, ADispatcherAtItsMemoryLimitEndsWith75AndComesBackOnItsPort) {
   auto worker = start_worker(where);
   await_workers(where, 1);
   {
-    huge_announcement attack{parse_address(where).value().port};
-    ASSERT_TRUE(attack.sent());
+    const hoarding_peers attackers{parse_address(where).value().port, size_t{700} << 20};
     ASSERT_TRUE(dispatcher.read_until("memory limit of", patience));
     ASSERT_TRUE(dispatcher.read_until("exit code 75", patience));
     ASSERT_TRUE(dispatcher.read_until("dispatcher listening on " + where, patience));

@@ -5,7 +5,7 @@
 #include "headrace/runtime/process/stop_signal.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/process/child_body.hpp"
-#include "tests/support/huge_announcement.hpp"
+#include "tests/support/hoarding_peers.hpp"
 
 #include <csignal>
 #include <gtest/gtest.h>
@@ -53,12 +53,12 @@ TEST(ServerProcessTest, EndsAtItsMemoryLimitAndIsFoundAgainOnItsPort) {
   address where{"", "127.0.0.1", port};
   node client;
   auto before = connect(client, where, patience).value();
-  std::optional<huge_announcement> attacker{port};
-  ASSERT_TRUE(attacker->sent());
+  std::optional<hoarding_peers> attackers;
+  attackers.emplace(port, size_t{700} << 20);
   ASSERT_TRUE(server.read_until("memory limit of", patience));
   ASSERT_TRUE(server.read_until("exit code 75", patience));
   EXPECT_EQ(port_of(server), port);
-  attacker.reset();
+  attackers.reset();
   auto after = connect(client, where, patience);
   ASSERT_TRUE(after) << to_string(after.status());
   EXPECT_NE(after->peer.node_id, before.peer.node_id);

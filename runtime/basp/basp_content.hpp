@@ -1,0 +1,55 @@
+#pragma once
+
+#include "headrace/runtime/basp/basp_frame.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace headrace {
+
+/// Reads a payload step by step, never beyond its end. Sizes are checked against what is there, so
+/// that whoever reads the payload after this need not. Once a step has failed the others fail, too.
+class basp_content {
+public:
+  explicit basp_content(std::span<const char> bytes) : rest_(bytes) {}
+
+  std::optional<uint8_t> byte();
+  std::optional<uint16_t> half();
+  std::optional<uint64_t> word();
+  /// A count in groups of seven bits, the lowest first.
+  std::optional<size_t> count();
+  std::optional<std::string_view> text();
+  bool skip(size_t bytes);
+
+  /// The name of a node: of the usual kind, and of one that can be.
+  std::optional<basp_node> node();
+  /// Up to `most` texts.
+  bool texts(size_t most);
+  /// The framework's message, one of those that nodes of ours send to actors: an envelope, or if
+  /// `may_be_error` the framework's word that a request failed.
+  bool message(bool may_be_error);
+  /// The framework's error: code, category, and a context of simple values.
+  bool error();
+
+  bool at_end() const noexcept { return !failed_ && rest_.empty(); }
+
+private:
+  const char* take(size_t bytes);
+  template <class T>
+  std::optional<T> number();
+  std::optional<std::string_view> types();
+  bool error(int depth);
+  bool values(int depth);
+  bool value(std::string_view type, int depth);
+
+  std::span<const char> rest_;
+  bool failed_ = false;
+};
+
+/// Words as the framework has them in numbers. To an actor of this name its nodes say more than we
+/// send or need an answer to.
+inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
+/// The usual kind of a node's name.
+inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;
+
+} // namespace headrace

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "headrace/runtime/basp/basp_frame_check.hpp"
+#include "headrace/runtime/basp/network_guard.hpp"
+
+#if HEADRACE_CAF_LEGACY
+
+#  include <array>
+#  include <caf/io/basp_broker.hpp>
+#  include <map>
+#  include <optional>
+#  include <unordered_map>
+#  include <vector>
+
+namespace headrace {
+
+/// The guard of the network that `load_guarded_network` loaded.
+network_guard& guard_of(caf::actor_system& system);
+
+/// The framework's broker behind a check. Reads frames itself, a payload in pieces, so that memory
+/// grows only as bytes arrive, and gives the framework whole frames that passed.
+class guarded_broker final : public caf::io::basp_broker {
+public:
+  explicit guarded_broker(caf::actor_config& config);
+
+  caf::behavior make_behavior() override;
+  const char* name() const override { return "headrace.guarded_broker"; }
+
+  /// The framework would ask each new node for a server that starts actors, which nobody uses, and
+  /// would keep the actor that asks for ever.
+  void learned_new_node_directly(const caf::node_id&, bool) override {}
+  void learned_new_node_indirectly(const caf::node_id&) override {}
+
+private:
+  using handle_type = caf::io::connection_handle;
+  using side = basp_frame_check::side;
+
+  struct connection {
+    basp_frame_check check;
+    uint64_t number = 0;
+    time_point since;
+    std::optional<basp_header> frame; ///< whose payload is being read
+    std::array<char, basp_header::bytes> header{};
+    std::vector<char> payload; ///< as much as has come
+  };
+
+  void on_new(const caf::io::new_connection_msg& x);
+  void on_connected(handle_type handle);
+  void on_data(caf::io::new_data_msg& x);
+  void on_closed(handle_type handle);
+  void on_late_cleanup(handle_type handle);
+  void on_tick(caf::timespan lease);
+
+  void add(handle_type handle, side mine);
+  void forget(handle_type handle);
+  void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
+  void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
+  /// Closes the connection where the verdict says so. True if the frame is the framework's.
+  bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
+  void read(handle_type handle, size_t bytes);
+  /// Lets the framework handle what this actor is handling.
+  void pass_on();
+  /// False if it closed the connection.
+  bool pass_part(handle_type handle, std::vector<char>& bytes);
+
+  network_guard& guard_;
+  basp_node self_;
+  caf::behavior inner_;
+  std::unordered_map<handle_type, connection> connections_;
+  /// By number, the oldest first: accepted, and they have not said who they are.
+  std::map<uint64_t, handle_type> ungreeted_;
+  /// Connections that are gone and that the framework is going to forget; the next one may have the
+  /// same handle by then.
+  std::unordered_map<handle_type, size_t> late_cleanups_;
+  uint64_t last_number_ = 0;
+  std::vector<char> header_; ///< kept, as it is needed for every frame
+};
+
+} // namespace headrace
+
+#endif

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/basp/basp_refusal.hpp"
+#include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/log/logger.hpp"
+
+#include <cstdint>
+
+namespace headrace {
+
+struct guarded_network_options {
+  /// What is refused is logged here: of each cause the first time, the tenth, the hundredth ...
+  logger log;
+  /// Who connected says who it is within this time.
+  duration greet_within = std::chrono::seconds{5};
+  /// More connections that have not greeted are not kept: the oldest goes.
+  size_t most_ungreeted = 64;
+  /// What may wait to be written to a peer when it sends something.
+  size_t most_unread_bytes = size_t{256} << 20;
+};
+
+/// Loads the framework's network into an actor system, with a check (basp_frame_check) of every
+/// frame that its connections bring, whether with TLS or without. Release 1.1 is loaded as it is.
+void load_guarded_network(caf::actor_system_config& config, guarded_network_options options);
+
+/// Of a system that was configured so; of any other, zeros.
+basp_refusal_counters refused_by_network(caf::actor_system& system);
+
+} // namespace headrace

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "tests/runtime/basp/basp_frames.hpp"
+#include "tests/runtime/link/raw_peer.hpp"
+
+#include <list>
+#include <stdexcept>
+
+namespace headrace::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/// A sanitizer's own memory would count against a limit of memory.
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+/// Connections to an actor port on loopback that greet like nodes, and then each send almost all of
+/// the largest message. The port keeps what it has got of it, over `bytes` in all.
+class hoarding_peers {
+public:
+  hoarding_peers(uint16_t port, size_t bytes) {
+    auto header = basp_direct({}).header;
+    header.payload_bytes = longest_basp_payload;
+    const std::string almost(longest_basp_payload - 1, 'x');
+    try {
+      for (size_t sent = 0; sent < bytes; sent += almost.size()) {
+        auto& peer = peers_.emplace_back(port);
+        peer.send(basp_client_handshake(static_cast<char>(peers_.size())).bytes()
+                  + basp_frame{header, {}}.bytes());
+        peer.send(almost);
+      }
+    } catch (const std::runtime_error&) {
+      // Nobody listens: the process has reached its limit before.
+    }
+  }
+
+private:
+  std::list<raw_peer> peers_;
+};
+
+} // namespace headrace::test
