@@ -116,8 +116,7 @@ TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
   EXPECT_EQ(said(ends(7, 30)), texts{}) << "there is nobody to tell";
   EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7"}));
   EXPECT_EQ(core.leaving(), step::draining) << "it may be back in time to be told";
-  EXPECT_EQ(said(registered_again()),
-            (texts{"log info registered", "end 7 left 30"}));
+  EXPECT_EQ(said(registered_again()), (texts{"log info registered", "end 7 left 30"}));
   EXPECT_EQ(said(core.end_acknowledged(task_id{7}, {})), (texts{"goodbye 5"}));
 }
 
