@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -245,8 +246,8 @@ void faulty_service::wait_for_trainers() {
 }
 
 void faulty_service::stop_servers() {
-  // One that is stopped for good cannot end.
-  if (what_.what == fault::stop)
+  // A server that is stopped for good cannot end.
+  if (what_.what == fault::stop && what_.where != place::trainer)
     stopped_process()->kill(SIGCONT);
   for (auto& w : workers_)
     if (!w.killed && !w.told_to_end)
@@ -266,7 +267,22 @@ told_history faulty_service::run() {
   befall();
   wait_for_trainers();
   stop_servers();
+  say_what_came_again();
+  for (const auto& t : trainers_)
+    if (t.resumed_at)
+      t.record->was_stopped_at(*t.resumed_at);
   return history();
+}
+
+void faulty_service::say_what_came_again() {
+  // What an error excuses is told all the same.
+  if (what_.off || what_.job.empty())
+    return;
+  std::map<int64_t, size_t> times;
+  for (const auto& t : trainers_)
+    for (auto x : t.record->handed_out()) ++times[x];
+  if (const auto again = std::ranges::count_if(times, [](const auto& x) { return x.second > 1; }))
+    say(fmt::format("{} elements were handed out to more than one trainer", again));
 }
 
 // -- for the judge ----------------------------------------------------------------------------
@@ -309,11 +325,11 @@ told_history faulty_service::history() const {
     told_reading one;
     one.of = {.name = t.name,
               .handed_out = t.record->handed_out(),
+              .handed_out_at = t.record->handed_out_at(),
               .ended = t.record->ended(),
               .remark = t.record->remark(),
               .over = true,
               .gone = !t.record->ended()};
-    one.resumed_at = t.resumed_at;
     one.may_fail = over || (hit && away);
     one.hung = t.hung;
     one.longest_wait = t.record->longest_wait();

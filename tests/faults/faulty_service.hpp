@@ -60,6 +60,7 @@ private:
   /// The relays that the scenario is about.
   std::vector<relay*> relays();
   child_process* stopped_process();
+  void say_what_came_again();
   told_history history() const;
   bool is_away(duration margin) const;
 

@@ -31,7 +31,6 @@ public:
       else
         little_is_lost(group);
     }
-    nothing_is_handed_out_that_went_to_others();
     return std::move(found_);
   }
 
@@ -108,26 +107,6 @@ private:
         return find("end", fmt::format("the end came when element {} had come {} times; {} workers "
                                        "were there from beginning to end",
                                        x, came, told_.steady));
-  }
-
-  void nothing_is_handed_out_that_went_to_others() {
-    if (told_.off || !told_.shared)
-      return;
-    for (const auto& one : told_.readings) {
-      if (!one.resumed_at)
-        continue;
-      std::set<int64_t> others;
-      for (const auto& other : told_.readings)
-        if (&other != &one)
-          others.insert(other.of.handed_out.begin(), other.of.handed_out.end());
-      // One may have been handed out and not yet written down.
-      const auto first = std::min(*one.resumed_at + 1, one.of.handed_out.size());
-      for (auto x : one.of.handed_out.subspan(first))
-        if (others.contains(x))
-          return find("stale", fmt::format("{} was handed element {} after it had been stopped, "
-                                           "and another trainer was, too",
-                                           one.of.name, x));
-    }
   }
 
   const told_history& told_;

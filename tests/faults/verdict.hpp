@@ -4,7 +4,6 @@
 #include "tests/support/reading.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,6 @@ namespace headrace::test {
 /// One trainer process and what befell it, for the judge.
 struct told_reading {
   reading of;
-  /// It was stopped, and had been handed so many elements when it went on.
-  std::optional<size_t> resumed_at;
   /// Something kept it, the dispatcher or the workers away for long enough that it may read an
   /// error.
   bool may_fail = false;

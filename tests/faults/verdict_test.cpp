@@ -81,16 +81,16 @@ TEST_F(Verdict, TakesTheSameElementsOfJobsOfTheirOwnForNoRepetition) {
   EXPECT_EQ(broken(), rules{});
 }
 
-TEST_F(Verdict, FindsWhatIsHandedOutAfterAStopAlthoughItWentToOthers) {
-  given[1].push_back(11);
+TEST_F(Verdict, FindsWhatIsHandedOutByOneThatWasGivenUpAfterItWentToOthers) {
+  const std::vector<int64_t> early(12, 1), late(9, 2);
+  given[1].push_back(3);
   first.of.ended = aborted("its rows went to others");
   first.may_fail = true;
-  first.resumed_at = 12;
-  EXPECT_EQ(broken(), rules{}) << "it was handed out before";
-  first.resumed_at = 11;
-  EXPECT_EQ(broken(), rules{}) << "perhaps before, and written down after";
-  first.resumed_at = 10;
-  EXPECT_EQ(broken(), rules{"stale"});
+  first.of.handed_out_at = early;
+  second.of.handed_out_at = late;
+  EXPECT_EQ(broken(), rules{});
+  first.of.handed_out_at = {late.data(), 0}; // after all others
+  EXPECT_EQ(broken(), rules{"repeat"});
 }
 
 TEST_F(Verdict, FindsALossOfWhichNobodyReads) {

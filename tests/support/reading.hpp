@@ -2,8 +2,10 @@
 
 #include "headrace/runtime/base/status.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +27,8 @@ struct violation {
 struct reading {
   std::string name;
   std::span<const int64_t> handed_out;
+  /// When, on one clock for all readings, in order. What lies beyond it came last of all.
+  std::span<const int64_t> handed_out_at;
   std::optional<status> ended; ///< what it read last
   std::string remark;          ///< that came with the end
   bool over = true;            ///< it ended, left, or died
@@ -32,32 +36,43 @@ struct reading {
   /// not have reported all, and no trainer is left to be told.
   bool gone = false;
 
-  /// Of a reader that is gone, or read that it is none any more, others are given what it had not
-  /// reported.
-  bool may_be_repeated() const { return gone || (ended && ended->code() == status_code::aborted); }
+  /// Of a reader that is gone, or read that it is none any more or may be none, others are given
+  /// what it had not reported.
+  bool may_be_repeated() const {
+    return gone
+           || (ended
+               && (ended->code() == status_code::aborted
+                   || ended->message().find("gone to other readers") != std::string::npos));
+  }
   bool ended_well() const { return ended && ended->ok(); }
 };
 
 /// Looks at trainers that read one repetition together: an element comes at most `copies` times,
-/// but for what may be repeated.
+/// but for what may be repeated. Who hands out one that another was given may not excuse it.
 inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1) {
-  struct places {
-    const reading* first = nullptr;
-    size_t times = 0;
+  struct one {
+    int64_t at = 0;
+    const reading* to = nullptr;
   };
-  std::map<int64_t, places> of;
+  std::map<int64_t, std::vector<one>> of;
   for (const auto& r : group)
-    for (auto x : r.handed_out) {
-      auto& at = of[x];
-      if (at.first == nullptr)
-        at.first = &r;
-      if (++at.times <= copies)
-        continue;
-      if (at.first != &r && (r.may_be_repeated() || at.first->may_be_repeated()))
-        continue;
-      return violation{"repeat", fmt::format("element {} was handed out to {} and then to {}", x,
-                                             at.first->name, r.name)};
+    for (size_t i = 0; i < r.handed_out.size(); ++i)
+      of[r.handed_out[i]].push_back(
+        {i < r.handed_out_at.size() ? r.handed_out_at[i] : std::numeric_limits<int64_t>::max(),
+         &r});
+  for (auto& [element, times] : of) {
+    std::ranges::stable_sort(times, {}, &one::at);
+    // Each copy may be handed out, and again for each time that was not reported.
+    size_t allowed = copies;
+    for (size_t i = 0; i < times.size(); ++i) {
+      const bool excused =
+        i + 1 < times.size() && times[i].to->may_be_repeated() && times[i].to != times[i + 1].to;
+      allowed += excused;
+      if (i + 1 > allowed)
+        return violation{"repeat", fmt::format("element {} was handed out to {} and then to {}",
+                                               element, times[i - 1].to->name, times[i].to->name)};
     }
+  }
   return {};
 }
 

@@ -44,10 +44,12 @@ public:
   // -- the trainer's side -----------------------------------------------------------
 
   /// It was handed this element. More than the capacity are counted and not kept.
-  void add(int64_t element) noexcept {
+  void add(int64_t element, time_point when) noexcept {
     const auto n = at_->count.load(std::memory_order_relaxed);
-    if (n < capacity())
+    if (n < capacity()) {
       elements()[n] = element;
+      times()[n] = when.time_since_epoch().count();
+    }
     at_->count.store(n + 1, std::memory_order_release);
   }
   /// It asks for an element, and is given one or reads the end.
@@ -69,6 +71,19 @@ public:
   uint64_t count() const noexcept { return at_->count.load(std::memory_order_acquire); }
   std::span<const int64_t> handed_out() const noexcept {
     return {elements(), std::min<uint64_t>(count(), capacity())};
+  }
+  /// When each was, by the machine's monotonic clock.
+  std::span<const int64_t> handed_out_at() const noexcept {
+    return {times(), std::min<uint64_t>(count(), capacity())};
+  }
+  /// The process went on after a stop: what it was handed first may have been handed out before,
+  /// and is said to have been.
+  void was_stopped_at(uint64_t count) noexcept {
+    const auto all = handed_out_at();
+    if (count == 0 || count >= all.size())
+      return;
+    for (const auto when = all[count]; count < all.size() && all[count] == when; ++count)
+      times()[count] = all[count - 1];
   }
   duration longest_wait() const noexcept { return duration{at_->longest_wait}; }
   std::string remark() const { return at_->remark; }
@@ -101,9 +116,12 @@ private:
       throw std::runtime_error{"cannot map the record " + file};
     at_ = static_cast<header*>(at);
   }
-  static size_t size_of(uint64_t capacity) { return sizeof(header) + capacity * sizeof(int64_t); }
-  uint64_t capacity() const noexcept { return (bytes_ - sizeof(header)) / sizeof(int64_t); }
+  static size_t size_of(uint64_t capacity) {
+    return sizeof(header) + 2 * capacity * sizeof(int64_t);
+  }
+  uint64_t capacity() const noexcept { return (bytes_ - sizeof(header)) / sizeof(int64_t) / 2; }
   int64_t* elements() const noexcept { return reinterpret_cast<int64_t*>(at_ + 1); }
+  int64_t* times() const noexcept { return elements() + capacity(); }
   template <size_t N>
   static void copy(std::string_view text, char (&to)[N]) noexcept {
     const auto n = std::min(text.size(), N - 1);

@@ -55,12 +55,13 @@ private:
     for (int64_t steps = 1;; ++steps) {
       record_.asks(now());
       const auto next = it.next();
-      record_.was_answered(now());
+      const auto answered = now();
+      record_.was_answered(answered);
       if (!next)
         return next.status();
       if (!*next)
         return {};
-      for (auto x : (**next)[0].as<int64_t>()) record_.add(x);
+      for (auto x : (**next)[0].as<int64_t>()) record_.add(x, answered);
       if (record_.count() >= static_cast<uint64_t>(orders_.begun_after))
         say_begun();
       // The work that a trainer does with its elements.

@@ -44,6 +44,7 @@ std::vector<reading> judge::readings(const std::vector<const trainer_process*>& 
       h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(t));
     out.push_back({.name = t->name(),
                    .handed_out = h.handed_out,
+                   .handed_out_at = h.handed_out_at,
                    .ended = h.ended,
                    .remark = h.remark,
                    .over = t->over(),
