@@ -135,7 +135,10 @@ void faulty_service::befall() {
   case fault::stop: stopped_process()->kill(SIGSTOP); break;
   case fault::kill:
     stopped_process()->kill(SIGKILL);
-    (what_.where == place::worker ? workers_[0].killed : trainers_.back().killed) = true;
+    if (what_.where == place::dispatcher)
+      dispatcher_over_ = true;
+    else
+      (what_.where == place::worker ? workers_[0].killed : trainers_.back().killed) = true;
     break;
   case fault::end: return end_all();
   }
@@ -196,7 +199,7 @@ void faulty_service::roll() {
 
 void faulty_service::end_all() {
   std::vector<child_process*> all{&dispatcher_->process};
-  dispatcher_told_to_end_ = true;
+  dispatcher_over_ = true;
   for (auto& w : workers_) {
     w.told_to_end = true;
     all.push_back(&w.process->process);
@@ -255,7 +258,7 @@ void faulty_service::stop_servers() {
   for (auto& w : workers_)
     if (!w.killed && !w.told_to_end)
       expect_end(w.name, w.process->process);
-  if (!dispatcher_told_to_end_) {
+  if (!dispatcher_over_) {
     dispatcher_->process.kill(SIGTERM);
     expect_end("dispatcher", dispatcher_->process);
   }

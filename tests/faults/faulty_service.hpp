@@ -71,7 +71,7 @@ private:
   std::deque<worker> workers_;
   std::deque<trainer> trainers_;
   std::vector<told_server> ends_;
-  bool dispatcher_told_to_end_ = false;
+  bool dispatcher_over_ = false; ///< killed, or its end was looked at
   time_point broke_at_{};
   std::optional<time_point> healed_at_;
   std::vector<std::string> story_;

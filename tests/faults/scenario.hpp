@@ -67,7 +67,7 @@ struct scenario {
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
               uint64_t seed, const fault_scale& scale);
 
-/// One of each kind, with leases of two seconds.
+/// One of each kind, with leases of two seconds where faults are longer.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);
