@@ -94,7 +94,10 @@ std::vector<relay*> faulty_service::relays() {
   std::vector<relay*> out;
   switch (what_.where) {
   case place::data: return {workers_[0].data.get()};
-  case place::worker_control: return {workers_[0].control.get()};
+  case place::worker_control:
+    for (size_t i = 0; i < (what_.what == fault::roll ? what_.workers : 1); ++i)
+      out.push_back(workers_[i].control.get());
+    return out;
   case place::trainer_control: return {trainers_.back().control.get()};
   default:
     // Workers that are replaced while trainers cannot reach the dispatcher.
@@ -307,11 +310,16 @@ told_history faulty_service::history() const {
                            || (worker_hit && is_away(lease))
                            || (what_.where == place::dispatcher && is_away(lease));
 
+  // Workers are replaced while trainers, or they themselves, cannot reach the dispatcher.
+  const bool cut_off = f == fault::roll && what_.where != place::worker_control;
+
   told_history out;
   out.elements = elements_of(what_.graph, what_.total);
   out.off = what_.off;
   out.shared = !what_.job.empty();
-  out.single_rows = what_.graph != "batch";
+  // Receipts of rows in a random order, shared by several readers, may be approximate.
+  const bool shuffled = what_.graph == "shuffle" || what_.graph == "several";
+  out.single_rows = what_.graph != "batch" && !(shuffled && what_.trainers > 1);
   out.worker_away = worker_away;
   out.copies = workers_.size();
   out.steady = worker_away || f == fault::refuse ? what_.workers - 1 : what_.workers;
@@ -323,8 +331,7 @@ told_history faulty_service::history() const {
   for (const auto& t : trainers_) {
     const bool hit = trainer_hit ? &t == &trainers_.back() : true;
     // A trainer that is away loses its place after a lease; all else is an error of a wait.
-    const bool away =
-      trainer_hit || f == fault::roll ? is_away(lease) : is_away(what_.worker_timeout);
+    const bool away = trainer_hit || cut_off ? is_away(lease) : is_away(what_.worker_timeout);
     told_reading one;
     one.of = {.name = t.name,
               .handed_out = t.record->handed_out(),

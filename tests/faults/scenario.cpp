@@ -94,6 +94,7 @@ std::vector<scenario> short_round(uint64_t seed) {
   add(fault::kill, place::worker, small.below, false, 2);
   add(fault::kill, place::trainer, {}, false, 2);
   add(fault::roll, place::worker, small.above, false, 1);
+  add(fault::roll, place::worker_control, small.above, false, 2);
   for (size_t trainers : {1, 2}) {
     add(fault::end, place::dispatcher, {}, false, trainers);
     add(fault::end, place::dispatcher, {}, true, trainers);
@@ -114,7 +115,7 @@ std::vector<scenario> full_round(uint64_t seed) {
       for (auto what : {fault::cut, fault::hold, fault::swallow_forth, fault::swallow_back})
         add(what, where, length, seed);
     add(fault::refuse, place::data, length, seed);
-    add(fault::roll, place::worker, length, seed);
+    for (auto where : {place::worker, place::worker_control}) add(fault::roll, where, length, seed);
     for (auto where : {place::dispatcher, place::worker, place::trainer})
       add(fault::stop, where, length, seed);
   }

@@ -18,7 +18,8 @@ enum class fault : uint8_t {
   refuse,        ///< one more worker joins, whose data port refuses
   stop,          ///< SIGSTOP, and SIGCONT when healed
   kill,          ///< SIGKILL; another worker comes when healed
-  roll,          ///< each worker is replaced in turn, while trainers cannot reach the dispatcher
+  roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
+                 ///< that go) cannot reach the dispatcher
   end,           ///< SIGTERM to everything at once
 };
 std::string to_string(fault x);

@@ -32,7 +32,7 @@ struct told_history {
   std::vector<int64_t> elements; ///< that the graph gives, in ascending order
   bool off = false;
   bool shared = false; ///< the readings share a job; else each has one of its own
-  /// The graph keeps rows apart, one a split.
+  /// The graph keeps rows apart, one a split, and it can be said exactly which came.
   bool single_rows = true;
   /// A worker died, left, or was away for about its lease.
   bool worker_away = false;
