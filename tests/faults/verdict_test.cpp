@@ -135,6 +135,19 @@ TEST_F(Verdict, FindsMoreCopiesThanThereWereWorkers) {
   EXPECT_EQ(broken(), rules{});
 }
 
+TEST_F(Verdict, AllowsEachCopyThatOneThatDiedHadToComeAgain) {
+  in_copies(2);
+  given[1] = {7, 7};
+  second.of.gone = true;
+  second.of.ended.reset();
+  const std::vector<int64_t> late(given[0].size(), 9), early(2, 1);
+  first.of.handed_out_at = late;
+  second.of.handed_out_at = early;
+  EXPECT_EQ(broken(), rules{});
+  second.of.handed_out_at = {late.data(), 0};
+  EXPECT_EQ(broken(), rules{"repeat"}) << "others had been given both";
+}
+
 TEST_F(Verdict, FindsAnElementThatIsNone) {
   given[1].push_back(20);
   EXPECT_EQ(broken(), rules{"foreign"});

@@ -62,15 +62,19 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
          &r});
   for (auto& [element, times] : of) {
     std::ranges::stable_sort(times, {}, &one::at);
-    // Each copy may be handed out, and again for each time that was not reported.
+    // Each copy may be handed out, and again for each time that was perhaps not reported. To one
+    // trainer it is not, whatever became of that one.
     size_t allowed = copies;
+    std::map<const reading*, size_t> to;
     for (size_t i = 0; i < times.size(); ++i) {
-      const bool excused =
-        i + 1 < times.size() && times[i].to->may_be_repeated() && times[i].to != times[i + 1].to;
-      allowed += excused;
-      if (i + 1 > allowed)
-        return violation{"repeat", fmt::format("element {} was handed out to {} and then to {}",
-                                               element, times[i - 1].to->name, times[i].to->name)};
+      const auto& now = times[i];
+      if (i + 1 > allowed || ++to[now.to] > copies)
+        return violation{"repeat",
+                         fmt::format("element {} was handed out to {} and then to {}", element,
+                                     times[i == 0 ? 0 : i - 1].to->name, now.to->name)};
+      allowed += now.to->may_be_repeated()
+                 && std::any_of(times.begin() + static_cast<std::ptrdiff_t>(i), times.end(),
+                                [&](const one& x) { return x.to != now.to; });
     }
   }
   return {};
