@@ -31,6 +31,7 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     out_(std::move(out)),
     log_(std::move(log)),
     sends_graph_(options_.dataset && options_.dataset->graph.size() < large_graph),
+    looked_at_(now),
     beat_at_(now + timing_.heartbeat),
     lease_until_(now),
     without_worker_since_(now),
@@ -162,8 +163,12 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   version_ = state.version;
   shared_ = state.shared;
   timing_ = state.timing;
-  if (first) // the lease may be shorter than the heartbeat that was meant before
+  if (first) { // the lease may be shorter than the heartbeat that was meant before
     beat_at_ = now + timing_.heartbeat;
+    looked_at_ = now;
+    if (shared_) // the process may be stopped before its first heartbeat
+      out_->trust_until(now + trust());
+  }
   if (!state.failure.ok())
     return fail(state.failure);
   std::set<task_id> present;
@@ -374,8 +379,21 @@ void consumer_core::beat(time_point now) {
   else if (!waiting_since_)
     waiting_since_ = now;
   if (auto how = overdue(now); !how)
-    return fail(how);
+    return fail(with_its_place(how, now));
+  // The trainer may be in the midst of a block for long. What is not reported when this reader dies
+  // or is given up comes again.
+  if (shared_)
+    refill(true);
   say_alive(now);
+}
+
+status consumer_core::with_its_place(const status& why, time_point now) const {
+  if (!shared_ || !known_ || now < lease_until_)
+    return why;
+  return {why.code(),
+          fmt::format("{} (this consumer was not heard of at the dispatcher for its lease of "
+                      "{:.1f} s: its rows may have gone to other readers)",
+                      why.message(), std::chrono::duration<double>(timing_.lease).count())};
 }
 
 void consumer_core::say_alive(time_point now) {

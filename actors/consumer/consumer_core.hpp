@@ -173,6 +173,8 @@ private:
   void forget_ended();
   /// The bound on waiting that has passed; ok: none.
   status overdue(time_point now) const;
+  /// `why`, and that the job may have given this reader up, where it may.
+  status with_its_place(const status& why, time_point now) const;
   void fail(const status& why);
   status not_served() const;
   status not_reached(const stream& s) const;

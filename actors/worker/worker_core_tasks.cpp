@@ -185,10 +185,12 @@ worker_core::commands worker_core::leave(bool at_once, time_point now) {
   commands out;
   if (step_ != step::staying)
     return out;
-  if (at_once || !up_) {
+  if (at_once) {
     go(out);
     return out;
   }
+  // Streams flow without a dispatcher, too; it may be back to hear the ends before the drain is
+  // over.
   step_ = step::draining;
   drain_at_ = now + drain_;
   if (!tasks_.empty())

@@ -6,6 +6,7 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/patience.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ inline child_process headrace_command(std::vector<std::string> arguments,
 }
 
 /// A dispatcher or worker in a process of its own. `--no-restart`: the process started is the
-/// server.
+/// server. It logs where `more` names a file.
 struct server_process {
   child_process process;
   std::string address; ///< as on its first line
@@ -37,7 +38,9 @@ struct server_process {
 
 private:
   static std::vector<std::string> arguments(std::string role, std::vector<std::string> more) {
-    std::vector<std::string> all{std::move(role), "--no-restart", "--log-level", "off"};
+    std::vector<std::string> all{std::move(role), "--no-restart"};
+    if (std::ranges::find(more, "--log-file") == more.end())
+      all.insert(all.end(), {"--log-level", "off"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }

@@ -16,6 +16,8 @@ std::string headrace_program();
 std::string digits_program();
 /// Continues an iterator from its position in a process of its own.
 std::string resume_program();
+/// Reads one epoch of a job in a process of its own; see trainer_orders.hpp.
+std::string trainer_program();
 
 /// Plug-ins that are refused.
 std::string refused_plugins_folder();

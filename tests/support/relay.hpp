@@ -99,6 +99,11 @@ public:
     swallow_now_[static_cast<int>(which)] = true;
     wake();
   }
+  /// While true, throws away what goes in that direction over all connections, also those to come.
+  void swallow_all(direction which, bool on) {
+    swallowing_[static_cast<int>(which)] = on;
+    wake();
+  }
   /// While true, connections are closed as soon as they are accepted.
   void refuse(bool on) { refusing_ = on; }
   /// Bytes let through in that direction so far.
@@ -171,7 +176,7 @@ private:
       held.resize(n > 0 ? static_cast<size_t>(n) : 0);
       if (x.ended[i])
         ::shutdown(x.fd[1 - i], SHUT_WR);
-      if (x.swallowed[i])
+      if (x.swallowed[i] || swallowing_[i])
         held.clear();
     }
     if (!held.empty()) {
@@ -246,6 +251,7 @@ private:
   std::atomic<bool> stopping_{false};
   std::atomic<bool> refusing_{false};
   std::atomic<bool> holding_{false};
+  std::atomic<bool> swallowing_[2] = {false, false};
   std::atomic<size_t> connections_{0};
   std::atomic<size_t> cuts_{0};
   std::atomic<uint64_t> forwarded_[2] = {0, 0};

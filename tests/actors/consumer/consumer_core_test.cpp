@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -49,13 +50,15 @@ protected:
 
   const time_point began{1h};
   time_point now = began;
-  std::shared_ptr<handout> out = std::make_shared<handout>([] {});
-  consumer_core core{{.dataset_id = "d", .worker_timeout = 10s, .goodbye_timeout = 20s},
-                     consumer_id{1},
-                     "dispatcher:1",
-                     out,
-                     logger{},
-                     began};
+  std::shared_ptr<handout> out = std::make_shared<handout>([] {}, [this] { return now; });
+  std::vector<std::string> logged;
+  consumer_core core{
+    {.dataset_id = "d", .worker_timeout = 10s, .goodbye_timeout = 20s},
+    consumer_id{1},
+    "dispatcher:1",
+    out,
+    logger::open({.sink = [this](std::string_view x) { logged.emplace_back(x); }}).value(),
+    began};
 };
 
 TEST_F(ConsumerCore, LooksAtItsWaitsAHeartbeatAfterItBegan) {
@@ -82,6 +85,54 @@ TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   EXPECT_THAT(how.message(), testing::HasSubstr("worker:2"));
   EXPECT_THAT(how.message(), testing::HasSubstr("a wall"));
   EXPECT_LT(now, began + 13s) << "the bound is 10 s";
+}
+
+TEST_F(ConsumerCore, HandsOutNothingAfterAStopThatBeganBeforeItsFirstHeartbeat) {
+  reads();
+  now += lease_timing{}.lease;
+  EXPECT_EQ(out->claim_up_to(1), (std::pair<size_t, size_t>{0, 0})) << "no timer was run yet";
+  EXPECT_TRUE(logged.empty());
+  core.timer(now);
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_THAT(logged[0], testing::HasSubstr("did not run"));
+}
+
+TEST_F(ConsumerCore, SaysWithEachHeartbeatHowFarItsTrainerIsInABlock) {
+  reads();
+  core.linked("worker:1", now);
+  core.arrived(task_id{7}, from_task{stream_opened{}}, now);
+  const auto handed_out = [&] {
+    std::vector<uint64_t> marks;
+    for (const auto& x : only<consume::send>(at_the_next_deadline()))
+      if (const auto* grant = std::get_if<stream_grant>(&x.what))
+        marks.push_back(grant->handed_out);
+    return marks;
+  };
+  EXPECT_THAT(handed_out(), testing::IsEmpty()) << "it was said when the stream was opened";
+  out->claim_up_to(1);
+  EXPECT_THAT(handed_out(), testing::ElementsAre(3));
+  EXPECT_THAT(handed_out(), testing::IsEmpty());
+}
+
+TEST_F(ConsumerCore, DoesNotTakeItsBeginningForAStop) {
+  reads();
+  at_the_next_deadline();
+  EXPECT_THAT(logged, testing::IsEmpty());
+}
+
+TEST_F(ConsumerCore, SaysThatItsRowsMayBeOthersWhereItFailsAfterItsLease) {
+  reads();
+  core.dispatcher_down(unavailable("cut"), now);
+  out->claim_up_to(1);
+  std::shared_ptr<const block> current;
+  status how;
+  handout::outcome last{};
+  while ((last = out->try_next(current, how)) == handout::outcome::nothing_yet
+         && now < began + 1min)
+    at_the_next_deadline();
+  ASSERT_EQ(last, handout::outcome::over);
+  EXPECT_EQ(how.code(), status_code::unavailable);
+  EXPECT_THAT(how.message(), testing::HasSubstr("its rows may have gone to other readers"));
 }
 
 TEST_F(ConsumerCore, QuitsWhenItsJobHasHeardHowFarItIs) {

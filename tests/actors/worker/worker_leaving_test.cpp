@@ -34,7 +34,7 @@ TEST_F(WorkerLeaving, GoesAtOnceWhenTheWholeServiceEnds) {
   EXPECT_EQ(core.leaving(), step::gone);
 }
 
-TEST_F(WorkerLeaving, GoesAtOnceWithoutADispatcher) {
+TEST_F(WorkerLeaving, GoesAtOnceWithoutADispatcherWhereItHasNoTask) {
   EXPECT_EQ(said(core.leave(false, now)), (texts{"left"}));
   EXPECT_EQ(core.leaving(), step::gone);
 }
@@ -103,6 +103,31 @@ TEST_F(WorkerLeaving, GoesWithoutAGoodbyeWhenTheDrainIsOverAndTheDispatcherIsAwa
   EXPECT_EQ(said(after(millis(500))),
             (texts{"log warn what a task had begun is lost: it did not reach its consumers in time",
                    "close 7", "left"}));
+  EXPECT_EQ(core.leaving(), step::gone);
+}
+
+TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
+  registered();
+  running(7);
+  core.dispatcher_down(unavailable("gone"));
+  EXPECT_EQ(said(core.leave(false, now)), (texts{"log info leaving", "leaving 7"}));
+  EXPECT_EQ(core.leaving(), step::draining);
+  EXPECT_EQ(core.next_deadline(), now + millis(500));
+  EXPECT_EQ(said(ends(7, 30)), texts{}) << "there is nobody to tell";
+  EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7"}));
+  EXPECT_EQ(core.leaving(), step::draining) << "it may be back in time to be told";
+  EXPECT_EQ(said(registered_again()), (texts{"log info registered", "end 7 left 30"}));
+  EXPECT_EQ(said(core.end_acknowledged(task_id{7}, {})), (texts{"goodbye 5"}));
+}
+
+TEST_F(WorkerLeaving, GoesWhenTheDrainIsOverThoughNobodyHeardOfItsEnds) {
+  registered();
+  running(7);
+  core.dispatcher_down(unavailable("gone"));
+  core.leave(false, now);
+  ends(7, 30);
+  core.task_down(task_id{7}, {}, false, {});
+  EXPECT_EQ(said(after(millis(500))), (texts{"left"}));
   EXPECT_EQ(core.leaving(), step::gone);
 }
 

@@ -349,6 +349,17 @@ void disturbed_world::run() {
   // Named jobs are kept for a while when nobody reads them.
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
     t.run_until(t.now() + 330s);
+  for (const auto& x : world_->trainers) {
+    const auto& h = x.history();
+    story_.push_back(fmt::format("{:8.3f} s  {} {} after {} elements{}{}",
+                                 seconds((x.over() && !h.killed ? h.ended_at : t.now()) - began_),
+                                 x.name(),
+                                 h.ended    ? "reads its end: " + to_string(*h.ended)
+                                 : h.left   ? "has left"
+                                 : h.killed ? "is dead"
+                                            : "still waits",
+                                 h.handed_out.size(), h.remark.empty() ? "" : ", and: ", h.remark));
+  }
   judge_ = std::make_unique<judge>(*world_, excuses_, starving_);
 }
 

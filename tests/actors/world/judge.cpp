@@ -36,31 +36,25 @@ void judge::every_wait_ended() {
                                t.history().handed_out.size()));
 }
 
-void judge::nothing_repeated() {
-  for (const auto& group : groups()) {
-    std::map<int64_t, const trainer_process*> first;
-    for (const auto* t : group) {
-      const auto& h = t->history();
-      for (auto x : h.handed_out) {
-        const auto [at, fresh] = first.emplace(x, t);
-        if (fresh)
-          continue;
-        // Of one that died, stands still for good, or was told that it is not a reader any more,
-        // all that it did not report is given to others. So it is of one that left and could not
-        // say so while its lease ran: no trainer is left to be told.
-        const auto excused = [&](const trainer_process* who) {
-          const auto& h = who->history();
-          return h.killed || who->stopped() || (h.ended && h.ended->code() == status_code::aborted)
-                 || (h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(who)));
-        };
-        if (at->second != t && (excused(t) || excused(at->second)))
-          continue;
-        find("repeat", fmt::format("element {} was handed out to {} and then to {}", x,
-                                   at->second->name(), t->name()));
-        break;
-      }
-    }
+std::vector<reading> judge::readings(const std::vector<const trainer_process*>& group) const {
+  std::vector<reading> out;
+  for (const auto* t : group) {
+    const auto& h = t->history();
+    const bool left_unheard =
+      h.left && !h.goodbye_heard && excuses_.trainers_away.contains(index_of(t));
+    out.push_back({.name = t->name(),
+                   .handed_out = h.handed_out,
+                   .handed_out_at = h.handed_out_at,
+                   .ended = h.ended,
+                   .remark = h.remark,
+                   .over = t->over(),
+                   .gone = h.killed || t->stopped() || left_unheard});
   }
+  return out;
+}
+
+void judge::nothing_repeated() {
+  for (const auto& group : groups()) find(find_repetition(readings(group)));
 }
 
 std::vector<int64_t> judge::missing() const {
@@ -170,21 +164,8 @@ void judge::little_lost() {
 void judge::no_loss_is_silent() {
   if (!dynamic() || excuses_.dispatcher_lost_state)
     return;
-  for (const auto& group : groups()) {
-    std::set<int64_t> given;
-    const trainer_process* content = nullptr; // ended well, and knows of no loss
-    bool all_over = true;
-    for (const auto* t : group) {
-      const auto& h = t->history();
-      given.insert(h.handed_out.begin(), h.handed_out.end());
-      all_over &= t->over();
-      if (h.ended && h.ended->ok() && h.remark.empty())
-        content = t;
-    }
-    if (content != nullptr && all_over && given.size() < world_.data.elements())
-      find("silent", fmt::format("{} ended well without a word, and {} elements are missing",
-                                 content->name(), world_.data.elements() - given.size()));
-  }
+  for (const auto& group : groups())
+    find(find_silent_loss(readings(group), world_.data.elements()));
 }
 
 void judge::every_error_is_excused() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/actors/world/world.hpp"
+#include "tests/support/reading.hpp"
 
 #include <set>
 #include <string>
@@ -21,12 +22,6 @@ struct disturbances {
   bool dispatcher_lost_state = false;
   /// For a time there was no worker, or none that could be reached, for about `worker_timeout`.
   bool no_worker = false;
-};
-
-/// Something that a world must not do, and where.
-struct violation {
-  std::string rule;
-  std::string what;
 };
 
 /// Looks at the history of a world that has come to rest, and says what was promised and did not
@@ -73,6 +68,11 @@ private:
   /// The trainers that read one job's repetition together: all of a named job, one of its own.
   std::vector<std::vector<const trainer_process*>> groups() const;
   size_t index_of(const trainer_process* who) const;
+  std::vector<reading> readings(const std::vector<const trainer_process*>& group) const;
+  void find(std::optional<violation> what) {
+    if (what)
+      found_.push_back(*std::move(what));
+  }
 
   const world& world_;
   disturbances excuses_;

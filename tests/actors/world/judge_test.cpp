@@ -130,6 +130,14 @@ TEST_F(Judge, FindsAnElementThatWasHandedOutToTwoOfOneJob) {
   EXPECT_EQ(broken(), rules{}) << "one that died may not have said that it handed it out";
 }
 
+TEST_F(Judge, FindsAnElementThatOneHandsOutWhichWasGivenUpAndAnotherWasGiven) {
+  run("shared", 2);
+  history(0).handed_out.push_back(history(1).handed_out.front());
+  history(0).ended = aborted("it was given up");
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{"repeat"}) << "it is the first one that it may have not reported";
+}
+
 TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
   run("shared", 2);
   history(1).handed_out.push_back(history(0).handed_out.front());

@@ -49,6 +49,7 @@ void trainer_process::take() {
     if (row >= 0) {
       record_.handed_out.push_back(
         current_->columns[0].values<int64_t>()[static_cast<size_t>(row)]);
+      record_.handed_out_at.push_back(now().time_since_epoch().count());
       continue;
     }
     status how;

@@ -27,8 +27,9 @@ public:
   /// What came of it.
   struct record {
     std::vector<int64_t> handed_out;
-    std::vector<task_id> from; ///< of each, the task
-    job_id job;                ///< as the dispatcher first said
+    std::vector<int64_t> handed_out_at; ///< of each, when, in nanoseconds
+    std::vector<task_id> from;          ///< of each, the task
+    job_id job;                         ///< as the dispatcher first said
     /// The workers whose tasks the job named, by address; and whether it said that it is over.
     std::set<std::string> named;
     bool job_over = false;

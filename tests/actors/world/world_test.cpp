@@ -74,8 +74,8 @@ TEST(World, HasOneHistoryForASeedWhateverRanBefore) {
 
 /// Small worlds in which it did not, before the cores were mended.
 TEST(World, KeepsItsWordWhereItOnceBrokeIt) {
-  for (const uint64_t seed :
-       {7269, 7722, 8812, 8901, 9098, 9795, 10561, 11317, 12038, 12462, 13292, 13370, 16407}) {
+  for (const uint64_t seed : {1387, 2873, 7269, 7722, 8812, 8901, 9098, 9795, 10561, 11317, 12038,
+                              12462, 13292, 13370, 16407}) {
     disturbed_world x{seed, disturbed_world::small()};
     x.run();
     for (const auto& [rule, what] : x.judged())

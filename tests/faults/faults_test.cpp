@@ -1,0 +1,105 @@
+#include "tests/faults/faulty_service.hpp"
+#include "tests/support/test_seed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+namespace headrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+uint64_t number_of(const char* variable, uint64_t otherwise) {
+  const char* given = std::getenv(variable);
+  return given != nullptr ? std::strtoull(given, nullptr, 0) : otherwise;
+}
+
+struct outcome {
+  std::vector<std::string> story;
+  std::vector<violation> broken;
+  std::string folder; ///< empty: nothing is left of it
+};
+
+outcome try_out(const scenario& what, const std::string& logs, size_t number) {
+  outcome out;
+  out.folder = fmt::format("{}/{}-{}-{}", logs, what.name(), what.seed, number);
+  fs::remove_all(out.folder);
+  fs::create_directories(out.folder);
+  try {
+    faulty_service service{what, out.folder};
+    try {
+      out.broken = judge_history(service.run());
+    } catch (const std::exception& e) {
+      out.broken.push_back({"run", e.what()});
+    }
+    out.story = service.story();
+  } catch (const std::exception& e) {
+    out.broken.push_back({"start", e.what()});
+  }
+  if (out.broken.empty())
+    fs::remove_all(std::exchange(out.folder, {}));
+  return out;
+}
+
+std::string report(const scenario& what, const outcome& of, bool full) {
+  std::string out;
+  for (const auto& [rule, text] : of.broken) out += rule + ": " + text + "\n";
+  for (const auto& line : of.story) out += "  " + line + "\n";
+  out += fmt::format("records and logs: {}\n"
+                     "again: HEADRACE_TEST_SEED={}{} HEADRACE_FAULT={} build/tests/faults_test "
+                     "'--gtest_filter=Faults.*'",
+                     of.folder, what.seed, full ? " HEADRACE_FAULTS=full" : "", what.name());
+  return out;
+}
+
+/// Services of processes, each with one fault, several at a time: they mostly wait.
+///
+/// HEADRACE_FAULTS=full: all of them, else one of each kind. HEADRACE_FAULT: only those whose name
+/// begins so. HEADRACE_FAULT_ROUNDS: so often, with other seeds. HEADRACE_FAULT_JOBS: so many at a
+/// time. HEADRACE_FAULT_STORIES: says how each went.
+TEST(Faults, AreBorneAsPromised) {
+  const auto seed = number_of("HEADRACE_TEST_SEED", 1);
+  const char* scope = std::getenv("HEADRACE_FAULTS");
+  const bool full = scope != nullptr && std::string_view{scope} == "full";
+  const char* only = std::getenv("HEADRACE_FAULT");
+  const bool tells = std::getenv("HEADRACE_FAULT_STORIES") != nullptr;
+  const auto logs = (fs::temp_directory_path() / fmt::format("headrace-faults-{}", ::getpid()));
+
+  std::vector<scenario> all;
+  for (uint64_t i = 0; i < number_of("HEADRACE_FAULT_ROUNDS", 1); ++i)
+    for (auto& one : full ? full_round(seed + i) : short_round(seed + i))
+      if (only == nullptr || one.name().starts_with(only))
+        all.push_back(std::move(one));
+  ASSERT_FALSE(all.empty()) << "no fault is called " << only;
+
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  const auto jobs = std::min<uint64_t>(number_of("HEADRACE_FAULT_JOBS", 8), all.size());
+  size_t broken = 0;
+  for (uint64_t i = 0; i < jobs; ++i)
+    threads.emplace_back([&] {
+      for (size_t n = next++; n < all.size(); n = next++) {
+        const auto how = try_out(all[n], logs, n);
+        std::lock_guard lock{mutex};
+        broken += !how.broken.empty();
+        if (!how.broken.empty())
+          ADD_FAILURE() << report(all[n], how, full);
+        else if (tells)
+          fmt::print("{}\n", fmt::join(how.story, "\n"));
+      }
+    });
+  threads.clear();
+  fmt::print("{} services, {} broke their word\n", all.size(), broken);
+  if (broken == 0)
+    fs::remove_all(logs);
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "tests/cluster/processes.hpp"
+#include "tests/faults/scenario.hpp"
+#include "tests/faults/verdict.hpp"
+#include "tests/support/reading_record.hpp"
+#include "tests/support/relay.hpp"
+#include "tests/support/trainer_orders.hpp"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// A service of processes with a relay on every connection, the trainers that read it, and what
+/// befalls them as a scenario says. Records and logs are in a folder of its own.
+class faulty_service {
+public:
+  /// Starts dispatcher and workers. `folder`: exists, and is empty.
+  faulty_service(const scenario& what, std::string folder);
+
+  /// Does all that the scenario says, to the last process's end, and says what happened.
+  told_history run();
+  /// What was done when, a line each.
+  const std::vector<std::string>& story() const noexcept { return story_; }
+
+private:
+  struct worker {
+    std::string name;
+    std::unique_ptr<relay> data = std::make_unique<relay>();
+    std::unique_ptr<relay> control; ///< between it and the dispatcher
+    std::unique_ptr<server_process> process;
+    bool killed = false;
+    bool steady = true;
+    bool told_to_end = false;
+  };
+  struct trainer {
+    std::string name;
+    std::unique_ptr<relay> control;
+    std::unique_ptr<reading_record> record;
+    std::unique_ptr<child_process> process;
+    std::optional<size_t> resumed_at;
+    bool killed = false;
+    bool hung = false;
+    bool away = false;
+  };
+
+  worker& add_worker(bool refuses = false);
+  void add_trainer();
+  void say(std::string what);
+  void befall();
+  void heal();
+  void roll();
+  void end_all();
+  void wait_for_trainers();
+  void stop_servers();
+  void expect_end(const std::string& name, child_process& of);
+  /// The relays that the scenario is about.
+  std::vector<relay*> relays();
+  child_process* stopped_process();
+  void say_what_came_again();
+  told_history history() const;
+  bool is_away(duration margin) const;
+
+  const scenario what_;
+  const std::string folder_;
+  time_point began_;
+  std::unique_ptr<server_process> dispatcher_;
+  std::deque<worker> workers_;
+  std::deque<trainer> trainers_;
+  std::vector<told_server> ends_;
+  bool dispatcher_over_ = false; ///< killed, or its end was looked at
+  time_point broke_at_{};
+  std::optional<time_point> healed_at_;
+  std::vector<std::string> story_;
+};
+
+} // namespace headrace::test

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// What befalls a service of processes.
+enum class fault : uint8_t {
+  cut,           ///< connections are cut, and new ones refused
+  hold,          ///< connections stay, and nothing passes on them
+  swallow_forth, ///< what who connected says is thrown away; when healed, connections are cut
+  swallow_back,  ///< what it is answered is
+  refuse,        ///< one more worker joins, whose data port refuses
+  stop,          ///< SIGSTOP, and SIGCONT when healed
+  kill,          ///< SIGKILL; another worker comes when healed
+  roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
+                 ///< that go) cannot reach the dispatcher
+  end,           ///< SIGTERM to everything at once
+};
+std::string to_string(fault x);
+
+/// To which process, or on which connection.
+enum class place : uint8_t { dispatcher, worker, trainer, worker_control, trainer_control, data };
+std::string to_string(place x);
+
+/// How much of everything there is.
+struct fault_scale {
+  duration lease;
+  duration heartbeat;
+  duration below; ///< a fault that is shorter than the lease
+  duration above; ///< and one that is longer
+  int64_t rows;   ///< under `dynamic`; a fifth of that under `off`
+};
+
+/// One service, who reads it, and what befalls it. All that is not named is drawn from the seed.
+struct scenario {
+  fault what = fault::cut;
+  place where = place::data;
+  std::optional<duration> length; ///< none: for good
+  bool off = false;               ///< else dynamic
+  size_t trainers = 1;            ///< more than one share a job
+  uint64_t seed = 0;
+  fault_scale scale{};
+
+  // -- drawn -------------------------------------------------------------------------
+  size_t workers = 1;
+  std::string graph = "range";
+  std::string job;
+  int64_t total = 0;
+  int64_t most_outstanding = 0;
+  duration worker_timeout{};
+  duration reading{};        ///< how long the trainers are busy with what they read, at least
+  double begun = 0.1;        ///< the part that is read when the fault begins
+  bool workers_first = true; ///< roll: the new one comes before the old one goes
+  bool trainers_too = false; ///< end: trainers are told to end as well
+
+  /// Such as `cut-data-7.0s-dynamic-2`.
+  std::string name() const;
+  /// `name` and what was drawn.
+  std::string describe() const;
+};
+
+scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
+              uint64_t seed, const fault_scale& scale);
+
+/// One of each kind, with leases of two seconds where faults are longer.
+std::vector<scenario> short_round(uint64_t seed);
+/// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
+std::vector<scenario> full_round(uint64_t seed);
+
+} // namespace headrace::test

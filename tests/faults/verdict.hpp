@@ -1,0 +1,49 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+#include "tests/support/reading.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// One trainer process and what befell it, for the judge.
+struct told_reading {
+  reading of;
+  /// Something kept it, the dispatcher or the workers away for long enough that it may read an
+  /// error.
+  bool may_fail = false;
+  bool hung = false; ///< it was killed by the test, as it did not end
+  duration longest_wait{};
+};
+
+/// How a server process ended after SIGTERM.
+struct told_server {
+  std::string name;
+  std::string end; ///< empty: in order
+};
+
+/// The history of one service of processes, which has come to rest.
+struct told_history {
+  std::vector<told_reading> readings;
+  std::vector<told_server> servers;
+  std::vector<int64_t> elements; ///< that the graph gives, in ascending order
+  bool off = false;
+  bool shared = false; ///< the readings share a job; else each has one of its own
+  /// The graph keeps rows apart, one a split, and it can be said exactly which came.
+  bool single_rows = true;
+  /// A worker died, left, or was away for about its lease.
+  bool worker_away = false;
+  /// Off: the workers that began a copy, and those that were there from beginning to end.
+  size_t copies = 1;
+  size_t steady = 1;
+  duration longest_wait{}; ///< that the options and the fault allow
+};
+
+/// What was promised and did not hold. The rules are those of the world's judge; what that one
+/// looks up in the members of a world follows here from what was done to the processes.
+std::vector<violation> judge_history(const told_history& what);
+
+} // namespace headrace::test

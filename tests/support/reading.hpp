@@ -1,0 +1,102 @@
+#pragma once
+
+#include "headrace/runtime/base/status.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::test {
+
+/// Something that must not happen, and where it did.
+struct violation {
+  std::string rule;
+  std::string what;
+};
+
+/// What one trainer was given of a repetition of a job, and how that ended: what is judged, of
+/// simulated trainers and of processes alike.
+struct reading {
+  std::string name;
+  std::span<const int64_t> handed_out;
+  /// When, on one clock for all readings, in order. What lies beyond it came last of all.
+  std::span<const int64_t> handed_out_at;
+  std::optional<status> ended; ///< what it read last
+  std::string remark;          ///< that came with the end
+  bool over = true;            ///< it ended, left, or died
+  /// It died, stands still for good, or left and could not say so: of what it handed out it may
+  /// not have reported all, and no trainer is left to be told.
+  bool gone = false;
+
+  /// Of a reader that is gone, or read that it is none any more or may be none, others are given
+  /// what it had not reported.
+  bool may_be_repeated() const {
+    return gone
+           || (ended
+               && (ended->code() == status_code::aborted
+                   || ended->message().find("gone to other readers") != std::string::npos));
+  }
+  bool ended_well() const { return ended && ended->ok(); }
+};
+
+/// Looks at trainers that read one repetition together: an element comes at most `copies` times,
+/// but for what may be repeated. Who hands out one that another was given may not excuse it.
+inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1) {
+  struct one {
+    int64_t at = 0;
+    const reading* to = nullptr;
+  };
+  std::map<int64_t, std::vector<one>> of;
+  for (const auto& r : group)
+    for (size_t i = 0; i < r.handed_out.size(); ++i)
+      of[r.handed_out[i]].push_back(
+        {i < r.handed_out_at.size() ? r.handed_out_at[i] : std::numeric_limits<int64_t>::max(),
+         &r});
+  for (auto& [element, times] : of) {
+    std::ranges::stable_sort(times, {}, &one::at);
+    // Each copy may be handed out, and again for each time that was perhaps not reported. To one
+    // trainer it is not, whatever became of that one.
+    size_t allowed = copies;
+    std::map<const reading*, size_t> to;
+    for (size_t i = 0; i < times.size(); ++i) {
+      const auto& now = times[i];
+      if (i + 1 > allowed || ++to[now.to] > copies)
+        return violation{"repeat",
+                         fmt::format("element {} was handed out to {} and then to {}", element,
+                                     times[i == 0 ? 0 : i - 1].to->name, now.to->name)};
+      allowed += now.to->may_be_repeated()
+                 && std::any_of(times.begin() + static_cast<std::ptrdiff_t>(i), times.end(),
+                                [&](const one& x) { return x.to != now.to; });
+    }
+  }
+  return {};
+}
+
+/// Looks at trainers that shared out a repetition among them, of `total` different elements:
+/// whoever ended well and lacks something read so.
+inline std::optional<violation> find_silent_loss(std::span<const reading> group, size_t total) {
+  std::set<int64_t> given;
+  const reading* content = nullptr; // ended well, and knows of no loss
+  bool all_over = true;
+  for (const auto& r : group) {
+    given.insert(r.handed_out.begin(), r.handed_out.end());
+    all_over &= r.over;
+    if (r.ended_well() && r.remark.empty())
+      content = &r;
+  }
+  if (content == nullptr || !all_over || given.size() >= total)
+    return {};
+  return violation{"silent",
+                   fmt::format("{} ended well without a word, and {} elements are missing",
+                               content->name, total - given.size())};
+}
+
+} // namespace headrace::test

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "headrace/client/headrace.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+/// What a trainer process is to read, and how fast; as its command line.
+struct trainer_orders {
+  std::string dispatcher;
+  std::string record;           ///< file of its `reading_record`
+  std::string graph = "range";  ///< see `read_graph`
+  std::string mode = "dynamic"; ///< or "off"
+  std::string job;              ///< empty: one of its own
+  int64_t total = 0;            ///< of the range at the beginning
+  int64_t most_outstanding = 0;
+  int64_t worker_timeout_ms = 60'000;
+  int64_t pause_us = 0; ///< after each `burst` steps
+  int64_t burst = 1;
+  int64_t begun_after = 1; ///< elements after which it prints "begun"
+
+  std::vector<std::string> arguments() const {
+    return {dispatcher,
+            record,
+            graph,
+            mode,
+            "job:" + job,
+            std::to_string(total),
+            std::to_string(most_outstanding),
+            std::to_string(worker_timeout_ms),
+            std::to_string(pause_us),
+            std::to_string(burst),
+            std::to_string(begun_after)};
+  }
+  static trainer_orders parse(const std::vector<std::string>& x) {
+    if (x.size() != 11)
+      throw std::runtime_error{"a trainer takes 11 arguments, not " + std::to_string(x.size())};
+    return {x[0],
+            x[1],
+            x[2],
+            x[3],
+            x[4].substr(4),
+            std::stoll(x[5]),
+            std::stoll(x[6]),
+            std::stoll(x[7]),
+            std::stoll(x[8]),
+            std::stoll(x[9]),
+            std::stoll(x[10])};
+  }
+};
+
+/// The graphs that trainer processes read. All but "batch" keep each split's rows apart, one row a
+/// split, so that nothing of them needs to be lost.
+inline dataset read_graph(const std::string& name, int64_t total) {
+  const auto all = dataset::range(total);
+  const auto plain = [](const expr& x) { return x + 0; };
+  const auto no_third = [](const expr& x) { return x % 3 != 0; };
+  if (name == "range")
+    return all;
+  if (name == "map")
+    return all.map(plain);
+  if (name == "filter")
+    return all.filter(no_third);
+  if (name == "shuffle")
+    return all.shuffle(500);
+  if (name == "several")
+    return all.map(plain).filter(no_third).shuffle(300);
+  if (name == "batch")
+    return all.batch(7);
+  throw std::runtime_error{"no graph is called " + name};
+}
+
+/// What that graph gives, in any order.
+inline std::vector<int64_t> elements_of(const std::string& graph, int64_t total) {
+  std::vector<int64_t> out;
+  const bool no_third = graph == "filter" || graph == "several";
+  for (int64_t x = 0; x < total; ++x)
+    if (!no_third || x % 3 != 0)
+      out.push_back(x);
+  return out;
+}
+
+} // namespace headrace::test

@@ -1,0 +1,93 @@
+// A trainer in a process of its own, for tests that stop, cut off and kill it: reads one epoch of a
+// job, element by element, and writes each that it is handed into a record before it asks for the
+// next (trainer_orders.hpp has the arguments). Prints "begun" once it has some elements, or its
+// end. Ends with 0 however the epoch ends: the record says how.
+
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/node/node.hpp"
+#include "tests/support/reading_record.hpp"
+#include "tests/support/trainer_orders.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <thread>
+
+namespace {
+
+using namespace headrace;
+using namespace headrace::test;
+
+class trainer {
+public:
+  explicit trainer(trainer_orders orders)
+    : orders_(std::move(orders)),
+      record_(reading_record::open(orders_.record)),
+      node_(
+        node::process(
+          {.role = node_role::consumer,
+           .log =
+             logger::open({.level = log_level::debug, .file = orders_.record + ".log"}).value()})
+          .value()) {}
+
+  void run() {
+    try {
+      record_.end(read());
+    } catch (const error& e) {
+      record_.end(e.why());
+    }
+    say_begun();
+  }
+
+private:
+  status read() {
+    const distribute by{
+      {.processing_mode = orders_.mode == "off" ? sharding_policy::off : sharding_policy::dynamic,
+       .service = orders_.dispatcher,
+       .job_name = orders_.job,
+       .max_outstanding_requests = orders_.most_outstanding,
+       .worker_timeout = std::chrono::milliseconds{orders_.worker_timeout_ms}}};
+    record_.asks(now());
+    auto it = read_graph(orders_.graph, orders_.total)
+                .apply(by)
+                .iterate({
+                  .warn = [this](const std::string& what) { record_.remark(what); },
+                });
+    for (int64_t steps = 1;; ++steps) {
+      record_.asks(now());
+      const auto next = it.next();
+      const auto answered = now();
+      record_.was_answered(answered);
+      if (!next)
+        return next.status();
+      if (!*next)
+        return {};
+      for (auto x : (**next)[0].as<int64_t>()) record_.add(x, answered);
+      if (record_.count() >= static_cast<uint64_t>(orders_.begun_after))
+        say_begun();
+      // The work that a trainer does with its elements.
+      if (steps % orders_.burst == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds{orders_.pause_us});
+    }
+  }
+  static time_point now() { return clock::system().now(); }
+  void say_begun() {
+    if (std::exchange(said_, true))
+      return;
+    std::puts("begun");
+    std::fflush(stdout);
+  }
+
+  trainer_orders orders_;
+  reading_record record_;
+  std::shared_ptr<node> node_; ///< of the process: the one that the iteration finds
+  bool said_ = false;
+};
+
+} // namespace
+
+int main(int count, char** arguments) try {
+  trainer{trainer_orders::parse({arguments + 1, arguments + count})}.run();
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}
