@@ -85,6 +85,8 @@ shared_graph lifted(dice& die, shared_graph in, const scratch_folder& folder) {
     return make.step({to, std::move(rows)});
   };
   shared_graph out{apply(in.graph, {}).graph, {}, in.sources, false, in.unsure, true};
+  // All is read here, and less may be there: it is not known in which pass the next one begins.
+  out.unsure |= in.ahead && may_close(*out.graph);
   const auto rows = [](lazy_rows from, auto f, dataset_ptr graph,
                        given_splits& given) -> lazy_rows {
     elements all;
