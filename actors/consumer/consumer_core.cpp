@@ -281,8 +281,9 @@ consume::commands consumer_core::trainer_moved(time_point now) {
 }
 
 bool consumer_core::all_exhausted() const {
-  // Others may be given what was lost with a task.
-  if (!accounted_.empty())
+  // Others may be given what was lost with a task; and other readers of a shared job may have
+  // opened tasks that this one never heard of.
+  if (shared_ || !accounted_.empty())
     return false;
   // Only a task that read its sources to their end knows that they are; what one that left gave
   // back, or one that starts has for us, only the job knows.
