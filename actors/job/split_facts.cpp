@@ -90,7 +90,7 @@ void split_assigner::on(const returned& x) {
     // Of a pass that is over and forgotten: what came back is all there is of it.
     pass = passes_.try_emplace(where).first;
   }
-  if (x.pass < groups_.at(where.second).passes_over) {
+  if (x.pass < groups_.at(where.second).passes_over && !pass->second.total) {
     pass->second.next = std::max(pass->second.next, x.splits.first + x.splits.count);
     pass->second.total = pass->second.next;
   }

@@ -48,6 +48,15 @@ inline std::string what_is_wrong(const shared_graph& graph,
     const auto at = in.find({source, pass});
     return at != in.end() && at->second.contains(split);
   };
+  // What one of them was given is the task's of all that advance together, also if it died before
+  // the others asked.
+  const auto given = [&](uint32_t source, uint64_t pass, uint64_t split) {
+    for (uint32_t other = 0; other < plan.sources.size(); ++other)
+      if (plan.sources[other].group == plan.sources[source].group
+          && has(leased, other, pass, split))
+        return true;
+    return false;
+  };
   for (const auto& source : graph.sources) {
     // Sources that advance together end with the shortest.
     auto splits = source->splits;
@@ -64,8 +73,7 @@ inline std::string what_is_wrong(const shared_graph& graph,
         whole.insert(static_cast<uint64_t>(pass));
     for (auto pass : whole)
       for (uint64_t i = 0; i < splits; ++i)
-        if (!has(leased, source->number, pass, i)
-            && !(closes && has(returned, source->number, pass, i)))
+        if (!given(source->number, pass, i) && !(closes && has(returned, source->number, pass, i)))
           return fmt::format("split {} of source {}, pass {}, was read by nobody", i,
                              source->number, pass);
   }

@@ -29,7 +29,7 @@ TEST(World, KeepsItsWordWhateverBefallsIt) {
     return;
   }
   const auto* most = std::getenv("HEADRACE_WORLDS");
-  const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 40;
+  const auto worlds = most != nullptr ? std::strtoull(most, nullptr, 0) : 80;
   // The same worlds each time, so that a change is what makes a difference; others by the variable.
   const auto base = std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed() : 1;
   uint64_t events = 0;
