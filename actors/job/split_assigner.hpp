@@ -149,6 +149,7 @@ private:
     std::optional<uint64_t> total;
     std::deque<split_range> returned;           ///< leased again before `next` is
     bool keeps = false;                         ///< also when all tasks have left the pass
+    bool remnant = false;                       ///< it was forgotten: only what came back is left
     std::optional<task_id> reader;              ///< was leased splits of it
     bool shared = false;                        ///< and another one, too
     std::map<uint32_t, split_listing> listings; ///< by source, if tasks found them out

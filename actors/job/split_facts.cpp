@@ -87,10 +87,10 @@ void split_assigner::on(const returned& x) {
     const auto g = groups_.find(where.second);
     if (!x.kept || g == groups_.end() || x.pass >= g->second.passes_over)
       return;
-    // Of a pass that is over and forgotten: what came back is all there is of it.
     pass = passes_.try_emplace(where).first;
+    pass->second.remnant = true;
   }
-  if (x.pass < groups_.at(where.second).passes_over && !pass->second.total) {
+  if (pass->second.remnant) {
     pass->second.next = std::max(pass->second.next, x.splits.first + x.splits.count);
     pass->second.total = pass->second.next;
   }
@@ -204,8 +204,8 @@ bool split_assigner::spent() const {
     const auto pass = passes_.find({0, source.group});
     if (pass == passes_.end())
       return g->second.passes_over != 0;
-    const auto& [next, total, returned, keeps, reader, shared, listings] = pass->second;
-    return total && next >= *total && returned.empty();
+    const auto& left = pass->second;
+    return left.total && left.next >= *left.total && left.returned.empty();
   });
 }
 

@@ -151,6 +151,38 @@ TEST(JobCore, UnderDynamicIsOverWhereItsLastTaskIsLostAndNothingIsLeftToRead) {
   EXPECT_FALSE(x.state().finished()) << "one is left for a worker to come";
 }
 
+TEST(JobCore, UnderDynamicGivesEachPieceThatALostTaskHadToOthersWhenThePassIsOver) {
+  auto plan = one_source(20);
+  plan.rows = {.apart = true, .single = true, .in_order = false};
+  driven_job x{sharding_policy::dynamic, plan, two_workers};
+  const auto tasks = x.open(1).starts;
+  std::map<task_id, uint64_t> numbers;
+  std::vector<split_range> of_first;
+  for (bool more = true; more;)
+    for (const auto& t : tasks) {
+      x.started(t);
+      const auto given = x.ask(t.what, {0, 0, numbers[t.what.id]++});
+      more = given && *given; // the first that comes to the end waits for the other
+      if (more && t.what.id == tasks[0].what.id)
+        of_first.push_back(*given->splits);
+    }
+  ASSERT_GT(of_first.size(), 1u);
+  x.ended(tasks[1].what);
+  x.lost(worker_id{1});
+  const auto again = x.beat(1, 0, {{.task = tasks[0].what.id}}).starts;
+  ASSERT_EQ(again.size(), 1u);
+  uint64_t given = 0, lost = 0;
+  for (const auto& one : of_first) lost += one.count;
+  for (uint64_t n = 0;; ++n) {
+    const auto next = x.ask(again[0].what, {0, 0, n});
+    ASSERT_TRUE(next) << "nobody else has any";
+    if (!*next)
+      break;
+    given += (*next).splits->count;
+  }
+  EXPECT_EQ(given, lost);
+}
+
 TEST(JobCore, UnderDynamicGivesAWorkerThatWasAwayAnotherTaskAndStopsTheOldOne) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto tasks = x.open(1).starts;
