@@ -1,0 +1,241 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace {
+
+// Time: heartbeats with what the job asks for, and the bounds on waiting.
+
+namespace {
+
+/// In one heartbeat: each may take some hundred kilobytes.
+constexpr size_t most_receipts = 16;
+
+} // namespace
+
+// -- heartbeats -------------------------------------------------------------------------
+
+consume::commands consumer_core::heartbeat_answered(const status& how, time_point at,
+                                                    time_point now) {
+  if (left_)
+    return {};
+  unanswered_since_.reset();
+  if (how) {
+    lease_until_ = std::max(lease_until_, at + timing_.lease);
+    if (doubt_since_ && *doubt_since_ <= at)
+      doubt_since_.reset();
+    std::erase_if(receipts_due_, [&](const auto& entry) {
+      if (!entry.second || *entry.second > at)
+        return false;
+      if (const auto of = streams_.find(entry.first); of != streams_.end())
+        of->second.received.clear();
+      return true;
+    });
+    fence(now);
+  } else if (how.code() == status_code::unavailable) {
+    // Whether the job is restarted, or has failed, is said to who asks for it.
+    if (!finished_)
+      ask_anew(now);
+  } else if (all_exhausted()) {
+    end(); // the job ended as its tasks did
+  } else if (!finished_) {
+    give_up_all(not_a_reader(how));
+  }
+  return done();
+}
+
+consume::commands consumer_core::heartbeat_unanswered(const status& why) {
+  // A dispatcher or job that ends is none of our connection's fault.
+  if (why.code() == status_code::deadline_exceeded)
+    then(consume::renew_dispatcher{why});
+  return done();
+}
+
+bool consumer_core::is_through(task_id task) const {
+  if (!streams_.contains(task))
+    return true; // forgotten, or it never had any
+  const auto marks = out_->of(task);
+  return marks.handed_out == marks.received;
+}
+
+void consumer_core::look_at_held(time_point now) {
+  if (std::ranges::any_of(held_, [&](const auto& x) { return !x.second && is_through(x.first); }))
+    say_alive(now);
+}
+
+void consumer_core::account_for(const std::vector<task_id>& lost) {
+  if (options_.mode == sharding_policy::off)
+    return;
+  for (auto id : lost)
+    if (accounted_.insert(id).second)
+      receipts_due_[id] = std::nullopt;
+}
+
+// -- time -------------------------------------------------------------------------------
+
+std::optional<time_point> consumer_core::next_deadline() const {
+  if (left_)
+    return goodbye_deadline();
+  auto next = beat_at_;
+  if (ask_at_)
+    next = std::min(next, *ask_at_);
+  for (const auto& [id, s] : streams_) {
+    if (s.retry_at)
+      next = std::min(next, *s.retry_at);
+    if (shared_ && !(s.open && s.served) && !s.ended && !s.held)
+      next = std::min(next, lease_until_ - timing_.lease + trust());
+  }
+  return next;
+}
+
+consume::commands consumer_core::timer(time_point now) {
+  if (left_)
+    return look_at_goodbye(now);
+  if (ask_at_ && *ask_at_ <= now)
+    ask(now);
+  for (auto& [id, s] : streams_)
+    if (s.retry_at && *s.retry_at <= now) {
+      s.retry_at.reset();
+      if (!s.open)
+        then(consume::make_link{s.address});
+    }
+  look_if_stopped(now);
+  fence(now);
+  if (shared_ && !over())
+    out_->trust_until(now + trust());
+  if (beat_at_ <= now)
+    beat(now);
+  return done();
+}
+
+void consumer_core::look_if_stopped(time_point now) {
+  // What the links bring first may have been sent before this reader was given up.
+  if (shared_ && now - looked_at_ > trust()) {
+    log_.warn("this process did not run for a while",
+              {{"seconds", std::chrono::duration<double>(now - looked_at_).count()}});
+    doubt_since_ = now;
+    beat_at_ = now;
+  }
+  looked_at_ = now;
+}
+
+void consumer_core::beat(time_point now) {
+  beat_at_ = now + timing_.heartbeat;
+  forget_ended();
+  const bool served = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+    return entry.second.open && !entry.second.ended;
+  });
+  if (served || !held_.empty())
+    without_worker_since_ = now;
+  if (!out_->waiting())
+    waiting_since_.reset();
+  else if (!waiting_since_)
+    waiting_since_ = now;
+  if (auto how = overdue(now); !how)
+    return fail(with_its_place(how, now));
+  // The trainer may be in the midst of a block for long. What is not reported when this reader dies
+  // or is given up comes again.
+  if (shared_)
+    refill(true);
+  say_alive(now);
+}
+
+status consumer_core::with_its_place(const status& why, time_point now) const {
+  if (!shared_ || !known_ || now < lease_until_)
+    return why;
+  return {why.code(),
+          fmt::format("{} (this consumer was not heard of at the dispatcher for its lease of "
+                      "{:.1f} s: its rows may have gone to other readers)",
+                      why.message(), std::chrono::duration<double>(timing_.lease).count())};
+}
+
+void consumer_core::say_alive(time_point now) {
+  if (!connected_ || !known_)
+    return;
+  await_answer(now);
+  // Answers are told apart by their time.
+  said_at_ = std::max(now, said_at_ + duration{1});
+  consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
+  for (auto& [id, said] : receipts_due_) {
+    if (out.what.receipts.size() == most_receipts)
+      break; // others go with the next one
+    const auto of = streams_.find(id);
+    out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
+                                                     : split_receipt{.task = id});
+    const auto marks = out_->of(id);
+    out.what.receipts.back().marks = {marks.received, marks.handed_out};
+    if (!said)
+      said = said_at_;
+  }
+  for (auto& [id, through] : held_) {
+    through = is_through(id);
+    out.what.handed_out[id] = through ? UINT64_MAX : out_->of(id).handed_out;
+  }
+  then(std::move(out));
+}
+
+void consumer_core::await_answer(time_point now) {
+  if (!unanswered_since_)
+    unanswered_since_ = now;
+}
+
+status consumer_core::overdue(time_point now) const {
+  if (over())
+    return {};
+  const auto limit = options_.worker_timeout;
+  if (!known_ && now - without_worker_since_ >= limit)
+    return unreachable_.ok() ? not_served() : unreachable_;
+  // A trainer that is busy has what it needs.
+  if (!waiting_since_)
+    return {};
+  if (now - std::max(without_worker_since_, *waiting_since_) >= limit)
+    return not_served();
+  const auto idle = now - std::max(rows_came_at_, *waiting_since_);
+  const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
+  if (const auto silent = unanswered_since_ ? now - *unanswered_since_ : duration{0};
+      silent >= limit && idle >= limit)
+    return unavailable(fmt::format(
+      "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
+      "meanwhile; start it again, or give `worker_timeout` more",
+      service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
+  // What it waits for may be there alone, though others run.
+  for (const auto& [id, s] : streams_)
+    if (s.named && !s.ended && s.away_since && std::min(now - *s.away_since, idle) >= limit)
+      return not_reached(s);
+  if (idle >= options_.stall_timeout) {
+    std::string where;
+    for (const auto& [id, s] : streams_)
+      if (s.open && !s.ended)
+        where += fmt::format("{}task {} on the worker at {}", where.empty() ? "" : ", ",
+                             to_string(id), s.address);
+    return deadline_exceeded(fmt::format(
+      "no element came for {:.0f} s though workers run the job ({}); if one element may "
+      "take so long, give `stall_timeout` more",
+      seconds(idle), where));
+  }
+  return {};
+}
+
+status consumer_core::not_reached(const stream& s) const {
+  return unavailable(fmt::format(
+    "cannot reach the worker's data port at {}, which it advertises, for {:.0f} s: {}; is it the "
+    "address that trainers should use (`headrace worker --advertise`, `--advertise-data`)?",
+    s.address, std::chrono::duration<double>(options_.worker_timeout).count(),
+    s.unreached.message()));
+}
+
+status consumer_core::not_served() const {
+  const auto seconds = std::chrono::duration<double>(options_.worker_timeout).count();
+  for (const auto& [id, s] : streams_)
+    if (!s.ended)
+      return not_reached(s);
+  return unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
+                                 "start one with `headrace worker --dispatcher {}`, or give "
+                                 "`worker_timeout` more",
+                                 service_, seconds, service_));
+}
+
+} // namespace headrace
