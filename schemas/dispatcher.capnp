@@ -198,7 +198,10 @@ struct SplitReceipt {
   # task is lost, so it may name more than did, and never less.
 
   taskId @0 :UInt64;
-  reached @1 :List(SplitRun);
+  reached @1 :Data;
+  # Runs of splits as base-128 varints, lowest digits first. For each pass of each source, ascending: the source, the
+  # pass, the number of its runs, and for each run how many splits lie between it and the one before (the first: its
+  # first split) and how many it has.
   fromPass @2 :UInt64;
   # Of earlier passes it is not known which splits did.
   newest @3 :SplitRun;

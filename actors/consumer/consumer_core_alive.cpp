@@ -159,12 +159,14 @@ void consumer_core::say_alive(time_point now) {
   // Answers are told apart by their time.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
+  size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
-    if (out.what.receipts.size() == most_receipts)
+    if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
       break; // others go with the next one
     const auto of = streams_.find(id);
     out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
                                                      : split_receipt{.task = id});
+    runs += out.what.receipts.back().reached.size();
     const auto marks = out_->of(id);
     out.what.receipts.back().marks = {marks.received, marks.handed_out};
     if (!said)

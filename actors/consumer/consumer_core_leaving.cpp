@@ -20,15 +20,19 @@ consume::commands consumer_core::trainer_leaves(time_point now) {
   if (known_) {
     goodbye_ = {{id_, job_, options_.repetition}, {}};
     // A link to a task may be away: its job says there how far the trainer is.
-    if (shared_)
+    if (shared_) {
+      // All receipts go with one message.
+      const auto most_runs =
+        std::min(most_receipt_runs, 4 * most_receipt_runs / std::max<size_t>(streams_.size(), 1));
       for (auto& [id, s] : streams_) {
         const auto marks = out_->of(id);
         goodbye_->handed_out[id] = marks.handed_out;
         s.received.give_back(marks.received - marks.handed_out);
         if (options_.mode != sharding_policy::off && !finished_
             && (!accounted_.contains(id) || receipts_due_.contains(id)))
-          goodbye_->receipts.push_back(s.received.receipt_of(id));
+          goodbye_->receipts.push_back(s.received.receipt_of(id, most_runs));
       }
+    }
     goodbye_until_ = now + options_.goodbye_timeout;
     say_goodbye();
   }

@@ -106,7 +106,8 @@ void lease_history::leased(const split_assigner::leased_to& x) {
     return;
   }
   all.push_back({{source, x.pass, splits}, held});
-  while (all.size() > most_leases) all.pop_front();
+  const auto most = std::max(least_leases, most_leases / tasks_.size());
+  while (all.size() > most) all.pop_front();
 }
 
 void lease_history::given_back(const split_assigner::returned& x) {

@@ -18,11 +18,13 @@ namespace headrace {
 /// task is lost, its readers say of which splits they got rows; what nobody got is read again by
 /// others, where the graph allows that, and the rest is counted as lost.
 ///
-/// Bounded: of each task the last `most_leases` are remembered; earlier ones count as delivered.
+/// Bounded: of each task the last `least_leases` are remembered, or more where that is less than
+/// `most_leases` for all tasks; earlier ones count as delivered.
 /// Pure: changes only by facts, and the same facts make the same state.
 class lease_history {
 public:
-  static constexpr size_t most_leases = 16384;
+  static constexpr size_t least_leases = 16384;
+  static constexpr size_t most_leases = size_t{1} << 18;
 
   explicit lease_history(const split_plan& plan);
 

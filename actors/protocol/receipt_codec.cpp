@@ -1,6 +1,11 @@
 #include "headrace/actors/protocol/receipt_codec.hpp"
 
+#include <protozero/buffer_string.hpp>
+#include <protozero/exception.hpp>
+#include <protozero/varint.hpp>
+
 #include <algorithm>
+#include <string>
 
 namespace headrace {
 
@@ -19,6 +24,58 @@ split_run read_run(schema::SplitRun::Reader in) {
   return {in.getSource(), in.getPass(), {first, std::min(splits.getCount(), UINT64_MAX - first)}};
 }
 
+/// Where one source of one pass begins in a list of runs, and the next one.
+size_t end_of_pass(const std::vector<split_run>& all, size_t from) {
+  auto to = from + 1;
+  while (to < all.size() && all[to].source == all[from].source && all[to].pass == all[from].pass)
+    ++to;
+  return to;
+}
+
+std::string varints_of(const std::vector<split_run>& all) {
+  std::string out;
+  const auto add = [&](uint64_t x) { protozero::add_varint_to_buffer(&out, x); };
+  for (size_t from = 0; from < all.size();) {
+    const auto to = end_of_pass(all, from);
+    add(all[from].source);
+    add(all[from].pass);
+    add(to - from);
+    for (uint64_t before = 0; from < to; ++from) {
+      const auto [first, count] = all[from].splits;
+      add(first - before);
+      add(count);
+      before = first + count;
+    }
+  }
+  return out;
+}
+
+/// nullopt: these are not such runs, or too many.
+std::optional<std::vector<split_run>> runs_of(capnp::Data::Reader in) {
+  std::vector<split_run> out;
+  const auto* at = reinterpret_cast<const char*>(in.begin());
+  const auto* const end = at + in.size();
+  const auto next = [&] { return protozero::decode_varint(&at, end); };
+  try {
+    while (at != end) {
+      const auto source = next(), pass = next(), runs = next();
+      if (source > UINT32_MAX || runs > most_receipt_runs - out.size())
+        return {};
+      uint64_t before = 0;
+      for (uint64_t i = 0; i < runs; ++i) {
+        const auto gap = next(), count = next();
+        if (gap > UINT64_MAX - before || count > UINT64_MAX - before - gap)
+          return {};
+        out.push_back({static_cast<uint32_t>(source), pass, {before + gap, count}});
+        before += gap + count;
+      }
+    }
+  } catch (const protozero::exception&) { // it ends within a number
+    return {};
+  }
+  return out;
+}
+
 } // namespace
 
 void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what) {
@@ -28,8 +85,8 @@ void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what)
   out.setGivenBack(what.given_back);
   out.setReceived(what.marks.received);
   out.setHandedOut(what.marks.handed_out);
-  auto reached = out.initReached(static_cast<unsigned>(what.reached.size()));
-  for (unsigned i = 0; i < reached.size(); ++i) write_run(reached[i], what.reached[i]);
+  const auto reached = varints_of(what.reached);
+  out.setReached(kj::arrayPtr(reinterpret_cast<const kj::byte*>(reached.data()), reached.size()));
   if (what.newest)
     write_run(out.initNewest(), *what.newest);
 }
@@ -40,10 +97,10 @@ split_receipt read_receipt(schema::SplitReceipt::Reader in) {
                     .approximate = in.getApproximate(),
                     .given_back = in.getGivenBack(),
                     .marks = {in.getReceived(), in.getHandedOut()}};
-  if (in.getReached().size() > most_receipt_runs)
-    out.from_pass = UINT64_MAX;
+  if (auto reached = runs_of(in.getReached()))
+    out.reached = *std::move(reached);
   else
-    for (auto run : in.getReached()) out.reached.push_back(read_run(run));
+    out.from_pass = UINT64_MAX;
   if (in.hasNewest())
     out.newest = read_run(in.getNewest());
   return out;

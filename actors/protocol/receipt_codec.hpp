@@ -8,8 +8,8 @@
 namespace headrace {
 
 void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what);
-/// Of one that names more runs than `most_receipt_runs` nothing is kept: it says that nothing is
-/// known.
+/// Of one that names more runs than `most_receipt_runs`, or whose runs cannot be read, nothing is
+/// kept: it says that nothing is known.
 split_receipt read_receipt(schema::SplitReceipt::Reader in);
 
 void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,

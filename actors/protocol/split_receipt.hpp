@@ -19,7 +19,7 @@ struct split_run {
 };
 
 /// Runs in a receipt, at most.
-constexpr size_t most_receipt_runs = 16384;
+constexpr size_t most_receipt_runs = size_t{1} << 18;
 
 /// Of which splits rows of a task reached a reader, as that reader says when the task is lost or it
 /// leaves. May name more than did, never less: what it does not name is read again by other tasks.

@@ -25,6 +25,26 @@ void join(Runs& to, uint64_t first, uint64_t end) {
   to.emplace_hint(next, first, end);
 }
 
+/// Sorts runs by pass, source and first split, and makes one of those that overlap or lie side by
+/// side.
+void join_neighbours(std::vector<split_run>& all) {
+  std::ranges::sort(all, {}, [](const split_run& x) {
+    return std::tuple{x.pass, x.source, x.splits.first};
+  });
+  size_t used = 0;
+  for (const auto& x : all) {
+    if (used != 0)
+      if (auto& last = all[used - 1]; last.pass == x.pass && last.source == x.source
+                                      && x.splits.first <= last.splits.first + last.splits.count) {
+        const auto end = x.splits.first + x.splits.count;
+        last.splits.count = std::max(last.splits.count, end - last.splits.first);
+        continue;
+      }
+    all[used++] = x;
+  }
+  all.resize(used);
+}
+
 /// Makes no more than `most` runs of those of one pass of one source: those with the smallest gaps
 /// between them become one, gap and all.
 void coarsen(std::vector<split_run>& all, size_t most) {
@@ -39,15 +59,21 @@ void coarsen(std::vector<split_run>& all, size_t most) {
     return;
   std::vector<uint64_t> gaps;
   for (size_t i = 1; i < all.size(); ++i) gaps.push_back(gap(i));
-  const auto excess = all.size() - most;
-  std::ranges::nth_element(gaps, gaps.begin() + static_cast<ptrdiff_t>(excess - 1));
-  const auto widest = gaps[excess - 1];
+  const auto excess = all.size() - std::max<size_t>(most, 1);
+  auto sorted = gaps;
+  const auto cut = sorted.begin() + static_cast<ptrdiff_t>(excess - 1);
+  std::ranges::nth_element(sorted, cut);
+  const auto widest = *cut;
+  // Of gaps that are as wide as the widest one, no more are closed than need be.
+  auto as_wide = std::count(sorted.begin(), cut + 1, widest);
   std::vector<split_run> out{all.front()};
-  for (size_t i = 1; i < all.size(); ++i)
-    if (const auto g = gap(i); g <= widest && g != UINT64_MAX)
+  for (size_t i = 1; i < all.size(); ++i) {
+    const auto g = gaps[i - 1];
+    if (g != UINT64_MAX && (g < widest || (g == widest && as_wide-- > 0)))
       out.back().splits.count = all[i].splits.first + all[i].splits.count - out.back().splits.first;
     else
       out.push_back(all[i]);
+  }
   all = std::move(out);
 }
 
@@ -164,16 +190,17 @@ void reached_splits::forget_passes(uint64_t newest) {
   recent_ = {};
 }
 
-split_receipt reached_splits::receipt_of(task_id task) const {
+split_receipt reached_splits::receipt_of(task_id task, size_t most) const {
   split_receipt out{.task = task,
                     .from_pass = unknown_ ? UINT64_MAX : from_pass_,
                     .newest = newest_,
                     .approximate = approximate_,
                     .given_back = given_back_};
-  auto all = whole_;
+  auto& all = out.reached;
+  for (const auto& [of, one] : whole_)
+    for (const auto& [first, end] : one) all.push_back({of.second, of.first, {first, end - first}});
   for (const auto& [of, bits] : chunks_) {
     const auto& [pass, source, number] = of;
-    auto& to = all[{pass, source}];
     for (uint64_t at = 0; at < chunk_splits;) {
       const auto rest = bits->bits[at / 64] >> (at % 64);
       if (rest == 0) {
@@ -182,16 +209,13 @@ split_receipt reached_splits::receipt_of(task_id task) const {
       }
       at += static_cast<uint64_t>(std::countr_zero(rest));
       const auto ones = static_cast<uint64_t>(std::countr_one(bits->bits[at / 64] >> (at % 64)));
-      const auto first = number * chunk_splits + at;
-      join(to, first, first + ones);
+      all.push_back({source, pass, {number * chunk_splits + at, ones}});
       at += ones;
     }
   }
-  for (const auto& [of, one] : all)
-    for (const auto& [first, end] : one)
-      out.reached.push_back({of.second, of.first, {first, end - first}});
-  out.approximate |= out.reached.size() > most_runs;
-  coarsen(out.reached, most_runs);
+  join_neighbours(all);
+  out.approximate |= all.size() > most;
+  coarsen(all, most);
   return out;
 }
 

@@ -16,10 +16,10 @@ namespace headrace {
 /// of what came; a task keeps one, of what its readers handed out.
 class reached_splits {
 public:
-  /// Bytes of bits are at most `most_chunks` times 512, and `most_runs` bounds what a receipt
-  /// holds.
+  /// Bytes of bits are at most `most_chunks` times 512, and those of what is whole `most_runs`
+  /// times 64.
   static constexpr size_t most_chunks = 4096;
-  static constexpr size_t most_runs = most_receipt_runs;
+  static constexpr size_t most_runs = 16384;
   /// Passes of which single splits are remembered.
   static constexpr size_t most_passes = 64;
 
@@ -32,8 +32,8 @@ public:
   void add(const block& rows);
   /// So many of the rows that came go back to their task.
   void give_back(uint64_t rows) { given_back_ += rows; }
-  /// What came so far, of rows of that task.
-  split_receipt receipt_of(task_id task) const;
+  /// What came so far, of rows of that task, in so many runs at most.
+  split_receipt receipt_of(task_id task, size_t most = most_receipt_runs) const;
   /// To be called when a receipt was acknowledged: nothing more comes.
   void clear() { *this = {}; }
 

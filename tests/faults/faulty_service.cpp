@@ -317,9 +317,7 @@ told_history faulty_service::history() const {
   out.elements = elements_of(what_.graph, what_.total);
   out.off = what_.off;
   out.shared = !what_.job.empty();
-  // Receipts of rows in a random order, shared by several readers, may be approximate.
-  const bool shuffled = what_.graph == "shuffle" || what_.graph == "several";
-  out.single_rows = what_.graph != "batch" && !(shuffled && what_.trainers > 1);
+  out.single_rows = what_.graph != "batch";
   out.worker_away = worker_away;
   out.copies = workers_.size();
   out.steady = worker_away || f == fault::refuse ? what_.workers - 1 : what_.workers;

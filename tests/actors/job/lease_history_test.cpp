@@ -236,8 +236,15 @@ TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
 }
 
 TEST_F(LeaseHistory, RemembersOnlySoMany) {
-  for (uint64_t i = 0; i < 3 * lease_history::most_leases; ++i) leased(task, {2 * i, 1}, i);
+  for (uint64_t i = 0; i < 2 * lease_history::most_leases; ++i) leased(task, {2 * i, 1}, i);
   EXPECT_LE(x.records(), lease_history::most_leases + 2);
+}
+
+TEST_F(LeaseHistory, RemembersLessOfEachOfManyTasks) {
+  constexpr uint64_t tasks = 32;
+  for (uint64_t i = 0; i < 2 * tasks * lease_history::least_leases; ++i)
+    leased(task_id{i % tasks + 1}, {2 * i, 1}, i / tasks);
+  EXPECT_LE(x.records(), tasks * (lease_history::least_leases + 2));
 }
 
 } // namespace

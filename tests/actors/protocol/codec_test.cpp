@@ -1,4 +1,5 @@
 #include "headrace/actors/protocol/reader_codec.hpp"
+#include "headrace/actors/protocol/receipt_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
@@ -125,6 +126,41 @@ TEST(ProtocolCodec, KeepsWhoReads) {
   const task_readers named{task_id{4}, 7, {consumer_id{2}}, {}, {{consumer_id{1}, 50}}};
   write_task_readers(readers.out, named);
   EXPECT_EQ(read_task_readers(readers.in()), named);
+}
+
+TEST(ProtocolCodec, TakesNothingFromAReceiptWhoseRunsCannotBeRead) {
+  const auto read = [](std::string runs) {
+    carrier<schema::SplitReceipt> x;
+    x.out.setReached(kj::arrayPtr(reinterpret_cast<const kj::byte*>(runs.data()), runs.size()));
+    return read_receipt(x.in());
+  };
+  const split_receipt nothing_known{.from_pass = UINT64_MAX};
+  const std::string largest("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+  using namespace std::string_literals;
+  EXPECT_EQ(read("\x02\x03\x02\x05\x01\x04\x06"s).reached,
+            (std::vector<split_run>{{2, 3, {5, 1}}, {2, 3, {10, 6}}}));
+  EXPECT_EQ(read("\x00\x00\x01\x00"s + largest).reached,
+            (std::vector<split_run>{{0, 0, {0, UINT64_MAX}}}));
+  for (const auto& runs : {
+         "\x00"s,                                   // ends after the source
+         "\x00\x00\x01\x05"s,                       // within a run
+         "\x00\x00\x01\x05\x80"s,                   // within a number
+         "\x00\x00\x01\x05" + largest,              // past the last number
+         "\x00\x00\x02\x05\x01" + largest + "\x01", // and so does a gap
+         "\xff\xff\xff\xff\x7f\x00\x00"s,           // no such source
+         "\x00\x00" + largest,                      // more runs than may be
+         std::string(11, '\xff'),                   // no number
+       })
+    EXPECT_EQ(read(runs), nothing_known) << testing::PrintToString(runs);
+}
+
+TEST(ProtocolCodec, KeepsAReceiptOfAsManyRunsAsMayBeInFewBytes) {
+  split_receipt large{.task = task_id{1}};
+  for (uint64_t i = 0; i < most_receipt_runs; ++i) large.reached.push_back({0, 0, {3 * i, 1}});
+  carrier<schema::SplitReceipt> x;
+  write_receipt(x.out, large);
+  EXPECT_LE(x.in().getReached().size(), 2 * most_receipt_runs + 16);
+  EXPECT_EQ(read_receipt(x.in()), large);
 }
 
 TEST(ProtocolCodec, KeepsAnIteration) {

@@ -73,9 +73,35 @@ TEST(ReachedSplits, MayNameMoreAndNeverLessWhenThereIsTooMuch) {
   for (int i = 0; i < 50'000; ++i) all.insert(random() % (uint64_t{1} << 40));
   for (auto split : all) x.add(rows({run(split, 1)}));
   const auto out = x.receipt_of(task);
-  EXPECT_LE(out.reached.size(), reached_splits::most_runs);
+  EXPECT_LE(out.reached.size(), most_receipt_runs);
   EXPECT_TRUE(out.approximate);
   for (auto split : all) ASSERT_TRUE(names(out, 0, split)) << split;
+}
+
+TEST(ReachedSplits, RemembersEachRowOfAShuffleOfManyExactly) {
+  // What one of two readers has of a task that shuffles 300,000 rows.
+  reached_splits x;
+  std::mt19937_64 random{13};
+  uint64_t came = 0;
+  for (uint64_t split = 0; split < 300'000; ++split)
+    if (random() % 2 == 0) {
+      x.add(rows({run(split, 1)}));
+      ++came;
+    }
+  const auto out = x.receipt_of(task);
+  EXPECT_FALSE(out.approximate);
+  uint64_t named = 0;
+  for (const auto& one : out.reached) named += one.splits.count;
+  EXPECT_EQ(named, came);
+}
+
+TEST(ReachedSplits, ClosesNoMoreGapsThanItMust) {
+  reached_splits x;
+  for (uint64_t split = 0; split < 100; ++split) x.add(rows({run(2 * split, 1)}));
+  const auto out = x.receipt_of(task, 60);
+  EXPECT_TRUE(out.approximate);
+  EXPECT_EQ(out.reached.size(), 60u);
+  for (uint64_t split = 0; split < 100; ++split) ASSERT_TRUE(names(out, 0, 2 * split));
 }
 
 TEST(ReachedSplits, CountsPassesLongPastAsReachedAsAWhole) {
