@@ -27,6 +27,8 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
 // A deadline that an actor set itself has come; with it goes an epoch.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
+// A group of facts is kept, or will never be; with it go its number and which.
+CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
 // Time to tell the dispatcher that we live.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, beat, "beat")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
@@ -40,6 +42,7 @@ inline const bool actor_types_known = announce_actor_types();
 /// and the comings and goings of workers.
 using job_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<worker_change>),
+               caf::result<void>(atom::stored, uint64_t, bool),
                caf::result<void>(atom::deadline, uint64_t)>;
 /// Runs one task on a worker.
 using task_handle =

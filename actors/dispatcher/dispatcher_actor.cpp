@@ -43,12 +43,15 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                carry_out(core_.job_failed(id, why, running_of(id)));
              }},
           place_.board),
-    core_({options_.timing, options_.idle_job, options_.start_timeout},
-          options_.store->recover().value(), random_id()),
+    tenure_(options_.store->take_over()),
+    core_({options_.timing, options_.idle_job, options_.start_timeout}, std::move(tenure_.record),
+          random_id()),
     started_(now()) {}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
   team_.stop_before_owner();
+  // What the actor before this one decided last may not be kept yet.
+  carry_out(dispatcher_command::store{});
   carry_out(core_.start());
   return {
     [this](const envelope& in) -> caf::result<envelope> {
@@ -60,6 +63,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
       if (alarm_.due(epoch))
         carry_out(core_.timer(now()));
     },
+    [this](atom::stored, uint64_t group, bool kept) { after_storing(group, kept); },
     [this](atom::supervise, uint64_t epoch) { team_.timer(epoch); },
   };
 }
@@ -161,7 +165,8 @@ void dispatcher_state::carry_out(const dispatcher_command::run_job& x) {
 
 void dispatcher_state::carry_out(const dispatcher_command::drop_job& x) {
   team_.remove(child_of(x.id));
-  keepers_.erase(x.id);
+  if (const auto keeper = keepers_.extract(x.id))
+    keeper.mapped().over();
 }
 
 result<caf::actor> dispatcher_state::start_job(job_id id) {

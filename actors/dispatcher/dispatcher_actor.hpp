@@ -5,6 +5,7 @@
 #include "headrace/actors/dispatcher/job_keeper.hpp"
 #include "headrace/actors/dispatcher/status_report.hpp"
 #include "headrace/actors/messages.hpp"
+#include "headrace/actors/store/step_queue.hpp"
 #include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/supervision/supervisor.hpp"
@@ -22,7 +23,8 @@ namespace headrace {
 class dispatcher_state {
 public:
   using handle_type =
-    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::deadline, uint64_t),
+    port::handle<caf::result<envelope>(envelope), caf::result<void>(atom::stored, uint64_t, bool),
+                 caf::result<void>(atom::deadline, uint64_t),
                  caf::result<void>(atom::supervise, uint64_t)>;
   static inline const char* name = "headrace.dispatcher";
 
@@ -55,8 +57,12 @@ private:
   result<caf::actor> start_job(job_id id);
   std::vector<placed_task> running_of(job_id id) const;
 
-  void carry_out(const dispatcher_commands& commands);
+  using step = dispatcher_commands::value_type;
+
+  void carry_out(dispatcher_commands commands);
+  void take(const step& x);
   void carry_out(const dispatcher_command::store& x);
+  void after_storing(uint64_t group, bool kept);
   void carry_out(const dispatcher_command::answer& x);
   void carry_out(const dispatcher_command::to_job& x);
   void carry_out(const dispatcher_command::run_job& x);
@@ -77,7 +83,9 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
+  fact_store<service_record>::tenure tenure_; ///< its record is the core's
   dispatcher_core core_;
+  step_queue<step> steps_;
   std::map<request_token, asker> askers_;
   uint64_t last_token_ = 0;
   std::map<worker_id, known_worker> workers_;

@@ -45,20 +45,43 @@ struct answer_message {
 
 } // namespace
 
-void dispatcher_state::carry_out(const dispatcher_commands& commands) {
-  for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
+void dispatcher_state::carry_out(dispatcher_commands commands) {
+  dispatcher_commands in_turn;
+  for (auto& x : commands)
+    if (waits_for_facts(x))
+      in_turn.push_back(std::move(x));
+    else
+      take(x);
+  steps_.add(std::move(in_turn), [this](const step& x) { take(x); });
   alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
+void dispatcher_state::take(const step& x) {
+  std::visit([this](const auto& y) { carry_out(y); }, x);
+}
+
 void dispatcher_state::carry_out(const dispatcher_command::store& x) {
-  if (auto kept = options_.store->append(x.facts); !kept)
-    throw error{kept.with_context("storing what was decided")};
+  const auto group = steps_.wait();
+  const auto kept = [group, self = caf::actor_cast<caf::actor>(self_)](const status& how) {
+    port::tell(self, atom::stored_v, group, how.ok());
+  };
+  if (const auto how = options_.store->append(tenure_.writer, x.facts, kept))
+    after_storing(group, how->ok());
+}
+
+void dispatcher_state::after_storing(uint64_t group, bool kept) {
+  if (!kept)
+    throw error{aborted("what was decided was not stored: another actor is in this one's place, or "
+                        "its process ends")};
+  steps_.kept(group, [this](const step& x) { take(x); });
 }
 
 // -- requests -----------------------------------------------------------------------------
 
 void dispatcher_state::carry_out(const dispatcher_command::answer& x) {
   auto who = askers_.extract(x.to);
+  if (!who)
+    return; // nobody waits for it any more
   auto& [what, sender, promise, watch] = who.mapped();
   watcher_.forget(watch);
   promise.deliver(std::visit(answer_message{what->getRequestId()}, x.what));

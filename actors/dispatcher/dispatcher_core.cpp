@@ -4,12 +4,18 @@ namespace headrace {
 
 dispatcher_core::dispatcher_core(const service_terms& terms, service_record record,
                                  uint64_t entropy)
-  : terms_(terms), record_(std::move(record)), workers_(terms.timing), entropy_(entropy) {}
+  : terms_(terms),
+    record_(std::move(record)),
+    workers_(terms.timing, record_.last_worker()),
+    entropy_(entropy) {}
 
 dispatcher_commands dispatcher_core::start() {
   const auto jobs = record_.jobs();
   for (const auto& [id, job] : jobs)
-    forget_job(id, aborted("the dispatcher was started again"), {});
+    if (auto about = describe(job))
+      todo_.push_back(dispatcher_command::run_job{*std::move(about)});
+    else
+      forget_job(id, about.status().with_context("the dispatcher was started again"), {});
   return finish();
 }
 

@@ -34,8 +34,7 @@ public:
   /// follow from it.
   dispatcher_core(const service_terms& terms, service_record record, uint64_t entropy);
 
-  /// The actor begins. The jobs of an earlier one ended with it. To be called once, before all
-  /// else.
+  /// The actor begins. The jobs of an earlier one go on. To be called once, before all else.
   dispatcher_commands start();
 
   // -- from workers ---------------------------------------------------------------------
@@ -131,6 +130,8 @@ private:
   result<std::string> key_of(const headrace::open_iteration& wanted) const;
   /// The id of what is to be read, registered for this iteration if it has none.
   result<std::string> dataset_of(const headrace::open_iteration& wanted);
+  /// What its actors need to know of a job.
+  result<job_description> describe(const service_record::job& job) const;
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never was.

@@ -85,6 +85,23 @@ result<std::string> dispatcher_core::dataset_of(const headrace::open_iteration& 
   return enroll(std::move(dataset));
 }
 
+result<job_description> dispatcher_core::describe(const service_record::job& job) const {
+  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(job.dataset_id));
+  HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
+  return job_description{
+    .id = job.id,
+    .name = job.name,
+    .dataset_id = job.dataset_id,
+    .policy = job.mode,
+    .graph = dataset->graph,
+    .fingerprint = dataset->fingerprint,
+    .plan = plan_splits(graph),
+    .timing = terms_.timing,
+    .idle_job = terms_.idle_job,
+    .start_timeout = terms_.start_timeout,
+  };
+}
+
 result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
   HEADRACE_ASSIGN(const auto key, key_of(wanted));
   if (const auto* found = record_.job_of(key)) {
@@ -98,24 +115,12 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
     return id;
   }
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
-  HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(dataset_id));
-  HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
-  job_description about{
-    .id = id,
-    .name = wanted.job_name,
-    .dataset_id = dataset_id,
-    .policy = wanted.policy,
-    .graph = dataset->graph,
-    .fingerprint = dataset->fingerprint,
-    .plan = plan_splits(graph),
-    .timing = terms_.timing,
-    .idle_job = terms_.idle_job,
-    .start_timeout = terms_.start_timeout,
-  };
-  commit(service_record::job_started{{id, wanted.job_name, dataset_id, wanted.policy, key}});
+  service_record::job fresh{id, wanted.job_name, dataset_id, wanted.policy, key};
+  HEADRACE_ASSIGN(auto about, describe(fresh));
+  commit(service_record::job_started{std::move(fresh)});
   say(log_level::info, "job started",
       {{"job", to_string(id)}, {"name", wanted.job_name}, {"dataset", dataset_id}});
   todo_.push_back(dispatcher_command::run_job{std::move(about)});
@@ -159,6 +164,8 @@ dispatcher_commands dispatcher_core::job_failed(job_id id, const status& why,
 void dispatcher_core::forget_job(job_id id, const status& why,
                                  const std::vector<placed_task>& running) {
   running_.erase(id);
+  // First what stays: nobody is to find a job that is not kept any more.
+  commit(service_record::job_over{id});
   todo_.push_back(dispatcher_command::drop_job{id});
   if (!why.ok()) {
     say(log_level::error, "job failed", {{"job", to_string(id)}, {"why", to_string(why)}});
@@ -170,7 +177,6 @@ void dispatcher_core::forget_job(job_id id, const status& why,
   for (const auto& task : running)
     if (is_alive(task.worker))
       todo_.push_back(dispatcher_command::stop_task{task.worker, task.id, "its job failed"});
-  commit(service_record::job_over{id});
   if (const auto waiting = held_.extract(id))
     for (const auto& one : waiting.mapped()) answer(one.request, without_job(id, one.opens));
 }

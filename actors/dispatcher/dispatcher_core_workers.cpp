@@ -19,6 +19,8 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   }
   const auto outcome = workers_.add(info, now);
   info.id = outcome.id;
+  if (info.id > record_.last_worker())
+    commit(service_record::worker_named{info.id});
   if (outcome.replaced)
     lose(*outcome.replaced);
   todo_.push_back(dispatcher_command::keep_worker{request, info.id, info.life});

@@ -23,8 +23,7 @@ struct dispatcher_options {
   /// How often a job's actor may crash before the job fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// Outlives the dispatcher's actor: the next one knows what this one knew.
-  std::shared_ptr<fact_store<service_record>> store =
-    std::make_shared<memory_store<service_record>>(service_record{});
+  std::shared_ptr<fact_store<service_record>> store;
   /// What the dispatcher's node has counted; may be empty.
   std::function<node_counters()> counters;
   /// Of its process: shown with the supervision tree.

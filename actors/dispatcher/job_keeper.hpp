@@ -14,6 +14,8 @@ struct job_keeper {
   std::function<job_handle(const std::vector<worker_change>& present)> start;
   /// The tasks that workers run for the job, as the last actor left them.
   std::function<std::vector<placed_task>()> running;
+  /// The job is over, and that is stored: nobody goes on with it.
+  std::function<void()> over;
 };
 
 /// How a dispatcher gets its jobs, of which it knows no more than their handles.

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -56,7 +57,12 @@ public:
     job_id id;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
-  using fact = std::variant<dataset_registered, job_started, job_joined, job_over>;
+  /// A worker got a number that no worker had before.
+  struct worker_named {
+    worker_id id;
+    friend bool operator==(const worker_named&, const worker_named&) = default;
+  };
+  using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named>;
 
   /// What holding a fact takes, roughly.
   static size_t bytes_of(const fact& what);
@@ -69,6 +75,8 @@ public:
   /// How many datasets somebody registered.
   size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
+  /// The highest number of a worker, which nobody gets a second time.
+  worker_id last_worker() const noexcept { return last_worker_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
@@ -88,6 +96,7 @@ private:
   void on(const job_started& x);
   void on(const job_joined& x) { use(x.dataset_id, x.id); }
   void on(const job_over& x);
+  void on(const worker_named& x) { last_worker_ = std::max(last_worker_, x.id); }
   void use(const std::string& dataset_id, job_id by);
   /// Of graphs that only unused ids mean; 0 as long as all graphs together take no more than they
   /// may.
@@ -102,6 +111,7 @@ private:
   std::map<job_id, std::set<std::string>> used_by_; ///< the same, by job
   std::deque<std::string> unused_;    ///< of these, in the order of their registration
   std::deque<std::string> left_over_; ///< likewise; their jobs are over
+  worker_id last_worker_;
 };
 
 } // namespace headrace

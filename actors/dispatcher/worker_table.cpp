@@ -29,7 +29,9 @@ worker_table::registered worker_table::add(worker_info info, time_point now) {
       return entry.second.info.data_address == info.data_address;
     });
   if (at == workers_.end()) {
-    info.id = worker_id{++last_};
+    if (!info.id || workers_.contains(info.id))
+      info.id = worker_id{last_ + 1};
+    last_ = std::max(last_, info.id.value);
     out.joined = true;
     at = workers_.emplace(info.id, record{}).first;
   } else {

@@ -33,8 +33,11 @@ public:
     std::optional<worker_info> replaced;
   };
 
-  explicit worker_table(lease_timing timing)
-    : timing_(timing), leases_({.heartbeat = timing.heartbeat, .lease = timing.lease}) {}
+  /// Numbers up to `last` were given to workers before.
+  explicit worker_table(lease_timing timing, worker_id last = {})
+    : timing_(timing),
+      leases_({.heartbeat = timing.heartbeat, .lease = timing.lease}),
+      last_(last.value) {}
 
   /// The living worker, another than `who`, that has the data address of `who` and may still be
   /// there: the two would take each other's consumers. Null if there is none.
@@ -42,8 +45,8 @@ public:
   /// The connection to that life of it was lost: no more than that, but another process may have
   /// its data address.
   void disconnected(worker_id id, incarnation life);
-  /// A worker says who it is. `info.id` is 0 or what it was given before, maybe by an earlier
-  /// dispatcher: then another worker may have that number by now.
+  /// A worker says who it is. `info.id` is 0 or what it was given before, which it keeps. If that
+  /// was by a dispatcher that lost its state, another worker may have that number by now.
   registered add(worker_info info, time_point now);
   /// A sign of life. False: unknown, lost or another life; it must register again.
   bool renew(worker_id id, incarnation life, time_point now);

@@ -23,24 +23,24 @@ job_state::job_state(port::self_pointer<handle_type> self, job_description about
                      const std::vector<worker_change>& present, logger log)
   : self_(self),
     store_(std::move(store)),
+    tenure_(store_->take_over()),
     log_(log.with({{"job", about.id}})),
-    core_(std::move(about), store_->recover().value(), infos_of(present), random_id()) {
+    core_(std::move(about), std::move(tenure_.record), infos_of(present), random_id()) {
   for (const auto& one : present) workers_.emplace(one.worker.id, one.handle);
 }
 
 port::behavior<job_handle> job_state::make_behavior() {
+  // What the actor before this one decided last may not be kept yet.
+  carry_out(job_command::store{});
   carry_out(core_.start(now()));
   return {
     [this](const envelope& in) { return receive(in); },
     [this](const local<worker_change>& change) {
+      add(*change);
       const auto& who = change->worker;
-      if (change->lost) {
-        workers_.erase(who.id);
-        return carry_out(core_.worker_lost(who.id, now()));
-      }
-      workers_[who.id] = change->handle;
-      carry_out(core_.worker_came(who, now()));
+      carry_out(change->lost ? core_.worker_lost(who.id, now()) : core_.worker_came(who, now()));
     },
+    [this](atom::stored, uint64_t group, bool kept) { after_storing(group, kept); },
     [this](atom::deadline, uint64_t epoch) {
       if (alarm_.due(epoch))
         carry_out(core_.timer(now()));
@@ -73,7 +73,7 @@ caf::result<envelope> job_state::receive(const envelope& in) {
     return decide(in, [&](request_token token) {
       auto out = core_.open(token, *wanted, now());
       if (core_.is_reader({wanted->consumer, core_.about().id, wanted->repetition}, wanted->node))
-        readers_[{wanted->repetition, wanted->consumer}] = sender;
+        add(known_reader{wanted->repetition, wanted->consumer, sender});
       return out;
     });
   }
@@ -83,9 +83,8 @@ caf::result<envelope> job_state::receive(const envelope& in) {
     return decide(in, [&](request_token token) {
       auto out = core_.heartbeat(token, what, now());
       // It is not known after a restart.
-      if (core_.is_reader(who))
-        if (auto& reader = readers_[{who.repetition, who.consumer}]; !reader)
-          reader = sender;
+      if (core_.is_reader(who) && !readers_.contains({who.repetition, who.consumer}))
+        add(known_reader{who.repetition, who.consumer, sender});
       return out;
     });
   }
@@ -116,15 +115,47 @@ envelope job_state::report(const envelope& in) const {
 
 // -- commands -----------------------------------------------------------------------------
 
-void job_state::carry_out(const job_commands& commands) {
-  for (const auto& x : commands) std::visit([this](const auto& y) { carry_out(y); }, x);
+void job_state::carry_out(job_commands commands) {
+  steps_.add(std::move(commands), [this](const step& x) { take(x); });
   alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
-void job_state::carry_out(const job_command::store& x) {
-  if (auto kept = store_->append(x.facts); !kept)
-    throw error{kept.with_context("storing what was decided")};
+void job_state::add(step x) {
+  steps_.add_one(std::move(x), [this](const step& y) { take(y); });
 }
+
+void job_state::take(const step& x) {
+  std::visit([this](const auto& y) { carry_out(y); }, x);
+}
+
+void job_state::carry_out(const job_commands::value_type& x) {
+  std::visit([this](const auto& y) { carry_out(y); }, x);
+}
+
+void job_state::carry_out(const job_command::store& x) {
+  const auto group = steps_.wait();
+  const auto kept = [group, self = caf::actor_cast<caf::actor>(self_)](const status& how) {
+    port::tell(self, atom::stored_v, group, how.ok());
+  };
+  if (const auto how = store_->append(tenure_.writer, x.facts, kept))
+    after_storing(group, how->ok());
+}
+
+void job_state::after_storing(uint64_t group, bool kept) {
+  if (!kept)
+    throw error{aborted("what was decided was not stored: another actor is in this one's place, or "
+                        "its process ends")};
+  steps_.kept(group, [this](const step& x) { take(x); });
+}
+
+void job_state::carry_out(const worker_change& x) {
+  if (x.lost)
+    workers_.erase(x.worker.id);
+  else
+    workers_[x.worker.id] = x.handle;
+}
+
+void job_state::carry_out(const known_reader& x) { readers_[{x.repetition, x.who}] = x.handle; }
 
 void job_state::carry_out(const job_command::answer& x) {
   auto to = askers_.extract(x.to);

@@ -3,12 +3,14 @@
 #include "headrace/actors/job/job_core.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/store/fact_store.hpp"
+#include "headrace/actors/store/step_queue.hpp"
 #include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
 
 #include <map>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace headrace {
@@ -40,8 +42,24 @@ private:
   caf::result<envelope> decide(const envelope& in, Event&& event);
   envelope report(const envelope& in) const;
 
-  void carry_out(const job_commands& commands);
+  /// How to reach a reader, from now on.
+  struct known_reader {
+    uint64_t repetition = 0;
+    consumer_id who;
+    published_actor handle;
+  };
+  /// What the core decided, and the handles that it means by that, in one order.
+  using step = std::variant<job_commands::value_type, worker_change, known_reader>;
+
+  void carry_out(job_commands commands);
+  /// A step that is not the core's.
+  void add(step x);
+  void take(const step& x);
+  void carry_out(const job_commands::value_type& x);
+  void carry_out(const worker_change& x);
+  void carry_out(const known_reader& x);
   void carry_out(const job_command::store& x);
+  void after_storing(uint64_t group, bool kept);
   void carry_out(const job_command::answer& x);
   void carry_out(const job_command::start_task& x);
   void carry_out(const job_command::stop_task& x);
@@ -54,6 +72,8 @@ private:
 
   port::self_pointer<handle_type> self_;
   std::shared_ptr<fact_store<job_record>> store_;
+  fact_store<job_record>::tenure tenure_; ///< its record is the core's
+  step_queue<step> steps_;
   logger log_;
   job_core core_;
   std::map<worker_id, published_actor> workers_;

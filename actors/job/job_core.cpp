@@ -16,7 +16,7 @@ job_core::job_core(job_description about, job_record record,
 }
 
 job_commands job_core::start(time_point now) {
-  now_ = now;
+  now_ = began_ = now;
   if (record_.repetitions().empty())
     return {};
   missing_at_ = now + about_.timing.lease;
@@ -35,6 +35,7 @@ job_commands job_core::start(time_point now) {
     lose_missing(r, true);
     carry_out(r, r.state.workers_present(present));
   }
+  end_if_unused();
   return finish();
 }
 
@@ -105,6 +106,10 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
 // -- time -----------------------------------------------------------------------------
 
 std::optional<time_point> job_core::next_deadline() const {
+  if (over_)
+    return {};
+  if (record_.repetitions().empty())
+    return began_ + about_.idle_job;
   std::optional<time_point> next;
   const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
   // While somebody reads, repetitions that nobody came back to are given up one by one; else the

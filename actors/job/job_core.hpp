@@ -181,6 +181,7 @@ private:
   std::optional<time_point> repeat_at_;       ///< orders that are not acknowledged
   /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
   std::optional<time_point> missing_at_;
+  time_point began_{}; ///< this core
   bool over_ = false;
   time_point now_{};  ///< of the present event
   job_commands todo_; ///< what it leads to

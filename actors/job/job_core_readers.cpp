@@ -31,6 +31,10 @@ job_core::repetition& job_core::begin(uint64_t number) {
 
 job_commands job_core::open(request_token request, const open_iteration& wanted, time_point now) {
   now_ = now;
+  if (over_) {
+    answer(request, unavailable(fmt::format("job {:x} has just ended", about_.id.value)));
+    return finish();
+  }
   // One that was a reader and is not any more was given up, and its rows went to others: it must
   // not read on as if nothing had happened.
   const auto known = record_.repetitions().find(wanted.repetition);
@@ -174,7 +178,7 @@ void job_core::end_if_unused() {
   if (is_read())
     return;
   auto& all = record_.repetitions();
-  if (all.empty()) // nobody has read yet
+  if (all.empty() && now_ < began_ + about_.idle_job) // nobody has read yet
     return;
   const bool kept = !about_.name.empty() && std::ranges::any_of(all, [&](const auto& entry) {
     return connected_[entry.first].idle_since + about_.idle_job > now_;

@@ -14,9 +14,14 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
   workers_[who.id] = who;
   // One that is known lost its connection only: its tasks run.
   if (!known)
-    for (auto& [number, r] : record_.repetitions())
+    for (auto& [number, r] : record_.repetitions()) {
+      // It was away while there was no dispatcher, and may not have what it was given last.
+      for (const auto& [id, task] : r.state.tasks())
+        if (task.alive() && task.worker.id == who.id && task.worker.life == who.life)
+          start(r, task);
       if (!r.state.consumers().empty())
         carry_out(r, r.state.worker_joined(who));
+    }
   // What stays given up, it runs in vain.
   for (const auto& [number, r] : record_.repetitions())
     for (const auto& [id, task] : r.state.tasks())

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/job/job_actor.hpp"
+#include "headrace/actors/node/dispatcher_stores.hpp"
 #include "headrace/actors/node/node_supervisor.hpp"
 #include "headrace/actors/node/task_hosting.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
@@ -21,31 +22,33 @@ published_actor told(const std::function<void(const caf::actor&)>& listener, con
   return caf::actor_cast<published_actor>(fresh);
 }
 
-/// Keeps what a job's actors store in memory, for as long as the job lives.
-job_keeper keep_job(caf::actor_system& system, const job_description& about, const logger& log) {
-  const auto store =
-    std::make_shared<memory_store<job_record>>(job_record{about.id, about.policy, about.plan});
+job_keeper keep_job(caf::actor_system& system, const std::shared_ptr<dispatcher_stores>& stores,
+                    const job_description& about, const logger& log) {
+  const auto store = stores->of(about);
   return {
     .start = [&system, about, log, store](const std::vector<worker_change>& present) -> job_handle {
       return port::spawn<job_state>(system, about, store, present, log);
     },
-    .running = [store] { return store->recover().value().running(); },
+    .running = [store] { return store->record().running(); },
+    .over = [stores, id = about.id] { stores->drop(id); },
   };
 }
 
 } // namespace
 
-published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
-                                 role_failed failed) {
+published_actor start_dispatcher(node& where, dispatcher_options options, const logger& log,
+                                 role_failed failed,
+                                 const std::shared_ptr<dispatcher_stores>& stores) {
   system_visit inside;
   auto& system = system_of(where);
+  options.store = stores->service();
   auto root = port::spawn<node_supervisor_state>(
     system, node_supervisor_options{
               .child = "dispatcher",
               .start =
-                [&system, options, log](const tree_place& place) {
-                  const auto jobs = [&system, log](const job_description& about) {
-                    return keep_job(system, about, log);
+                [&system, options, stores, log](const tree_place& place) {
+                  const auto jobs = [&system, stores, log](const job_description& about) {
+                    return keep_job(system, stores, about, log);
                   };
                   return told(options.on_start, port::spawn<dispatcher_state>(
                                                   system, options, job_factory{jobs}, place, log));

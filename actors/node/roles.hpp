@@ -3,6 +3,7 @@
 /// Dispatchers and workers under the supervisor of their node.
 
 #include "headrace/actors/dispatcher/dispatcher_options.hpp"
+#include "headrace/actors/node/dispatcher_stores.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -16,9 +17,11 @@ namespace headrace {
 /// Told when a role died too often, so that nothing runs any more.
 using role_failed = std::function<void(const status&)>;
 
-/// Starts a dispatcher on a node; it ends with that. To be published.
-published_actor start_dispatcher(node& where, const dispatcher_options& options, const logger& log,
-                                 role_failed failed = {});
+/// Starts a dispatcher on a node; it ends with that. To be published. It and its jobs go on where
+/// `stores` say that others were.
+published_actor start_dispatcher(
+  node& where, dispatcher_options options, const logger& log, role_failed failed = {},
+  const std::shared_ptr<dispatcher_stores>& stores = std::make_shared<dispatcher_stores>());
 
 /// Starts a worker on a node; it ends with that, or by `stop_role`. `router` serves the links of
 /// the node's data port.

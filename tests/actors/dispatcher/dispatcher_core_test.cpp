@@ -144,14 +144,36 @@ TEST(DispatcherCore, StopsTheTasksOfAJobThatFailedAndRemembersWhy) {
   EXPECT_NE(again, job) << "who names no job gets another";
 }
 
-TEST(DispatcherCore, KnowsDatasetsAndNoJobsWhenItTakesOver) {
+TEST(DispatcherCore, KeepsItsJobsRunningWhenItTakesOver) {
   driven_dispatcher x;
   x.enroll("ten");
-  const auto job = begun(x.open(1, "ten", "train")).id;
+  const auto job = begun(x.open(1, "ten", "train"));
+  x.take(x.core.job_ended(begun(x.open(2, "ten")).id));
+  x.jobs_run = false;
+  const auto again = all_of<run_job>(x.restart());
+  ASSERT_EQ(again.size(), 1u) << "but not those that are over";
+  EXPECT_EQ(again[0].what.id, job.id);
+  EXPECT_EQ(again[0].what.name, "train");
+  EXPECT_EQ(again[0].what.graph.size(), job.graph.size());
+  EXPECT_EQ(again[0].what.plan.sources.size(), job.plan.sources.size());
+  // Who comes before its actor runs waits for it.
+  EXPECT_TRUE(all_of<to_job>(x.open(3, "ten", "train")).empty());
+  const auto waits = x.last;
+  const auto out = all_of<to_job>(x.started(job.id));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].request, waits);
+}
+
+TEST(DispatcherCore, GivesNoWorkersNumberToAnotherWhenItTakesOver) {
+  driven_dispatcher x;
+  for (const auto* address : {"host:1", "host:2"}) x.add_worker(address);
   x.restart();
-  EXPECT_TRUE(x.core.record().jobs().empty());
-  EXPECT_EQ(answer_to<status>(x.last, x.for_job(job)).code(), status_code::aborted);
-  EXPECT_NE(begun(x.open(1, "ten", "train")).id, job);
+  const auto number_of = [&](const dispatcher_commands& out) {
+    return answer_to<worker_registered>(x.last, out).id;
+  };
+  EXPECT_EQ(number_of(x.add_worker("host:3")), worker_id{3}) << "new ones come first";
+  EXPECT_EQ(number_of(x.add_worker("host:2", 1, worker_id{2})), worker_id{2});
+  EXPECT_EQ(number_of(x.add_worker("host:1", 1, worker_id{1})), worker_id{1});
 }
 
 TEST(DispatcherCore, TellsJobsOfWorkersThatComeAndAreLost) {

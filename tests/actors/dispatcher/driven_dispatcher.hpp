@@ -23,7 +23,9 @@ public:
   driven_dispatcher() : core({}, service_record{}, 42) { take(core.start()); }
   /// Another core goes on where this one was.
   commands restart() {
-    core = dispatcher_core{{}, store.recover().value(), 43};
+    auto [next, record] = store.take_over();
+    writer = next;
+    core = dispatcher_core{{}, std::move(record), 43};
     return take(core.start());
   }
 
@@ -63,14 +65,14 @@ public:
   commands take(commands out) {
     for (size_t i = 0; i < out.size(); ++i) {
       if (const auto* x = std::get_if<dispatcher_command::store>(&out[i])) {
-        EXPECT_TRUE(store.append(x->facts).ok());
+        EXPECT_TRUE(store.append(writer, x->facts, {})->ok());
       }
       if (const auto* x = std::get_if<dispatcher_command::run_job>(&out[i]); x && jobs_run) {
         auto more = take(core.job_started(x->what.id));
         out.insert(out.end(), more.begin(), more.end());
       }
     }
-    EXPECT_TRUE(store.recover().value() == core.record()) << "the store recovers another state";
+    EXPECT_TRUE(store.record() == core.record()) << "the store recovers another state";
     return out;
   }
 
@@ -78,6 +80,7 @@ public:
   bool jobs_run = true;
   request_token last{}; ///< the token of the last request
   memory_store<service_record> store{service_record{}};
+  uint64_t writer = store.take_over().writer;
   dispatcher_core core;
 
 private:

@@ -12,11 +12,12 @@ constexpr size_t two_mib = size_t{2} << 20;
 /// Decides as the dispatcher does: what is known is not stored again.
 struct ServiceRecord : testing::Test {
   memory_store<record> store{record{}};
+  uint64_t writer = store.take_over().writer;
   record now;
   uint64_t last_job = 0;
 
   void commit(const record::fact& what) {
-    ASSERT_TRUE(store.append({what}).ok());
+    ASSERT_TRUE(store.append(writer, {what}, {})->ok());
     now.apply(what);
   }
   std::string enroll(const std::string& print, bool for_iteration, size_t bytes = two_mib) {
@@ -32,7 +33,7 @@ struct ServiceRecord : testing::Test {
     commit(record::job_started{{id, name, dataset, sharding_policy::off, to_string(id)}});
     return id;
   }
-  void expect_stored() { EXPECT_EQ(store.recover().value(), now); }
+  void expect_stored() { EXPECT_EQ(store.record(), now); }
 };
 
 TEST_F(ServiceRecord, KeepsAGraphOnceAndItsFactsWithoutIt) {

@@ -53,7 +53,9 @@ public:
                   .timing = {std::chrono::seconds{1}, std::chrono::seconds{5}}},
                  std::move(present)) {}
   driven_job(const job_description& about, std::vector<worker_info> present)
-    : store(empty(about), 100), core(about, empty(about), present, 42) {
+    : store(empty(about), 100),
+      writer(store.take_over().writer),
+      core(about, empty(about), present, 42) {
     take(core.start(now));
   }
   static job_record empty(const job_description& about) {
@@ -61,7 +63,9 @@ public:
   }
   /// Another core goes on where this one was.
   job_outcome restart(const std::vector<worker_info>& present) {
-    core = job_core{core.about(), store.recover().value(), present, 43};
+    auto [next, record] = store.take_over();
+    writer = next;
+    core = job_core{core.about(), std::move(record), present, 43};
     return take(core.start(now));
   }
 
@@ -164,6 +168,7 @@ public:
   time_point now{};
   request_token last_token{};
   memory_store<job_record> store;
+  uint64_t writer;                   ///< of the store
   std::vector<job_record::fact> all; ///< that were stored
   job_core core;
 
@@ -179,7 +184,7 @@ private:
       driven_job& job;
       job_outcome& out;
       void operator()(const job_command::store& x) {
-        ASSERT_TRUE(job.store.append(x.facts).ok());
+        ASSERT_TRUE(job.store.append(job.writer, x.facts, {})->ok());
         job.all.insert(job.all.end(), x.facts.begin(), x.facts.end());
         out.stored.insert(out.stored.end(), x.facts.begin(), x.facts.end());
       }

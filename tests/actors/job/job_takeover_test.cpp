@@ -60,7 +60,7 @@ TEST(JobRecord, KnowsWhichTasksWorkersRun) {
   driven_job x{sharding_policy::off, 10, two_workers};
   const auto tasks = x.open(1).starts;
   x.ended(tasks[0].what);
-  EXPECT_EQ(x.store.recover().value().running(),
+  EXPECT_EQ(x.store.record().running(),
             (std::vector{placed_task{tasks[1].what.id, tasks[1].worker}}));
 }
 
@@ -68,13 +68,14 @@ TEST(JobRecord, KeepsLargeReceiptsOneByOneOnlyUpToABoundOfBytes) {
   const job_description about{.id = job_id{1}};
   memory_store<job_record> store{driven_job::empty(about), 1000, 1 << 20};
   split_receipt large{.task = task_id{1}};
-  large.reached.resize(most_receipt_runs);
+  large.reached.resize(16'384);
   const job_record::fact one{0,
                              lease_history::fact{lease_history::received{consumer_id{1}, large}}};
-  ASSERT_TRUE(store.append({one}).ok());
-  EXPECT_GE(store.bytes(), most_receipt_runs * sizeof(split_run)) << "a receipt counts";
+  const auto writer = store.take_over().writer;
+  ASSERT_TRUE(store.append(writer, {one}, {})->ok());
+  EXPECT_GE(store.bytes(), large.reached.size() * sizeof(split_run)) << "a receipt counts";
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(store.append({one}).ok());
+    ASSERT_TRUE(store.append(writer, {one}, {})->ok());
     EXPECT_LE(store.bytes(), size_t{1} << 20);
   }
 }

@@ -8,40 +8,57 @@
 namespace headrace::test {
 
 dispatcher_process::dispatcher_process(world& in)
-  : virtual_process(in.time, "the dispatcher"), world_(in) {}
+  : virtual_process(in.time, "the dispatcher"), world_(in) {
+  disk_.takes = [this] { return time_.between(duration{0}, world_.about.slowest_write); };
+}
 
 void dispatcher_process::on_started() {
-  if (std::exchange(keeps_state_, false) && store_)
-    return begin(store_->recover().value());
-  kept_.clear();
-  store_ = std::make_unique<memory_store<service_record>>(service_record{});
-  begin(service_record{});
+  const auto lives = [this](service_record record) {
+    store_ = std::make_shared<virtual_store<service_record>>(disk_, std::move(record));
+    begin();
+  };
+  if (std::exchange(keeps_state_, false) && store_) {
+    for (auto& [id, store] : job_stores_)
+      store = std::make_shared<virtual_store<job_record>>(disk_, store->kept(),
+                                                          [this, id = id](const auto& facts) {
+                                                            for (const auto& x : facts) note(id, x);
+                                                          });
+    return lives(store_->kept());
+  }
+  job_stores_.clear();
+  lives({});
   // As a client does before it reads.
   carry_out(core_->register_dataset(
     keep({.reply = answered<status>{[](const status&) {}}}),
     {.id = "d", .graph = encode_graph(world_.graph).value(), .fingerprint = "the graph"}));
 }
 
-void dispatcher_process::begin(service_record record) {
+void dispatcher_process::begin() {
+  auto [writer, record] = store_->take_over();
+  writer_ = writer;
+  steps_ = {};
   core_ = std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing},
                                             std::move(record), time_.below(UINT64_MAX));
+  carry_out(dispatcher_command::store{});
   carry_out(core_->start());
 }
 
 void dispatcher_process::on_killed() {
   core_.reset();
   worker_ends_.clear();
-  kept_.clear();
-  for (const auto& [id, of] : jobs_) kept_[id] = of->store;
+  disk_.forget();
   jobs_.clear();
   waiting_.clear();
 }
 
-std::shared_ptr<memory_store<job_record>> dispatcher_process::store_of(job_id id) {
-  if (auto kept = kept_.extract(id))
-    return kept.mapped();
-  return std::make_shared<memory_store<job_record>>(
-    job_record{id, world_.about.policy, world_.plan});
+std::shared_ptr<virtual_store<job_record>> dispatcher_process::store_of(job_id id) {
+  auto& out = job_stores_[id];
+  if (!out)
+    out = std::make_shared<virtual_store<job_record>>(
+      disk_, job_record{id, world_.about.policy, world_.plan}, [this, id](const auto& facts) {
+        for (const auto& x : facts) note(id, x);
+      });
+  return out;
 }
 
 dispatcher_process::job* dispatcher_process::find(job_id id) {
@@ -83,7 +100,7 @@ void dispatcher_process::crash() {
     std::visit([](auto& reply) { reply(unavailable("the actor has ended")); }, what.reply);
   jobs_.clear();
   worker_ends_.clear();
-  begin(store_->recover().value());
+  begin();
 }
 
 // -- from consumers ---------------------------------------------------------------------------
@@ -171,13 +188,27 @@ void dispatcher_process::worker_leaves(worker_id id, incarnation life) {
 
 // -- what the dispatcher decides ------------------------------------------------------------------
 
-void dispatcher_process::carry_out(const dispatcher_commands& what) {
-  for (const auto& one : what) std::visit([this](const auto& x) { carry_out(x); }, one);
+void dispatcher_process::carry_out(dispatcher_commands what) {
+  dispatcher_commands in_turn;
+  for (auto& x : what)
+    if (waits_for_facts(x))
+      in_turn.push_back(std::move(x));
+    else
+      take(x);
+  steps_.add(std::move(in_turn), [this](const auto& x) { take(x); });
   alarm_.set(core_->next_deadline(), [this] { carry_out(core_->timer(now())); });
 }
 
+void dispatcher_process::take(const dispatcher_commands::value_type& what) {
+  std::visit([this](const auto& x) { carry_out(x); }, what);
+}
+
 void dispatcher_process::carry_out(const dispatcher_command::store& what) {
-  static_cast<void>(store_->append(what.facts));
+  const auto kept = [this, writer = writer_, group = steps_.wait()](const status&) {
+    if (writer == writer_)
+      steps_.kept(group, [this](const auto& x) { take(x); });
+  };
+  static_cast<void>(store_->append(writer_, what.facts, kept));
 }
 
 template <class F>
@@ -227,14 +258,19 @@ void dispatcher_process::carry_out(const dispatcher_command::run_job& what) {
 void dispatcher_process::start_job(job_id id, const job_description& about) {
   auto& j = *find(id);
   j.readers.clear();
-  j.core = std::make_unique<job_core>(about, j.store->recover().value(), core_->workers().alive(),
+  auto [writer, record] = j.store->take_over();
+  j.writer = writer;
+  j.steps = {};
+  j.core = std::make_unique<job_core>(about, std::move(record), core_->workers().alive(),
                                       time_.below(UINT64_MAX));
+  carry_out(id, {job_command::store{}});
   carry_out(id, j.core->start(now()));
   carry_out(core_->job_started(id));
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::drop_job& what) {
   jobs_.erase(what.id);
+  job_stores_.erase(what.id);
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::worker_changed& what) {
@@ -260,12 +296,12 @@ void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {
 
 // -- what a job decides ------------------------------------------------------------------------
 
-void dispatcher_process::carry_out(job_id id, const job_commands& what) {
+void dispatcher_process::carry_out(job_id id, job_commands what) {
   const auto at = jobs_.find(id);
   if (at == jobs_.end())
     return;
   const auto j = at->second; // a command may end it
-  for (const auto& one : what) std::visit([&](const auto& x) { carry_out(*j, x); }, one);
+  j->steps.add(std::move(what), [&](const auto& x) { take(j, x); });
   if (j->core)
     j->alarm->set(j->core->next_deadline(), [this, id] {
       if (auto* still = find(id); still != nullptr && still->core)
@@ -273,19 +309,31 @@ void dispatcher_process::carry_out(job_id id, const job_commands& what) {
     });
 }
 
+void dispatcher_process::take(const std::shared_ptr<job>& of,
+                              const job_commands::value_type& what) {
+  if (of->core)
+    std::visit([&](const auto& x) { carry_out(*of, x); }, what);
+}
+
 void dispatcher_process::carry_out(job& of, const job_command::store& what) {
-  static_cast<void>(of.store->append(what.facts));
-  for (const auto& fact : what.facts) {
-    if (const auto* split = std::get_if<split_assigner::fact>(&fact.what)) {
-      if (const auto* given = std::get_if<split_assigner::leased_to>(split); given && given->splits)
-        world_.leased(given->task, *given->splits);
-    } else if (const auto* task = std::get_if<iteration::fact>(&fact.what)) {
-      if (const auto* is = std::get_if<iteration::task_is>(task))
-        world_.gave_a_task(of.core->about().id, fact.repetition, is->now.worker.data_address);
-      if (const auto* is = std::get_if<iteration::task_is>(task))
-        if (is->now.state == iteration::task_state::lost)
-          world_.lost_tasks.emplace(is->now.id, now());
-    }
+  const auto kept = [this, id = of.core->about().id, writer = of.writer,
+                     group = of.steps.wait()](const status&) {
+    if (const auto at = jobs_.find(id); at != jobs_.end() && at->second->writer == writer)
+      at->second->steps.kept(group, [&, of = at->second](const auto& x) { take(of, x); });
+  };
+  static_cast<void>(of.store->append(of.writer, what.facts, kept));
+}
+
+void dispatcher_process::note(job_id id, const job_record::fact& kept) {
+  if (const auto* split = std::get_if<split_assigner::fact>(&kept.what)) {
+    if (const auto* given = std::get_if<split_assigner::leased_to>(split); given && given->splits)
+      world_.leased(given->task, *given->splits);
+  } else if (const auto* task = std::get_if<iteration::fact>(&kept.what)) {
+    if (const auto* is = std::get_if<iteration::task_is>(task))
+      world_.gave_a_task(id, kept.repetition, is->now.worker.data_address);
+    if (const auto* is = std::get_if<iteration::task_is>(task))
+      if (is->now.state == iteration::task_state::lost)
+        world_.lost_tasks.emplace(is->now.id, now());
   }
 }
 

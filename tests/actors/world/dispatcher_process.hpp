@@ -2,8 +2,9 @@
 
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
 #include "headrace/actors/job/job_core.hpp"
-#include "headrace/actors/store/fact_store.hpp"
+#include "headrace/actors/store/step_queue.hpp"
 #include "tests/actors/world/control.hpp"
+#include "tests/actors/world/virtual_disk.hpp"
 
 #include <functional>
 #include <map>
@@ -26,7 +27,7 @@ class dispatcher_process final : public virtual_process {
 public:
   explicit dispatcher_process(world& in);
 
-  /// Comes back with all that was stored. @pre it is dead
+  /// Comes back with all that was kept. @pre it is dead
   void start_again() {
     keeps_state_ = true;
     start();
@@ -57,7 +58,9 @@ public:
 private:
   struct job {
     std::unique_ptr<job_core> core;
-    std::shared_ptr<memory_store<job_record>> store;
+    std::shared_ptr<virtual_store<job_record>> store;
+    uint64_t writer = 0; ///< of the store: the core's
+    step_queue<job_commands::value_type> steps;
     std::unique_ptr<virtual_alarm> alarm;
     std::map<consumer_id, connection_end> readers;
   };
@@ -72,8 +75,10 @@ private:
   };
   void on_started() override;
   void on_killed() override;
-  void begin(service_record record);
-  std::shared_ptr<memory_store<job_record>> store_of(job_id id);
+  void begin();
+  std::shared_ptr<virtual_store<job_record>> store_of(job_id id);
+  /// The judge knows what is kept of a job.
+  void note(job_id id, const job_record::fact& kept);
   job* find(job_id id);
   void start_job(job_id id, const job_description& about);
   request_token keep(waiting what);
@@ -81,7 +86,8 @@ private:
   template <class F>
   void answer(request_token to, F&& with);
 
-  void carry_out(const dispatcher_commands& what);
+  void carry_out(dispatcher_commands what);
+  void take(const dispatcher_commands::value_type& what);
   void carry_out(const dispatcher_command::store& what);
   void carry_out(const dispatcher_command::answer& what);
   void carry_out(const dispatcher_command::to_job& what);
@@ -95,7 +101,8 @@ private:
   void carry_out(const dispatcher_command::watch_asker&) {}
   void carry_out(const log_line&) {}
 
-  void carry_out(job_id id, const job_commands& what);
+  void carry_out(job_id id, job_commands what);
+  void take(const std::shared_ptr<job>& of, const job_commands::value_type& what);
   void to_job(job_id id, const std::function<job_commands(job_core&)>& event);
   /// Sends an order of a job to a worker; `heard` gets the answer, or none.
   void order(job& of, worker_id who,
@@ -114,9 +121,12 @@ private:
 
   world& world_;
   std::unique_ptr<dispatcher_core> core_;
-  std::unique_ptr<memory_store<service_record>> store_;
-  std::map<job_id, std::shared_ptr<memory_store<job_record>>> kept_; ///< for the next life
+  virtual_disk disk_{*this};
+  std::shared_ptr<virtual_store<service_record>> store_;
+  uint64_t writer_ = 0; ///< of the store
+  std::map<job_id, std::shared_ptr<virtual_store<job_record>>> job_stores_;
   bool keeps_state_ = false;
+  step_queue<dispatcher_commands::value_type> steps_;
   std::map<worker_id, connection_end> worker_ends_;
   std::map<job_id, std::shared_ptr<job>> jobs_;
   std::map<request_token, waiting> waiting_;

@@ -36,6 +36,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
   about.net.longest_delay = draw.one_in(4) ? 50ms : 2ms;
   if (kind(reorders))
     about.net.spread = 200ms;
+  about.slowest_write = draw.one_in(3) ? 0ms : draw.one_in(4) ? 100ms : 10ms;
   worker_timeout_ = draw.one_in(3) ? 60s : 10s;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
@@ -191,7 +192,8 @@ void disturbed_world::kill_dispatcher(bool keeps_state) {
   w.dispatcher.kill();
   w.net.changed(w.dispatcher);
   // One that knows its jobs fails them: their actors' records went with its process.
-  excuses_.dispatcher_away = excuses_.dispatcher_lost_state = true;
+  excuses_.dispatcher_away = true;
+  excuses_.dispatcher_lost_state |= for_good || !keeps_state;
   if (!for_good)
     w.time.after(back, [this, keeps_state] {
       auto& d = world_->dispatcher;
@@ -291,7 +293,6 @@ void disturbed_world::befall() {
           return;
         if (t.one_in(4)) {
           say("the dispatcher's actor crashes");
-          excuses_.dispatcher_lost_state = true;
           return w.dispatcher.crash();
         }
         say("a job's actor crashes");

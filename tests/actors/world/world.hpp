@@ -26,6 +26,7 @@ public:
     std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
     virtual_network::options net;
+    duration slowest_write{}; ///< of the dispatcher's disk
   };
   explicit world(options what);
 
