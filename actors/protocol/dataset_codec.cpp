@@ -16,7 +16,7 @@ dataset_registration read_dataset_registration(schema::RegisterDataset::Reader i
 
 void write_dataset_registration(schema::RegisterDataset::Builder out,
                                 const dataset_registration& what) {
-  out.setDatasetId(what.id);
+  out.setDatasetId(text_of(what.id));
   if (!what.graph.empty())
     out.setGraph(data_of(what.graph));
   out.setElementSpec(data_of(what.spec));

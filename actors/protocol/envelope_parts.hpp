@@ -18,6 +18,8 @@ envelope make_dispatcher_answer(uint64_t request, Fill&& fill) {
 
 /// A view: it lives as long as the message.
 inline std::string_view text_of(capnp::Text::Reader in) { return {in.cStr(), in.size()}; }
+/// A view: it lives as long as the string. Whole also where it has a zero inside.
+inline capnp::Text::Reader text_of(const std::string& in) { return {in.c_str(), in.size()}; }
 /// The same of bytes that are kept as a string, such as a fingerprint.
 inline std::string_view chars_of(capnp::Data::Reader in) {
   return {reinterpret_cast<const char*>(in.begin()), in.size()};

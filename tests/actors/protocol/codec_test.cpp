@@ -1,3 +1,5 @@
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
@@ -50,6 +52,16 @@ TEST(ProtocolCodec, KeepsTheDatasetThatAnIterationBrings) {
   EXPECT_EQ(std::string_view(back.graph.as<char>().data(), back.graph.size()), "graph");
   EXPECT_EQ(std::string_view(back.spec.as<char>().data(), back.spec.size()), "spec");
   EXPECT_EQ(back.fingerprint, "print");
+}
+
+TEST(ProtocolCodec, KeepsTextsWithAZeroInside) {
+  const std::string text{"a\0b", 3};
+  carrier<schema::Failure> failure;
+  write_failure(failure.out, not_found(text));
+  EXPECT_EQ(read_failure(failure.in()), not_found(text));
+  carrier<schema::RegisterDataset> dataset;
+  write_dataset_registration(dataset.out, {.id = text});
+  EXPECT_EQ(read_dataset_registration(dataset.in()).id, text);
 }
 
 TEST(ProtocolCodec, RefusesATimingThatNobodyCouldKeep) {
