@@ -35,6 +35,9 @@ size_t service_record::unused_bytes() const {
 }
 
 void service_record::on(const job_started& x) {
+  // No key leads to a job that it is not the key of.
+  if (const auto known = jobs_.find(x.what.id); known != jobs_.end())
+    by_key_.erase(known->second.key);
   jobs_.insert_or_assign(x.what.id, x.what);
   by_key_[x.what.key] = x.what.id;
   use(x.what.dataset_id, x.what.id);

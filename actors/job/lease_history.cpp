@@ -91,7 +91,7 @@ void lease_history::leased(const split_assigner::leased_to& x) {
       return;
     answered = *x.number + 1;
     for (auto at = of.answered.lower_bound({source, 0});
-         at->first.second + passes_at_a_time < x.pass;)
+         at->first.second < x.pass && x.pass - at->first.second > passes_at_a_time;)
       at = of.answered.erase(at);
   } else if (source != x.source) {
     return;

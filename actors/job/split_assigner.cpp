@@ -173,15 +173,21 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
   const auto& total = pass->second.total;
   const auto& returned = pass->second.returned;
   const auto already = given.find(wanted.source);
-  if (const auto told = already != given.end() ? already->second : 0;
-      told < dropped + ranges.size()) {
+  const auto told = already != given.end() ? already->second : 0;
+  // It has closed the pass for all sources of the group, or asks for one that is none of them.
+  if (told < dropped) {
+    out.splits.over = over_for(wanted.task, where);
+    return out;
+  }
+  if (told - dropped < ranges.size()) {
     out.splits = ranges[told - dropped];
     // Another source may have shown since that there are fewer.
     if (total && out.splits->first + out.splits->count > *total)
       out.splits->count = *total - std::min(*total, out.splits->first);
-    if (out.splits->count == 0)
+    if (out.splits->count == 0) {
       out.splits.splits.reset();
-    out.splits.over = over_for(wanted.task, where);
+      out.splits.over = over_for(wanted.task, where);
+    }
     return out;
   }
   // Past the end of a source that advances with it, what comes back is out of step.

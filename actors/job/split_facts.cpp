@@ -20,7 +20,8 @@ void split_assigner::on(const came_to& x) {
   auto& g = group(where.second, x.source);
   // A zip that ended with its shorter side never asks the longer one for its end.
   auto& from = g.at[{x.task, x.source}];
-  for (auto at = holdings_.lower_bound({from, 0}); at != holdings_.lower_bound({x.pass, 0}); ++at)
+  const auto to = holdings_.lower_bound({std::max(from, x.pass), 0});
+  for (auto at = holdings_.lower_bound({from, 0}); at != to; ++at)
     if (at->first.second == where.second)
       if (auto mine = at->second.find(x.task); mine != at->second.end())
         mine->second.done.insert(x.source);
@@ -130,7 +131,8 @@ void split_assigner::pass_state::lease(const split_range& splits) {
   const auto from = std::ranges::find(returned, splits.first, &split_range::first);
   if (from == returned.end())
     return;
-  *from = {from->first + splits.count, from->count - splits.count};
+  const auto count = std::min(splits.count, from->count);
+  *from = {from->first + count, from->count - count};
   if (from->count == 0)
     returned.erase(from);
 }

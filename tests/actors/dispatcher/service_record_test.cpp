@@ -122,5 +122,13 @@ TEST_F(ServiceRecord, GivesNoIdTwice) {
   }
 }
 
+TEST_F(ServiceRecord, LeadsByNoKeyToAJobThatHasAnother) {
+  commit(record::job_started{{job_id{1}, {}, {}, sharding_policy::off, "one"}});
+  commit(record::job_started{{job_id{1}, {}, {}, sharding_policy::off, "other"}});
+  commit(record::job_over{job_id{1}});
+  EXPECT_EQ(now.job_of("one"), nullptr);
+  EXPECT_EQ(now.job_of("other"), nullptr);
+}
+
 } // namespace
 } // namespace headrace

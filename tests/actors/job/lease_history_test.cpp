@@ -247,5 +247,12 @@ TEST_F(LeaseHistory, RemembersLessOfEachOfManyTasks) {
   EXPECT_LE(x.records(), tasks * (lease_history::least_leases + 2));
 }
 
+TEST_F(LeaseHistory, KnowsTheVeryLastPass) {
+  for (uint64_t pass : {UINT64_MAX - 5, UINT64_MAX})
+    x.apply(split_assigner::fact{split_assigner::leased_to{task, 0, pass, 0, split_range{0, 1}}});
+  EXPECT_TRUE(x.has(task));
+  EXPECT_EQ(x.records(), 4u) << "the task, two leases and an answer";
+}
+
 } // namespace
 } // namespace headrace::test

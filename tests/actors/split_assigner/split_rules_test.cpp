@@ -298,5 +298,31 @@ TEST(JobCore, WarnsWhenAWorkerGoesThatKeptLaterPassesInMemory) {
   }));
 }
 
+TEST_F(SplitRules, ATaskThatGoesBackToAnEarlierPassHarmsNobody) {
+  core.apply(split_assigner::came_to{b, 0, 3, {}});
+  core.apply(split_assigner::came_to{a, 0, 5, {}});
+  core.apply(split_assigner::came_to{a, 0, 3, {}});
+  EXPECT_TRUE(*ask(b, 3));
+  EXPECT_TRUE(*ask(a, 3));
+}
+
+TEST_F(SplitRules, APassIsOverForASourceThatWasToldLessWhenItWasClosed) {
+  auto plan = plan_of(10, 1);
+  plan.sources.push_back(plan.sources[0]);
+  core = split_assigner{plan};
+  for (uint64_t number : {0, 1}) EXPECT_TRUE(*put({a, 0, 0, {}, number}));
+  EXPECT_TRUE(*put({a, 1, 0, {}, 0}));
+  core.apply(split_assigner::closed{a, 0, 0});
+  EXPECT_FALSE(*put({a, 1, 0, {}, 1}));
+}
+
+TEST_F(SplitRules, MoreThanCameBackIsNotLeased) {
+  core.apply(split_assigner::came_to{a, 0, 0, {}});
+  core.apply(split_assigner::leased_to{a, 0, 0, 0, split_range{0, 10}});
+  core.apply(split_assigner::returned{0, 0, {2, 3}});
+  core.apply(split_assigner::leased_to{b, 0, 0, 0, split_range{2, 4}});
+  EXPECT_FALSE(core.has_rest());
+}
+
 } // namespace
 } // namespace headrace::test
