@@ -119,6 +119,16 @@ std::vector<task_address> read_addresses(capnp::List<schema::TaskInfo>::Reader i
 
 } // namespace
 
+void write_losses(schema::IterationLosses::Builder out, const iteration_losses& what) {
+  out.setTasks(what.tasks);
+  out.setSplits(what.splits);
+  out.setReread(what.reread);
+  out.setElements(what.elements);
+}
+iteration_losses read_losses(schema::IterationLosses::Reader in) {
+  return {in.getTasks(), in.getSplits(), in.getReread(), in.getElements()};
+}
+
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what) {
   out.setJobId(what.job.value);
   out.setRepetition(what.repetition);
@@ -132,11 +142,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   write_addresses(out.initStarting(static_cast<unsigned>(what.starting.size())), what.starting);
   auto lost = out.initLost(static_cast<unsigned>(what.lost.size()));
   for (unsigned i = 0; i < lost.size(); ++i) lost.set(i, what.lost[i].value);
-  auto losses = out.initLosses();
-  losses.setTasks(what.losses.tasks);
-  losses.setSplits(what.losses.splits);
-  losses.setReread(what.losses.reread);
-  losses.setElements(what.losses.elements);
+  write_losses(out.initLosses(), what.losses);
   auto held = out.initHeld(static_cast<unsigned>(what.held.size()));
   for (unsigned i = 0; i < held.size(); ++i) held.set(i, what.held[i].value);
 }
@@ -164,8 +170,7 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   out.tasks = read_addresses(in.getTasks());
   out.starting = read_addresses(in.getStarting());
   for (auto id : in.getLost()) out.lost.emplace_back(id);
-  const auto losses = in.getLosses();
-  out.losses = {losses.getTasks(), losses.getSplits(), losses.getReread(), losses.getElements()};
+  out.losses = read_losses(in.getLosses());
   for (auto id : in.getHeld()) out.held.emplace_back(id);
   return out;
 }

@@ -17,6 +17,9 @@ void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& wha
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in);
 leave_iteration read_leave(schema::LeaveIteration::Reader in);
 
+void write_losses(schema::IterationLosses::Builder out, const iteration_losses& what);
+iteration_losses read_losses(schema::IterationLosses::Reader in);
+
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what);
 result<iteration_view> read_iteration(schema::Iteration::Reader in);
 

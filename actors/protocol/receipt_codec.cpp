@@ -9,8 +9,6 @@
 
 namespace headrace {
 
-namespace {
-
 void write_run(schema::SplitRun::Builder out, const split_run& what) {
   out.setSource(what.source);
   out.setPass(what.pass);
@@ -23,6 +21,8 @@ split_run read_run(schema::SplitRun::Reader in) {
   const auto first = splits.getFirst();
   return {in.getSource(), in.getPass(), {first, std::min(splits.getCount(), UINT64_MAX - first)}};
 }
+
+namespace {
 
 /// Where one source of one pass begins in a list of runs, and the next one.
 size_t end_of_pass(const std::vector<split_run>& all, size_t from) {

@@ -22,8 +22,6 @@ unread_splits read_unread_splits(schema::UnreadSplits::Reader in) {
           {in.getRest().getFirst(), in.getRest().getCount()}};
 }
 
-namespace {
-
 void write_listing(schema::SplitListing::Builder out, const split_listing& what,
                    bool with_entries) {
   out.setDigest(what.digest);
@@ -41,8 +39,6 @@ std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader i
   for (auto entry : in.getEntries()) out->entries.emplace_back(entry);
   return out;
 }
-
-} // namespace
 
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what) {
   out.setTaskId(what.task.value);

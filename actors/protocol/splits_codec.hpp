@@ -10,6 +10,9 @@ namespace headrace {
 void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits& what);
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
 
+void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);
+std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in);
+
 /// The entries of a listing go with the first question about a pass alone: to be the listing of
 /// the pass, or to say what differs from that.
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what);
