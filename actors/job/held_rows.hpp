@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/protocol/reader_marks.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <cstdint>
@@ -57,6 +58,7 @@ public:
   friend bool operator==(const held_rows&, const held_rows&) = default;
 
 private:
+  friend struct state_codec<held_rows>;
   void on(const task_over& x);
   void on(const handed_out& x);
   void on(const reader_gone& x);

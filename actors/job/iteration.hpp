@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/status.hpp"
 
@@ -137,6 +138,7 @@ public:
   friend bool operator==(const iteration&, const iteration&) = default;
 
 private:
+  friend struct state_codec<iteration>;
   class draft;
 
   /// That life of the worker has a task, or had one that was not lost.

@@ -5,6 +5,7 @@
 #include "headrace/actors/job/lease_history.hpp"
 #include "headrace/actors/job/split_assigner.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 
 #include <map>
 #include <optional>
@@ -70,6 +71,7 @@ public:
   }
 
 private:
+  friend struct record_codec<job_record>;
   void forget(std::map<uint64_t, repetition>::iterator at);
 
   job_id id_;

@@ -3,6 +3,7 @@
 #include "headrace/actors/job/split_assigner.hpp"
 #include "headrace/actors/protocol/iteration_losses.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 
 #include <deque>
@@ -99,6 +100,7 @@ public:
   }
 
 private:
+  friend struct state_codec<lease_history>;
   /// Which readers have rows of a split.
   enum class held_by : uint8_t {
     nobody,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/protocol/split_question.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -143,6 +144,7 @@ public:
   }
 
 private:
+  friend struct state_codec<split_assigner>;
   using key = std::pair<uint64_t, uint32_t>; ///< pass, group
   struct pass_state {
     uint64_t next = 0;

@@ -1,5 +1,6 @@
 #include "tests/actors/job/driven_job.hpp"
 #include "tests/actors/job/reading_task.hpp"
+#include "tests/actors/job/reread_record.hpp"
 
 #include <iostream>
 #include <map>
@@ -279,6 +280,10 @@ private:
     for (const auto& x : job_.all) fresh.apply(x);
     EXPECT_TRUE(fresh == job_.core.record()) << "replaying the facts made another state";
     EXPECT_TRUE(job_.store.record() == job_.core.record()) << "the store recovered another state";
+    reread_.check(fresh, job_.all);
+    std::vector<worker_info> present;
+    for (const auto& [id, who] : workers_) present.push_back(who);
+    expect_same_decisions(job_.core.about(), fresh, reread_.now(), present, random_());
   }
 
   std::mt19937_64 random_;
@@ -286,6 +291,7 @@ private:
   random_plan plan_;
   split_ledger ledger_;
   driven_job job_;
+  reread_record reread_{driven_job::empty(job_.core.about())};
   const uint64_t accidents_; ///< six of so many events
   std::map<worker_id, worker_info> workers_;
   std::map<worker_id, worker_info> away_; ///< taken for lost, and may come back

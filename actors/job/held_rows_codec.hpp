@@ -1,0 +1,21 @@
+#pragma once
+
+/// Between the rows that readers hold, with their facts, and job_record.capnp.
+
+#include "headrace/actors/job/held_rows.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/job_record.capnp.h"
+
+namespace headrace {
+
+void write_fact(schema::JobFact::Builder out, const held_rows::fact& what);
+/// @pre it is one of held rows.
+result<held_rows::fact> read_held_fact(schema::JobFact::Reader in);
+
+template <>
+struct state_codec<held_rows> {
+  static void write(schema::JobState::Repetition::Builder out, const held_rows& what);
+  static result<held_rows> read(schema::JobState::Repetition::Reader in);
+};
+
+} // namespace headrace

@@ -1,0 +1,30 @@
+#pragma once
+
+/// Between what tasks were leased and who has rows of it, with its facts, and job_record.capnp.
+
+#include "headrace/actors/job/lease_history.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/job_record.capnp.h"
+
+namespace headrace {
+
+void write_fact(schema::JobFact::Builder out, const lease_history::fact& what);
+/// @pre it is one of a lease history.
+result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in);
+
+template <>
+struct state_codec<lease_history> {
+  static void write(schema::LeaseState::Builder out, const lease_history& what);
+  /// `empty`: as the repetition began, with the plan of its splits.
+  static result<lease_history> read(schema::LeaseState::Reader in, lease_history empty);
+
+private:
+  using history = lease_history; // a friend
+  static void write_task(schema::LeaseState::TaskLeases::Builder out, task_id id,
+                         const history::task_leases& what);
+  static result<history::task_leases> read_task(schema::LeaseState::TaskLeases::Reader in);
+  static schema::Holder stored(history::held_by x);
+  static result<history::held_by> read_holder(schema::Holder x);
+};
+
+} // namespace headrace

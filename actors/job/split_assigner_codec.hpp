@@ -1,0 +1,40 @@
+#pragma once
+
+/// Between the leasing of splits, with its facts, and job_record.capnp.
+
+#include "headrace/actors/job/split_assigner.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/job_record.capnp.h"
+
+namespace headrace {
+
+/// data_loss: they would end after the last number.
+result<split_range> checked_range(uint64_t first, uint64_t count);
+
+/// An answer, as a fact or as the last one to a task.
+void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to& what);
+result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in);
+
+void write_fact(schema::JobFact::Builder out, const split_assigner::fact& what);
+/// @pre it is one of a split assigner.
+result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in);
+
+template <>
+struct state_codec<split_assigner> {
+  static void write(schema::SplitState::Builder out, const split_assigner& what);
+  /// `empty`: as the repetition began, with the plan of its splits. data_loss also where the state
+  /// is of another plan.
+  static result<split_assigner> read(schema::SplitState::Reader in, split_assigner empty);
+
+private:
+  using assigner = split_assigner; // a friend
+  static void write_pass(schema::SplitState::Pass::Builder out, const assigner& from,
+                         const assigner::key& where, const assigner::pass_state& what);
+  static void write_holding(schema::SplitState::Holding::Builder out, task_id who,
+                            const assigner::holding& what);
+  static status read_group(schema::SplitState::Group::Reader in, assigner& out);
+  static status read_pass(schema::SplitState::Pass::Reader in, assigner& out);
+  static result<assigner::holding> read_holding(schema::SplitState::Holding::Reader in);
+};
+
+} // namespace headrace

@@ -1,0 +1,24 @@
+#pragma once
+
+namespace headrace {
+
+/// How the facts and the state of a `Record` are kept as bytes. Specialised beside each record,
+/// with
+///
+///     static buffer write_facts(const std::vector<fact>& group);
+///     static result<std::vector<fact>> read_facts(const buffer& bytes);
+///     static buffer write_state(const Record& what);
+///     static result<Record> read_state(const buffer& bytes, Record empty);
+///
+/// The bytes are one message (`stored_words.hpp`). Reading never throws: data_loss says what is
+/// damaged or contradicts itself, unimplemented names what only a newer build knows. `empty` brings
+/// what is not stored, as it was given to the record when it was made.
+template <class Record>
+struct record_codec;
+
+/// The same of a part of a record, inside the record's message: its `friend`, specialised beside
+/// it.
+template <class Part>
+struct state_codec;
+
+} // namespace headrace

@@ -1,0 +1,54 @@
+#pragma once
+
+/// What the codecs of records share.
+
+#include "headrace/pipeline/codec/canonical_message.hpp"
+#include "headrace/runtime/base/buffer.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <capnp/message.h>
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace headrace {
+
+/// The words of a new message of one segment, filled by `fill(builder)`.
+template <class Schema, class Fill>
+buffer write_words(Fill&& fill) {
+  // Room for a few facts, so that these cost one allocation: that of the result.
+  ::capnp::word room[128] = {};
+  ::capnp::MallocMessageBuilder message{kj::arrayPtr(room, std::size(room))};
+  std::forward<Fill>(fill)(message.template initRoot<Schema>());
+  const auto segments = message.getSegmentsForOutput();
+  if (segments.size() == 1)
+    return buffer::copy_of(segments[0].begin(), segments[0].size() * sizeof(::capnp::word));
+  return detail::canonical_bytes<Schema>(message);
+}
+
+/// What `read(reader)` makes of them. data_loss: they are no such message, or more is read from
+/// them than they hold.
+template <class Schema, class Read>
+auto read_words(const buffer& words, std::string_view what, Read&& read)
+  -> decltype(read(typename Schema::Reader{})) {
+  auto out = detail::read_message<Schema>(words, std::forward<Read>(read));
+  if (!out)
+    return out.status().with_context(what);
+  return out;
+}
+
+/// What an arm of a union, or a value, is refused with that this build does not know.
+inline status unknown_stored(std::string_view what, unsigned number) {
+  return unimplemented(
+    fmt::format("{} number {} is not known to this build; a newer one, which wrote it, can read it",
+                what, number));
+}
+
+/// How long a list of these is.
+template <class Range>
+unsigned list_size(const Range& all) {
+  return static_cast<unsigned>(all.size());
+}
+
+} // namespace headrace
