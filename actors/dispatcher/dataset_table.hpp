@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/result.hpp"
 
@@ -42,6 +43,7 @@ public:
   friend bool operator==(const dataset_table&, const dataset_table&) = default;
 
 private:
+  friend struct state_codec<dataset_table>;
   struct kept {
     dataset_record what;
     size_t ids = 0; ///< that mean it

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dataset_table.hpp"
+#include "headrace/actors/store/record_codec.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -92,6 +93,7 @@ public:
   friend bool operator==(const service_record&, const service_record&) = default;
 
 private:
+  friend struct record_codec<service_record>;
   void on(const dataset_registered& x);
   void on(const job_started& x);
   void on(const job_joined& x) { use(x.dataset_id, x.id); }

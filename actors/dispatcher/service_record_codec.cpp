@@ -1,0 +1,184 @@
+#include "headrace/actors/dispatcher/service_record_codec.hpp"
+
+#include "headrace/actors/dispatcher/dataset_table_codec.hpp"
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/store/stored_words.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
+
+namespace headrace {
+
+namespace {
+
+using codec = record_codec<service_record>;
+
+void write_job(schema::JobEntry::Builder out, const service_record::job& what) {
+  out.setJobId(what.id.value);
+  out.setName(text_of(what.name));
+  out.setDatasetId(text_of(what.dataset_id));
+  out.setProcessingMode(to_schema(what.mode));
+  out.setKey(data_of(what.key));
+}
+
+result<service_record::job> read_job(schema::JobEntry::Reader in) {
+  HEADRACE_ASSIGN(const auto mode, from_schema(in.getProcessingMode()));
+  return service_record::job{
+    .id = job_id{in.getJobId()},
+    .name = std::string{text_of(in.getName())},
+    .dataset_id = std::string{text_of(in.getDatasetId())},
+    .mode = mode,
+    .key = std::string{chars_of(in.getKey())},
+  };
+}
+
+struct service_fact_writer {
+  schema::ServiceFact::Builder out;
+  void operator()(const service_record::dataset_registered& x) {
+    write_dataset_registration(out.initDatasetRegistered(), {x.id, x.what.graph, x.what.spec,
+                                                             x.what.fingerprint, x.for_iteration});
+  }
+  void operator()(const service_record::job_started& x) { write_job(out.initJobStarted(), x.what); }
+  void operator()(const service_record::job_joined& x) {
+    auto to = out.initJobJoined();
+    to.setJobId(x.id.value);
+    to.setDatasetId(text_of(x.dataset_id));
+  }
+  void operator()(const service_record::job_over& x) { out.setJobOver(x.id.value); }
+};
+
+result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
+  using fact = service_record::fact;
+  switch (in.which()) {
+  case schema::ServiceFact::NONE: return data_loss("a fact says nothing");
+  case schema::ServiceFact::DATASET_REGISTERED: {
+    auto x = read_dataset_registration(in.getDatasetRegistered());
+    return fact{service_record::dataset_registered{
+      std::move(x.id),
+      {std::move(x.graph), std::move(x.spec), std::move(x.fingerprint)},
+      x.for_iteration}};
+  }
+  case schema::ServiceFact::JOB_STARTED: {
+    HEADRACE_ASSIGN(auto job, read_job(in.getJobStarted()));
+    return fact{service_record::job_started{std::move(job)}};
+  }
+  case schema::ServiceFact::JOB_JOINED: {
+    const auto x = in.getJobJoined();
+    return fact{
+      service_record::job_joined{job_id{x.getJobId()}, std::string{text_of(x.getDatasetId())}}};
+  }
+  case schema::ServiceFact::JOB_OVER:
+    return fact{service_record::job_over{job_id{in.getJobOver()}}};
+  }
+  return unknown_stored("fact of a dispatcher", static_cast<unsigned>(in.which()));
+}
+
+void write_names(::capnp::List<::capnp::Text>::Builder out, const std::deque<std::string>& what) {
+  for (unsigned i = 0; i < out.size(); ++i) out.set(i, text_of(what[i]));
+}
+
+} // namespace
+
+buffer codec::write_facts(const std::vector<fact>& group) {
+  return write_words<schema::ServiceFacts>([&](schema::ServiceFacts::Builder out) {
+    auto facts = out.initFacts(list_size(group));
+    for (unsigned i = 0; i < facts.size(); ++i) std::visit(service_fact_writer{facts[i]}, group[i]);
+  });
+}
+
+result<std::vector<service_record::fact>> codec::read_facts(const buffer& bytes) {
+  const auto read = [](schema::ServiceFacts::Reader in) -> result<std::vector<fact>> {
+    std::vector<fact> out;
+    for (auto from : in.getFacts()) {
+      HEADRACE_ASSIGN(auto one, read_service_fact(from));
+      out.push_back(std::move(one));
+    }
+    return out;
+  };
+  return read_words<schema::ServiceFacts>(bytes, "facts of a dispatcher", read);
+}
+
+buffer codec::write_state(const service_record& what) {
+  return write_words<schema::ServiceState>([&](schema::ServiceState::Builder out) {
+    state_codec<dataset_table>::write(out, what.datasets_);
+    auto jobs = out.initJobs(list_size(what.jobs_));
+    unsigned next = 0;
+    for (const auto& [id, job] : what.jobs_) {
+      auto to = jobs[next++];
+      write_job(to, job);
+      const auto found = what.by_key_.find(job.key);
+      to.setFound(found != what.by_key_.end() && found->second == id);
+    }
+    auto passing = out.initPassing(list_size(what.passing_));
+    next = 0;
+    for (const auto& [id, users] : what.passing_) {
+      auto to = passing[next++];
+      to.setDatasetId(text_of(id));
+      auto used_by = to.initUsedBy(list_size(users));
+      unsigned at = 0;
+      for (auto job : users) used_by.set(at++, job.value);
+    }
+    write_names(out.initUnused(list_size(what.unused_)), what.unused_);
+    write_names(out.initLeftOver(list_size(what.left_over_)), what.left_over_);
+  });
+}
+
+status codec::read_jobs(schema::ServiceState::Reader in, service_record& out) {
+  for (auto from : in.getJobs()) {
+    HEADRACE_ASSIGN(auto job, read_job(from));
+    const auto id = job.id;
+    if (from.getFound() && !out.by_key_.try_emplace(job.key, id).second)
+      return data_loss(fmt::format("two jobs are found by the key of job {}", to_string(id)));
+    if (!out.jobs_.try_emplace(id, std::move(job)).second)
+      return data_loss(fmt::format("job {} is there twice", to_string(id)));
+  }
+  return {};
+}
+
+status codec::read_passing(schema::ServiceState::Reader in, service_record& out) {
+  size_t free = 0; // used by no job
+  for (auto from : in.getPassing()) {
+    const std::string id{text_of(from.getDatasetId())};
+    HEADRACE_TRY(out.datasets_.find(id).status());
+    const auto [at, fresh] = out.passing_.try_emplace(id);
+    if (!fresh)
+      return data_loss(fmt::format("dataset '{}' is for one iteration twice", id));
+    for (auto job : from.getUsedBy()) {
+      at->second.insert(job_id{job});
+      out.used_by_[job_id{job}].insert(id);
+    }
+    free += at->second.empty();
+  }
+  // Each of these is in one of two queues.
+  std::set<std::string> queued;
+  const auto read_queue = [&](auto names, std::deque<std::string>& to) -> status {
+    for (auto name : names) {
+      const auto& id = to.emplace_back(text_of(name));
+      const auto at = out.passing_.find(id);
+      if (at == out.passing_.end() || !at->second.empty() || !queued.insert(id).second)
+        return data_loss(fmt::format("dataset '{}' is not for one iteration, or in use, or listed "
+                                     "twice; it cannot wait for its end",
+                                     id));
+    }
+    return {};
+  };
+  HEADRACE_TRY(read_queue(in.getUnused(), out.unused_));
+  HEADRACE_TRY(read_queue(in.getLeftOver(), out.left_over_));
+  if (queued.size() != free)
+    return data_loss(fmt::format("{} datasets for iterations are not in use, and {} wait for their "
+                                 "end; these would be the same",
+                                 free, queued.size()));
+  return {};
+}
+
+result<service_record> codec::read_state(const buffer& bytes, service_record empty) {
+  const auto read = [&](schema::ServiceState::Reader in) -> result<service_record> {
+    auto out = std::move(empty);
+    HEADRACE_ASSIGN(out.datasets_, state_codec<dataset_table>::read(in));
+    HEADRACE_TRY(read_jobs(in, out));
+    HEADRACE_TRY(read_passing(in, out));
+    return out;
+  };
+  return read_words<schema::ServiceState>(bytes, "state of a dispatcher", read);
+}
+
+} // namespace headrace

@@ -1,0 +1,85 @@
+@0xf8c0decfb2280745;
+# What a dispatcher keeps: the facts that change its record of the service (actors/dispatcher/service_record.hpp), and that
+# record as a whole. Written and read by one host; a newer build reads what an older one wrote.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Dispatcher = import "dispatcher.capnp";
+using Sharding = import "sharding.capnp";
+
+struct JobEntry {
+  # A job that the service has.
+
+  jobId @0 :UInt64;
+  name @1 :Text;
+  # Empty: anonymous.
+  datasetId @2 :Text;
+  processingMode @3 :Sharding.ShardingPolicy;
+  key @4 :Data;
+  # Who asks with this key means this job. Bytes: a part of it may be a fingerprint.
+  found @5 :Bool;
+  # Only in a state: the key leads to this job.
+}
+
+struct JobJoined {
+  # One more consumer of a job, with a dataset id of its own.
+
+  jobId @0 :UInt64;
+  datasetId @1 :Text;
+}
+
+struct ServiceFact {
+  # An arm that the reader does not know is refused, with all that was written with it.
+
+  union {
+    none @0 :Void;
+    # Never written.
+    datasetRegistered @1 :Dispatcher.RegisterDataset;
+    # The graph and the element's spec are left out where the fingerprint is known already.
+    jobStarted @2 :JobEntry;
+    jobJoined @3 :JobJoined;
+    jobOver @4 :UInt64;
+    # The job's id.
+  }
+}
+
+struct ServiceFacts {
+  # Facts that were decided together: they hold all, or none does.
+
+  facts @0 :List(ServiceFact);
+  # In the order in which they are applied.
+}
+
+struct ServiceState {
+  lastDataset @0 :UInt64;
+  # The next dataset id that the dispatcher chooses is looked for after this number.
+  graphs @1 :List(Graph);
+  jobs @2 :List(JobEntry);
+  passing @3 :List(Passing);
+  unused @4 :List(Text);
+  # Of these, in the order of their registration: those that no job was asked for with yet.
+  leftOver @5 :List(Text);
+  # And those whose jobs are over, in the order of these ends.
+
+  struct Graph {
+    # What was registered, and under which ids.
+
+    graph @0 :Data;
+    # A DatasetGraph message.
+    elementSpec @1 :Data;
+    # An ElementSpec message.
+    fingerprint @2 :Data;
+    # SHA-256 of the graph.
+    ids @3 :List(Text);
+    # At least one.
+  }
+
+  struct Passing {
+    # A dataset id that the dispatcher chose for one iteration.
+
+    datasetId @0 :Text;
+    usedBy @1 :List(UInt64);
+    # Jobs.
+  }
+}
