@@ -1,7 +1,7 @@
 #include "headrace/pipeline/codec/position_codec.hpp"
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
-#include "headrace/pipeline/sources/crc32c.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 
 #include <headrace/schemas/position.capnp.h>
 #include <unordered_map>
@@ -188,7 +188,7 @@ result<buffer> encode_iteration(const saved_iteration& x) {
   record.setVersion(packs ? packed_version : plain_version);
   if (packs)
     record.setSize(static_cast<uint32_t>(size));
-  record.setChecksum(detail::crc32c(bytes.data(), bytes.size()));
+  record.setChecksum(crc32c(bytes.data(), bytes.size()));
   record.setBody(kj::arrayPtr(reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()));
   return detail::canonical_bytes<schema::PositionRecord>(whole);
 }
@@ -202,7 +202,7 @@ result<saved_iteration> decode_iteration(const buffer& record) {
                       in.getVersion(), plain_version, packed_version));
       const auto bytes = in.getBody();
       const auto body = buffer::copy_of(bytes.begin(), bytes.size());
-      if (detail::crc32c(body.data(), body.size()) != in.getChecksum())
+      if (crc32c(body.data(), body.size()) != in.getChecksum())
         return data_loss("it does not match its checksum");
       if (in.getVersion() == plain_version)
         return read_body(body);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/base/file_error.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <cstddef>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace headrace::detail {
-
-/// `cannot WHAT 'PATH': reason` for an errno, with the code that tells its kind.
-status file_error(const std::string& path, const char* what, int number);
 
 /// Bytes that are read one after the other; reading may block.
 class byte_stream {

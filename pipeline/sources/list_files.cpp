@@ -1,7 +1,7 @@
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
-#include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
 
 #include <algorithm>

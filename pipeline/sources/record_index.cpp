@@ -2,9 +2,9 @@
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/sources/crc32c.hpp"
 #include "headrace/pipeline/sources/random_file.hpp"
 #include "headrace/pipeline/sources/tfrecord_format.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 
 #include <algorithm>
 #include <cstdlib>

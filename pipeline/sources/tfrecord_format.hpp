@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/sources/crc32c.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 
 #include <cstring>
 #include <optional>
@@ -14,7 +14,8 @@ inline constexpr size_t tfrecord_footer = sizeof(uint32_t);
 
 /// The checksum of some bytes as it is stored: changed, as the bytes may hold checksums themselves.
 inline uint32_t tfrecord_checksum(const std::byte* data, size_t size) noexcept {
-  return masked(crc32c(data, size));
+  const auto crc = crc32c(data, size);
+  return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
 /// Does `stored` hold the checksum of these bytes?

@@ -37,7 +37,7 @@ public:
     std::error_code failed;
     fs::create_directories(folder_, failed);
     if (failed)
-      return detail::file_error(folder_, "make the folder", failed.value());
+      return file_error(folder_, "make the folder", failed.value());
     HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, manifest_.id));
     detail::remove_abandoned(folder_);
     return {};

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/writers/tfrecord_writer.hpp"
 
-#include "headrace/pipeline/sources/crc32c.hpp"
+#include "headrace/pipeline/sources/tfrecord_format.hpp"
 #include "headrace/pipeline/writers/whole_file.hpp"
 
 #include <algorithm>
@@ -93,8 +93,8 @@ public:
     std::array<std::byte, sizeof(uint32_t)> footer;
     store<uint64_t>(header.data(), record.size());
     store(header.data() + sizeof(uint64_t),
-          detail::masked(detail::crc32c(header.data(), sizeof(uint64_t))));
-    store(footer.data(), detail::masked(detail::crc32c(data, record.size())));
+          detail::tfrecord_checksum(header.data(), sizeof(uint64_t)));
+    store(footer.data(), detail::tfrecord_checksum(data, record.size()));
     state_ = put(header);
     if (state_.ok())
       state_ = put({data, record.size()});

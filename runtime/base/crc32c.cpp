@@ -1,12 +1,12 @@
-#include "headrace/pipeline/sources/crc32c.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
 
 #include <algorithm>
 #include <isa-l/crc.h>
 
-namespace headrace::detail {
+namespace headrace {
 
-uint32_t crc32c(const std::byte* data, size_t size) noexcept {
-  uint32_t crc = 0xffffffff;
+uint32_t crc32c(const std::byte* data, size_t size, uint32_t before) noexcept {
+  uint32_t crc = ~before;
   while (size != 0) { // the library counts in int
     const auto part = std::min<size_t>(size, size_t{1} << 30);
     auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(data));
@@ -17,4 +17,4 @@ uint32_t crc32c(const std::byte* data, size_t size) noexcept {
   return ~crc;
 }
 
-} // namespace headrace::detail
+} // namespace headrace
