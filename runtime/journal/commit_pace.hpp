@@ -1,0 +1,27 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace headrace::detail {
+
+/// When the next commit may begin: one in each `spacing` in the long run, and up to `burst` at once
+/// after a rest. So a few steps in a row, as at the begin of an iteration, do not wait, and a
+/// steady load has the commits share its appends.
+class commit_pace {
+public:
+  commit_pace(duration spacing, uint32_t burst) : spacing_(spacing), burst_(burst) {}
+
+  time_point next() const noexcept { return paid_ - (burst_ - 1) * spacing_; }
+  void began(time_point now) noexcept { paid_ = std::max(paid_, now) + spacing_; }
+
+private:
+  duration spacing_;
+  int64_t burst_;
+  /// When the commits so far would have ended, had they been evenly spaced.
+  time_point paid_{};
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "headrace/runtime/base/buffer.hpp"
+
+#include <cstdint>
+
+namespace headrace::detail {
+
+/// What all rows of a journal come to. It is written with each commit, and compared when they are
+/// read: so no row can be missing without notice.
+struct journal_total {
+  uint64_t rows = 0;
+  uint64_t crcs = 0; ///< sum of the checksums
+
+  void add(uint32_t crc) noexcept {
+    ++rows;
+    crcs += crc;
+  }
+  void take_away(const journal_total& x) noexcept {
+    rows -= x.rows;
+    crcs -= x.crcs;
+  }
+  friend bool operator==(const journal_total&, const journal_total&) = default;
+};
+
+/// One call of a journal, with all that its rows need. It may be written again after a failure: the
+/// outcome is the same.
+struct journal_change {
+  enum class kind : uint8_t { append, settle, drop };
+  kind what = kind::append;
+  uint64_t stream = 0;
+  /// append: the record's place in its stream, counted from 0. settle: how many records the state
+  /// stands for.
+  uint64_t number = 0;
+  uint32_t crc = 0;
+  buffer bytes = {};
+  /// Of the whole journal after this change.
+  journal_total total = {};
+};
+
+/// The checksum of a row, with where it belongs, so that one in a wrong place is noticed.
+uint32_t row_checksum(journal_change::kind what, uint64_t stream, uint64_t number,
+                      const buffer& bytes) noexcept;
+
+} // namespace headrace::detail

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "headrace/runtime/journal/journal_change.hpp"
+
+#include <unordered_map>
+#include <vector>
+
+namespace headrace::detail {
+
+/// Numbers the calls of a journal and keeps its sums. Pure; not thread-safe.
+class journal_ledger {
+public:
+  journal_change append(uint64_t stream, buffer record);
+  journal_change settle(uint64_t stream, buffer state);
+  journal_change drop(uint64_t stream);
+
+  /// Of reading: a row that was found, in the order of its stream. False: it has another place.
+  bool found(const journal_change& row);
+
+  bool contains(uint64_t stream) const { return streams_.contains(stream); }
+  /// Ascending.
+  std::vector<uint64_t> streams() const;
+  const journal_total& total() const noexcept { return total_; }
+  /// The number that the next record of a stream gets.
+  uint64_t next(uint64_t stream) const;
+
+private:
+  struct entry {
+    uint64_t next = 0;
+    journal_total total = {}; ///< of its rows
+  };
+  void add(entry& to, uint32_t crc) noexcept;
+
+  std::unordered_map<uint64_t, entry> streams_;
+  journal_total total_;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "headrace/runtime/journal/journal_file.hpp"
+
+namespace headrace::detail {
+
+/// Reads all rows in one go and checks each, that none is missing, and that there are no others.
+result<journal_contents> read_journal(sqlite_connection& file);
+
+} // namespace headrace::detail

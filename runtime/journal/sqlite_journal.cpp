@@ -1,0 +1,133 @@
+#include "headrace/runtime/journal/sqlite_journal.hpp"
+
+#include "headrace/runtime/base/file_error.hpp"
+#include "headrace/runtime/journal/journal_writer.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// SQLite has room for twice as much in a row.
+constexpr size_t largest_record = size_t{512} << 20;
+
+class sqlite_journal final : public journal {
+public:
+  sqlite_journal(std::shared_ptr<detail::journal_writer> writer, detail::journal_contents found)
+    : writer_(std::move(writer)),
+      ledger_(std::move(found.ledger)),
+      found_(std::move(found.streams)),
+      thread_([writer = writer_] { writer->run(); }) {}
+  ~sqlite_journal() override {
+    if (writer_->end())
+      thread_.join();
+    else // it has what it needs
+      thread_.detach();
+  }
+  sqlite_journal(const sqlite_journal&) = delete;
+  sqlite_journal& operator=(const sqlite_journal&) = delete;
+
+  void append(uint64_t stream, buffer record, done then) override {
+    if (record.size() > largest_record) {
+      if (then)
+        then(invalid_argument(fmt::format("a record of {} bytes for stream {} is too large for a "
+                                          "journal: {} bytes are the most",
+                                          record.size(), stream, largest_record)));
+      return;
+    }
+    std::lock_guard hold{mutex_};
+    found_.erase(stream);
+    writer_->put(ledger_.append(stream, std::move(record)), std::move(then));
+  }
+
+  void settle(uint64_t stream, buffer state) override {
+    if (state.size() > largest_record)
+      return;
+    std::lock_guard hold{mutex_};
+    found_.erase(stream);
+    writer_->put(ledger_.settle(stream, std::move(state)));
+  }
+
+  void drop(uint64_t stream) override {
+    std::lock_guard hold{mutex_};
+    found_.erase(stream);
+    if (ledger_.contains(stream))
+      writer_->put(ledger_.drop(stream));
+  }
+
+  result<kept> recover(uint64_t stream) override {
+    std::lock_guard hold{mutex_};
+    if (auto found = found_.extract(stream); !found.empty())
+      return std::move(found.mapped());
+    if (ledger_.contains(stream))
+      return failed_precondition(
+        fmt::format("stream {} was recovered, or written, before", stream));
+    return kept{};
+  }
+
+  std::vector<uint64_t> streams() override {
+    std::lock_guard hold{mutex_};
+    return ledger_.streams();
+  }
+
+private:
+  const std::shared_ptr<detail::journal_writer> writer_;
+  std::mutex mutex_; ///< so that changes are queued in the order of their numbers
+  detail::journal_ledger ledger_;
+  std::unordered_map<uint64_t, kept> found_; ///< as it was opened, and not asked for yet
+  std::thread thread_;
+};
+
+/// Has the names in a directory survive a loss of power.
+void sync_directory(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    ::fsync(fd);
+    ::close(fd);
+  }
+}
+
+status make_directory(const std::string& path) {
+  constexpr mode_t everybody = 0777; // less the process's mask
+  if (::mkdir(path.c_str(), everybody) == 0) {
+    sync_directory(fs::path{path}.parent_path().string());
+    return {};
+  }
+  if (errno != EEXIST || !fs::is_directory(path))
+    return file_error(path, "make the directory", errno == EEXIST ? ENOTDIR : errno);
+  return {};
+}
+
+} // namespace
+
+result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options) {
+  std::error_code failed;
+  auto directory = fs::absolute(options.directory, failed).lexically_normal();
+  if (!directory.has_filename()) // after a slash
+    directory = directory.parent_path();
+  options.directory = directory.string();
+  HEADRACE_TRY(make_directory(options.directory));
+  HEADRACE_ASSIGN(auto lock, detail::journal_lock::take(options.directory));
+  HEADRACE_ASSIGN(auto reserve, detail::disk_reserve::open(options.directory + "/reserve",
+                                                           options.reserve_bytes));
+  HEADRACE_ASSIGN(auto file,
+                  detail::journal_file::open(options.directory + "/journal.sqlite", options.vfs));
+  HEADRACE_ASSIGN(auto found, file->read());
+  sync_directory(options.directory);
+  auto writer = std::make_shared<detail::journal_writer>(std::move(options), std::move(lock),
+                                                         std::move(reserve), std::move(file));
+  return std::unique_ptr<journal>{
+    std::make_unique<sqlite_journal>(std::move(writer), std::move(found))};
+}
+
+} // namespace headrace
