@@ -1,0 +1,99 @@
+#include "headrace/runtime/journal/commit_pace.hpp"
+#include "tests/runtime/journal/journal_fixture.hpp"
+#include "tests/runtime/journal/simulated_disk.hpp"
+
+#include <thread>
+
+namespace headrace::test {
+namespace {
+
+sqlite_journal_options on(const simulated_disk& disk, const scratch_directory& folder) {
+  auto out = quick(folder.journal());
+  out.vfs = disk.name();
+  return out;
+}
+
+TEST(JournalCommit, IsSharedByAllThatCameWhileOneWasUnderWay) {
+  scratch_directory folder;
+  simulated_disk disk;
+  auto log = open(on(disk, folder));
+  ASSERT_TRUE(append(*log, 0, "the log is begun").ok());
+  const auto before = disk.syncs();
+  outcomes said;
+  disk.hold_syncs(true);
+  log->append(0, bytes_of("first"), said.expect());
+  ASSERT_TRUE(disk.wait_for_held_sync());
+  {
+    std::vector<std::jthread> writers;
+    for (uint64_t stream = 1; stream <= 4; ++stream)
+      writers.emplace_back([&, stream] {
+        for (int i = 0; i < 100; ++i)
+          log->append(stream, bytes_of(std::to_string(i)), said.expect());
+      });
+  }
+  EXPECT_EQ(said.ends().size(), 0u);
+  disk.hold_syncs(false);
+  ASSERT_TRUE(said.wait_for(401));
+  EXPECT_EQ(said.kept(), 401u);
+  EXPECT_EQ(disk.syncs() - before, 2u);
+}
+
+TEST(JournalCommit, IsSyncedBeforeItIsReported) {
+  scratch_directory folder;
+  simulated_disk disk;
+  std::mt19937_64 random{1};
+  auto log = open(on(disk, folder));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(append(*log, 1, std::to_string(i)).ok());
+    simulated_disk rest{disk.after_power_loss(simulated_disk::unsynced::lost, random)};
+    scratch_directory other;
+    EXPECT_EQ(open(on(rest, other))->recover(1).value().records.size(), static_cast<size_t>(i + 1));
+  }
+}
+
+TEST(JournalCommit, IsOneForASingleAppendAndNoneForNothing) {
+  scratch_directory folder;
+  simulated_disk disk;
+  auto log = open(on(disk, folder));
+  ASSERT_TRUE(append(*log, 0, "the log is begun").ok());
+  for (int i = 0; i < 10; ++i) {
+    const auto before = disk.syncs();
+    ASSERT_TRUE(append(*log, 1, "x").ok());
+    EXPECT_EQ(disk.syncs() - before, 1u);
+  }
+  const auto before = disk.syncs();
+  log->drop(77);
+  ASSERT_TRUE(append(*log, 1, "x").ok());
+  EXPECT_LE(disk.syncs() - before, 2u);
+}
+
+TEST(CommitPace, LetsABurstThroughAndThenOneInEachSpacing) {
+  detail::commit_pace pace{10ms, 3};
+  const auto start = time_point{} + 1h;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_LE(pace.next(), start) << i;
+    pace.began(start);
+  }
+  EXPECT_EQ(pace.next(), start + 10ms);
+  pace.began(start + 10ms);
+  EXPECT_EQ(pace.next(), start + 20ms);
+  // A rest gives the burst back, and no more than that.
+  const auto later = start + 1h;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_LE(pace.next(), later) << i;
+    pace.began(later);
+  }
+  EXPECT_EQ(pace.next(), later + 10ms);
+}
+
+TEST(CommitPace, WithoutASpacingLetsEachThrough) {
+  detail::commit_pace pace{duration::zero(), 1};
+  const auto start = time_point{} + 1h;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_LE(pace.next(), start);
+    pace.began(start);
+  }
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,155 @@
+#pragma once
+
+#include "headrace/runtime/journal/sqlite_journal.hpp"
+#include "tests/support/patience.hpp"
+
+#include <condition_variable>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+
+using namespace std::chrono_literals;
+
+/// A folder that goes with the object.
+class scratch_directory {
+public:
+  explicit scratch_directory(
+    const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    auto name = (parent / "headrace-journal-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  scratch_directory(const scratch_directory&) = delete;
+  scratch_directory& operator=(const scratch_directory&) = delete;
+  ~scratch_directory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  /// Where syncs cost nothing, if there is such a place.
+  static std::unique_ptr<scratch_directory> in_memory() {
+    const std::filesystem::path memory{"/dev/shm"};
+    return std::filesystem::is_directory(memory) ? std::make_unique<scratch_directory>(memory)
+                                                 : std::make_unique<scratch_directory>();
+  }
+  const std::string& path() const noexcept { return path_; }
+  std::string journal() const { return path_ + "/journal"; }
+  std::string file() const { return journal() + "/journal.sqlite"; }
+
+private:
+  std::string path_;
+};
+
+inline buffer bytes_of(const std::string& text) {
+  return buffer::copy_of(text.data(), text.size());
+}
+inline std::string text_of(const buffer& x) {
+  return {reinterpret_cast<const char*>(x.data()), x.size()};
+}
+
+/// Options for tests: small, quick to try again, and not paced.
+inline sqlite_journal_options quick(const std::string& directory) {
+  return {.directory = directory,
+          .reserve_bytes = 4096,
+          .commit_spacing = duration::zero(),
+          .full_pause = 1ms,
+          .failed_pauses = {.first = 1ms, .longest = 5ms}};
+}
+
+/// What came of appended records, in the order in which it was said; and of the disk.
+class outcomes {
+public:
+  /// For an append; `what` names it.
+  journal::done expect(std::string what = {}) {
+    return [this, what = std::move(what)](const status& outcome) {
+      std::lock_guard hold{mutex_};
+      ends_.emplace_back(what, outcome);
+      changed_.notify_all();
+    };
+  }
+  std::function<void(status)> health() {
+    return [this](const status& x) {
+      std::lock_guard hold{mutex_};
+      health_.push_back(x);
+      changed_.notify_all();
+    };
+  }
+  bool wait_for(size_t count) {
+    std::unique_lock hold{mutex_};
+    return changed_.wait_for(hold, patience, [&] { return ends_.size() >= count || given_up_; });
+  }
+  /// Nobody waits for records any more.
+  void give_up() {
+    std::lock_guard hold{mutex_};
+    given_up_ = true;
+    changed_.notify_all();
+  }
+  /// Until the newest state of the disk has this code.
+  bool wait_for_health(status_code code) {
+    std::unique_lock hold{mutex_};
+    return changed_.wait_for(hold, patience,
+                             [&] { return !health_.empty() && health_.back().code() == code; });
+  }
+  /// Until some state of the disk said this.
+  bool wait_for_health(const std::string& text) {
+    std::unique_lock hold{mutex_};
+    return changed_.wait_for(hold, patience, [&] {
+      return std::any_of(health_.begin(), health_.end(), [&](const status& x) {
+        return x.message().find(text) != std::string::npos;
+      });
+    });
+  }
+  std::vector<std::pair<std::string, status>> ends() const {
+    std::lock_guard hold{mutex_};
+    return ends_;
+  }
+  std::vector<status> healths() const {
+    std::lock_guard hold{mutex_};
+    return health_;
+  }
+  size_t kept() const {
+    std::lock_guard hold{mutex_};
+    return static_cast<size_t>(
+      std::count_if(ends_.begin(), ends_.end(), [](const auto& x) { return x.second.ok(); }));
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::pair<std::string, status>> ends_;
+  std::vector<status> health_;
+  bool given_up_ = false;
+};
+
+/// Everything in a journal: of each stream the state, or "-", and then the records.
+using journal_texts = std::map<uint64_t, std::vector<std::string>>;
+
+inline journal_texts texts_of(journal& from) {
+  journal_texts out;
+  for (const auto stream : from.streams()) {
+    auto found = from.recover(stream).value();
+    auto& texts = out[stream];
+    texts.push_back(found.state ? text_of(*found.state) : "-");
+    for (const auto& x : found.records) texts.push_back(text_of(x));
+  }
+  return out;
+}
+
+inline std::unique_ptr<journal> open(sqlite_journal_options options) {
+  return open_sqlite_journal(std::move(options)).value();
+}
+
+/// Appends a record and waits until it is kept.
+inline status append(journal& to, uint64_t stream, const std::string& text) {
+  auto said = std::make_shared<outcomes>();
+  to.append(stream, bytes_of(text), [said](const status& x) { said->expect()(x); });
+  return said->wait_for(1) ? said->ends().front().second : deadline_exceeded("not kept");
+}
+
+} // namespace headrace::test

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+struct sqlite3_vfs;
+
+namespace headrace::test {
+
+/// Files as a disk holds them, by their names without their directory.
+using disk_image = std::map<std::string, std::vector<char>>;
+
+/// A disk in memory under SQLite, which knows what was synced and what was not, can lose its power
+/// at each single operation, and can be full or broken. Operations are writes, cuts, deletions and
+/// syncs. Thread-safe.
+class simulated_disk {
+public:
+  explicit simulated_disk(disk_image content = {});
+  ~simulated_disk();
+  simulated_disk(const simulated_disk&) = delete;
+  simulated_disk& operator=(const simulated_disk&) = delete;
+
+  /// The name that SQLite knows it by.
+  const std::string& name() const noexcept { return name_; }
+  uint64_t operations() const;
+  uint64_t syncs() const;
+
+  /// Fails the operation of this number, counted from 1, and all after it. `then` must not ask the
+  /// disk anything.
+  void lose_power_at(uint64_t operation, std::function<void()> then);
+  bool powerless() const;
+  /// What survives: all that was synced, and of the rest nothing, everything, or what chance
+  /// leaves, in sectors.
+  enum class unsynced : uint8_t { lost, kept, random };
+  disk_image after_power_loss(unsynced rest, std::mt19937_64& random) const;
+  /// What programs see.
+  disk_image content() const;
+
+  /// What writes and syncs fail with until further notice, as results of SQLite; 0: they succeed.
+  void fail_with(int writes, int syncs = 0);
+  /// The same for writes to one file.
+  void fail_writes_to(const std::string& file, int writes);
+  /// Has one of so many writes and syncs fail, as chance has it; 0: none.
+  void fail_some(unsigned one_of, uint64_t seed);
+  /// Syncs wait until they are let go.
+  void hold_syncs(bool held);
+  /// Waits until a sync is being held.
+  bool wait_for_held_sync();
+  /// Waits until no file is open.
+  bool wait_until_closed();
+
+private:
+  friend struct simulated_file;
+  struct change {
+    uint64_t offset = 0;
+    std::vector<char> bytes;
+    std::optional<uint64_t> size; ///< a cut
+  };
+  struct file {
+    std::vector<char> now, safe;
+    std::vector<change> unsynced;
+    bool named = false; ///< its name would survive
+    int failing_writes = 0;
+  };
+  /// Counts an operation; the code to fail it with, or 0.
+  int operate(int failure);
+  void sync_names();
+  static void apply(std::vector<char>& to, const change& x);
+  int open(const char* full, int flags, void* to);
+  int remove(const char* full, bool sync);
+
+  const std::string name_;
+  std::unique_ptr<sqlite3_vfs> vfs_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::shared_ptr<file>> files_;
+  std::map<std::string, std::shared_ptr<file>> removed_; ///< whose removal was not synced
+  uint64_t operations_ = 0, syncs_ = 0, last_ = UINT64_MAX;
+  std::function<void()> on_power_loss_;
+  int failing_writes_ = 0, failing_syncs_ = 0;
+  unsigned failing_one_of_ = 0;
+  std::mt19937_64 random_;
+  bool hold_ = false;
+  size_t held_ = 0;
+  size_t open_ = 0;
+};
+
+} // namespace headrace::test
