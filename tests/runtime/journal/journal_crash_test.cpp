@@ -161,12 +161,13 @@ TEST_P(JournalCrash, OfADiskThatFailedNowAndThenLeavesAPrefixToo) {
   }
 }
 
+std::string name_of(const testing::TestParamInfo<unsynced>& x) {
+  constexpr std::array names = {"Lost", "Kept", "Random"};
+  return names.at(static_cast<size_t>(x.param));
+}
 INSTANTIATE_TEST_SUITE_P(Unsynced, JournalCrash,
                          testing::Values(unsynced::lost, unsynced::kept, unsynced::random),
-                         [](const auto& info) {
-                           constexpr std::array names = {"Lost", "Kept", "Random"};
-                           return std::string{names.at(static_cast<size_t>(info.param))};
-                         });
+                         name_of);
 
 // -- that the judge can fail ---------------------------------------------------------
 
