@@ -51,19 +51,29 @@ node_options options_of_worker(const worker_server_options& from) {
 
 struct dispatcher_server::impl {
   duration heartbeat;
+  std::shared_ptr<dispatcher_stores> stores;
   node here;
   std::string target;
+  published_actor role;
 
+  /// The actors end first, so that what they decided last is kept.
+  ~impl() {
+    if (role)
+      stop_role(here, caf::actor_cast<caf::actor>(role), std::chrono::seconds{1});
+    stores->close();
+  }
   explicit impl(const dispatcher_server_options& from)
     : heartbeat(heartbeat_for(from.heartbeat, from.lease)),
+      stores(from.work_dir.empty() ? std::make_shared<dispatcher_stores>()
+                                   : dispatcher_stores::open(from.work_dir, from.log).value()),
       here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     raise_descriptor_limit();
     dispatcher_options options;
     options.timing = {heartbeat, from.lease};
     options.past = from.past;
     options.counters = here.counter_reader();
-    auto published = listen(here, start_dispatcher(here, options, from.log, from.on_failed));
-    if (!published)
+    role = start_dispatcher(here, options, from.log, from.on_failed, stores);
+    if (auto published = listen(here, role); !published)
       throw error{published.status()};
     target = here.actor_address();
   }
@@ -148,6 +158,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.endpoint = options_.endpoint;
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
+  about.work_dir = options_.work_dir;
   about.on_failed = options_.on_failed;
   about.past = options_.past;
   about.log = options_.log;

@@ -39,6 +39,9 @@ struct dispatcher_server_options {
   /// and at least four times a lease.
   std::optional<duration> heartbeat;
   duration lease = std::chrono::seconds{5}; ///< how long they count as alive
+  /// Where datasets and jobs are kept, so that a dispatcher that is started again there goes on;
+  /// its parent is there. Empty: in memory, so that they are lost with the process.
+  std::string work_dir;
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -118,6 +121,7 @@ struct local_cluster_options {
   std::vector<uint16_t> data_ports;  ///< of the workers in turn; those beyond: any free one
   std::optional<duration> heartbeat; ///< as of dispatcher_server_options
   duration lease = std::chrono::seconds{5};
+  std::string work_dir; ///< as of dispatcher_server_options
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options

@@ -41,6 +41,8 @@ struct ServiceFact {
     jobJoined @3 :JobJoined;
     jobOver @4 :UInt64;
     # The job's id.
+    workerNamed @5 :UInt64;
+    # A worker got this number, which no worker had before.
   }
 }
 
@@ -61,6 +63,8 @@ struct ServiceState {
   # Of these, in the order of their registration: those that no job was asked for with yet.
   leftOver @5 :List(Text);
   # And those whose jobs are over, in the order of these ends.
+  lastWorker @6 :UInt64;
+  # The highest number of a worker.
 
   struct Graph {
     # What was registered, and under which ids.

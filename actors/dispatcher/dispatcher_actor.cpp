@@ -115,6 +115,8 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
     });
   }
   case arm::REGISTER_DATASET:
+    if (options_.disk)
+      core_.disk_is(options_.disk());
     return decide(in, [&](request_token token) {
       return core_.register_dataset(token, read_dataset_registration(request.getRegisterDataset()));
     });
@@ -126,6 +128,8 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
     const auto wanted = read_open_iteration(request.getOpenIteration());
     if (!wanted)
       return make_failure(wanted.status(), id);
+    if (options_.disk)
+      core_.disk_is(options_.disk());
     return decide(in, [&](request_token token) { return core_.open_iteration(token, *wanted); });
   }
   case arm::CONSUMER_HEARTBEAT: return for_job(request.getConsumerHeartbeat().getJobId());

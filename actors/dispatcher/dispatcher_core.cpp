@@ -52,6 +52,8 @@ dispatcher_commands dispatcher_core::register_dataset(request_token request,
 result<std::string> dispatcher_core::enroll(dataset_registration wanted) {
   if (wanted.fingerprint.empty())
     return invalid_argument("a dataset is registered with its fingerprint");
+  if (!disk_)
+    return disk_.with_context("no dataset is registered now");
   const bool known = record_.datasets().with_fingerprint(wanted.fingerprint) != nullptr;
   if (!known && wanted.graph.empty())
     return not_found("no dataset of that fingerprint is registered");

@@ -82,6 +82,11 @@ public:
   dispatcher_commands job_failed(job_id id, const status& why,
                                  const std::vector<placed_task>& running);
 
+  // -- from the store -------------------------------------------------------------------------
+
+  /// The store's disk is well, or why it is not: then nothing new is begun. What runs goes on.
+  void disk_is(status how) { disk_ = std::move(how); }
+
   // -- time -----------------------------------------------------------------------------------
 
   /// `next_deadline` has come. Harmless when called earlier.
@@ -144,6 +149,7 @@ private:
   worker_table workers_;
   uint64_t entropy_;
   uint64_t drawn_ = 0;
+  status disk_;
   incarnation last_refused_;
   std::set<job_id> running_;                          ///< those that have an actor
   std::map<job_id, std::vector<held>> held_;          ///< those whose actor is started again

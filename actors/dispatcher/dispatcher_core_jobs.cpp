@@ -46,7 +46,9 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
                                                            std::optional<uint64_t> opens) const {
   const auto failed = std::ranges::find(failed_jobs_, id, &std::pair<job_id, status>::first);
   if (failed == failed_jobs_.end())
-    return not_found(fmt::format("there is no job {:x} (any more)", id.value));
+    return not_found(fmt::format("there is no job {:x} (any more); a dispatcher that was started "
+                                 "again knows its jobs if it has a --work-dir",
+                                 id.value));
   auto why = failed->second.with_context(fmt::format("job {:x} failed", id.value));
   if (!opens)
     return why;
@@ -114,6 +116,8 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
       commit(service_record::job_joined{id, wanted.dataset_id});
     return id;
   }
+  if (!disk_)
+    return disk_.with_context("no job is begun now");
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.

@@ -44,6 +44,7 @@ struct service_fact_writer {
     to.setDatasetId(text_of(x.dataset_id));
   }
   void operator()(const service_record::job_over& x) { out.setJobOver(x.id.value); }
+  void operator()(const service_record::worker_named& x) { out.setWorkerNamed(x.id.value); }
 };
 
 result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
@@ -68,6 +69,8 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
   }
   case schema::ServiceFact::JOB_OVER:
     return fact{service_record::job_over{job_id{in.getJobOver()}}};
+  case schema::ServiceFact::WORKER_NAMED:
+    return fact{service_record::worker_named{worker_id{in.getWorkerNamed()}}};
   }
   return unknown_stored("fact of a dispatcher", static_cast<unsigned>(in.which()));
 }
@@ -119,6 +122,7 @@ buffer codec::write_state(const service_record& what) {
     }
     write_names(out.initUnused(list_size(what.unused_)), what.unused_);
     write_names(out.initLeftOver(list_size(what.left_over_)), what.left_over_);
+    out.setLastWorker(what.last_worker_.value);
   });
 }
 
@@ -176,6 +180,7 @@ result<service_record> codec::read_state(const buffer& bytes, service_record emp
     HEADRACE_ASSIGN(out.datasets_, state_codec<dataset_table>::read(in));
     HEADRACE_TRY(read_jobs(in, out));
     HEADRACE_TRY(read_passing(in, out));
+    out.last_worker_ = worker_id{in.getLastWorker()};
     return out;
   };
   return read_words<schema::ServiceState>(bytes, "state of a dispatcher", read);

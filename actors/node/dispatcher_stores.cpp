@@ -1,22 +1,87 @@
 #include "headrace/actors/node/dispatcher_stores.hpp"
 
+#include "headrace/actors/dispatcher/service_record_codec.hpp"
+#include "headrace/actors/job/job_record_codec.hpp"
+#include "headrace/actors/store/durable_store.hpp"
+#include "headrace/runtime/journal/sqlite_journal.hpp"
+
 namespace headrace {
+
+namespace {
+
+/// The stream of what the dispatcher itself decides. Those of jobs have their ids, which are never
+/// zero.
+constexpr uint64_t service_stream = 0;
+
+} // namespace
 
 dispatcher_stores::dispatcher_stores()
   : service_(std::make_shared<memory_store<service_record>>(service_record{})) {}
 
-dispatcher_stores::job_store dispatcher_stores::of(const job_description& about) {
+result<std::shared_ptr<dispatcher_stores>> dispatcher_stores::open(const std::string& directory,
+                                                                   const logger& log) {
+  auto out = std::make_shared<dispatcher_stores>();
+  const auto on_health = [health = out->health_, log](const status& disk) {
+    if (disk.ok())
+      log.info("the store's disk is well again");
+    else
+      log.error("the store's disk is in trouble", {{"why", disk}});
+    std::lock_guard lock{health->mutex};
+    health->disk = disk;
+  };
+  HEADRACE_ASSIGN(auto opened,
+                  open_sqlite_journal({.directory = directory, .on_health = on_health}));
+  out->journal_ = std::make_shared<closable_journal>(std::move(opened));
+  const auto within = [&](const status& why) {
+    return why.with_context("the store in " + directory);
+  };
+  auto service =
+    durable_store<service_record>::open(out->journal_, service_stream, service_record{});
+  if (!service)
+    return within(service.status());
+  const auto record = (*service)->record();
+  // The dispatcher ended after it had stored that these are over.
+  for (auto stream : out->journal_->streams())
+    if (stream != service_stream && !record.jobs().contains(job_id{stream}))
+      out->journal_->drop(stream);
+  log.info(
+    "the store is open",
+    {{"directory", directory}, {"datasets", record.registered()}, {"jobs", record.jobs().size()}});
+  out->service_ = *std::move(service);
+  return out;
+}
+
+result<dispatcher_stores::job_store> dispatcher_stores::of(const job_description& about) {
+  job_record empty{about.id, about.policy, about.plan};
   std::lock_guard lock{mutex_};
-  auto& out = jobs_[about.id];
-  if (!out)
-    out =
-      std::make_shared<memory_store<job_record>>(job_record{about.id, about.policy, about.plan});
+  if (const auto known = jobs_.find(about.id); known != jobs_.end())
+    return known->second;
+  job_store out;
+  if (journal_) {
+    HEADRACE_ASSIGN(out,
+                    durable_store<job_record>::open(journal_, about.id.value, std::move(empty)));
+  } else {
+    out = std::make_shared<memory_store<job_record>>(std::move(empty));
+  }
+  jobs_.emplace(about.id, out);
   return out;
 }
 
 void dispatcher_stores::drop(job_id id) {
   std::lock_guard lock{mutex_};
   jobs_.erase(id);
+  if (journal_)
+    journal_->drop(id.value);
+}
+
+status dispatcher_stores::disk() const {
+  std::lock_guard lock{health_->mutex};
+  return health_->disk;
+}
+
+void dispatcher_stores::close() {
+  if (journal_)
+    journal_->close();
 }
 
 } // namespace headrace

@@ -27,9 +27,10 @@ job_keeper keep_job(caf::actor_system& system, const std::shared_ptr<dispatcher_
   const auto store = stores->of(about);
   return {
     .start = [&system, about, log, store](const std::vector<worker_change>& present) -> job_handle {
-      return port::spawn<job_state>(system, about, store, present, log);
+      return port::spawn<job_state>(system, about, store.value(), present, log);
     },
-    .running = [store] { return store->record().running(); },
+    .running =
+      [store] { return store ? (*store)->record().running() : std::vector<placed_task>{}; },
     .over = [stores, id = about.id] { stores->drop(id); },
   };
 }
@@ -42,6 +43,7 @@ published_actor start_dispatcher(node& where, dispatcher_options options, const 
   system_visit inside;
   auto& system = system_of(where);
   options.store = stores->service();
+  options.disk = [stores] { return stores->disk(); };
   auto root = port::spawn<node_supervisor_state>(
     system, node_supervisor_options{
               .child = "dispatcher",

@@ -150,6 +150,14 @@ void check_timing(duration heartbeat, duration lease) {
                                + " would let workers die of one late message"};
 }
 
+void add_work_dir_flag(CLI::App& app, std::string& into) {
+  app
+    .add_option("--work-dir", into,
+                "Directory in which datasets and jobs are kept, so that they outlive the process; "
+                "default: they are lost with it")
+    ->type_name("DIR");
+}
+
 void add_stuck_flag(CLI::App& app, size_t& into) {
   into = 8;
   app

@@ -35,6 +35,8 @@ void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease);
 /// For when all is parsed: throws `CLI::ValidationError` if the two do not go together.
 void check_timing(duration heartbeat, duration lease);
 
+/// `--work-dir`, of a dispatcher.
+void add_work_dir_flag(CLI::App& app, std::string& into);
 /// `--max-stuck-threads`.
 void add_stuck_flag(CLI::App& app, size_t& into);
 /// `--plugin`, for what runs pipelines.

@@ -37,6 +37,7 @@ void add_up(CLI::App& app, action& chosen) {
   add_endpoint_flags(sub, cluster.endpoint);
   add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
   add_timing_flags(sub, cluster.heartbeat.emplace(std::chrono::seconds{1}), cluster.lease);
+  add_work_dir_flag(sub, cluster.work_dir);
   add_plugin_flag(sub, given->plugins);
   add_process_flags(sub, given->process);
   add_stuck_flag(sub, cluster.most_stuck_threads);

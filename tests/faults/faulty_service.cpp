@@ -30,12 +30,19 @@ std::string local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 faulty_service::faulty_service(const scenario& what, std::string folder)
   : what_(what), folder_(std::move(folder)), began_(now()) {
   say(what_.describe());
-  dispatcher_ = std::make_unique<server_process>(
-    start_dispatcher({"--lease", milliseconds_of(what_.scale.lease), "--heartbeat",
-                      milliseconds_of(what_.scale.heartbeat), "--log-level", "debug", "--log-file",
-                      folder_ + "/dispatcher.log"}));
+  begin_dispatcher();
   for (size_t i = 0; i < what_.workers; ++i) add_worker();
   await_workers(dispatcher_->address, what_.workers);
+}
+
+void faulty_service::begin_dispatcher() {
+  std::vector<std::string> options{"--lease",     milliseconds_of(what_.scale.lease),
+                                   "--heartbeat", milliseconds_of(what_.scale.heartbeat),
+                                   "--log-level", "debug",
+                                   "--log-file",  folder_ + "/dispatcher.log"};
+  if (what_.comes_back())
+    options.insert(options.end(), {"--work-dir", folder_ + "/store"});
+  dispatcher_ = std::make_unique<server_process>(start_dispatcher(std::move(options)));
 }
 
 void faulty_service::say(std::string what) {
@@ -139,7 +146,7 @@ void faulty_service::befall() {
   case fault::kill:
     stopped_process()->kill(SIGKILL);
     if (what_.where == place::dispatcher)
-      dispatcher_over_ = true;
+      dispatcher_over_ = !what_.comes_back();
     else
       (what_.where == place::worker ? workers_[0].killed : trainers_.back().killed) = true;
     break;
@@ -183,6 +190,11 @@ void faulty_service::heal() {
   case fault::kill:
     if (what_.where == place::worker)
       add_worker();
+    if (what_.where == place::dispatcher) {
+      begin_dispatcher();
+      for (auto& w : workers_) w.control->forward_to(dispatcher_->port());
+      for (auto& t : trainers_) t.control->forward_to(dispatcher_->port());
+    }
     break;
   case fault::end: break;
   }

@@ -49,6 +49,7 @@ private:
 
   worker& add_worker(bool refuses = false);
   void add_trainer();
+  void begin_dispatcher();
   void say(std::string what);
   void befall();
   void heal();

@@ -92,6 +92,8 @@ std::vector<scenario> short_round(uint64_t seed) {
   add(fault::stop, place::trainer, small.below, false, 2);
   add(fault::stop, place::trainer, small.above, false, 2);
   add(fault::kill, place::worker, small.below, false, 2);
+  add(fault::kill, place::dispatcher, small.below, false, 1);
+  add(fault::kill, place::dispatcher, small.above, false, 2);
   add(fault::kill, place::trainer, {}, false, 2);
   add(fault::roll, place::worker, small.above, false, 1);
   add(fault::roll, place::worker_control, small.above, false, 2);
@@ -120,7 +122,7 @@ std::vector<scenario> full_round(uint64_t seed) {
       add(fault::stop, where, length, seed);
   }
   for (const auto& length : lengths{large.below, large.above})
-    add(fault::kill, place::worker, length, seed);
+    for (auto where : {place::worker, place::dispatcher}) add(fault::kill, where, length, seed);
   add(fault::kill, place::trainer, {}, seed);
   add(fault::kill, place::dispatcher, {}, seed);
   for (uint64_t i = 0; i < 25; ++i) add(fault::end, place::dispatcher, {}, seed + i);

@@ -63,6 +63,10 @@ struct scenario {
   std::string name() const;
   /// `name` and what was drawn.
   std::string describe() const;
+  /// The dispatcher is killed, and another one goes on with what it kept.
+  bool comes_back() const {
+    return what == fault::kill && where == place::dispatcher && length.has_value();
+  }
 };
 
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,

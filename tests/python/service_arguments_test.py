@@ -65,7 +65,8 @@ def test_TheHintOfTaskRefreshIsAccepted():
 # Each field either works ...
 WORKS = {
     "DispatcherConfig": {"port", "protocol", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms", "host",
-                         "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure"},
+                         "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure", "work_dir",
+                         "fault_tolerant_mode"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
                      "python_call_timeout_ms", "python_from_anyone"},
@@ -73,9 +74,8 @@ WORKS = {
 # ... or is warned of, or is missing, with a value that asks for it.
 WARNED = {"heartbeat_interval_ms", "dispatcher_timeout_ms"}
 MISSING = {
-    "DispatcherConfig": {"work_dir": "/tmp/x", "fault_tolerant_mode": True, "worker_addresses": ["a:1"],
-                         "job_gc_check_interval_ms": 1, "job_gc_timeout_ms": -1, "worker_max_concurrent_snapshots": 1,
-                         "gc_dynamic_sharding_jobs": True, "deployment_mode": "COLOCATED"},
+    "DispatcherConfig": {"worker_addresses": ["a:1"], "job_gc_check_interval_ms": 1, "job_gc_timeout_ms": -1,
+                         "worker_max_concurrent_snapshots": 1, "gc_dynamic_sharding_jobs": True, "deployment_mode": "COLOCATED"},
     "WorkerConfig": {"data_transfer_protocol": "rdma", "data_transfer_address": "a:1", "data_transfer_port": 5,
                      "cross_trainer_cache_size_bytes": 1, "snapshot_max_chunk_size_bytes": 1,
                      "shutdown_quiet_period_ms": 1},
@@ -90,8 +90,6 @@ def server(config):
 
 def config(what, **fields):
     given = {"dispatcher_address": "localhost:1", **fields} if what == "WorkerConfig" else fields
-    if "fault_tolerant_mode" in fields:
-        given["work_dir"] = "/tmp/x"
     return getattr(service, what)(**given)
 
 
@@ -103,8 +101,7 @@ def test_NoFieldIsForgotten(what):
 
 @pytest.mark.parametrize("what, field", [(what, field) for what in MISSING for field in MISSING[what]])
 def test_WhatServersLackTheySay(what, field):
-    named = "work_dir" if field == "fault_tolerant_mode" else field
-    with pytest.raises(hr.errors.UnimplementedError, match=f"{what}: this release has no {named}"):
+    with pytest.raises(hr.errors.UnimplementedError, match=f"{what}: this release has no {field}"):
         server(config(what, **{field: MISSING[what][field]}))
 
 

@@ -253,9 +253,11 @@ void bind_service(nb::module_& m) {
   nb::class_<dispatcher>(m, "Dispatcher")
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
     .def("stop", &dispatcher::stop, nb::arg("limit").none());
-  m.def("start_dispatcher", [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms) {
+  m.def("start_dispatcher", [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms,
+                               const std::string& work_dir) {
     dispatcher_server_options options;
     options.endpoint = endpoint_of(endpoint);
+    options.work_dir = work_dir;
     if (heartbeat_ms > 0)
       options.heartbeat = milliseconds{heartbeat_ms};
     if (lease_ms > 0)

@@ -31,6 +31,7 @@ std::vector<service_fact> every_service_fact() {
     record::job_started{{job_id{2}, "", "a", sharding_policy::off, "consumer 3"}},
     record::job_joined{job_id{1}, "1001"},
     record::job_over{job_id{2}},
+    record::worker_named{worker_id{7}},
   };
 }
 

@@ -20,8 +20,10 @@ class DispatcherConfig(NamedTuple):
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
     deployment_mode: ``"REMOTE"``, which is the default.
+    fault_tolerant_mode, work_dir: with both, datasets and jobs are kept in that directory, and a dispatcher that is
+    started again there goes on. ``work_dir`` alone does nothing.
 
-    ``work_dir``, ``fault_tolerant_mode``, ``worker_addresses``, ``worker_max_concurrent_snapshots``, other deployment
+    ``worker_addresses``, ``worker_max_concurrent_snapshots``, other deployment
     modes and the collection of unused jobs are not in this release: a server that is given them raises
     ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
 
@@ -157,10 +159,10 @@ _CHECKS: dict[str, _Check] = {
 
 #: What this release has not, unless it is left at these values.
 _MISSING: dict[str, tuple[Any, ...]] = {
-    "work_dir": ("",), "fault_tolerant_mode": (False,), "worker_addresses": ([], ()), "job_gc_check_interval_ms": (),
-    "job_gc_timeout_ms": (), "worker_max_concurrent_snapshots": (), "gc_dynamic_sharding_jobs": (False,),
-    "deployment_mode": ("REMOTE",), "data_transfer_protocol": ("", "grpc"), "data_transfer_address": ("",),
-    "data_transfer_port": (0,), "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
+    "worker_addresses": ([], ()), "job_gc_check_interval_ms": (), "job_gc_timeout_ms": (),
+    "worker_max_concurrent_snapshots": (), "gc_dynamic_sharding_jobs": (False,), "deployment_mode": ("REMOTE",),
+    "data_transfer_protocol": ("", "grpc"), "data_transfer_address": ("",), "data_transfer_port": (0,),
+    "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
     "shutdown_quiet_period_ms": (0,),
 }
 

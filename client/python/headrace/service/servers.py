@@ -158,7 +158,8 @@ class DispatchServer(_Server):
         if lease < 2 * heartbeat:
             raise ValueError(f"DispatcherConfig: worker_timeout_ms is {lease} and heartbeat_interval_ms is {heartbeat}; the "
                              "time-out must be at least twice the interval, or workers would die of one late message")
-        return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat, lease)
+        work_dir = c.work_dir if c.fault_tolerant_mode and c.work_dir else ""
+        return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat, lease, work_dir)
 
     @property
     def target(self) -> str:

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "headrace/actors/store/fact_store.hpp"
+#include "headrace/actors/store/record_codec.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/journal/journal.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace headrace {
+
+/// Keeps facts in a stream of a journal, and in memory as well, for those who take over while the
+/// process lives. Thread-safe.
+template <class Record>
+class durable_store final : public fact_store<Record> {
+public:
+  using fact = typename Record::fact;
+  using stored = typename fact_store<Record>::stored;
+  /// When more bytes of facts were written than this, and than the state takes, the state is
+  /// written in their place.
+  static constexpr size_t least_compaction = size_t{1} << 20;
+
+  /// Goes on with what the journal keeps. data_loss: it is not what such a store writes.
+  static result<std::shared_ptr<durable_store>> open(std::shared_ptr<journal> in, uint64_t stream,
+                                                     Record empty) {
+    using codec = record_codec<Record>;
+    HEADRACE_ASSIGN(auto kept, in->recover(stream));
+    if (kept.state) {
+      HEADRACE_ASSIGN(empty, codec::read_state(*kept.state, std::move(empty)));
+    }
+    size_t bytes = 0;
+    for (const auto& group : kept.records) {
+      HEADRACE_ASSIGN(const auto facts, codec::read_facts(group));
+      for (const auto& x : facts) empty.apply(x);
+      bytes += group.size();
+    }
+    auto out = std::make_shared<durable_store>(std::move(in), stream, std::move(empty));
+    out->written_ = bytes;
+    out->state_bytes_ = kept.state ? kept.state->size() : 0;
+    return out;
+  }
+  /// Use `open`.
+  durable_store(std::shared_ptr<journal> in, uint64_t stream, Record record)
+    : journal_(std::move(in)), stream_(stream), kept_(std::move(record)) {}
+
+  typename fact_store<Record>::tenure take_over() override {
+    std::lock_guard lock{mutex_};
+    return kept_.take_over();
+  }
+  std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) override {
+    std::lock_guard lock{mutex_};
+    if (!kept_.may_append(writer))
+      return aborted("another writer has taken over");
+    auto bytes = record_codec<Record>::write_facts(group);
+    written_ += bytes.size();
+    kept_.append(std::move(group));
+    journal_->append(stream_, std::move(bytes), std::move(then));
+    if (written_ > std::max(least_compaction, state_bytes_)) {
+      auto state = record_codec<Record>::write_state(kept_.settle());
+      state_bytes_ = state.size();
+      written_ = 0;
+      journal_->settle(stream_, std::move(state));
+    }
+    return {};
+  }
+  Record record() const override {
+    std::lock_guard lock{mutex_};
+    return kept_.record();
+  }
+
+private:
+  std::shared_ptr<journal> journal_;
+  const uint64_t stream_;
+  mutable std::mutex mutex_;
+  appended_facts<Record> kept_;
+  size_t written_ = 0; ///< bytes of facts since the last state
+  size_t state_bytes_ = 0;
+};
+
+} // namespace headrace
