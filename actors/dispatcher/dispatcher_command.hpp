@@ -83,13 +83,12 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::keep_worker, dispatcher_command::drop_worker, dispatcher_command::keep_report,
   dispatcher_command::stop_task, dispatcher_command::watch_asker, dispatcher_command::log>>;
 
-/// What others would see of a decision waits until its facts are kept. A job that runs is kept
-/// already, and where workers are is not stored.
+/// What others would see of a decision waits until its facts are kept. What a job does is seen when
+/// its own facts are, and those are kept after what was stored before; where workers are is not
+/// stored.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   return std::holds_alternative<dispatcher_command::store>(x)
-         || std::holds_alternative<dispatcher_command::answer>(x)
-         || std::holds_alternative<dispatcher_command::run_job>(x)
-         || std::holds_alternative<dispatcher_command::drop_job>(x);
+         || std::holds_alternative<dispatcher_command::answer>(x);
 }
 
 } // namespace headrace

@@ -6,6 +6,7 @@
 #include "headrace/runtime/journal/journal.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 namespace headrace {
@@ -52,10 +53,17 @@ public:
     std::lock_guard lock{mutex_};
     if (!kept_.may_append(writer))
       return aborted("another writer has taken over");
+    if (group.empty() && *waiting_ == 0)
+      return status{};
     auto bytes = record_codec<Record>::write_facts(group);
     written_ += bytes.size();
     kept_.append(std::move(group));
-    journal_->append(stream_, std::move(bytes), std::move(then));
+    ++*waiting_;
+    journal_->append(stream_, std::move(bytes),
+                     [waiting = waiting_, then = std::move(then)](const status& how) {
+                       --*waiting;
+                       then(how);
+                     });
     if (written_ > std::max(least_compaction, state_bytes_)) {
       auto state = record_codec<Record>::write_state(kept_.settle());
       state_bytes_ = state.size();
@@ -74,6 +82,8 @@ private:
   const uint64_t stream_;
   mutable std::mutex mutex_;
   appended_facts<Record> kept_;
+  /// Groups that are not kept yet. Their answers may come when the store is gone.
+  std::shared_ptr<std::atomic<size_t>> waiting_ = std::make_shared<std::atomic<size_t>>(0);
   size_t written_ = 0; ///< bytes of facts since the last state
   size_t state_bytes_ = 0;
 };

@@ -30,9 +30,10 @@ public:
   virtual ~fact_store() = default;
   /// From now on others cannot write.
   virtual tenure take_over() = 0;
-  /// Keeps a group of facts, all of them or none, after the groups before it; an empty one is kept
-  /// when those are. The outcome where it is known at once, which is aborted for a writer that
-  /// another one has taken over from; nullopt: it goes to `then`.
+  /// Keeps a group of facts, all of them or none, after what was appended before, to other stores
+  /// of the same place, too; an empty one is kept when the groups before it are. The outcome where
+  /// it is known at once, which is aborted for a writer that another one has taken over from;
+  /// nullopt: it goes to `then`.
   virtual std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) = 0;
   /// The state that all facts make that were appended.
   virtual Record record() const = 0;

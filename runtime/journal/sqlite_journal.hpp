@@ -23,8 +23,8 @@ struct sqlite_journal_options {
   /// Commits that follow each other within this time share it evenly: `burst` of them at once, then
   /// one each. More appends gather for each of them meanwhile. Zero: each as soon as the one before
   /// is done.
-  duration commit_spacing = std::chrono::milliseconds{10};
-  uint32_t commit_burst = 16;
+  duration commit_spacing = std::chrono::milliseconds{2};
+  uint32_t commit_burst = 64;
   /// As many appends do not wait for others.
   size_t crowd = 64;
   /// When a full disk is tried again.

@@ -270,7 +270,7 @@ void dispatcher_process::start_job(job_id id, const job_description& about) {
 
 void dispatcher_process::carry_out(const dispatcher_command::drop_job& what) {
   jobs_.erase(what.id);
-  job_stores_.erase(what.id);
+  disk_.write([this, id = what.id] { job_stores_.erase(id); });
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::worker_changed& what) {
