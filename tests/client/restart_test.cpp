@@ -260,13 +260,13 @@ TEST_P(Restarts, AJobThatAlwaysDiesFailsWithItsReasonAndItsTasksStop) {
 }
 
 TEST(DispatcherRestart, KeepsTheDatasetsInItsStore) {
-  dispatcher_options options;
+  const auto stores = std::make_shared<dispatcher_stores>();
   const auto what = dataset::range(100);
   {
-    test_dispatcher first{options};
+    test_dispatcher first{{}, {}, stores};
     register_dataset(first.target(), what, "hundred");
   }
-  test_dispatcher second{options};
+  test_dispatcher second{{}, {}, stores};
   test_worker worker{second.target(), {}};
   second.await_workers(1);
   std::vector<int64_t> seen;
@@ -276,6 +276,29 @@ TEST(DispatcherRestart, KeepsTheDatasetsInItsStore) {
       .iterate();
   while (auto rows = reading.next_block()) add_all(seen, *rows);
   EXPECT_EQ(seen.size(), 100u);
+}
+
+TEST(DispatcherRestart, OfItsActorInMidEpochLosesNothingAndRepeatsNothing) {
+  test_dispatcher dispatcher;
+  test_worker a{dispatcher.target(), {}}, b{dispatcher.target(), {}};
+  dispatcher.await_workers(2);
+  constexpr int64_t total = 400'000;
+  auto reading = dataset::range(total)
+                   .apply(distribute{{.processing_mode = sharding_policy::dynamic,
+                                      .service = dispatcher.target(),
+                                      .job_name = "train"}})
+                   .iterate();
+  std::vector<int64_t> seen;
+  for (size_t kills = 0; auto rows = reading.next_block();) {
+    add_all(seen, *rows);
+    if (seen.size() > (kills + 1) * total / 4 && kills < 2) {
+      ++kills;
+      dispatcher.actors.kill_all();
+    }
+  }
+  std::ranges::sort(seen);
+  ASSERT_EQ(seen.size(), static_cast<size_t>(total));
+  for (int64_t i = 0; i < total; ++i) ASSERT_EQ(seen[static_cast<size_t>(i)], i);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Restarts,

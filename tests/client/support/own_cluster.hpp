@@ -87,12 +87,14 @@ public:
   lives actors; ///< its own
   lives jobs;
 
-  explicit test_dispatcher(dispatcher_options options = {}, role_failed failed = {})
+  explicit test_dispatcher(
+    dispatcher_options options = {}, role_failed failed = {},
+    const std::shared_ptr<dispatcher_stores>& stores = std::make_shared<dispatcher_stores>())
     : here_({.role = node_role::dispatcher}) {
     options.timing.heartbeat = std::chrono::milliseconds{20};
     options.on_start = actors.listener();
     options.on_job = jobs.listener();
-    auto published = listen(here_, start_dispatcher(here_, options, {}, std::move(failed)));
+    auto published = listen(here_, start_dispatcher(here_, options, {}, std::move(failed), stores));
     if (!published)
       throw error{published.status()};
   }
