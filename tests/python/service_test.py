@@ -204,3 +204,15 @@ def test_AWarningMayBeMadeAnError(killed_midway):
             for _ in killed_midway:
                 pass
     assert list(killed_midway) == []
+
+
+def test_AFaultTolerantDispatcherKnowsItsDatasetsWhenItIsStartedAgain(tmp_path):
+    config = service.DispatcherConfig(fault_tolerant_mode=True, work_dir=str(tmp_path / "store"))
+    with service.DispatchServer(config) as first:
+        assert service.register_dataset(first.target, hr.Dataset.range(4), dataset_id="four") == "four"
+        with pytest.raises(hr.errors.AlreadyExistsError, match="in use by this process"):
+            service.DispatchServer(config)
+    with service.DispatchServer(config) as second:
+        worker = service.WorkerServer(service.WorkerConfig(second.target))
+        assert numbers(service.from_dataset_id("off", second.target, "four")) == [0, 1, 2, 3]
+        worker.stop()
