@@ -72,6 +72,7 @@ struct dispatcher_server::impl {
     options.timing = {heartbeat, from.lease};
     options.past = from.past;
     options.counters = here.counter_reader();
+    options.work_dir = from.work_dir;
     role = start_dispatcher(here, options, from.log, from.on_failed, stores);
     if (auto published = listen(here, role); !published)
       throw error{published.status()};

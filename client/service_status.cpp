@@ -70,6 +70,8 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.bad_messages = in.getBadMessages();
   out.refused_peers = in.getRefusedPeers();
   out.left_out = std::string{in.getLeftOut()};
+  out.work_dir = std::string{in.getWorkDir()};
+  out.disk_trouble = std::string{in.getDiskTrouble()};
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   out.tree = read_supervision(in);

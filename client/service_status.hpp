@@ -69,7 +69,9 @@ struct service_status {
   uint32_t datasets = 0;
   uint64_t bad_messages = 0;  ///< damaged ones that reached the dispatcher; each was answered
   uint64_t refused_peers = 0; ///< that came to it with another major version
-  std::string left_out; ///< what it does not say, as the answer would be too large; else empty
+  std::string left_out;     ///< what it does not say, as the answer would be too large; else empty
+  std::string work_dir;     ///< where datasets and jobs are kept; empty: in memory
+  std::string disk_trouble; ///< why nothing new is begun: that cannot be written; else empty
   std::vector<worker_status> workers;
   std::vector<job_status> jobs;
   std::vector<supervised> tree; ///< the dispatcher's and each worker's

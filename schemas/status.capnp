@@ -85,4 +85,8 @@ struct ServiceStatus {
   # That introduced themselves to it with another major version.
   leftOut @8 :Text;
   # What this answer does not say, as it would be larger than a message may be; else empty.
+  workDir @9 :Text;
+  # Where datasets and jobs are kept. Empty: in memory, so that they end with the dispatcher's process.
+  diskTrouble @10 :Text;
+  # Why nothing new is begun: that directory cannot be written. Else empty.
 }

@@ -24,6 +24,8 @@ struct dispatcher_options {
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
   /// Outlives the dispatcher's actor: the next one knows what this one knew.
   std::shared_ptr<fact_store<service_record>> store;
+  /// Where that is, for the status; empty: in memory.
+  std::string work_dir;
   /// Why nothing new is to be begun: the store's disk is full, for one. May be empty.
   std::function<status()> disk;
   /// What the dispatcher's node has counted; may be empty.

@@ -60,6 +60,8 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
     out.setRefusedPeers(counted.refused_hellos);
     write_status(out, core_.workers(), reports, jobs, now());
     out.setLeftOut(left_out);
+    out.setWorkDir(text_of(options_.work_dir));
+    out.setDiskTrouble(options_.disk ? options_.disk().message() : std::string{});
     if (place_.board)
       out.setTree(data_of(encode({fmt::format("dispatcher, process {}", ::getpid()), options_.past,
                                   place_.board->roots()})

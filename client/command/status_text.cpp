@@ -75,6 +75,10 @@ std::string status_text(const service_status& x) {
     "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
     seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
     x.refused_peers);
+  if (!x.work_dir.empty())
+    out += "kept in: " + x.work_dir + "\n";
+  if (!x.disk_trouble.empty())
+    out += "nothing new is begun: " + x.disk_trouble + "\n";
   if (!x.left_out.empty())
     out += "left out: " + x.left_out + "\n";
   if (!x.workers.empty())
@@ -155,6 +159,8 @@ std::string status_json(const service_status& x) {
                      {"bad_messages", x.bad_messages},
                      {"refused_peers", x.refused_peers},
                      {"left_out", x.left_out},
+                     {"work_dir", x.work_dir},
+                     {"disk_trouble", x.disk_trouble},
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
                      {"tree", std::move(tree)}};

@@ -14,7 +14,12 @@ using testing::HasSubstr;
 using testing::Not;
 
 service_status example() {
-  service_status out{.uptime = 90s, .datasets = 2, .bad_messages = 3, .refused_peers = 4};
+  service_status out{.uptime = 90s,
+                     .datasets = 2,
+                     .bad_messages = 3,
+                     .refused_peers = 4,
+                     .work_dir = "/data/store",
+                     .disk_trouble = "the disk is full"};
   out.workers = {{.worker = 0xa1,
                   .address = "10.0.0.1:7001",
                   .tags = {"gpu", "eu"},
@@ -71,6 +76,12 @@ TEST(StatusText, CountsWhatWasRefused) {
             "up 90 s, 2 datasets, 3 workers, 2 jobs, 3 bad messages, 4 refused peers");
 }
 
+TEST(StatusText, SaysWhereTheServiceIsKeptAndThatItsDiskIsInTrouble) {
+  const auto text = status_text(example());
+  EXPECT_EQ(line_with(text, "kept in"), "kept in: /data/store");
+  EXPECT_EQ(line_with(text, "nothing new"), "nothing new is begun: the disk is full");
+}
+
 TEST(StatusText, ShowsEachWorkerWithItsStateAndWhatIsWrongWithIt) {
   const auto text = status_text(example());
   EXPECT_EQ(line_with(text, "7001"),
@@ -115,6 +126,8 @@ TEST(StatusJson, HoldsTheSame) {
   EXPECT_EQ(json["uptime_seconds"], 90.0);
   EXPECT_EQ(json["datasets"], 2);
   EXPECT_EQ(json["bad_messages"], 3);
+  EXPECT_EQ(json["work_dir"], "/data/store");
+  EXPECT_EQ(json["disk_trouble"], "the disk is full");
   EXPECT_EQ(json["refused_peers"], 4);
   const nlohmann::json worker{
     {"worker", "a1"},        {"address", "10.0.0.1:7001"},

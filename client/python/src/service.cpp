@@ -198,7 +198,8 @@ nb::dict to_python(const service_status& x) {
   using s = service_status;
   return dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
                  &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
-                 "jobs", &s::jobs, "tree", &s::tree);
+                 "jobs", &s::jobs, "tree", &s::tree, "work_dir", &s::work_dir, "disk_trouble",
+                 &s::disk_trouble);
 }
 
 } // namespace
