@@ -33,6 +33,9 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                              const caf::actor&) { carry_out(core_.job_started(job_named(child))); },
            .ended =
              [this](const std::string& child, const status& why) {
+               // Jobs that end with their dispatcher are not over.
+               if (ending_)
+                 return;
                const auto id = job_named(child);
                carry_out(why.ok() ? core_.job_ended(id) : core_.job_crashed(id, why));
              },
@@ -49,7 +52,10 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
     started_(now()) {}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
-  team_.stop_before_owner();
+  team_.stop_before_owner([this](const std::function<void()>& stop) {
+    ending_ = true;
+    stop();
+  });
   // What the actor before this one decided last may not be kept yet.
   carry_out(dispatcher_command::store{});
   carry_out(core_.start());

@@ -93,6 +93,7 @@ private:
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
   uint64_t bad_messages_ = 0;
+  bool ending_ = false; ///< it stops its jobs, and ends
   time_point started_;
 };
 

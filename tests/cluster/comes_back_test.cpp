@@ -23,9 +23,9 @@ protected:
     return {"dispatcher", std::move(all)};
   }
   /// Kills it, and starts another one in its place.
-  void kill_and_begin() {
+  void kill_and_begin(int signal = SIGKILL) {
     const auto port = dispatcher->port();
-    dispatcher->process.kill(SIGKILL);
+    dispatcher->process.kill(signal);
     ASSERT_TRUE(dispatcher->process.wait(patience));
     dispatcher = std::make_unique<server_process>(begin(options, port));
   }
@@ -55,8 +55,8 @@ TEST_F(DispatcherComesBack, AndEachElementComesOnceThoughItIsKilledAgainAndAgain
   for (size_t kills = 0; auto some = it.next_block();) {
     seen.add(*some);
     if (kills < 3 && seen.count() > (kills + 1) * total / 5) {
-      ++kills;
-      kill_and_begin();
+      // The second one is told to stop.
+      kill_and_begin(++kills == 2 ? SIGTERM : SIGKILL);
     }
   }
   EXPECT_EQ(seen.count(), static_cast<size_t>(total));
