@@ -46,13 +46,11 @@ struct answer_message {
 } // namespace
 
 void dispatcher_state::carry_out(dispatcher_commands commands) {
-  dispatcher_commands in_turn;
   for (auto& x : commands)
     if (waits_for_facts(x))
-      in_turn.push_back(std::move(x));
+      steps_.add(std::move(x), [this](const step& y) { take(y); });
     else
       take(x);
-  steps_.add(std::move(in_turn), [this](const step& x) { take(x); });
   alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
@@ -61,7 +59,7 @@ void dispatcher_state::take(const step& x) {
 }
 
 void dispatcher_state::carry_out(const dispatcher_command::store& x) {
-  const auto group = steps_.wait();
+  const auto group = steps_.store();
   const auto kept = [group, self = caf::actor_cast<caf::actor>(self_)](const status& how) {
     port::tell(self, atom::stored_v, group, how.ok());
   };

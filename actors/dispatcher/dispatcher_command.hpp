@@ -83,12 +83,12 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::keep_worker, dispatcher_command::drop_worker, dispatcher_command::keep_report,
   dispatcher_command::stop_task, dispatcher_command::watch_asker, dispatcher_command::log>>;
 
-/// What others would see of a decision waits until its facts are kept. What a job does is seen when
-/// its own facts are, and those are kept after what was stored before; where workers are is not
-/// stored.
+/// What is promised waits until its facts are kept: that a dataset is registered. All else is seen
+/// through what jobs do, whose own facts are kept after what was stored before, or is not stored;
+/// so a disk that is stuck keeps nobody waiting for the sign of life that a lease hangs on.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
-  return std::holds_alternative<dispatcher_command::store>(x)
-         || std::holds_alternative<dispatcher_command::answer>(x);
+  const auto* said = std::get_if<dispatcher_command::answer>(&x);
+  return said != nullptr && std::holds_alternative<dataset_def>(said->what);
 }
 
 } // namespace headrace

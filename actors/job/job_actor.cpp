@@ -116,12 +116,16 @@ envelope job_state::report(const envelope& in) const {
 // -- commands -----------------------------------------------------------------------------
 
 void job_state::carry_out(job_commands commands) {
-  steps_.add(std::move(commands), [this](const step& x) { take(x); });
+  for (auto& x : commands)
+    if (waits_for_facts(x))
+      add(std::move(x));
+    else
+      carry_out(x);
   alarm_.set(self_, atom::deadline_v, core_.next_deadline());
 }
 
 void job_state::add(step x) {
-  steps_.add_one(std::move(x), [this](const step& y) { take(y); });
+  steps_.add(std::move(x), [this](const step& y) { take(y); });
 }
 
 void job_state::take(const step& x) {
@@ -133,7 +137,7 @@ void job_state::carry_out(const job_commands::value_type& x) {
 }
 
 void job_state::carry_out(const job_command::store& x) {
-  const auto group = steps_.wait();
+  const auto group = steps_.store();
   const auto kept = [group, self = caf::actor_cast<caf::actor>(self_)](const status& how) {
     port::tell(self, atom::stored_v, group, how.ok());
   };

@@ -22,6 +22,8 @@ struct store {
 struct answer {
   request_token to;
   std::variant<status, iteration_view, split_answer> what;
+  /// It says nothing of any fact: it need not wait until these are kept.
+  bool at_once = false;
 };
 /// Ask a worker to run a task. What it says is `job_core::start_answered`; that it says nothing
 /// is `job_core::start_unanswered`.
@@ -65,5 +67,11 @@ using job_commands =
   std::vector<std::variant<job_command::store, job_command::answer, job_command::start_task,
                            job_command::stop_task, job_command::name_readers, job_command::announce,
                            job_command::drop_reader, job_command::log, job_command::ended>>;
+
+/// What others would see of a decision waits until its facts are kept.
+inline bool waits_for_facts(const job_commands::value_type& x) {
+  const auto* said = std::get_if<job_command::answer>(&x);
+  return !std::holds_alternative<job_command::store>(x) && (said == nullptr || !said->at_once);
+}
 
 } // namespace headrace

@@ -96,7 +96,12 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
       commit(std::move(facts));
     }
   note_marks(r, who.consumer, what.handed_out);
-  answer(request, status{});
+  // One that brings nothing is a sign of life only.
+  todo_.push_back(job_command::answer{
+    .to = request,
+    .what = status{},
+    .at_once = what.receipts.empty() && what.handed_out.empty(),
+  });
   return finish();
 }
 

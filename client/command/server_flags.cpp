@@ -155,7 +155,10 @@ void add_work_dir_flag(CLI::App& app, std::string& into) {
     .add_option("--work-dir", into,
                 "Directory in which datasets and jobs are kept, so that they outlive the process; "
                 "default: they are lost with it")
-    ->type_name("DIR");
+    ->type_name("DIR")
+    ->check([](const std::string& given) {
+      return given.empty() ? "names no directory" : std::string{};
+    });
 }
 
 void add_stuck_flag(CLI::App& app, size_t& into) {

@@ -98,8 +98,9 @@ void sync_directory(const std::string& path) {
 }
 
 status make_directory(const std::string& path) {
-  constexpr mode_t everybody = 0777; // less the process's mask
-  if (::mkdir(path.c_str(), everybody) == 0) {
+  // What pipelines capture is nobody else's business.
+  constexpr mode_t its_user = 0700;
+  if (::mkdir(path.c_str(), its_user) == 0) {
     sync_directory(fs::path{path}.parent_path().string());
     return {};
   }

@@ -189,13 +189,11 @@ void dispatcher_process::worker_leaves(worker_id id, incarnation life) {
 // -- what the dispatcher decides ------------------------------------------------------------------
 
 void dispatcher_process::carry_out(dispatcher_commands what) {
-  dispatcher_commands in_turn;
   for (auto& x : what)
     if (waits_for_facts(x))
-      in_turn.push_back(std::move(x));
+      steps_.add(std::move(x), [this](const auto& y) { take(y); });
     else
       take(x);
-  steps_.add(std::move(in_turn), [this](const auto& x) { take(x); });
   alarm_.set(core_->next_deadline(), [this] { carry_out(core_->timer(now())); });
 }
 
@@ -204,7 +202,7 @@ void dispatcher_process::take(const dispatcher_commands::value_type& what) {
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::store& what) {
-  const auto kept = [this, writer = writer_, group = steps_.wait()](const status&) {
+  const auto kept = [this, writer = writer_, group = steps_.store()](const status&) {
     if (writer == writer_)
       steps_.kept(group, [this](const auto& x) { take(x); });
   };
@@ -301,7 +299,11 @@ void dispatcher_process::carry_out(job_id id, job_commands what) {
   if (at == jobs_.end())
     return;
   const auto j = at->second; // a command may end it
-  j->steps.add(std::move(what), [&](const auto& x) { take(j, x); });
+  for (auto& x : what)
+    if (waits_for_facts(x))
+      j->steps.add(std::move(x), [&](const auto& y) { take(j, y); });
+    else
+      take(j, x);
   if (j->core)
     j->alarm->set(j->core->next_deadline(), [this, id] {
       if (auto* still = find(id); still != nullptr && still->core)
@@ -317,7 +319,7 @@ void dispatcher_process::take(const std::shared_ptr<job>& of,
 
 void dispatcher_process::carry_out(job& of, const job_command::store& what) {
   const auto kept = [this, id = of.core->about().id, writer = of.writer,
-                     group = of.steps.wait()](const status&) {
+                     group = of.steps.store()](const status&) {
     if (const auto at = jobs_.find(id); at != jobs_.end() && at->second->writer == writer)
       at->second->steps.kept(group, [&, of = at->second](const auto& x) { take(of, x); });
   };
