@@ -12,8 +12,8 @@
 
 namespace headrace::job_command {
 
-/// Store these before anything that comes after; they hold already. If they cannot be stored, the
-/// actor ends without doing anything more.
+/// Store these; they hold already. What comes after waits until they are kept, as far as
+/// `waits_for_facts` says so. If another actor has taken over the store, this one ends.
 struct store {
   std::vector<job_record::fact> facts;
 };
