@@ -2,6 +2,8 @@
 
 #include "headrace/client/service_call.hpp"
 
+#include <fmt/format.h>
+
 namespace headrace::service {
 
 result<consumer_options> consumer_options_of(const dataset_node& distribute) {
@@ -12,8 +14,18 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
     HEADRACE_ASSIGN(out.dataset, registration_of(distribute.inputs.at(0)));
   }
   out.job_name = about.job_name;
-  out.mode = about.processing_mode;
-  out.repetition = about.iterations ? about.iterations->fetch_add(1) : 0;
+  out.parameters = {
+    .mode = about.processing_mode, .targets = about.targets, .guarantee = about.guarantee};
+  if (about.iterations) {
+    const auto number =
+      about.iterations->next(out.dataset ? out.dataset->fingerprint : out.dataset_id);
+    if (!number)
+      return resource_exhausted(
+        fmt::format("distribute: a function has made more than {} different datasets, whose "
+                    "iterations are counted for their jobs; read them with one distribute",
+                    service_iterations::most));
+    out.repetition = *number;
+  }
   out.spec = distribute.spec;
   out.packing = about.compression;
   out.max_outstanding = about.max_outstanding_requests;

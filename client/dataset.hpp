@@ -143,7 +143,8 @@ public:
     return scanned(initial_state,
                    trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
   }
-  /// Of each `shards` elements that with the number `index`.
+  /// Of each `shards` elements that with the number `index`; `shard_hint`: each worker's own part,
+  /// under `sharding_policy::hint`.
   dataset shard(int64_t shards, int64_t index) const;
   /// Each element once. Keeps all of them in memory.
   dataset unique() const;

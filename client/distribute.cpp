@@ -2,11 +2,14 @@
 
 #include "headrace/client/service_client.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/read_again.hpp"
+#include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdio>
+#include <utility>
 
 namespace headrace {
 
@@ -26,6 +29,14 @@ service_options to_service_options(const distribute_options& from) {
     throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
   if (from.stall_timeout <= duration::zero())
     throw error{invalid_argument("distribute: stall_timeout must be more than 0")};
+  if (from.target_workers == target_workers::local)
+    throw error{
+      unimplemented("distribute: target_workers 'local' is not in this release; 'auto' or "
+                    "'any' would be right")};
+  out.targets = from.target_workers;
+  if (auto how = can_promise(from.guarantee, from.processing_mode); !how)
+    throw error{how.with_context("distribute")};
+  out.guarantee = from.guarantee;
   out.address = host_and_port(where->host, where->port);
   out.processing_mode = from.processing_mode;
   out.job_name = from.job_name;
@@ -33,28 +44,57 @@ service_options to_service_options(const distribute_options& from) {
   out.compression = from.compression;
   out.worker_timeout_ns = from.worker_timeout.count();
   out.stall_timeout_ns = from.stall_timeout.count();
-  out.iterations = std::make_shared<std::atomic<uint64_t>>(0);
+  out.iterations = std::make_shared<service_iterations>();
   return out;
 }
 
 } // namespace
 
 dataset distribute::operator()(const dataset& input) const {
+  if (auto how = can_promise(options_.guarantee, options_.processing_mode, *input.node()); !how)
+    throw error{how.with_context("distribute")};
   return dataset{make_distribute(input.node(), to_service_options(options_)).value()};
 }
 
 std::string register_dataset(const std::string& service, const dataset& what,
-                             const std::string& id) {
-  return service::register_graph(service, what.node(), id).value();
+                             const register_options& options) {
+  // Of an id that was chosen here it does no harm to register it twice, where an answer is lost.
+  auto graph = what.node();
+  if (options.compression != compression::automatic)
+    graph = make_options(graph, {.compression = options.compression}).value();
+  auto out = service::register_graph(service, graph,
+                                     options.id.empty() ? to_hex(random_id()) + to_hex(random_id())
+                                                        : options.id,
+                                     {.limit = options.timeout, .stop = options.stop})
+               .value();
+  if (!out.warning.empty()) {
+    if (options.warn)
+      options.warn(out.warning);
+    else
+      std::fprintf(stderr, "headrace: %s\n", out.warning.c_str());
+  }
+  return std::move(out.id);
 }
 
-dataset from_dataset_id(distribute_options options, const std::string& id) {
+std::string register_dataset(const std::string& service, const dataset& what,
+                             const std::string& id) {
+  return register_dataset(service, what, register_options{.id = id});
+}
+
+dataset from_dataset_id(distribute_options options, const std::string& id, std::stop_token stop) {
   auto about = to_service_options(options);
-  auto spec =
-    service::spec_of(options.service, id, std::min(options.worker_timeout, service::answer_limit))
+  auto what =
+    service::metadata_of(
+      options.service, id,
+      {.limit = options.worker_timeout, .option = "worker_timeout", .stop = std::move(stop)})
       .value();
+  if (options.compression != compression::automatic && options.compression != what.compression)
+    throw error{invalid_argument(fmt::format(
+      "from_dataset_id: compression is '{}', but dataset '{}' was registered with '{}'; leave it "
+      "out, or register the dataset under another id with that compression",
+      to_string(options.compression), id, to_string(what.compression)))};
   about.dataset_id = id;
-  return dataset{make_distribute(std::move(spec), unknown_cardinality, std::move(about)).value()};
+  return dataset{make_distribute(std::move(what.spec), what.cardinality, std::move(about)).value()};
 }
 
 } // namespace headrace

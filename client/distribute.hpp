@@ -2,9 +2,13 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/target_workers.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
+#include <functional>
+#include <stop_token>
 #include <string>
 
 namespace headrace {
@@ -21,12 +25,17 @@ struct distribute_options {
   int64_t max_outstanding_requests = 0;
   /// `automatic`: between two hosts, blocks that shrink to three quarters or less.
   headrace::compression compression = headrace::compression::automatic;
-  /// How long to wait while there is no worker at all, before that is an error; and for the first
-  /// answer of the dispatcher, where 10 s are not less.
+  /// How long to wait while there is no worker at all, no dispatcher, or, under a static policy, no
+  /// worker for what is not read yet, before that is an error.
   duration worker_timeout = std::chrono::seconds{60};
   /// How long the trainer waits for an element while workers run the job, before that is an error:
   /// longer than one element may take.
   duration stall_timeout = std::chrono::hours{1};
+  /// From which workers to read. `local` is not there yet.
+  headrace::target_workers target_workers = headrace::target_workers::automatic;
+  /// Of `dynamic`: what is promised where workers or trainers are lost. One that the dataset does
+  /// not allow is an error.
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once;
 };
 
 /// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what
@@ -39,13 +48,32 @@ private:
   distribute_options options_;
 };
 
-/// Hands a dataset to a service and returns its id. An `id` that is taken by another dataset is an
-/// error; without one the service chooses. Blocks; throws `error`.
+struct register_options {
+  /// One that is taken by a dataset of the same structure (elements; finite, infinite or of unknown
+  /// size) means that one; one that any other dataset has is an error. Empty: a new one.
+  std::string id;
+  /// How long to wait for a dispatcher that is not there yet, and for its answer.
+  duration timeout = std::chrono::seconds{60};
+  /// Of what its readers get.
+  headrace::compression compression = headrace::compression::automatic;
+  /// Ends the wait: `cancelled`.
+  std::stop_token stop;
+  /// Gets what is to be known of an id that another graph of the same structure has; empty: that
+  /// goes to the standard error.
+  std::function<void(const std::string&)> warn;
+};
+
+/// Hands a dataset to a service and returns its id. Blocks; throws `error`.
+std::string register_dataset(const std::string& service, const dataset& what,
+                             const register_options& options);
 std::string register_dataset(const std::string& service, const dataset& what,
                              const std::string& id = {});
 
-/// Reads a dataset that was registered, by somebody, under `id`; its spec is fetched. Blocks;
-/// throws `error` (not_found for an unknown id).
-dataset from_dataset_id(distribute_options options, const std::string& id);
+/// Reads a dataset that was registered, by somebody, under `id`; its spec, cardinality and
+/// compression are fetched. Blocks, for at most `worker_timeout` or until `stop`; throws `error`:
+/// not_found for an unknown id, invalid_argument for a compression, other than `automatic`, that
+/// the dataset was not registered with.
+dataset from_dataset_id(distribute_options options, const std::string& id,
+                        std::stop_token stop = {});
 
 } // namespace headrace

@@ -63,16 +63,18 @@ struct dispatcher_server::impl {
     stores->close();
   }
   explicit impl(const dispatcher_server_options& from)
-    : heartbeat(heartbeat_for(from.heartbeat, from.lease)),
+    : heartbeat(heartbeat_for(from.heartbeat, from.lease, from.jobs)),
       stores(from.work_dir.empty() ? std::make_shared<dispatcher_stores>()
                                    : dispatcher_stores::open(from.work_dir, from.log).value()),
       here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
     raise_descriptor_limit();
     dispatcher_options options;
     options.timing = {heartbeat, from.lease};
+    options.jobs = from.jobs;
     options.past = from.past;
     options.counters = here.counter_reader();
     options.work_dir = from.work_dir;
+    options.roster = worker_roster::of(from.worker_addresses).value();
     role = start_dispatcher(here, options, from.log, from.on_failed, stores);
     if (auto published = listen(here, role); !published)
       throw error{published.status()};
@@ -159,7 +161,9 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.endpoint = options_.endpoint;
   about.heartbeat = options_.heartbeat;
   about.lease = options_.lease;
+  about.jobs = options_.jobs;
   about.work_dir = options_.work_dir;
+  about.worker_addresses = options_.worker_addresses;
   about.on_failed = options_.on_failed;
   about.past = options_.past;
   about.log = options_.log;

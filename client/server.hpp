@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/job_terms.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/process_past.hpp"
@@ -38,10 +39,18 @@ struct dispatcher_server_options {
   /// How often workers and consumers are to speak, at most half of the lease; unset: each second,
   /// and at least four times a lease.
   std::optional<duration> heartbeat;
-  duration lease = std::chrono::seconds{5}; ///< how long they count as alive
+  /// How long a worker that is not heard of counts as alive. A trainer that is not heard of for so
+  /// long loses what it holds to others that wait for it.
+  duration lease = std::chrono::seconds{5};
+  /// How long trainers keep their place otherwise, and when jobs are collected.
+  job_terms jobs;
   /// Where datasets and jobs are kept, so that a dispatcher that is started again there goes on;
   /// its parent is there. Empty: in memory, so that they are lost with the process.
   std::string work_dir;
+  /// The workers that may come, in the order of their shards under the static processing modes,
+  /// which need this list: `host` or `host:%port%` for one at any data port, or `host:port`. Empty:
+  /// any may come.
+  std::vector<std::string> worker_addresses;
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -121,7 +130,9 @@ struct local_cluster_options {
   std::vector<uint16_t> data_ports;  ///< of the workers in turn; those beyond: any free one
   std::optional<duration> heartbeat; ///< as of dispatcher_server_options
   duration lease = std::chrono::seconds{5};
-  std::string work_dir; ///< as of dispatcher_server_options
+  job_terms jobs;                            ///< as of dispatcher_server_options
+  std::string work_dir;                      ///< likewise
+  std::vector<std::string> worker_addresses; ///< likewise
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options

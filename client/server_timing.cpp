@@ -15,21 +15,42 @@ std::string milliseconds(duration x) {
 
 } // namespace
 
-duration heartbeat_for(std::optional<duration> asked, duration lease) {
-  if (lease <= duration::zero())
+namespace {
+
+/// `name`: of the time that heartbeats are to fit into; `who` has it.
+duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
+  if (limit <= duration::zero())
     throw error{invalid_argument(
-      fmt::format("lease is {}; it must be longer than nothing", milliseconds(lease)))};
+      fmt::format("{} is {}; it must be longer than nothing", name, milliseconds(limit)))};
   const auto out =
-    asked.value_or(std::clamp<duration>(lease / 4, duration{1}, std::chrono::seconds{1}));
+    asked.value_or(std::clamp<duration>(limit / 4, duration{1}, std::chrono::seconds{1}));
   if (out <= duration::zero())
     throw error{invalid_argument(
       fmt::format("heartbeat is {}; it must be longer than nothing", milliseconds(out)))};
-  if (lease / 2 < out)
+  if (limit / 2 < out)
     throw error{invalid_argument(fmt::format(
-      "lease is {} and heartbeat is {}; the lease must be at least twice the heartbeat, or workers "
-      "would die of one late message",
-      milliseconds(lease), milliseconds(out)))};
+      "{0} is {1} and heartbeat is {2}; the {0} must be at least twice the heartbeat, or {3} would "
+      "die of one late message",
+      name, milliseconds(limit), milliseconds(out), who))};
   return out;
+}
+
+} // namespace
+
+duration heartbeat_for(std::optional<duration> asked, duration lease) {
+  return fitting(asked, lease, "lease", "workers");
+}
+
+duration heartbeat_for(std::optional<duration> asked, duration lease, const job_terms& jobs) {
+  if (jobs.gc_timeout && *jobs.gc_timeout < duration::zero())
+    throw error{invalid_argument(fmt::format("job_gc_timeout is {}; it must be 0 or more, or none",
+                                             milliseconds(*jobs.gc_timeout)))};
+  if (jobs.gc_check_interval <= duration::zero())
+    throw error{
+      invalid_argument(fmt::format("job_gc_check_interval is {}; it must be longer than nothing",
+                                   milliseconds(jobs.gc_check_interval)))};
+  return std::min(fitting(asked, lease, "lease", "workers"),
+                  fitting(asked, jobs.client_timeout, "client_timeout", "trainers"));
 }
 
 link_liveness liveness_for(duration lease) {

@@ -14,6 +14,9 @@ namespace headrace::service {
 /// Asks a dispatcher and waits for the answer. Errors name the address, or are the dispatcher's
 /// own.
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
+/// As above, and waits for a dispatcher that is not there: tries again, with growing pauses. What
+/// is asked may reach it more than once.
+result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what);
 
 /// What registers a graph under an id that the service chooses. Fails if it is too large.
 result<dataset_registration> registration_of(const dataset_ptr& graph);

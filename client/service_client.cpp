@@ -7,13 +7,19 @@
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
+#include "headrace/runtime/node/first_contact.hpp"
+#include "headrace/runtime/supervision/backoff.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <condition_variable>
 #include <mutex>
+#include <unistd.h>
 
 namespace headrace::service {
 
@@ -65,21 +71,70 @@ result<std::shared_ptr<node>> node_with(const tls_options& tls) {
   return here;
 }
 
+logger log_of(const node& here) {
+  if (here.log().enabled(log_level::warn))
+    return here.log();
+  static const auto terminal =
+    ::isatty(STDERR_FILENO) != 0 ? logger::open({.level = log_level::warn}).value() : logger{};
+  return terminal;
+}
+
+namespace {
+
+result<envelope> ask_dispatcher(node& here, const address& where, const published_actor& whom,
+                                duration limit, const envelope& what) {
+  auto out = ask(here, whom, what, limit);
+  if (!out && out.status().code() == status_code::unavailable)
+    return out.status().with_context("dispatcher at " + to_string(where));
+  return out;
+}
+
+/// False: `stop` ended it.
+bool pause_for(duration length, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock{mutex};
+  never.wait_for(lock, stop, length, [] { return false; });
+  return !stop.stop_requested();
+}
+
+} // namespace
+
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {
   HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
   HEADRACE_ASSIGN(auto session, session_of_process());
   HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
-  system_visit inside;
-  caf::scoped_actor self{system_of(*session.here)};
-  result<envelope> out = internal_error("no answer");
-  port::request(self.ptr(), to.actor, limit, what)
-    .receive([&](const envelope& in) { out = in; },
-             [&](const caf::error& why) {
-               out = to_status(why).with_context("dispatcher at " + to_string(where));
-             });
-  if (out)
-    HEADRACE_TRY(status_of(*out));
-  return out;
+  return ask_dispatcher(*session.here, where, to.actor, limit, what);
+}
+
+result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what) {
+  constexpr duration attempt = std::chrono::seconds{5}, longest = std::chrono::milliseconds{500};
+  HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
+  HEADRACE_ASSIGN(auto session, session_of_process());
+  const auto now = [] { return clock::system().now(); };
+  first_contact contact{to_string(where), how.option, how.limit, now()};
+  backoff pauses{{.first = std::chrono::milliseconds{50}, .longest = longest}, random_id()};
+  for (;;) {
+    const auto left = [&] { return std::max(contact.until() - now(), duration{1'000'000}); };
+    auto to = connect(*session.here, where, std::min(left(), attempt));
+    if (to) {
+      auto answer = ask_dispatcher(*session.here, where, to->actor, left(), what);
+      const auto code = answer.status().code();
+      if (code == status_code::deadline_exceeded)
+        return status{code, contact.late().message()};
+      if (code != status_code::unavailable)
+        return answer;
+      static_cast<void>(contact.failed(answer.status()));
+    } else if (const auto final = contact.failed(to.status())) {
+      return *final;
+    }
+    if (contact.is_worth_a_word(now()))
+      log_of(*session.here).warn(contact.word());
+    if (!pause_for(std::min(pauses.failed({}), left()), how.stop))
+      return cancelled("the wait for the dispatcher at " + to_string(where) + " was ended");
+    if (now() >= contact.until())
+      return contact.late();
+  }
 }
 
 namespace {
@@ -95,14 +150,15 @@ result<buffer> encoded(const dataset_ptr& graph) {
   return out;
 }
 
-result<std::string> register_dataset(const std::string& dispatcher, duration limit,
-                                     const dataset_registration& what) {
+result<registered_graph> register_dataset(const std::string& dispatcher, const waiting& how,
+                                          const dataset_registration& what) {
   HEADRACE_ASSIGN(
-    auto answer,
-    call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-           write_dataset_registration(b.initDispatcher().initRegisterDataset(), what);
-         })));
-  return std::string{text_of(answer->getDispatcher().getDatasetDef().getDatasetId())};
+    auto answer, call(dispatcher, how, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                        write_dataset_registration(b.initDispatcher().initRegisterDataset(), what);
+                      })));
+  const auto def = answer->getDispatcher().getDatasetDef();
+  return registered_graph{std::string{text_of(def.getDatasetId())},
+                          std::string{text_of(def.getWarning())}};
 }
 
 } // namespace
@@ -116,42 +172,50 @@ result<dataset_registration> registration_of(const dataset_ptr& graph) {
                               .fingerprint = std::move(print)};
 }
 
-result<std::string> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
-                                   const std::string& id, duration limit) {
+result<registered_graph> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+                                        const std::string& id, const waiting& how) {
   HEADRACE_ASSIGN(auto what, registration_of(graph));
   what.id = id;
   if (what.graph.size() >= large_graph) {
     // A large one (captured arrays) is sent once: the dispatcher may have it from before.
     auto print = what;
     print.graph = {};
-    auto known = register_dataset(dispatcher, limit, print);
+    auto known = register_dataset(dispatcher, how, print);
     if (known || known.status().code() != status_code::not_found)
       return known;
   }
-  return register_dataset(dispatcher, limit, what);
+  return register_dataset(dispatcher, how, what);
 }
 
 namespace {
 
-result<envelope> ask_for_dataset(const std::string& dispatcher, const std::string& id,
-                                 duration limit) {
-  return call(dispatcher, limit, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-                b.initDispatcher().setGetDataset(id);
-              }));
+envelope question_for_dataset(const std::string& id) {
+  return make_envelope(random_id(),
+                       [&](schema::Envelope::Builder b) { b.initDispatcher().setGetDataset(id); });
 }
 
 } // namespace
 
 result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id, duration limit) {
-  HEADRACE_ASSIGN(auto answer, ask_for_dataset(dispatcher, id, limit));
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, question_for_dataset(id)));
   auto graph = answer->getDispatcher().getDatasetDef().getGraph();
   return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
 }
 
-result<element_spec> spec_of(const std::string& dispatcher, const std::string& id, duration limit) {
-  HEADRACE_ASSIGN(auto answer, ask_for_dataset(dispatcher, id, limit));
-  auto spec = answer->getDispatcher().getDatasetDef().getElementSpec();
-  return decode_spec(buffer::copy_of(spec.begin(), spec.size()));
+result<dataset_metadata> metadata_of(const std::string& dispatcher, const std::string& id,
+                                     const waiting& how) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, how, question_for_dataset(id)));
+  const auto def = answer->getDispatcher().getDatasetDef();
+  const auto spec = def.getElementSpec();
+  dataset_metadata out;
+  HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
+  // The elements of a graph that only later releases know can be read all the same.
+  const auto graph = def.getGraph();
+  if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
+    out.cardinality = (*known)->cardinality;
+    out.compression = options_of(**known).compression.value_or(compression::automatic);
+  }
+  return out;
 }
 
 } // namespace headrace::service

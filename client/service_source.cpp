@@ -5,6 +5,7 @@
 #include "headrace/client/service_client.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
+#include "headrace/runtime/node/first_contact.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
 #include <algorithm>
@@ -21,6 +22,21 @@ struct service_source::impl {
   bool failed = false;
 };
 
+namespace {
+
+/// What no waiting can heal is an error of the iteration, and not of its first element. Whether the
+/// dispatcher is there is the consumer's to see: it waits for it.
+status certainly_wrong(node& here, const address& where, duration limit) {
+  constexpr duration longest = std::chrono::seconds{2};
+  const auto reached = connect(here, where, std::min(limit, longest), greeting::once);
+  if (reached)
+    return {};
+  first_contact contact{to_string(where), "worker_timeout", limit, clock::system().now()};
+  return contact.failed(reached.status()).value_or(status{});
+}
+
+} // namespace
+
 service_source::service_source(std::unique_ptr<impl> what) : impl_(std::move(what)) {}
 
 service_source::~service_source() {
@@ -33,11 +49,7 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   HEADRACE_ASSIGN(auto options, service::consumer_options_of(graph));
-  // What is wrong with the address is an error here, and not of the first element. The consumer
-  // finds the node greeted.
-  HEADRACE_TRY(connect(*session.here, where,
-                       std::min(options.worker_timeout, service::answer_limit), greeting::once)
-                 .status());
+  HEADRACE_TRY(certainly_wrong(*session.here, where, options.worker_timeout));
 
   auto what = std::make_unique<impl>();
   what->here = session.here;
@@ -58,11 +70,13 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   system_visit inside;
   *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
                                        std::move(where), connector_of(*session.here), session.links,
-                                       out->out_, session.here->log());
+                                       out->out_, service::log_of(*session.here));
   out->impl_->actor = *actor;
   adopt(*session.here, caf::actor_cast<caf::actor>(*actor));
   return out;
 }
+
+bool service_source::was_empty() { return out_->was_empty(); }
 
 std::shared_ptr<const block> service_source::peek() {
   for (;;)

@@ -27,6 +27,7 @@ public:
   ~service_source() override;
 
   std::optional<block> next(const limits& wanted) override;
+  bool was_empty() override;
 
   /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's
   /// block that is claimed as any other.

@@ -4,6 +4,8 @@
 #include "headrace/client/supervision_tree.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <fmt/format.h>
+
 namespace headrace {
 
 namespace {
@@ -46,7 +48,9 @@ job_status read(schema::JobStatus::Reader in) {
                  in.getLostTasks(),
                  in.getLostSplits(),
                  in.getRereadSplits(),
-                 in.getLostElements()};
+                 in.getLostElements(),
+                 std::string{in.getGuarantee()},
+                 in.getRepeatedSplits()};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
   return out;
 }
@@ -79,13 +83,15 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
 }
 
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit) {
-  return service::call(dispatcher, limit,
-                       make_envelope(random_id(),
-                                     [&](schema::Envelope::Builder b) {
-                                       b.initDispatcher().setAwaitWorkers(
-                                         static_cast<uint32_t>(count));
-                                     }))
-    .status();
+  const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+    b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
+  });
+  const auto how = service::call(dispatcher, {.limit = limit, .option = "limit"}, question);
+  if (how.status().code() == status_code::deadline_exceeded)
+    return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
+                                         dispatcher, count,
+                                         std::chrono::duration<double>(limit).count()));
+  return how.status();
 }
 
 } // namespace headrace

@@ -33,11 +33,15 @@ struct job_status {
   uint32_t consumers = 0;
   std::string failure; ///< why it failed
   std::vector<task_status> tasks;
-  uint64_t lost_tasks = 0;    ///< with rows that no trainer was given
-  uint64_t lost_splits = 0;   ///< of which rows may be missing, at most
-  uint64_t reread_splits = 0; ///< of lost tasks, that reached no trainer and others have read
+  uint64_t lost_tasks = 0;  ///< with rows that no trainer was given
+  uint64_t lost_splits = 0; ///< of which rows may be missing, at most
+  /// Of lost tasks, or that trainers held that are gone, that others have read.
+  uint64_t reread_splits = 0;
   /// Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
   uint64_t lost_elements = 0;
+  std::string guarantee;
+  /// Of `reread_splits`: rows of them may have been handed out before.
+  uint64_t repeated_splits = 0;
 };
 
 struct worker_status {
@@ -84,7 +88,7 @@ std::string_view state_of(const worker_status& x) noexcept;
 result<service_status> get_service_status(const std::string& dispatcher,
                                           duration limit = std::chrono::seconds{5});
 
-/// Waits until at least `count` workers are alive.
+/// Waits until at least `count` workers are alive, and for a dispatcher that is not there yet.
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit);
 
 } // namespace headrace

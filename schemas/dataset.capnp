@@ -70,6 +70,8 @@ struct ServiceOptions {
   # How long a reader waits while there is no worker.
   stallTimeoutNs @7 :Int64;
   # How long it waits for an element while there are workers; positive.
+  targetWorkers @8 :Sharding.TargetWorkers;
+  guarantee @9 :Sharding.Guarantee;
 }
 
 struct Options {
@@ -251,6 +253,7 @@ struct Dataset {
     shard :group {
       input @78 :UInt32;
       shards @79 :Int64;
+      # -1: each worker's own part, under the processing mode `hint`.
       index @80 :Int64;
     }
     unique :group {

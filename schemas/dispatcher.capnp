@@ -87,7 +87,8 @@ struct RegisterDataset {
   # A Graph message (dataset.capnp), checked by whoever runs it. Empty: the dispatcher may have it from before; notFound
   # if it has not.
   datasetId @1 :Text;
-  # Empty: the dispatcher chooses one. An id that is taken by another graph is an error.
+  # Empty: the dispatcher chooses one. An id that is taken means the dataset that has it, if that has the same structure
+  # (elements; finite, infinite or of unknown size), else it is an error.
   elementSpec @2 :Data;
   # An ElementSpec message: told to those who read by id.
   fingerprint @3 :Data;
@@ -101,6 +102,8 @@ struct DatasetDef {
   graph @1 :Data;
   elementSpec @2 :Data;
   fingerprint @3 :Data;
+  warning @4 :Text;
+  # Of one that was just registered: what whoever registered it should know. Mostly empty.
 }
 
 struct OpenIteration {
@@ -114,7 +117,8 @@ struct OpenIteration {
   # Empty: a job for this consumer alone, which ends with it.
   repetition @3 :UInt64;
   # How often this consumer has iterated before; the repetition of a named job that it wants.
-  processingMode @4 :Sharding.ShardingPolicy;
+  parameters @4 :Sharding.JobParameters;
+  # Of an existing job they must be the same.
   jobId @5 :UInt64;
   # The job that it reads; zero before it was told one. Of a job that has failed the answer is its failure, never
   # another job.
@@ -145,14 +149,16 @@ struct IterationLosses {
   splits @1 :UInt64;
   # Of which rows may be missing, at most. Under `off` none are counted: the copy of each lost task ended early.
   reread @2 :UInt64;
-  # Splits that lost tasks had and no reader got anything of: others have read them.
+  # Splits that lost tasks had, or readers that are gone held: others have read them.
   elements @3 :UInt64;
   # Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
+  repeated @4 :UInt64;
+  # Of the splits that were read again: those of which rows may have been handed out before.
 }
 
 struct Iteration {
-  # The state of one repetition as a consumer needs it; pushed whole when it changes (there are as many
-  # tasks as workers).
+  # The state of one repetition as a consumer needs it: whole as an answer, and what changed when it changes. There are as many
+  # tasks as workers.
 
   jobId @0 :UInt64;
   repetition @1 :UInt64;
@@ -178,6 +184,18 @@ struct Iteration {
   held @12 :List(UInt64);
   # Tasks that are over, and of which readers have rows that they did not hand out, as far as the job knows. Each says with
   # its heartbeats how far it is, until the job asks no more.
+  since @13 :UInt64;
+  # Not zero: `tasks`, `starting` and `lost` have only those that changed since that version. Who knows an older one asks for
+  # the whole.
+  gone @14 :List(UInt64);
+  # Since then: neither running, nor starting, nor lost.
+  unserved @15 :List(Text);
+  # Under a static policy: the entries of the dispatcher's list whose shards have not been read to their end, and which have
+  # no worker now.
+  overBefore @16 :Bool;
+  # Of one that is finished: its job was over before this consumer asked.
+  empty @17 :Bool;
+  # Of one that is finished: no element was given to anybody.
 }
 
 struct LeaveService {
@@ -223,6 +241,8 @@ struct ConsumerHeartbeat {
   # Of tasks that are lost, until a heartbeat with them was answered.
   marks @4 :List(Worker.ReaderMark);
   # Of tasks that are over and that Iteration.held names.
+  waits @5 :Bool;
+  # The trainer waits, and nothing has come for a heartbeat.
 }
 
 struct LeaveIteration {
@@ -269,6 +289,24 @@ struct LeaseSplits {
   # are gone is for the others. The answer is ok.
   readersVersion @11 :UInt64;
   # With `given`: of the TaskReaders that the task follows. Readers that it does not name hand out nothing more.
+  done @12 :List(SplitsDone);
+  # Beside the question: what the task and its readers are done with. Only of a job that reads splits again.
+}
+
+struct SplitsDone {
+  # All that a task was leased of a source up to a place, in the order of its leases, was read, and its rows handed out.
+
+  source @0 :UInt32;
+  pass @1 :UInt64;
+  # Earlier passes are done with.
+  union {
+    none @2 :Void;
+    # Of that pass nothing.
+    before @3 :UInt64;
+    # Those before this split.
+    through @4 :UInt64;
+    # And this split, too.
+  }
 }
 
 struct SplitListing {
@@ -292,6 +330,8 @@ struct SplitsLeased {
   # Of a pass that is over: no other task was given splits of it.
   running @3 :UInt64;
   # Not zero: the pass that was asked for is forgotten. This later one runs now, or has splits that nobody read.
+  more @4 :List(SplitRange);
+  # Further splits, where what is leased is in pieces: they answer the questions that follow, which need not be put.
 }
 
 struct UnreadSplits {

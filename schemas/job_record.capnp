@@ -44,6 +44,8 @@ struct Task {
   # Elements that failed and were left out.
   newest @9 :UInt64;
   # When it gave splits back: tasks up to this id had begun before.
+  shard @10 :UInt32;
+  # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: it has none.
 }
 
 struct IterationReader {
@@ -107,6 +109,8 @@ struct LeasedTo {
       # Not zero: the pass is forgotten, and this later one runs now.
     }
   }
+  continues @9 :Bool;
+  # Of a range: it was given together with the answer to the question before.
 }
 
 struct SplitsReturned {
@@ -136,7 +140,7 @@ struct SplitState {
   passes @3 :List(Pass);
   # Those that are not forgotten.
   answers @4 :List(LeasedTo);
-  # The last one for each task and source; all are numbered.
+  # The last one for each task and source, with those that were given together with it behind it; all are numbered.
 
   struct Group {
     # Sources that are leased together.
@@ -242,6 +246,11 @@ struct TaskGave {
   receipt @2 :Dispatcher.SplitReceipt;
 }
 
+struct TaskDone {
+  taskId @0 :UInt64;
+  places @1 :List(Dispatcher.SplitsDone);
+}
+
 struct TaskSettled {
   taskId @0 :UInt64;
   losses @1 :Dispatcher.IterationLosses;
@@ -264,6 +273,8 @@ struct LeaseState {
   lost @1 :List(TaskLost);
   losses @2 :Dispatcher.IterationLosses;
   # Of tasks that are settled.
+  kept @3 :List(UInt64);
+  # Tasks that are over, and of which readers hold rows: if one of these is gone, what is known of them is read again.
 
   struct TaskLeases {
     taskId @0 :UInt64;
@@ -278,6 +289,8 @@ struct LeaseState {
     # Rows, by readers.
     untold @6 :UInt64;
     # Not zero: the task has to say what readers got that were gone at this version of TaskReaders.
+    forgotten @7 :UInt64;
+    # Splits of leases that there was no room to remember, though the job reads splits again.
   }
 
   struct Lease {
@@ -343,6 +356,15 @@ struct JobFact {
     # Only how many elements were handed out counts.
     readerGone @21 :ConsumerId;
     # What it held is lost.
+
+    collected @22 :Void;
+    # Nobody read the repetition for long: it is as if it had never begun.
+    done @23 :TaskDone;
+    # What a task and its readers are done with: it is not read again.
+    kept @24 :TaskId;
+    # The task is over, and readers hold rows of it.
+    released @25 :TaskSettled;
+    # Such a task is forgotten.
   }
 
   struct Begun {
@@ -377,6 +399,8 @@ struct JobState {
   # All earlier repetitions are forgotten.
   over @2 :List(Over);
   # Those later ones that are forgotten, and the earlier ones that failed.
+  collected @3 :List(Collected);
+  # The latest repetitions that were collected, in the order of these ends.
 
   struct Repetition {
     number @0 :UInt64;
@@ -394,5 +418,11 @@ struct JobState {
     repetition @0 :UInt64;
     failure @1 :Failure;
     # Absent: it ended well.
+  }
+
+  struct Collected {
+    repetition @0 :UInt64;
+    family @1 :UInt64;
+    # What the ids of its tasks have in common.
   }
 }

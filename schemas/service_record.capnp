@@ -15,11 +15,34 @@ struct JobEntry {
   name @1 :Text;
   # Empty: anonymous.
   datasetId @2 :Text;
-  processingMode @3 :Sharding.ShardingPolicy;
+  parameters @3 :Sharding.JobParameters;
   key @4 :Data;
   # Who asks with this key means this job. Bytes: a part of it may be a fingerprint.
   found @5 :Bool;
   # Only in a state: the key leads to this job.
+  shards @6 :UInt32;
+  # Under a static policy: how many workers the dispatcher's list had when the job began.
+  past @7 :Sharding.JobPast;
+  # Repetitions that were over before this job began: earlier ones of the same key had them.
+}
+
+struct WorkerPlace {
+  # Who has an entry of the dispatcher's list of workers, or had it last.
+
+  entry @0 :UInt32;
+  # From zero.
+  workerId @1 :UInt64;
+  dataAddress @2 :Text;
+}
+
+struct JobOver {
+  # A job is over.
+
+  jobId @0 :UInt64;
+  past @1 :Sharding.JobPast;
+  # Its repetitions that are over: who asks for them by the job's key is told so.
+  collected @2 :Bool;
+  # It ended as nobody read it, with a repetition that was not finished.
 }
 
 struct JobJoined {
@@ -39,10 +62,10 @@ struct ServiceFact {
     # The graph and the element's spec are left out where the fingerprint is known already.
     jobStarted @2 :JobEntry;
     jobJoined @3 :JobJoined;
-    jobOver @4 :UInt64;
-    # The job's id.
+    jobOver @4 :JobOver;
     workerNamed @5 :UInt64;
     # A worker got this number, which no worker had before.
+    workerPlaced @6 :WorkerPlace;
   }
 }
 
@@ -65,6 +88,20 @@ struct ServiceState {
   # And those whose jobs are over, in the order of these ends.
   lastWorker @6 :UInt64;
   # The highest number of a worker.
+  places @7 :List(WorkerPlace);
+  ended @8 :List(EndedName);
+  # The keys of named jobs that are over, in the order of their ends.
+  collected @9 :List(UInt64);
+  # The latest jobs that were collected, in the order of their ends.
+
+  struct EndedName {
+    hash @0 :UInt64;
+    hash2 @1 :UInt64;
+    # Of the job's key.
+    jobId @2 :UInt64;
+    # The last one that had it.
+    past @3 :Sharding.JobPast;
+  }
 
   struct Graph {
     # What was registered, and under which ids.

@@ -29,6 +29,11 @@ struct StartTask {
   eager @11 :Bool;
   # May lease splits before a reader opens a stream: no reader can take the iteration for over without having heard of this
   # task.
+  shards @12 :UInt32;
+  # Under a static policy: how many workers share the dataset; zero else.
+  shard @13 :UInt32;
+  # Which of them this one is, from zero.
+  guarantee @14 :Sharding.Guarantee;
 }
 
 struct TaskReaders {

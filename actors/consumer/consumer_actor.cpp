@@ -3,6 +3,7 @@
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/stream_codec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace headrace {
@@ -33,10 +34,13 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
         .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
         .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why, now())); },
         .on_failed = [this](const status& why,
-                            duration) { carry_out(core_.dispatcher_unreached(why)); },
+                            duration) { carry_out(core_.dispatcher_unreached(why, now())); },
       },
-      // Back inside of a lease, also after a few attempts in vain.
-      {.longest_pause = std::chrono::milliseconds{500}}) {}
+      // Back inside of a lease, also after a few attempts in vain; and one fails before the time to
+      // wait is over, so that it is known why.
+      {.attempt = std::clamp<duration>(answer_limit_ / 2, std::chrono::milliseconds{500},
+                                       std::chrono::seconds{5}),
+       .longest_pause = std::chrono::milliseconds{500}}) {}
 
 consumer_state::~consumer_state() {
   if (!left_)

@@ -1,5 +1,6 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
 
+#include "headrace/actors/protocol/iteration_change.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     service_(std::move(service)),
     out_(std::move(out)),
     log_(std::move(log)),
+    contact_(service_, "worker_timeout", options_.worker_timeout, now),
     sends_graph_(options_.dataset && options_.dataset->graph.size() < large_graph),
     looked_at_(now),
     beat_at_(now + timing_.heartbeat),
@@ -39,6 +41,7 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
 consume::commands consumer_core::dispatcher_up(time_point now) {
   connected_ = true;
   unreachable_ = {};
+  contact_.reached();
   left_ ? say_goodbye() : ask_anew(now);
   return done();
 }
@@ -51,12 +54,15 @@ consume::commands consumer_core::dispatcher_down(const status& why, time_point n
   return done();
 }
 
-consume::commands consumer_core::dispatcher_unreached(const status& why) {
+consume::commands consumer_core::dispatcher_unreached(const status& why, time_point now) {
   unreachable_ = why;
-  // A first connection that fails is an error at once; a lost one may come back. So may one that
-  // was accepted and did not greet in time.
-  if (!known_ && why.code() != status_code::deadline_exceeded)
-    fail(why);
+  // One that was there comes back as what it was.
+  if (known_ || over())
+    return done();
+  if (const auto final = contact_.failed(why))
+    fail(*final);
+  else if (contact_.is_worth_a_word(now))
+    log_.warn(contact_.word(), {{"why", why}});
   return done();
 }
 
@@ -71,6 +77,7 @@ void consumer_core::ask(time_point now) {
   if (!connected_ || left_)
     return; // asked when it is back
   asked_at_ = now;
+  asked_ = true;
   await_answer(now);
   auto dataset = options_.dataset;
   if (dataset && !sends_graph_)
@@ -81,7 +88,7 @@ void consumer_core::ask(time_point now) {
                      .dataset = std::move(dataset),
                      .job_name = options_.job_name,
                      .repetition = options_.repetition,
-                     .policy = options_.mode,
+                     .parameters = options_.parameters,
                      .job = job_,
                      .node = options_.node}});
 }
@@ -91,6 +98,7 @@ consume::commands consumer_core::answered(uint64_t number, const result<iteratio
   if (number != asks_)
     return {};
   unanswered_since_.reset();
+  asked_ = false;
   if (what) {
     lease_until_ = std::max(lease_until_, asked_at_ + what->timing.lease);
     if (doubt_since_ && *doubt_since_ <= asked_at_)
@@ -103,8 +111,10 @@ consume::commands consumer_core::answered(uint64_t number, const result<iteratio
 
 consume::commands consumer_core::unanswered(uint64_t number, const status& why, bool passes,
                                             time_point now) {
-  if (number == asks_)
+  if (number == asks_) {
+    asked_ = false;
     not_told(why, passes, now);
+  }
   return done();
 }
 
@@ -121,6 +131,10 @@ void consumer_core::not_told(const status& why, bool passes, time_point now) {
   }
   if (known_)
     return give_up_all(not_a_reader(why));
+  if (passes || why.code() == status_code::deadline_exceeded) {
+    static_cast<void>(contact_.failed(why));
+    return fail(contact_.late());
+  }
   if (why.code() == status_code::not_found && options_.dataset && !sends_graph_) {
     sends_graph_ = true;
     return ask(now);
@@ -132,13 +146,18 @@ status consumer_core::not_a_reader(const status& why) const {
   if (why.code() != status_code::not_found)
     return why;
   return aborted(fmt::format(
-    "this consumer was not heard of at the dispatcher for its lease of {:.1f} s, or the dispatcher "
-    "came back without its state: its job does not know it any more ({})",
+    "this consumer was not heard of at the dispatcher for its lease of {:.1f} s while others "
+    "waited, "
+    "or for its time-out, or the dispatcher came back without its state: its job does not know it "
+    "any more ({})",
     std::chrono::duration<double>(timing_.lease).count(), why.message()));
 }
 
 consume::commands consumer_core::told(const iteration_view& what, time_point now) {
-  apply(what, now);
+  if (auto whole = changed(view_, what))
+    apply(*std::move(whole), now);
+  else if (!asked_ && !ask_at_)
+    ask_anew(now); // an announcement before this one was lost
   return done();
 }
 
@@ -158,10 +177,14 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   options_.dataset.reset(); // its job has it
   job_ = state.job;
   version_ = state.version;
+  view_ = state;
   shared_ = state.shared;
+  if (!first && state.timing.lease < timing_.lease)
+    lease_until_ = std::min(lease_until_, now + state.timing.lease);
   timing_ = state.timing;
-  if (first) { // the lease may be shorter than the heartbeat that was meant before
-    beat_at_ = now + timing_.heartbeat;
+  // A dispatcher that came back may give a lease that is shorter than the heartbeat meant before.
+  beat_at_ = std::min(beat_at_, now + timing_.heartbeat);
+  if (first) {
     looked_at_ = now;
     if (shared_) // the process may be stopped before its first heartbeat
       out_->trust_until(now + trust());
@@ -192,6 +215,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
       drop(id, at->second);
   account_for(state.lost);
   losses_ = state.losses;
+  over_before_ = state.over_before;
+  empty_ = state.empty;
   std::map<task_id, bool> held;
   for (auto id : state.held) held[id] = held_.contains(id) && held_.at(id);
   held_ = std::move(held);
@@ -199,7 +224,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (!held_.empty())
     without_worker_since_ = now;
   share_credit();
-  told_everything_ = state.starting.empty();
+  unserved_ = state.unserved;
+  told_everything_ = state.starting.empty() && unserved_.empty();
   // Their streams are opened when they run; the links may stand by then.
   for (const auto& task : state.starting) then(consume::make_link{task.data_address});
   if (!present.empty())
@@ -248,7 +274,13 @@ void consumer_core::end() {
   ended_ = true;
   // What is here is nobody else's.
   out_->trust_until(time_point::max());
-  out_->finish({}, describe(losses_, options_.mode));
+  auto remark = describe(losses_, options_.parameters.mode);
+  // One that joins late passes over what is over. The first that asks may have reused a name.
+  if (over_before_ && options_.repetition == 0)
+    remark =
+      "this job was read to its end before this iteration began, and gives nothing more; give "
+      "another job_name to read the dataset again";
+  out_->finish({}, std::move(remark), empty_);
 }
 
 void consumer_core::fail(const status& why) {

@@ -10,6 +10,7 @@
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/node/first_contact.hpp"
 
 #include <map>
 #include <memory>
@@ -41,7 +42,7 @@ public:
   /// The connection was lost; another one is being made.
   commands dispatcher_down(const status& why, time_point now);
   /// An attempt to connect failed; others follow.
-  commands dispatcher_unreached(const status& why);
+  commands dispatcher_unreached(const status& why, time_point now);
   /// The answer to `consume::ask`. A failure that is unavailable may pass.
   commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
   /// There was no answer. `passes`: who had the question has ended, so that it is asked again.
@@ -189,6 +190,7 @@ private:
   std::string service_;
   std::shared_ptr<handout> out_;
   logger log_;
+  first_contact contact_; ///< with the dispatcher, until it has said which job this is
   commands todo_;
   bool sends_graph_; ///< with its questions: a large one only when the service lacks it
 
@@ -204,7 +206,9 @@ private:
   bool ended_ = false;                   ///< well
   bool shared_ = false;
   uint64_t version_ = 0;
-  uint64_t asks_ = 0; ///< counts the questions; only the last one's answer counts
+  iteration_view view_; ///< the latest, whole
+  bool asked_ = false;  ///< a question is under way
+  uint64_t asks_ = 0;   ///< counts the questions; only the last one's answer counts
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
@@ -221,14 +225,18 @@ private:
   /// Tasks that are over, and of which the job asks how far this consumer is; true: it was said
   /// that all is handed out.
   std::map<task_id, bool> held_;
-  iteration_losses losses_; ///< as the job last said
+  iteration_losses losses_;  ///< as the job last said
+  bool over_before_ = false; ///< the job was over when this consumer asked
+  bool empty_ = false;       ///< the repetition gave nothing to anybody
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known
   time_point without_worker_since_;
   std::optional<time_point> unanswered_since_; ///< the dispatcher, or it is away
   time_point rows_came_at_;
   std::optional<time_point> waiting_since_; ///< the trainer, for an element
-  bool told_everything_ = false; ///< no task was starting when the job last said how it is
+  /// No task was starting, and each shard had one, when the job last said how it is.
+  bool told_everything_ = false;
+  std::vector<std::string> unserved_; ///< entries of the dispatcher's list without a worker then
   /// Of streams that are forgotten: one was exhausted; one was not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;

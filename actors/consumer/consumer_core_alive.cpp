@@ -1,6 +1,7 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -67,7 +68,7 @@ void consumer_core::look_at_held(time_point now) {
 }
 
 void consumer_core::account_for(const std::vector<task_id>& lost) {
-  if (options_.mode == sharding_policy::off)
+  if (options_.parameters.mode != sharding_policy::dynamic)
     return;
   for (auto id : lost)
     if (accounted_.insert(id).second)
@@ -80,6 +81,8 @@ std::optional<time_point> consumer_core::next_deadline() const {
   if (left_)
     return goodbye_deadline();
   auto next = beat_at_;
+  if (!known_ && !over())
+    next = std::min(next, contact_.until());
   if (ask_at_)
     next = std::min(next, *ask_at_);
   for (const auto& [id, s] : streams_) {
@@ -94,6 +97,8 @@ std::optional<time_point> consumer_core::next_deadline() const {
 consume::commands consumer_core::timer(time_point now) {
   if (left_)
     return look_at_goodbye(now);
+  if (!known_ && !over() && contact_.until() <= now)
+    fail(contact_.late());
   if (ask_at_ && *ask_at_ <= now)
     ask(now);
   for (auto& [id, s] : streams_)
@@ -112,14 +117,27 @@ consume::commands consumer_core::timer(time_point now) {
 }
 
 void consumer_core::look_if_stopped(time_point now) {
+  const auto away = now - std::exchange(looked_at_, now);
+  if (away <= trust())
+    return;
+  log_.warn("this process did not run for a while",
+            {{"seconds", std::chrono::duration<double>(away).count()}});
+  // Nobody was waited for meanwhile.
+  const auto put_off = [&](time_point& since) { since = std::min(since + away, now); };
+  put_off(without_worker_since_);
+  put_off(rows_came_at_);
+  if (waiting_since_)
+    put_off(*waiting_since_);
+  if (unanswered_since_)
+    put_off(*unanswered_since_);
+  for (auto& [id, s] : streams_)
+    if (s.away_since)
+      put_off(*s.away_since);
   // What the links bring first may have been sent before this reader was given up.
-  if (shared_ && now - looked_at_ > trust()) {
-    log_.warn("this process did not run for a while",
-              {{"seconds", std::chrono::duration<double>(now - looked_at_).count()}});
+  if (shared_) {
     doubt_since_ = now;
     beat_at_ = now;
   }
-  looked_at_ = now;
 }
 
 void consumer_core::beat(time_point now) {
@@ -159,6 +177,8 @@ void consumer_core::say_alive(time_point now) {
   // Answers are told apart by their time.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
+  out.what.waits = shared_ && waiting_since_
+                   && now - std::max(rows_came_at_, *waiting_since_) >= timing_.heartbeat;
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
@@ -188,8 +208,6 @@ status consumer_core::overdue(time_point now) const {
   if (over())
     return {};
   const auto limit = options_.worker_timeout;
-  if (!known_ && now - without_worker_since_ >= limit)
-    return unreachable_.ok() ? not_served() : unreachable_;
   // A trainer that is busy has what it needs.
   if (!waiting_since_)
     return {};
@@ -234,6 +252,11 @@ status consumer_core::not_served() const {
   for (const auto& [id, s] : streams_)
     if (!s.ended)
       return not_reached(s);
+  if (!unserved_.empty())
+    return unavailable(fmt::format(
+      "no worker has come for {:.0f} s for {} of the worker_addresses of the service at {}: its "
+      "part of the dataset is not read; start it, or give `worker_timeout` more",
+      seconds, fmt::join(unserved_, ", "), service_));
   return unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
                                  "start one with `headrace worker --dispatcher {}`, or give "
                                  "`worker_timeout` more",

@@ -17,7 +17,7 @@ constexpr duration goodbye_pause = std::chrono::milliseconds{500};
 
 consume::commands consumer_core::trainer_leaves(time_point now) {
   left_ = true;
-  if (known_) {
+  if (known_ && !over_before_) { // else nobody would know it
     goodbye_ = {{id_, job_, options_.repetition}, {}};
     // A link to a task may be away: its job says there how far the trainer is.
     if (shared_) {
@@ -28,7 +28,7 @@ consume::commands consumer_core::trainer_leaves(time_point now) {
         const auto marks = out_->of(id);
         goodbye_->handed_out[id] = marks.handed_out;
         s.received.give_back(marks.received - marks.handed_out);
-        if (options_.mode != sharding_policy::off && !finished_
+        if (options_.parameters.mode == sharding_policy::dynamic && !finished_
             && (!accounted_.contains(id) || receipts_due_.contains(id)))
           goodbye_->receipts.push_back(s.received.receipt_of(id, most_runs));
       }

@@ -199,7 +199,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     rows = rows.slice(known, rows.rows - known);
   }
   for (auto& e : rows.errors) e.why = e.why.with_context("worker " + s.address);
-  if (options_.mode != sharding_policy::off)
+  if (options_.parameters.mode == sharding_policy::dynamic)
     s.received.add(rows);
   s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1), options_.consumer_bytes);
   s.credit.task_forgot();

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headrace/actors/protocol/dataset_messages.hpp"
+#include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/pipeline/types/compression.hpp"
-#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -18,7 +18,7 @@ struct consumer_options {
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   uint64_t node = 0;    ///< that its links come from, as they say it; zero: not told
-  sharding_policy mode = sharding_policy::off;
+  job_parameters parameters;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects
   compression packing = compression::automatic;

@@ -37,18 +37,22 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                if (ending_)
                  return;
                const auto id = job_named(child);
-               carry_out(why.ok() ? core_.job_ended(id) : core_.job_crashed(id, why));
+               if (!why.ok())
+                 return carry_out(core_.job_crashed(id, why));
+               const auto left = left_of(id);
+               carry_out(core_.job_ended(id, left.past, left.collected));
              },
            .gave_up = {},
            .dropped =
              [this](const std::string& child, const status& why) {
                const auto id = job_named(child);
-               carry_out(core_.job_failed(id, why, running_of(id)));
+               const auto left = left_of(id);
+               carry_out(core_.job_failed(id, why, left.running, left.past));
              }},
           place_.board),
     tenure_(options_.store->take_over()),
-    core_({options_.timing, options_.idle_job, options_.start_timeout}, std::move(tenure_.record),
-          random_id()),
+    core_({options_.timing, options_.jobs, options_.start_timeout, options_.roster},
+          std::move(tenure_.record), random_id()),
     started_(now()) {}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
@@ -190,9 +194,9 @@ result<caf::actor> dispatcher_state::start_job(job_id id) {
   return actor;
 }
 
-std::vector<placed_task> dispatcher_state::running_of(job_id id) const {
+job_remains dispatcher_state::left_of(job_id id) const {
   const auto keeper = keepers_.find(id);
-  return keeper != keepers_.end() ? keeper->second.running() : std::vector<placed_task>{};
+  return keeper != keepers_.end() ? keeper->second.left() : job_remains{};
 }
 
 } // namespace headrace

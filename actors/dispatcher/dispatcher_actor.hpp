@@ -55,7 +55,7 @@ private:
   static job_id job_named(const std::string& child);
   job_handle actor_of(job_id id) const;
   result<caf::actor> start_job(job_id id);
-  std::vector<placed_task> running_of(job_id id) const;
+  job_remains left_of(job_id id) const;
 
   using step = dispatcher_commands::value_type;
 

@@ -1,4 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
+#include "headrace/pipeline/codec/graph_codec.hpp"
+
+#include <fmt/format.h>
 
 namespace headrace {
 
@@ -15,7 +18,7 @@ dispatcher_commands dispatcher_core::start() {
     if (auto about = describe(job))
       todo_.push_back(dispatcher_command::run_job{*std::move(about)});
     else
-      forget_job(id, about.status().with_context("the dispatcher was started again"), {});
+      forget_job(id, about.status().with_context("the dispatcher was started again"), {}, {});
   return finish();
 }
 
@@ -41,31 +44,72 @@ void dispatcher_core::answer(request_token to, answer_value what) {
 
 dispatcher_commands dispatcher_core::register_dataset(request_token request,
                                                       dataset_registration wanted) {
-  const auto id = enroll(std::move(wanted));
-  if (id)
-    answer(request, dataset_def{.id = *id});
+  auto known = enroll(std::move(wanted));
+  if (known)
+    answer(request, *std::move(known));
   else
-    answer(request, id.status());
+    answer(request, known.status());
   return finish();
 }
 
-result<std::string> dispatcher_core::enroll(dataset_registration wanted) {
+result<dataset_def> dispatcher_core::enroll(dataset_registration wanted) {
   if (wanted.fingerprint.empty())
     return invalid_argument("a dataset is registered with its fingerprint");
   if (!disk_)
     return disk_.with_context("no dataset is registered now");
-  const bool known = record_.datasets().with_fingerprint(wanted.fingerprint) != nullptr;
-  if (!known && wanted.graph.empty())
+  const auto& all = record_.datasets();
+  const auto* known = all.with_fingerprint(wanted.fingerprint);
+  if (known == nullptr && wanted.graph.empty())
     return not_found("no dataset of that fingerprint is registered");
+  if (const auto taken = all.find(wanted.id);
+      !wanted.id.empty() && taken && (*taken)->fingerprint != wanted.fingerprint) {
+    if (known != nullptr)
+      wanted.graph = known->graph;
+    return join(wanted.id, **taken, wanted);
+  }
+  if (!wanted.for_iteration)
+    HEADRACE_TRY(record_.has_room_for(wanted));
   dataset_record kept{{}, {}, std::move(wanted.fingerprint)};
-  if (!known) { // Kept once.
+  if (known == nullptr) { // Kept once.
     kept.graph = std::move(wanted.graph);
     kept.spec = std::move(wanted.spec);
   }
-  HEADRACE_ASSIGN(auto id, record_.datasets().id_for(wanted.id, kept));
+  HEADRACE_ASSIGN(auto id, all.id_for(wanted.id, kept));
   commit(service_record::dataset_registered{id, std::move(kept),
                                             wanted.for_iteration && wanted.id.empty()});
-  return id;
+  return dataset_def{.id = std::move(id)};
+}
+
+namespace {
+
+/// What readers rely on, whichever graph gives it.
+std::string structure_of(const dataset_node& graph) {
+  return fmt::format("{}, {}", to_string(graph.spec),
+                     graph.cardinality == infinite_cardinality  ? "without end"
+                     : graph.cardinality == unknown_cardinality ? "of unknown size"
+                                                                : "of finite size");
+}
+
+} // namespace
+
+result<dataset_def> dispatcher_core::join(const std::string& id, const dataset_record& taken,
+                                          const dataset_registration& wanted) {
+  HEADRACE_ASSIGN(const auto present, decode_graph(taken.graph));
+  HEADRACE_ASSIGN(const auto asked, decode_graph(wanted.graph));
+  const auto has = structure_of(*present);
+  const auto gives = structure_of(*asked);
+  if (has != gives)
+    return already_exists(
+      fmt::format("dataset id '{}' is taken by a dataset of another structure: it gives {}, and "
+                  "this one gives {}; choose another id, or register the same structure",
+                  id, has, gives));
+  auto warning =
+    fmt::format("dataset id '{}' is taken by another graph of the same structure ({}): "
+                "whoever reads that id gets the elements of the one that was "
+                "registered first",
+                id, has);
+  say(log_level::warn, "a dataset id was registered again with another graph", {{"dataset", id}});
+  return dataset_def{.id = id, .warning = std::move(warning)};
 }
 
 dispatcher_commands dispatcher_core::get_dataset(request_token request, const std::string& id) {

@@ -16,10 +16,11 @@ namespace headrace {
 /// What a dispatcher gives the jobs and workers of its service.
 struct service_terms {
   lease_timing timing;
-  /// How long a named job that nobody reads is kept.
-  duration idle_job = std::chrono::minutes{5};
+  job_terms jobs;
   /// How long a worker may take to answer that it has a task.
   duration start_timeout = std::chrono::seconds{5};
+  /// The workers that may come; empty: any.
+  worker_roster roster = {};
 };
 
 /// What a dispatcher decides: which workers are alive, what datasets are called, which job a
@@ -76,11 +77,13 @@ public:
   dispatcher_commands job_not_started(job_id id, const status& why);
   /// Its actor died; it is started again, or `job_failed` follows.
   dispatcher_commands job_crashed(job_id id, const status& why);
-  /// The job is over, as it should.
-  dispatcher_commands job_ended(job_id id);
+  /// The job is over, as it should; as it was collected, or as all that was begun is finished.
+  /// `past`: its repetitions that are over.
+  dispatcher_commands job_ended(job_id id, const job_past& past = {}, bool collected = false);
   /// Its actor died too often. `running`: the tasks that it leaves to workers.
   dispatcher_commands job_failed(job_id id, const status& why,
-                                 const std::vector<placed_task>& running);
+                                 const std::vector<placed_task>& running,
+                                 const job_past& past = {});
 
   // -- from the store -------------------------------------------------------------------------
 
@@ -120,6 +123,10 @@ private:
 
   // workers
   status refusal(const worker_info& who, const worker_info& other);
+  /// Logs it, once for each life of a worker: it will ask again and again.
+  status refusal(const worker_info& who, status why);
+  /// Its entry of the list of workers; none where there is no list.
+  result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
   /// Its lease ended, or another process is in its place.
   void lose(const worker_info& who);
   void forget_worker(const worker_info& who);
@@ -127,8 +134,12 @@ private:
   bool is_alive(worker_id who) const;
 
   // datasets
-  /// The id of a dataset that is registered now, if it was not before.
-  result<std::string> enroll(dataset_registration wanted);
+  /// Of a dataset that is registered now, if it was not before: its id, and a warning.
+  result<dataset_def> enroll(dataset_registration wanted);
+  /// What somebody registers under an id that another graph has: that one's id, and a warning, if
+  /// the two have the same structure.
+  result<dataset_def> join(const std::string& id, const dataset_record& taken,
+                           const dataset_registration& wanted);
 
   // jobs
   /// Who asks with the same key means the same job.
@@ -141,8 +152,11 @@ private:
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never was.
   answer_value without_job(job_id id, std::optional<uint64_t> opens) const;
+  /// Answers an iteration of a job that has ended; false: there is none of that, or it may begin.
+  bool answer_ended(request_token request, const headrace::open_iteration& wanted);
   /// The job is over, for good.
-  void forget_job(job_id id, const status& why, const std::vector<placed_task>& running);
+  void forget_job(job_id id, const status& why, const std::vector<placed_task>& running,
+                  const job_past& past, bool collected = false);
 
   service_terms terms_;
   service_record record_;
@@ -151,6 +165,7 @@ private:
   uint64_t drawn_ = 0;
   status disk_;
   incarnation last_refused_;
+  std::optional<time_point> first_came_;              ///< the first worker that this core heard of
   std::set<job_id> running_;                          ///< those that have an actor
   std::map<job_id, std::vector<held>> held_;          ///< those whose actor is started again
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest

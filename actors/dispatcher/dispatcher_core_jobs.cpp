@@ -1,5 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph/auto_shard.hpp"
+#include "headrace/pipeline/graph/read_again.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 
 #include <fmt/format.h>
@@ -20,12 +22,40 @@ constexpr size_t most_failed_jobs = 100;
 
 dispatcher_commands dispatcher_core::open_iteration(request_token request,
                                                     const headrace::open_iteration& wanted) {
+  if (!wanted.job && answer_ended(request, wanted))
+    return finish();
   auto job = wanted.job ? result<job_id>{wanted.job} : find_or_begin_job(wanted);
   if (job)
     pass_on(request, *job, wanted.repetition);
   else
     answer(request, job.status());
   return finish();
+}
+
+bool dispatcher_core::answer_ended(request_token request, const headrace::open_iteration& wanted) {
+  if (wanted.job_name.empty())
+    return false;
+  const auto key = key_of(wanted);
+  const auto* ended = key ? record_.ended(*key) : nullptr;
+  if (ended == nullptr || !ended->past.covers(wanted.repetition))
+    return false;
+  iteration_view out{
+    .job = ended->last,
+    .repetition = wanted.repetition,
+    .version = std::numeric_limits<uint64_t>::max(),
+    .finished = true,
+    .shared = true,
+    .timing = reader_timing(terms_.timing, terms_.jobs),
+    .over_before = true,
+  };
+  if (ended->past.has_failed(wanted.repetition))
+    out.failure = aborted(fmt::format("repetition {} of job '{}' failed before this iteration "
+                                      "began; another job_name begins anew",
+                                      wanted.repetition, wanted.job_name));
+  say(log_level::info, "an iteration of a job that is over was asked for",
+      {{"name", wanted.job_name}, {"repetition", wanted.repetition}});
+  answer(request, std::move(out));
+  return true;
 }
 
 dispatcher_commands dispatcher_core::for_job(request_token request, job_id job) {
@@ -45,6 +75,12 @@ void dispatcher_core::pass_on(request_token request, job_id job, std::optional<u
 dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
                                                            std::optional<uint64_t> opens) const {
   const auto failed = std::ranges::find(failed_jobs_, id, &std::pair<job_id, status>::first);
+  if (failed == failed_jobs_.end() && record_.was_collected(id))
+    return not_found(fmt::format(
+      "job {:x} was collected: nobody read it for {:.0f} s (the dispatcher's job_gc_timeout_ms, "
+      "--job-gc-timeout), so that what it had not given is gone",
+      id.value,
+      std::chrono::duration<double>(terms_.jobs.gc_timeout.value_or(duration{})).count()));
   if (failed == failed_jobs_.end())
     return not_found(fmt::format("there is no job {:x} (any more); a dispatcher that was started "
                                  "again knows its jobs if it has a --work-dir",
@@ -59,7 +95,7 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
     .version = std::numeric_limits<uint64_t>::max(),
     .finished = true,
     .failure = std::move(why),
-    .timing = terms_.timing,
+    .timing = reader_timing(terms_.timing, terms_.jobs),
   };
 }
 
@@ -84,33 +120,45 @@ result<std::string> dispatcher_core::dataset_of(const headrace::open_iteration& 
   auto dataset = *wanted.dataset;
   dataset.id.clear();
   dataset.for_iteration = true;
-  return enroll(std::move(dataset));
+  HEADRACE_ASSIGN(auto known, enroll(std::move(dataset)));
+  return std::move(known.id);
 }
 
 result<job_description> dispatcher_core::describe(const service_record::job& job) const {
   HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(job.dataset_id));
   HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
+  const auto& roster = terms_.roster;
+  if (is_static(job.parameters.mode) && roster.size() != job.shards)
+    return failed_precondition(fmt::format(
+      "job '{}' shares its dataset among the {} worker_addresses that this dispatcher had; it was "
+      "started again with {}",
+      job.name, job.shards, roster.size()));
+  // What is wrong with the graph is said here, and not by each worker.
+  HEADRACE_TRY(
+    auto_shard(graph, job.parameters.mode, {.shards = std::max<int64_t>(job.shards, 1)}).status());
+  HEADRACE_TRY(can_promise(job.parameters.guarantee, job.parameters.mode, *graph));
   return job_description{
     .id = job.id,
     .name = job.name,
     .dataset_id = job.dataset_id,
-    .policy = job.mode,
+    .policy = job.parameters.mode,
     .graph = dataset->graph,
     .fingerprint = dataset->fingerprint,
     .plan = plan_splits(graph),
     .timing = terms_.timing,
-    .idle_job = terms_.idle_job,
+    .terms = terms_.jobs,
     .start_timeout = terms_.start_timeout,
+    .past = job.past,
+    .worker_addresses =
+      is_static(job.parameters.mode) ? roster.names() : std::vector<std::string>{},
+    .guarantee = job.parameters.guarantee,
   };
 }
 
 result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration& wanted) {
   HEADRACE_ASSIGN(const auto key, key_of(wanted));
   if (const auto* found = record_.job_of(key)) {
-    if (found->mode != wanted.policy)
-      return invalid_argument(
-        fmt::format("job '{}' runs with processing mode {}; it cannot be joined with {}",
-                    wanted.job_name, to_string(found->mode), to_string(wanted.policy)));
+    HEADRACE_TRY(may_share(wanted.job_name, found->parameters, wanted.parameters));
     const auto id = found->id;
     if (record_.may_join(id, wanted.dataset_id))
       commit(service_record::job_joined{id, wanted.dataset_id});
@@ -118,11 +166,25 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
   }
   if (!disk_)
     return disk_.with_context("no job is begun now");
+  if (is_static(wanted.parameters.mode) && terms_.roster.empty())
+    return failed_precondition(fmt::format(
+      "processing mode {} gives each worker of a fixed list its own part, and this dispatcher has "
+      "no list: start it with worker_addresses (`headrace dispatcher --worker-addresses "
+      "HOST[:PORT],...`), or use OFF or DYNAMIC",
+      to_string(wanted.parameters.mode)));
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
-  service_record::job fresh{id, wanted.job_name, dataset_id, wanted.policy, key};
+  service_record::job fresh{.id = id,
+                            .name = wanted.job_name,
+                            .dataset_id = dataset_id,
+                            .parameters = wanted.parameters,
+                            .key = key};
+  if (is_static(wanted.parameters.mode))
+    fresh.shards = terms_.roster.size();
+  if (const auto* ended = wanted.job_name.empty() ? nullptr : record_.ended(key))
+    fresh.past = ended->past;
   HEADRACE_ASSIGN(auto about, describe(fresh));
   commit(service_record::job_started{std::move(fresh)});
   say(log_level::info, "job started",
@@ -144,7 +206,7 @@ dispatcher_commands dispatcher_core::job_started(job_id id) {
 dispatcher_commands dispatcher_core::job_not_started(job_id id, const status& why) {
   if (const auto waiting = held_.extract(id))
     for (const auto& one : waiting.mapped()) answer(one.request, why);
-  forget_job(id, why, {});
+  forget_job(id, why, {}, {});
   return finish();
 }
 
@@ -154,22 +216,26 @@ dispatcher_commands dispatcher_core::job_crashed(job_id id, const status& why) {
   return finish();
 }
 
-dispatcher_commands dispatcher_core::job_ended(job_id id) {
-  forget_job(id, {}, {});
+dispatcher_commands dispatcher_core::job_ended(job_id id, const job_past& past, bool collected) {
+  forget_job(id, {}, {}, past, collected);
   return finish();
 }
 
 dispatcher_commands dispatcher_core::job_failed(job_id id, const status& why,
-                                                const std::vector<placed_task>& running) {
-  forget_job(id, why, running);
+                                                const std::vector<placed_task>& running,
+                                                const job_past& past) {
+  forget_job(id, why, running, past);
   return finish();
 }
 
 void dispatcher_core::forget_job(job_id id, const status& why,
-                                 const std::vector<placed_task>& running) {
+                                 const std::vector<placed_task>& running, const job_past& past,
+                                 bool collected) {
   running_.erase(id);
   // First what stays: nobody is to find a job that is not kept any more.
-  commit(service_record::job_over{id});
+  const auto job = record_.jobs().find(id);
+  const bool began = past.empty() && job != record_.jobs().end();
+  commit(service_record::job_over{id, began ? job->second.past : past, collected});
   todo_.push_back(dispatcher_command::drop_job{id});
   if (!why.ok()) {
     say(log_level::error, "job failed", {{"job", to_string(id)}, {"why", to_string(why)}});

@@ -17,10 +17,22 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
     answer(request, refusal(info, *other));
     return finish();
   }
+  const auto place = place_of(info, now);
+  if (!place) {
+    answer(request, refusal(info, place.status()));
+    return finish();
+  }
+  info.shard = *place;
   const auto outcome = workers_.add(info, now);
   info.id = outcome.id;
   if (info.id > record_.last_worker())
     commit(service_record::worker_named{info.id});
+  if (info.shard) {
+    const auto known = record_.places().find(*info.shard);
+    const worker_place now_has{info.id, info.data_address};
+    if (known == record_.places().end() || known->second != now_has)
+      commit(service_record::worker_placed{*info.shard, now_has});
+  }
   if (outcome.replaced)
     lose(*outcome.replaced);
   todo_.push_back(dispatcher_command::keep_worker{request, info.id, info.life});
@@ -44,12 +56,31 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
 }
 
 status dispatcher_core::refusal(const worker_info& who, const worker_info& other) {
-  auto why = already_exists(
-    fmt::format("another worker ({}, process {}) is alive at {}, the data address that this one "
-                "(process {}) tells as well: give each an address of its own, with --data-port "
-                "and --advertise, or with --advertise-data",
-                to_string(other.id), other.pid, other.data_address, who.pid));
-  // It will ask again and again.
+  return refusal(who,
+                 already_exists(fmt::format(
+                   "another worker ({}, process {}) is alive at {}, the data address that this one "
+                   "(process {}) tells as well: give each an address of its own, with --data-port "
+                   "and --advertise, or with --advertise-data",
+                   to_string(other.id), other.pid, other.data_address, who.pid)));
+}
+
+result<std::optional<uint32_t>> dispatcher_core::place_of(const worker_info& who, time_point now) {
+  if (terms_.roster.empty())
+    return std::optional<uint32_t>{};
+  if (!first_came_)
+    first_came_ = now;
+  // Those of an earlier core have a lease to come back.
+  const bool may_come_back = now < *first_came_ + terms_.timing.lease;
+  const auto place =
+    terms_.roster.place_for(who.data_address, record_.places(), [&](const worker_place& other) {
+      const auto known = workers_.all().find(other.worker);
+      return known != workers_.all().end() ? known->second.alive : may_come_back;
+    });
+  HEADRACE_TRY(place.status());
+  return std::optional{*place};
+}
+
+status dispatcher_core::refusal(const worker_info& who, status why) {
   if (std::exchange(last_refused_, who.life) != who.life)
     say(log_level::warn, "worker refused", {{"why", to_string(why)}});
   return why;

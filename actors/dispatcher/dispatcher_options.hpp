@@ -2,6 +2,7 @@
 
 #include "headrace/actors/dispatcher/service_record.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
+#include "headrace/actors/protocol/job_terms.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
@@ -16,8 +17,7 @@ namespace headrace {
 /// What a dispatcher may be told.
 struct dispatcher_options {
   lease_timing timing;
-  /// How long a named job that nobody reads is kept.
-  duration idle_job = std::chrono::minutes{5};
+  job_terms jobs;
   /// How long a worker may take to answer that it has a task.
   duration start_timeout = std::chrono::seconds{5};
   /// How often a job's actor may crash before the job fails.
@@ -35,6 +35,8 @@ struct dispatcher_options {
   /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.
   std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;
+  /// The workers that may come; empty: any.
+  worker_roster roster = {};
 };
 
 } // namespace headrace

@@ -8,12 +8,19 @@
 
 namespace headrace {
 
+/// What a job leaves that has no actor any more.
+struct job_remains {
+  std::vector<placed_task> running; ///< tasks at workers
+  job_past past;                    ///< repetitions that are over
+  bool collected = false; ///< it ended as nobody read it, with a repetition that was not finished
+};
+
 /// What outlives the actors of one job: each goes on where the one before it was.
 struct job_keeper {
   /// Starts an actor. `present`: the workers that are alive.
   std::function<job_handle(const std::vector<worker_change>& present)> start;
-  /// The tasks that workers run for the job, as the last actor left them.
-  std::function<std::vector<placed_task>()> running;
+  /// As the last actor left it.
+  std::function<job_remains()> left;
   /// The job is over, and that is stored: nobody goes on with it.
   std::function<void()> over;
 };

@@ -1,5 +1,9 @@
 #include "headrace/actors/dispatcher/service_record.hpp"
 
+#include "headrace/pipeline/codec/graph_codec.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace headrace {
@@ -7,6 +11,21 @@ namespace headrace {
 size_t service_record::bytes_of(const fact& what) {
   const auto* dataset = std::get_if<dataset_registered>(&what);
   return sizeof(fact) + (dataset ? dataset->what.graph.size() + dataset->what.spec.size() : 0);
+}
+
+status service_record::has_room_for(const dataset_registration& what) const {
+  if (!what.id.empty() && datasets_.find(what.id))
+    return {};
+  if (registered() >= most_registered)
+    return resource_exhausted(fmt::format("{} datasets are registered, and no more are kept; read "
+                                          "what is registered, by its id",
+                                          registered()));
+  if (datasets_.bytes() + what.graph.size() > most_registered_bytes)
+    return resource_exhausted(fmt::format(
+      "the graphs of registered datasets take {} bytes, and with this one of {} more than {}; "
+      "read large data from files, and not from the graph",
+      datasets_.bytes(), what.graph.size(), most_registered_bytes));
+  return {};
 }
 
 bool service_record::may_join(job_id job, const std::string& dataset_id) const {
@@ -34,7 +53,52 @@ size_t service_record::unused_bytes() const {
   return out;
 }
 
+service_record::key_hash service_record::hash_of(const std::string& key) {
+  const auto digest = fingerprint(buffer::copy_of(key.data(), key.size())); // hexadecimal
+  const auto half = [&](size_t at) { return std::stoull(digest.substr(at, 16), nullptr, 16); };
+  return {half(0), half(16)};
+}
+
+const service_record::ended_job* service_record::ended(const std::string& key) const {
+  const auto at = ended_.find(hash_of(key));
+  return at != ended_.end() ? &at->second.what : nullptr;
+}
+
+void service_record::keep_ended(const key_hash& key, ended_job what) {
+  forget_ended(key);
+  const auto number = ended_in_order_.empty() ? 0 : ended_in_order_.rbegin()->first + 1;
+  ended_.insert_or_assign(key, kept_end{std::move(what), number});
+  ended_in_order_.emplace(number, key);
+  if (ended_.size() > most_ended)
+    forget_ended(ended_in_order_.begin()->second);
+}
+
+void service_record::forget_ended(const key_hash& key) {
+  const auto at = ended_.find(key);
+  if (at == ended_.end())
+    return;
+  ended_in_order_.erase(at->second.number);
+  ended_.erase(at);
+}
+
+bool operator==(const service_record& a, const service_record& b) {
+  // Which end came before which counts, not how they are numbered.
+  const auto same_ends = [&] {
+    return std::ranges::equal(
+      a.ended_in_order_, b.ended_in_order_, [&](const auto& x, const auto& y) {
+        return x.second == y.second && a.ended_.at(x.second).what == b.ended_.at(y.second).what;
+      });
+  };
+  return a.datasets_ == b.datasets_ && a.jobs_ == b.jobs_ && a.by_key_ == b.by_key_
+         && a.passing_ == b.passing_ && a.used_by_ == b.used_by_ && a.unused_ == b.unused_
+         && a.left_over_ == b.left_over_ && a.last_worker_ == b.last_worker_
+         && a.collected_ == b.collected_ && same_ends();
+}
+
 void service_record::on(const job_started& x) {
+  // What was over is in the job.
+  if (!x.what.name.empty())
+    forget_ended(hash_of(x.what.key));
   // No key leads to a job that it is not the key of.
   if (const auto known = jobs_.find(x.what.id); known != jobs_.end())
     by_key_.erase(known->second.key);
@@ -48,6 +112,13 @@ void service_record::on(const job_over& x) {
   if (at == jobs_.end())
     return;
   by_key_.erase(at->second.key);
+  if (!at->second.name.empty() && !x.past.empty())
+    keep_ended(hash_of(at->second.key), {x.id, x.past});
+  if (x.collected) {
+    collected_.push_back(x.id);
+    if (collected_.size() > most_collected)
+      collected_.pop_front();
+  }
   jobs_.erase(at);
   if (const auto used = used_by_.extract(x.id))
     for (const auto& id : used.mapped())

@@ -1,11 +1,15 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dataset_table.hpp"
+#include "headrace/actors/dispatcher/worker_roster.hpp"
+#include "headrace/actors/protocol/dataset_messages.hpp"
+#include "headrace/actors/protocol/job_parameters.hpp"
+#include "headrace/actors/protocol/job_past.hpp"
 #include "headrace/actors/store/record_codec.hpp"
-#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <set>
@@ -29,13 +33,22 @@ public:
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
   /// With graphs of more bytes than this, one of the latter.
   static constexpr size_t roomy = size_t{64} << 20;
+  /// Of so many named jobs that have ended it is known which repetitions are over. A name that
+  /// ended before them begins anew.
+  static constexpr size_t most_ended = 100'000;
+  /// So many jobs are known to have been collected.
+  static constexpr size_t most_collected = 1'000;
 
   struct job {
     job_id id;
     std::string name; ///< empty: anonymous
     std::string dataset_id;
-    sharding_policy mode = sharding_policy::off;
+    job_parameters parameters;
     std::string key; ///< who asks with this key means this job
+    /// Under a static policy: how many workers the dispatcher's list had when it began.
+    uint32_t shards = 0;
+    /// Repetitions that were over before it began: earlier jobs of its key had them.
+    job_past past = {};
     friend bool operator==(const job&, const job&) = default;
   };
   struct dataset_registered {
@@ -56,6 +69,10 @@ public:
   };
   struct job_over {
     job_id id;
+    /// Its repetitions that are over: who asks for them by its key is told so.
+    job_past past = {};
+    /// It ended as nobody read it, though it was not finished.
+    bool collected = false;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
   /// A worker got a number that no worker had before.
@@ -63,7 +80,15 @@ public:
     worker_id id;
     friend bool operator==(const worker_named&, const worker_named&) = default;
   };
-  using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named>;
+  /// A worker has an entry of the dispatcher's list, which is its until it is gone and another one
+  /// came for it.
+  struct worker_placed {
+    uint32_t entry = 0;
+    worker_place who;
+    friend bool operator==(const worker_placed&, const worker_placed&) = default;
+  };
+  using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
+                            worker_placed>;
 
   /// What holding a fact takes, roughly.
   static size_t bytes_of(const fact& what);
@@ -73,15 +98,36 @@ public:
   }
 
   const dataset_table& datasets() const noexcept { return datasets_; }
+  /// Of datasets that somebody registers, which stay: how many ids, and how many bytes of graphs,
+  /// with those that are for one iteration.
+  static constexpr size_t most_registered = 100'000;
+  static constexpr size_t most_registered_bytes = size_t{4} << 30;
+  /// resource_exhausted if another one is too many.
+  status has_room_for(const dataset_registration& what) const;
   /// How many datasets somebody registered.
   size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
   /// The highest number of a worker, which nobody gets a second time.
   worker_id last_worker() const noexcept { return last_worker_; }
+  /// By entry of the dispatcher's list of workers.
+  const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
+  }
+  /// What is left of a named job that has ended.
+  struct ended_job {
+    job_id last; ///< the latest with that key
+    job_past past;
+    friend bool operator==(const ended_job&, const ended_job&) = default;
+  };
+  /// Null if no job with that key has ended lately, or one runs.
+  const ended_job* ended(const std::string& key) const;
+  size_t ended() const noexcept { return ended_.size(); }
+  /// The job was collected, lately.
+  bool was_collected(job_id id) const {
+    return std::ranges::find(collected_, id) != collected_.end();
   }
   /// The dispatcher chose the id for one iteration.
   bool is_for_iteration(const std::string& dataset_id) const {
@@ -90,7 +136,7 @@ public:
   /// The id is for one iteration, and not known to be one of that job.
   bool may_join(job_id job, const std::string& dataset_id) const;
 
-  friend bool operator==(const service_record&, const service_record&) = default;
+  friend bool operator==(const service_record& a, const service_record& b);
 
 private:
   friend struct record_codec<service_record>;
@@ -99,6 +145,12 @@ private:
   void on(const job_joined& x) { use(x.dataset_id, x.id); }
   void on(const job_over& x);
   void on(const worker_named& x) { last_worker_ = std::max(last_worker_, x.id); }
+  void on(const worker_placed& x) { places_.insert_or_assign(x.entry, x.who); }
+  /// Of a key: 128 bits of its digest.
+  using key_hash = std::array<uint64_t, 2>;
+  static key_hash hash_of(const std::string& key);
+  void keep_ended(const key_hash& key, ended_job what);
+  void forget_ended(const key_hash& key);
   void use(const std::string& dataset_id, job_id by);
   /// Of graphs that only unused ids mean; 0 as long as all graphs together take no more than they
   /// may.
@@ -114,6 +166,14 @@ private:
   std::deque<std::string> unused_;    ///< of these, in the order of their registration
   std::deque<std::string> left_over_; ///< likewise; their jobs are over
   worker_id last_worker_;
+  std::map<uint32_t, worker_place> places_;
+  struct kept_end {
+    ended_job what;
+    uint64_t number = 0; ///< in the order of these ends
+  };
+  std::map<key_hash, kept_end> ended_;
+  std::map<uint64_t, key_hash> ended_in_order_;
+  std::deque<job_id> collected_; ///< the latest
 };
 
 } // namespace headrace

@@ -3,8 +3,8 @@
 #include "headrace/actors/dispatcher/dataset_table_codec.hpp"
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
-#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 namespace headrace {
 
@@ -16,19 +16,34 @@ void write_job(schema::JobEntry::Builder out, const service_record::job& what) {
   out.setJobId(what.id.value);
   out.setName(text_of(what.name));
   out.setDatasetId(text_of(what.dataset_id));
-  out.setProcessingMode(to_schema(what.mode));
+  write_parameters(out.initParameters(), what.parameters);
   out.setKey(data_of(what.key));
+  out.setShards(what.shards);
+  if (!what.past.empty())
+    write_past(out.initPast(), what.past);
 }
 
 result<service_record::job> read_job(schema::JobEntry::Reader in) {
-  HEADRACE_ASSIGN(const auto mode, from_schema(in.getProcessingMode()));
+  HEADRACE_ASSIGN(const auto parameters, read_parameters(in.getParameters()));
   return service_record::job{
     .id = job_id{in.getJobId()},
     .name = std::string{text_of(in.getName())},
     .dataset_id = std::string{text_of(in.getDatasetId())},
-    .mode = mode,
+    .parameters = parameters,
     .key = std::string{chars_of(in.getKey())},
+    .shards = in.getShards(),
+    .past = read_past(in.getPast()),
   };
+}
+
+void write_place(schema::WorkerPlace::Builder out, uint32_t entry, const worker_place& what) {
+  out.setEntry(entry);
+  out.setWorkerId(what.worker.value);
+  out.setDataAddress(text_of(what.data_address));
+}
+
+worker_place read_place(schema::WorkerPlace::Reader in) {
+  return {worker_id{in.getWorkerId()}, std::string{text_of(in.getDataAddress())}};
 }
 
 struct service_fact_writer {
@@ -43,8 +58,17 @@ struct service_fact_writer {
     to.setJobId(x.id.value);
     to.setDatasetId(text_of(x.dataset_id));
   }
-  void operator()(const service_record::job_over& x) { out.setJobOver(x.id.value); }
+  void operator()(const service_record::job_over& x) {
+    auto to = out.initJobOver();
+    to.setJobId(x.id.value);
+    to.setCollected(x.collected);
+    if (!x.past.empty())
+      write_past(to.initPast(), x.past);
+  }
   void operator()(const service_record::worker_named& x) { out.setWorkerNamed(x.id.value); }
+  void operator()(const service_record::worker_placed& x) {
+    write_place(out.initWorkerPlaced(), x.entry, x.who);
+  }
 };
 
 result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
@@ -67,10 +91,17 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
     return fact{
       service_record::job_joined{job_id{x.getJobId()}, std::string{text_of(x.getDatasetId())}}};
   }
-  case schema::ServiceFact::JOB_OVER:
-    return fact{service_record::job_over{job_id{in.getJobOver()}}};
+  case schema::ServiceFact::JOB_OVER: {
+    const auto x = in.getJobOver();
+    return fact{
+      service_record::job_over{job_id{x.getJobId()}, read_past(x.getPast()), x.getCollected()}};
+  }
   case schema::ServiceFact::WORKER_NAMED:
     return fact{service_record::worker_named{worker_id{in.getWorkerNamed()}}};
+  case schema::ServiceFact::WORKER_PLACED: {
+    const auto x = in.getWorkerPlaced();
+    return fact{service_record::worker_placed{x.getEntry(), read_place(x)}};
+  }
   }
   return unknown_stored("fact of a dispatcher", static_cast<unsigned>(in.which()));
 }
@@ -123,6 +154,21 @@ buffer codec::write_state(const service_record& what) {
     write_names(out.initUnused(list_size(what.unused_)), what.unused_);
     write_names(out.initLeftOver(list_size(what.left_over_)), what.left_over_);
     out.setLastWorker(what.last_worker_.value);
+    auto places = out.initPlaces(list_size(what.places_));
+    next = 0;
+    for (const auto& [entry, who] : what.places_) write_place(places[next++], entry, who);
+    auto ended = out.initEnded(list_size(what.ended_in_order_));
+    next = 0;
+    for (const auto& [number, key] : what.ended_in_order_) {
+      const auto& [last, past] = what.ended_.at(key).what;
+      auto to = ended[next++];
+      to.setHash(key[0]);
+      to.setHash2(key[1]);
+      to.setJobId(last.value);
+      write_past(to.initPast(), past);
+    }
+    auto collected = out.initCollected(list_size(what.collected_));
+    for (unsigned i = 0; i < collected.size(); ++i) collected.set(i, what.collected_[i].value);
   });
 }
 
@@ -174,6 +220,17 @@ status codec::read_passing(schema::ServiceState::Reader in, service_record& out)
   return {};
 }
 
+status codec::read_ended(schema::ServiceState::Reader in, service_record& out) {
+  for (auto from : in.getEnded()) {
+    const service_record::key_hash key{from.getHash(), from.getHash2()};
+    if (out.ended_.contains(key))
+      return data_loss("a job's name has ended twice");
+    out.keep_ended(key, {job_id{from.getJobId()}, read_past(from.getPast())});
+  }
+  for (auto id : in.getCollected()) out.collected_.emplace_back(id);
+  return {};
+}
+
 result<service_record> codec::read_state(const buffer& bytes, service_record empty) {
   const auto read = [&](schema::ServiceState::Reader in) -> result<service_record> {
     auto out = std::move(empty);
@@ -181,6 +238,10 @@ result<service_record> codec::read_state(const buffer& bytes, service_record emp
     HEADRACE_TRY(read_jobs(in, out));
     HEADRACE_TRY(read_passing(in, out));
     out.last_worker_ = worker_id{in.getLastWorker()};
+    for (auto from : in.getPlaces())
+      if (!out.places_.try_emplace(from.getEntry(), read_place(from)).second)
+        return data_loss(fmt::format("entry {} of the workers is there twice", from.getEntry()));
+    HEADRACE_TRY(read_ended(in, out));
     return out;
   };
   return read_words<schema::ServiceState>(bytes, "state of a dispatcher", read);

@@ -22,6 +22,7 @@ struct record_codec<service_record> {
 
 private:
   static status read_jobs(schema::ServiceState::Reader in, service_record& out);
+  static status read_ended(schema::ServiceState::Reader in, service_record& out);
   /// The dataset ids that are for one iteration each.
   static status read_passing(schema::ServiceState::Reader in, service_record& out);
 };

@@ -48,6 +48,8 @@ public:
   bool empty() const noexcept { return held_.empty(); }
   /// Tasks of which somebody holds rows.
   std::vector<task_id> tasks() const;
+  /// Does a reader hold rows of that task?
+  bool holds(task_id task) const { return held_.contains(task); }
   /// Tasks of which that reader holds rows.
   std::vector<task_id> tasks_of(consumer_id who) const;
   /// What that reader has of the task; nullptr: nothing that is not handed out.

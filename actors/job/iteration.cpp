@@ -1,5 +1,7 @@
 #include "headrace/actors/job/iteration.hpp"
 
+#include "headrace/actors/job/shard_states.hpp"
+
 #include <algorithm>
 
 namespace headrace {
@@ -36,12 +38,14 @@ public:
     out.todo.start.push_back(what);
     add(task_is{std::move(what)});
   }
-  /// Under OFF each life of a worker gives one copy, which may be half read. Under DYNAMIC the
-  /// splits of a lost task are lost, and it gets another one.
+  /// Under OFF each life of a worker gives one copy, which may be half read; under a static policy
+  /// its shard. Under DYNAMIC the splits of a lost task are lost, and it gets another one.
   void begin_on(const worker_info& who) {
-    if (now.mode_ == sharding_policy::off)
+    if (is_static(now.mode_) && !now.may_begin_shard(who))
+      return;
+    if (now.mode_ != sharding_policy::dynamic)
       for (const auto& [id, t] : now.tasks_)
-        if (t.worker.id == who.id && t.worker.life == who.life)
+        if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard)
           return resume(t, who);
     start_on(who);
   }
@@ -66,6 +70,8 @@ public:
   }
   /// Looks whether this was the end.
   void conclude(const job_remainder& rest) {
+    if (is_static(now.mode_))
+      return conclude_shards(rest);
     bool busy = false;
     bool ended = false;
     bool exhausted = now.mode_ == sharding_policy::off;
@@ -97,6 +103,17 @@ public:
   }
 
 private:
+  /// Each shard has to be read to its end, whoever is gone or has never come.
+  void conclude_shards(const job_remainder& rest) {
+    const auto busy =
+      std::ranges::any_of(now.tasks_, [](const auto& x) { return x.second.alive(); });
+    const auto states = states_of_shards(now.tasks_, now.shards_);
+    const auto done = std::ranges::count(states, shard_state::done);
+    if (busy || rest.held || now.finished_ || done != now.shards_)
+      return;
+    add(finished_as{});
+    out.todo.announce = true;
+  }
   /// A task that began later has read what it wanted of what the others gave back.
   bool ended_after(uint64_t newest) const {
     return std::ranges::any_of(now.tasks_, [&](const auto& entry) {
@@ -142,11 +159,23 @@ iteration::decision iteration::workers_present(const std::vector<worker_info>& a
   return std::move(next.out);
 }
 
+bool iteration::empty() const {
+  return finished_ && failure_.ok() && std::ranges::all_of(tasks_, [](const auto& entry) {
+           const auto& t = entry.second;
+           return t.state != task_state::lost && t.made.elements == 0;
+         });
+}
+
 bool iteration::serves(const worker_info& who) const {
   return std::ranges::any_of(tasks_, [&](const auto& entry) {
     const auto& t = entry.second;
     return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost;
   });
+}
+
+bool iteration::may_begin_shard(const worker_info& who) const {
+  const auto states = states_of_shards(tasks_, shards_);
+  return who.shard && *who.shard < states.size() && states[*who.shard] == shard_state::unserved;
 }
 
 iteration::decision iteration::consumer_left(consumer_id who) const {
@@ -165,7 +194,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
     // One that is known again after a job came back has its task already.
     if (t.alive())
       return {};
-    if (mode_ == sharding_policy::off && t.state != task_state::lost)
+    if (mode_ != sharding_policy::dynamic && t.state != task_state::lost)
       return {};
   }
   next.begin_on(who);
@@ -206,7 +235,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
   // Its worker was away and is back, and says this before it says who it is.
-  const bool away = at->second.state == task_state::lost && mode_ == sharding_policy::off;
+  const bool away = at->second.state == task_state::lost && mode_ != sharding_policy::dynamic;
   if (!at->second.alive() && !away)
     return {};
   draft next{*this};

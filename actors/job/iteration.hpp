@@ -92,8 +92,9 @@ public:
   };
 
   /// `first_task`: task ids are counted up from here, in a range that no other iteration uses.
-  iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task)
-    : mode_(mode), repetition_(repetition), last_task_(first_task) {}
+  /// `shards`: of a static policy; it is over when each was read to its end.
+  iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0)
+    : mode_(mode), shards_(shards), repetition_(repetition), last_task_(first_task) {}
 
   // -- decisions ----------------------------------------------------------------
 
@@ -128,6 +129,10 @@ public:
 
   uint64_t repetition() const noexcept { return repetition_; }
   uint64_t version() const noexcept { return version_; }
+  /// The latest task, or the number that the first one comes after.
+  uint64_t last_task() const noexcept { return last_task_; }
+  /// It is finished, and no task of it is lost or gave an element to anybody.
+  bool empty() const;
   bool finished() const noexcept { return finished_; }
   const status& failure() const noexcept { return failure_; }
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
@@ -144,7 +149,11 @@ private:
   /// That life of the worker has a task, or had one that was not lost.
   bool serves(const worker_info& who) const;
 
+  /// Under a static policy: it has a shard that was not read to its end, and that nobody reads.
+  bool may_begin_shard(const worker_info& who) const;
+
   sharding_policy mode_;
+  uint32_t shards_;
   uint64_t repetition_;
   uint64_t last_task_;
   uint64_t version_ = 1;

@@ -45,14 +45,18 @@ void write_task(schema::Task::Builder out, const iteration::task& what) {
   out.setBytes(what.made.bytes);
   out.setIgnored(what.made.ignored);
   out.setNewest(what.newest);
+  out.setShard(what.worker.shard ? *what.worker.shard + 1 : 0);
 }
 
 result<iteration::task> read_task(schema::Task::Reader in) {
   HEADRACE_ASSIGN(const auto state, read_task_state(in.getState()));
+  auto worker = read_registration(in.getWorker()).info;
+  if (in.getShard() != 0)
+    worker.shard = in.getShard() - 1;
   return iteration::task{
     .id = task_id{in.getTaskId()},
     .life = incarnation{in.getIncarnation()},
-    .worker = read_registration(in.getWorker()).info,
+    .worker = std::move(worker),
     .state = state,
     .made = {in.getElements(), in.getBytes(), in.getIgnored()},
     .newest = in.getNewest(),

@@ -174,7 +174,7 @@ void job_state::carry_out(const job_command::answer& x) {
         write_iteration(b.initIteration(), view);
       });
     }
-    envelope operator()(const split_answer& splits) const {
+    envelope operator()(const lease_answer& splits) const {
       return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
         write_splits_answer(b.initSplitsLeased(), splits);
       });

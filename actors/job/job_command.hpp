@@ -21,7 +21,7 @@ struct store {
 /// splits.
 struct answer {
   request_token to;
-  std::variant<status, iteration_view, split_answer> what;
+  std::variant<status, iteration_view, lease_answer> what;
   /// It says nothing of any fact: it need not wait until these are kept.
   bool at_once = false;
 };

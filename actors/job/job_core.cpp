@@ -11,7 +11,9 @@ job_core::job_core(job_description about, job_record record,
   : about_(std::move(about)),
     record_(std::move(record)),
     entropy_(entropy),
-    readers_heard_({.heartbeat = about_.timing.heartbeat, .lease = about_.timing.lease}) {
+    readers_heard_({.heartbeat = about_.timing.heartbeat, .lease = about_.terms.client_timeout}),
+    prompt_({.heartbeat = about_.timing.heartbeat,
+             .lease = reader_timing(about_.timing, about_.terms).lease}) {
   for (const auto& worker : present) workers_.emplace(worker.id, worker);
 }
 
@@ -23,7 +25,7 @@ job_commands job_core::start(time_point now) {
   std::vector<worker_info> present;
   for (const auto& [id, worker] : workers_) present.push_back(worker);
   for (auto& [number, r] : record_.repetitions()) {
-    for (auto who : r.state.consumers()) readers_heard_.grant({number, who}, now);
+    for (auto who : r.state.consumers()) heard_of(number, who);
     connected_[number].idle_since = now;
     if (r.state.finished())
       continue; // its tasks were told to stop
@@ -63,7 +65,7 @@ void job_core::commit(std::vector<job_record::fact> facts) {
   todo_.push_back(job_command::store{std::move(facts)});
 }
 
-void job_core::answer(request_token to, std::variant<status, iteration_view, split_answer> what) {
+void job_core::answer(request_token to, std::variant<status, iteration_view, lease_answer> what) {
   todo_.push_back(job_command::answer{to, std::move(what)});
 }
 
@@ -108,52 +110,32 @@ void job_core::carry_out(repetition& r, const iteration::decision& decided,
 std::optional<time_point> job_core::next_deadline() const {
   if (over_)
     return {};
-  if (record_.repetitions().empty())
-    return began_ + about_.idle_job;
-  std::optional<time_point> next;
-  const auto consider = [&](time_point at) { next = next ? std::min(*next, at) : at; };
-  // While somebody reads, repetitions that nobody came back to are given up one by one; else the
-  // job ends when the last of them was idle for long enough.
-  const bool read = is_read();
-  std::optional<time_point> ends;
-  for (const auto& [number, r] : record_.repetitions()) {
-    const auto at = connected_.find(number);
-    if (at == connected_.end() || !r.state.consumers().empty())
-      continue;
-    const auto idle_until = at->second.idle_since + about_.idle_job;
-    if (!read)
-      ends = std::max(ends.value_or(idle_until), idle_until);
-    else if (!r.state.finished())
-      consider(idle_until);
-  }
-  if (ends)
-    consider(*ends);
-  if (const auto look = readers_heard_.next_deadline())
-    consider(*look);
-  if (missing_at_)
-    consider(*missing_at_);
-  if (repeat_at_)
-    consider(*repeat_at_);
+  std::optional<time_point> next = ends_at();
+  const auto consider = [&](std::optional<time_point> at) {
+    if (at)
+      next = next ? std::min(*next, *at) : at;
+  };
+  for (const auto& [number, r] : record_.repetitions()) consider(collected_at(number, r));
+  for (const auto& [number, known] : connected_) consider(known.announce_at);
+  consider(readers_heard_.next_deadline());
+  consider(prompt_.next_deadline());
+  consider(missing_at_);
+  consider(repeat_at_);
   return next;
 }
 
 job_commands job_core::timer(time_point now) {
   now_ = now;
-  for (const auto& [reader, what] : readers_heard_.advance(now)) {
-    const auto& [number, who] = reader;
-    say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}});
-    auto& r = record_.repetitions().at(number);
-    if (r.leases.records() != 0)
-      commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
-    remove(r, who);
-  }
+  prompt_.advance(now);
+  for (const auto& [reader, what] : readers_heard_.advance(now))
+    give_up(reader.first, reader.second, "it was not heard of");
   lose_missing();
+  announce_what_is_due();
   if (repeat_at_ && *repeat_at_ <= now) {
     repeat_at_.reset();
     repeat_orders({});
   }
-  if (is_read())
-    cancel_idle();
+  collect();
   end_if_unused();
   return finish();
 }

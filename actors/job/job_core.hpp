@@ -96,7 +96,10 @@ private:
   };
   /// What is not stored of a repetition.
   struct connected {
-    std::set<consumer_id> readers; ///< that can be reached, and know what was announced
+    std::set<consumer_id> readers;           ///< that can be reached, and know what was announced
+    std::optional<iteration_view> announced; ///< the latest, whole
+    time_point announced_at{};
+    std::optional<time_point> announce_at; ///< what changed since then
     std::vector<waiting> leases;
     time_point idle_since{};
   };
@@ -107,30 +110,51 @@ private:
            std::vector<std::pair<std::string, log_line::value>> fields);
   /// Commands that the facts be stored, and applies them.
   void commit(std::vector<job_record::fact> facts);
-  void answer(request_token to, std::variant<status, iteration_view, split_answer> what);
+  void answer(request_token to, std::variant<status, iteration_view, lease_answer> what);
   /// `before`: facts that hold with the decision's, or not at all.
   void carry_out(repetition& r, const iteration::decision& decided,
                  std::vector<job_record::fact> before = {});
 
   // readers
   repetition& begin(uint64_t number);
-  status not_a_reader(consumer_id who) const;
+  void heard_of(uint64_t repetition, consumer_id who);
+  status not_a_reader(consumer_id who, uint64_t repetition) const;
   void remove(repetition& r, consumer_id who);
   /// How far a reader is with tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
-  /// What a reader that is gone held of tasks that are over is lost.
+  /// What a reader that is gone held of tasks that are over is lost; under at_least_once it is read
+  /// again.
   void lose_held(repetition& r, consumer_id who);
   /// Concludes what waited until nobody holds rows of these tasks any more.
   void conclude(repetition& r, const std::vector<task_id>& of);
   /// What a reader that leaves got of tasks that are lost or may be.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
+  /// A reader can be reached, and is sent the whole view.
+  void now_reaches(const repetition& r, consumer_id who);
+  /// Sends what changed since the last time to those who know that. Where many tasks change at
+  /// once, as when they start, once for many of them.
   void announce(const repetition& r);
+  void announce_now(const repetition& r);
+  void announce_what_is_due();
   bool is_read() const;
+  /// Of a reader: nobody has heard of it for the lease, and others may be given what it holds.
+  bool is_silent(const std::pair<uint64_t, consumer_id>& who) const;
+  /// A reader waits: what those hold that are silent is given to it and others.
+  void give_up_silent(repetition& r);
+  void give_up(uint64_t number, consumer_id who, const char* why);
+
+  // the end, in job_core_collection.cpp
   /// Ends the job if nobody reads it, nor may come back to it.
   void end_if_unused();
-  /// Gives up repetitions that nobody came back to.
-  void cancel_idle();
+  /// When a repetition that nobody reads is to be collected; nullopt: never.
+  std::optional<time_point> collected_at(uint64_t number, const repetition& r) const;
+  /// When the job is to end, if nobody comes to read it; nullopt: something keeps it.
+  std::optional<time_point> ends_at() const;
+  /// Collects the repetitions that it is time for.
+  void collect();
+  void collect(uint64_t number);
+  std::string why_collected() const;
 
   // tasks
   repetition* of_task(task_id id);
@@ -151,6 +175,10 @@ private:
   void left(repetition& r, const task_end& what);
   /// The fact of who holds rows of a task as it ends.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
+  /// Under at_least_once: readers hold rows of a task that ends. Adds to the `facts` of that what
+  /// is remembered of it or, if one of these readers is gone, goes to others. True: something does.
+  bool keep_for_readers(const repetition& r, const task_end& what,
+                        std::vector<job_record::fact>& facts) const;
   void lose_missing();
   /// Loses tasks whose workers are not there; `replaced`: of these, where another life of it is.
   void lose_missing(repetition& r, bool replaced);
@@ -172,7 +200,10 @@ private:
   std::map<worker_id, worker_info> workers_; ///< that are alive
   uint64_t entropy_;
   std::map<uint64_t, connected> connected_; ///< by repetition
+  /// Whoever is not in here any more is no reader: it was silent for the clients' time-out.
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
+  /// Of these, the ones that were heard of within the lease.
+  lease_table<std::pair<uint64_t, consumer_id>> prompt_;
   std::set<task_id> unanswered_starts_;
   std::map<task_id, job_command::stop_task> stops_; ///< that are not acknowledged
   /// By task: readers that left in order, and how far they were, until the task knows that.
@@ -182,6 +213,7 @@ private:
   /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
   std::optional<time_point> missing_at_;
   time_point began_{}; ///< this core
+  uint64_t begun_ = 0; ///< repetitions, by this core
   bool over_ = false;
   time_point now_{};  ///< of the present event
   job_commands todo_; ///< what it leads to

@@ -1,8 +1,19 @@
 #include "headrace/actors/job/job_core.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headrace {
+
+namespace {
+
+void add_facts(uint64_t number, const lease_history::rereading& what,
+               std::vector<job_record::fact>& to) {
+  for (const auto& one : what.back) to.push_back({number, split_assigner::fact{one}});
+  to.push_back({number, lease_history::fact{what.outcome}});
+}
+
+} // namespace
 
 // Rows of tasks that are over, which only the reader has that they reached.
 
@@ -25,6 +36,40 @@ std::vector<job_record::fact> job_core::held_of(const repetition& r, const task_
   return out;
 }
 
+bool job_core::keep_for_readers(const repetition& r, const task_end& what,
+                                std::vector<job_record::fact>& facts) const {
+  const auto number = r.state.repetition();
+  const auto holds = [&](const job_record::fact& x) {
+    const auto* held = std::get_if<held_rows::fact>(&x.what);
+    return held != nullptr && std::holds_alternative<held_rows::task_over>(*held);
+  };
+  if (about_.guarantee != delivery_guarantee::at_least_once || !r.leases.has(what.id)
+      || std::ranges::none_of(facts, holds))
+    return false;
+  // First, so that what the task gives back is none of it.
+  std::vector<job_record::fact> all{{number, lease_history::fact{lease_history::kept{what.id}}}};
+  std::ranges::move(facts, std::back_inserter(all));
+  facts = std::move(all);
+  auto after = r;
+  for (const auto& x : facts) {
+    if (const auto* lease = std::get_if<lease_history::fact>(&x.what))
+      after.leases.apply(*lease);
+    else if (const auto* splits = std::get_if<split_assigner::fact>(&x.what))
+      after.leases.apply(*splits);
+    else if (const auto* held = std::get_if<held_rows::fact>(&x.what))
+      after.held.apply(*held);
+  }
+  if (after.held.lost() == r.held.lost()) {
+    // All of them may have handed out everything by now.
+    if (!after.held.holds(what.id))
+      facts.push_back({number, lease_history::fact{lease_history::released{what.id, {}}}});
+    return false;
+  }
+  const auto again = after.leases.read_again(what.id);
+  add_facts(number, *again, facts);
+  return !again->back.empty();
+}
+
 void job_core::note_marks(repetition& r, consumer_id who,
                           const std::map<task_id, uint64_t>& handed_out) {
   const auto holds = r.held.tasks_of(who);
@@ -43,17 +88,33 @@ void job_core::lose_held(repetition& r, consumer_id who) {
   if (holds.empty())
     return;
   const auto before = r.held.lost();
-  commit({{r.state.repetition(), held_rows::fact{held_rows::reader_gone{who}}}});
+  const auto number = r.state.repetition();
+  std::vector<job_record::fact> facts{{number, held_rows::fact{held_rows::reader_gone{who}}}};
+  std::vector<task_id> again;
+  for (auto id : holds)
+    if (const auto known = r.leases.read_again(id); known && !known->back.empty()) {
+      again.push_back(id);
+      add_facts(number, *known, facts);
+    }
+  commit(std::move(facts));
   say(log_level::warn, "a reader is gone with rows of workers that had gone before",
-      {{"consumer", to_string(who)}, {"elements_at_most", r.held.lost() - before}});
+      {{"consumer", to_string(who)},
+       {"elements_at_most", r.held.lost() - before},
+       {"tasks_read_again", again.size()}});
+  for (auto id : again) carry_out(r, r.state.task_settled(id, true, rest_of(r, true)));
   conclude(r, holds);
 }
 
 void job_core::conclude(repetition& r, const std::vector<task_id>& of) {
   const auto still = r.held.tasks();
   for (auto id : of)
-    if (!std::ranges::binary_search(still, id))
-      carry_out(r, r.state.task_settled(id, false, rest_of(r)));
+    if (!std::ranges::binary_search(still, id)) {
+      std::vector<job_record::fact> facts;
+      if (r.leases.keeps(id))
+        facts.push_back(
+          {r.state.repetition(), lease_history::fact{lease_history::released{id, {}}}});
+      carry_out(r, r.state.task_settled(id, false, rest_of(r)), std::move(facts));
+    }
 }
 
 } // namespace headrace

@@ -1,4 +1,7 @@
 #include "headrace/actors/job/job_core.hpp"
+
+#include "headrace/actors/job/shard_states.hpp"
+#include "headrace/actors/protocol/iteration_change.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 
 #include <fmt/format.h>
@@ -12,12 +15,23 @@ namespace {
 
 /// Goodbyes of consumers that are no readers, which a task is told of: any number may come.
 constexpr size_t most_strangers = 1024;
+/// Between two announcements: with two workers nobody notices, and a thousand that start tasks make
+/// a few announcements.
+constexpr duration pause_for_a_task = std::chrono::microseconds{50};
+constexpr duration longest_pause = std::chrono::milliseconds{50};
 
 } // namespace
 
 // Consumers: who reads which repetition, what they are told, and when nobody reads any more.
 
-status job_core::not_a_reader(consumer_id who) const {
+void job_core::heard_of(uint64_t repetition, consumer_id who) {
+  readers_heard_.grant({repetition, who}, now_);
+  prompt_.grant({repetition, who}, now_);
+}
+
+status job_core::not_a_reader(consumer_id who, uint64_t repetition) const {
+  if (record_.was_collected(repetition))
+    return not_found(why_collected());
   return not_found(
     fmt::format("consumer {} is not a reader of job {} (any more)", who.value, about_.id.value));
 }
@@ -25,7 +39,7 @@ status job_core::not_a_reader(consumer_id who) const {
 job_core::repetition& job_core::begin(uint64_t number) {
   auto& all = record_.repetitions();
   if (!all.contains(number))
-    commit({{number, job_record::begun{detail::mix(entropy_, number)}}});
+    commit({{number, job_record::begun{detail::mix(detail::mix(entropy_, number), begun_++)}}});
   return all.at(number);
 }
 
@@ -42,7 +56,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
   const bool reads = known != record_.repetitions().end()
                      && known->second.state.consumers().contains(wanted.consumer);
   if (wanted.job && !reads && (!how || how->ok())) {
-    answer(request, not_a_reader(wanted.consumer));
+    answer(request, not_a_reader(wanted.consumer, wanted.repetition));
     return finish();
   }
   if (how) {
@@ -64,11 +78,11 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, status{status_code::permission_denied, std::move(why)});
     return finish();
   }
-  connected_[wanted.repetition].readers.insert(wanted.consumer);
   std::vector<worker_info> alive;
   for (const auto& [id, worker] : workers_) alive.push_back(worker);
   carry_out(r, r.state.consumer_joined(wanted.consumer, alive, wanted.node));
-  readers_heard_.grant({wanted.repetition, wanted.consumer}, now);
+  heard_of(wanted.repetition, wanted.consumer);
+  now_reaches(r, wanted.consumer);
   answer(request, view_of(r));
   return finish();
 }
@@ -77,13 +91,17 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
                                  time_point now) {
   now_ = now;
   const auto& who = what.who;
-  if (!readers_heard_.renew({who.repetition, who.consumer}, now)) {
-    answer(request, not_a_reader(who.consumer));
+  if (!readers_heard_.contains({who.repetition, who.consumer})) {
+    answer(request, not_a_reader(who.consumer, who.repetition));
     return finish();
   }
+  heard_of(who.repetition, who.consumer);
   // After a restart it is not known how to reach it, nor what it has missed.
-  if (connected_[who.repetition].readers.insert(who.consumer).second)
-    announce(record_.repetitions().at(who.repetition));
+  if (!connected_[who.repetition].readers.contains(who.consumer)) {
+    const auto& r = record_.repetitions().at(who.repetition);
+    now_reaches(r, who.consumer);
+    todo_.push_back(job_command::announce{{who.consumer}, view_of(r)});
+  }
   auto& r = record_.repetitions().at(who.repetition);
   for (const auto& receipt : what.receipts)
     if (r.leases.awaits(receipt.task, who.consumer)) {
@@ -96,6 +114,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
       commit(std::move(facts));
     }
   note_marks(r, who.consumer, what.handed_out);
+  if (what.waits)
+    give_up_silent(r);
   // One that brings nothing is a sign of life only.
   todo_.push_back(job_command::answer{
     .to = request,
@@ -134,7 +154,7 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
     remove(r, what.who.consumer);
   }
   end_if_unused();
-  answer(request, reads ? status{} : not_a_reader(what.who.consumer));
+  answer(request, reads ? status{} : not_a_reader(what.who.consumer, what.who.repetition));
   return finish();
 }
 
@@ -155,6 +175,7 @@ void job_core::remove(repetition& r, consumer_id who) {
   auto& seen = connected_[number];
   seen.readers.erase(who);
   readers_heard_.release({number, who});
+  prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
   lose_held(r, who);
   carry_out(r, r.state.consumer_left(who));
@@ -168,31 +189,24 @@ bool job_core::is_read() const {
   });
 }
 
-void job_core::cancel_idle() {
-  for (auto& [number, r] : record_.repetitions())
-    if (r.state.consumers().empty() && !r.state.finished()
-        && connected_[number].idle_since + about_.idle_job <= now_) {
-      say(log_level::info, "repetition given up", {{"repetition", number}});
-      carry_out(r, r.state.cancel(aborted(fmt::format(
-                     "repetition {} of job '{}' was given up: nobody read it for {:.0f} s", number,
-                     about_.name, std::chrono::duration<double>(about_.idle_job).count()))));
-    }
+bool job_core::is_silent(const std::pair<uint64_t, consumer_id>& who) const {
+  return readers_heard_.contains(who) && !prompt_.contains(who);
 }
 
-void job_core::end_if_unused() {
-  if (is_read())
-    return;
-  auto& all = record_.repetitions();
-  if (all.empty() && now_ < began_ + about_.idle_job) // nobody has read yet
-    return;
-  const bool kept = !about_.name.empty() && std::ranges::any_of(all, [&](const auto& entry) {
-    return connected_[entry.first].idle_since + about_.idle_job > now_;
-  });
-  if (kept)
-    return;
-  say(log_level::info, "job ended", {{"name", about_.name}});
-  for (auto& [number, r] : all) carry_out(r, r.state.cancel());
-  over_ = true;
+void job_core::give_up_silent(repetition& r) {
+  const auto number = r.state.repetition();
+  const auto readers = r.state.consumers();
+  for (auto who : readers)
+    if (is_silent({number, who}))
+      give_up(number, who, "it was not heard of for the lease, and others wait");
+}
+
+void job_core::give_up(uint64_t number, consumer_id who, const char* why) {
+  say(log_level::warn, "consumer lost", {{"consumer", to_string(who)}, {"why", why}});
+  auto& r = record_.repetitions().at(number);
+  if (r.leases.records() != 0)
+    commit({{number, lease_history::fact{lease_history::unheard{who, r.state.version() + 1}}}});
+  remove(r, who);
 }
 
 iteration_view job_core::view_of(const repetition& r) const {
@@ -204,9 +218,10 @@ iteration_view job_core::view_of(const repetition& r) const {
     .finished = state.finished(),
     .shared = !about_.name.empty(),
     .failure = state.failure(),
-    .timing = about_.timing,
+    .timing = reader_timing(about_.timing, about_.terms),
     .held = r.held.tasks(),
     .losses = record_.losses_of(r),
+    .empty = state.empty(),
   };
   for (const auto& [id, task] : state.tasks()) {
     const task_address at{id, task.life, task.worker.data_address, task.worker.boot_id,
@@ -218,13 +233,48 @@ iteration_view job_core::view_of(const repetition& r) const {
     else if (task.state == iteration::task_state::lost)
       out.lost.push_back(id);
   }
+  const auto shards = states_of_shards(state.tasks(), about_.shards());
+  for (size_t i = 0; i < shards.size(); ++i)
+    if (shards[i] == shard_state::unserved && !state.finished())
+      out.unserved.push_back(about_.worker_addresses[i]);
   return out;
 }
 
+void job_core::now_reaches(const repetition& r, consumer_id who) {
+  auto& known = connected_[r.state.repetition()];
+  // What is announced next goes out from what this one is sent now.
+  if (!known.announced || known.announced->version != r.state.version())
+    announce_now(r);
+  known.readers.insert(who);
+}
+
 void job_core::announce(const repetition& r) {
-  const auto& readers = connected_[r.state.repetition()].readers;
-  if (!readers.empty())
-    todo_.push_back(job_command::announce{{readers.begin(), readers.end()}, view_of(r)});
+  auto& known = connected_[r.state.repetition()];
+  const auto pause =
+    std::min(longest_pause, pause_for_a_task * static_cast<int64_t>(r.state.tasks().size()));
+  if (known.announced && !r.state.finished() && now_ < known.announced_at + pause)
+    known.announce_at = known.announced_at + pause;
+  else
+    announce_now(r);
+}
+
+void job_core::announce_now(const repetition& r) {
+  auto& known = connected_[r.state.repetition()];
+  auto view = view_of(r);
+  if (!known.readers.empty())
+    todo_.push_back(
+      job_command::announce{{known.readers.begin(), known.readers.end()},
+                            known.announced ? change_between(*known.announced, view) : view});
+  known.announced = std::move(view);
+  known.announced_at = now_;
+  known.announce_at.reset();
+}
+
+void job_core::announce_what_is_due() {
+  for (const auto& [number, known] : connected_)
+    if (known.announce_at && *known.announce_at <= now_)
+      if (const auto r = record_.repetitions().find(number); r != record_.repetitions().end())
+        announce_now(r->second);
 }
 
 } // namespace headrace

@@ -14,7 +14,10 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
   auto* r = of_task(id);
   if (r == nullptr || about_.policy != sharding_policy::dynamic
       || !r->state.tasks().at(id).alive()) {
-    answer(request, failed_precondition(fmt::format("task {} has no splits to lease", id.value)));
+    answer(request,
+           failed_precondition(r == nullptr && record_.was_collected(id)
+                                 ? why_collected()
+                                 : fmt::format("task {} has no splits to lease", id.value)));
     return finish();
   }
   if (const auto life = r->state.tasks().at(id).life; life != wanted.life) {
@@ -23,7 +26,9 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
                                   wanted.life.value, id.value, life.value)));
     return finish();
   }
-  const auto& [which, total, listing, closes, given] = wanted.wish;
+  const auto& [which, total, listing, closes, given, done] = wanted.wish;
+  if (!done.empty() && about_.guarantee == delivery_guarantee::at_least_once && r->leases.has(id))
+    commit({{r->state.repetition(), lease_history::fact{lease_history::done{id, done}}}});
   if (given) {
     if (r->leases.has(id))
       commit({{r->state.repetition(),
@@ -78,13 +83,20 @@ void job_core::settle(repetition& r) {
         continue;
       }
       const auto given = r.splits.decide(at->what, blocked, now_);
-      if (!given) {
+      if (given.empty()) {
         ++at;
         continue;
       }
-      commit({{number, split_assigner::fact{*given}}});
-      r.splits.keep_pace(*given, now_);
-      answer(at->request, given->splits);
+      std::vector<job_record::fact> facts;
+      lease_answer out{given.front().splits};
+      for (const auto& one : given) {
+        facts.push_back({number, split_assigner::fact{one}});
+        if (one.continues)
+          out.more.push_back(*one.splits);
+      }
+      commit(std::move(facts));
+      r.splits.keep_pace(given, now_);
+      answer(at->request, std::move(out));
       blocked.erase(at->what.task);
       at = questions.erase(at);
       progress = true;

@@ -80,8 +80,11 @@ void job_core::settle_losses(repetition& r) {
     say(log_level::warn, "a task is lost with its worker",
         {{"task", to_string(id)},
          {"splits_that_may_lack_rows", lost.splits},
-         {"splits_read_again", lost.reread}});
+         {"splits_read_again", lost.reread},
+         {"splits_that_may_come_twice", lost.repeated}});
     std::vector<job_record::fact> facts;
+    if (about_.guarantee == delivery_guarantee::at_least_once && r.held.holds(id))
+      facts.push_back({number, lease_history::fact{lease_history::kept{id}}});
     for (const auto& one : known->back) facts.push_back({number, split_assigner::fact{one}});
     facts.push_back({number, split_assigner::fact{split_assigner::task_gone{id}}});
     facts.push_back({number, lease_history::fact{known->outcome}});
@@ -116,13 +119,17 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .job = about_.id,
       .repetition = r.state.repetition(),
       .policy = about_.policy,
-      // Under OFF each copy of the graph draws its own; splits of DYNAMIC are one run in pieces.
+      // Under OFF each copy of the graph draws its own; splits of DYNAMIC and shards are one run in
+      // pieces.
       .seed = about_.policy == sharding_policy::off ? r.seed ^ what.id.value : r.seed,
       .shared = !about_.name.empty(),
       .fingerprint = about_.fingerprint,
       .readers = readers_of(r, what.id),
       .lease = about_.timing.lease,
       .eager = eager,
+      .shards = about_.shards(),
+      .shard = what.worker.shard.value_or(0),
+      .guarantee = about_.guarantee,
     },
     with_graph,
   });
@@ -173,13 +180,16 @@ job_commands job_core::task_ended(request_token request, const task_end& what, t
 
 void job_core::ended(repetition& r, const task_end& what) {
   auto held = held_of(r, what);
-  auto rest = rest_of(r);
+  const bool back = keep_for_readers(r, what, held);
+  auto rest = rest_of(r, back);
   rest.held |= !held.empty();
   const auto decided =
     r.state.task_ended(what.id, what.life, what.made, what.failure, rest, what.by_itself);
   if (decided.facts.empty()) // heard before
     return;
   carry_out(r, decided, std::move(held));
+  if (back)
+    carry_out(r, r.state.task_settled(what.id, true, rest_of(r, true)));
   if (rest.held)
     conclude(r, {what.id});
 }
@@ -188,13 +198,17 @@ void job_core::left(repetition& r, const task_end& what) {
   // With the end of the task, or not at all: what is given back must not be read there any more.
   std::vector<job_record::fact> facts;
   for (const auto& one : what.unread)
-    if (auto back = r.splits.give_back(what.id, one))
-      facts.push_back({r.state.repetition(), *std::move(back)});
-  auto rest = rest_of(r, !facts.empty());
+    for (const auto& back : r.splits.give_back(what.id, one))
+      facts.push_back({r.state.repetition(), split_assigner::fact{back}});
+  bool back = !facts.empty();
+  bool holds = false;
   for (auto& one : held_of(r, what)) {
-    rest.held = true;
+    holds = true;
     facts.push_back(std::move(one));
   }
+  back |= keep_for_readers(r, what, facts);
+  auto rest = rest_of(r, back);
+  rest.held |= holds;
   const auto decided = r.state.task_left(what.id, what.life, what.made, rest);
   if (decided.facts.empty()) // heard before
     return;

@@ -2,19 +2,41 @@
 
 #include "headrace/pipeline/iterator/random.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 namespace headrace {
 
 namespace {
 
-/// Tasks of one repetition are counted up from here. Practically unique, and of 53 bits, as job ids
-/// are.
-uint64_t first_task_id(job_id job, uint64_t repetition) {
-  return detail::mix(job.value, repetition) >> 27 << 16;
+/// How many bits of a task's id count the tasks of its repetition.
+constexpr unsigned counting_bits = 16;
+
+/// Tasks of one repetition are counted up from here. Practically unique, also where it begins again
+/// after it was collected, and of 53 bits, as job ids are.
+uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
+  return detail::mix(detail::mix(job.value, repetition), seed) >> 27 << counting_bits;
 }
 
 } // namespace
+
+job_record::job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past,
+                       uint32_t shards, delivery_guarantee guarantee)
+  : id_(id),
+    mode_(mode),
+    shards_(shards),
+    plan_(std::move(plan)),
+    guarantee_(guarantee),
+    over_below_(past.below) {
+  for (auto number : past.also) over_[number] = status{};
+  for (auto number : past.failed)
+    over_[number] =
+      aborted(fmt::format("repetition {} of this job failed; its reason is not kept any more, and "
+                          "another job_name begins anew",
+                          number));
+}
 
 void job_record::apply(const fact& what) {
   if (const auto* first = std::get_if<begun>(&what.what)) {
@@ -22,8 +44,9 @@ void job_record::apply(const fact& what) {
       return;
     repetitions_.try_emplace(
       what.repetition,
-      repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition)},
-                 split_assigner{plan_}, lease_history{plan_}, first->seed});
+      repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition, first->seed),
+                           shards_},
+                 split_assigner{plan_}, lease_history{plan_, guarantee_}, first->seed});
     return;
   }
   auto at = repetitions_.find(what.repetition);
@@ -31,6 +54,8 @@ void job_record::apply(const fact& what) {
     return;
   if (std::holds_alternative<forgotten>(what.what))
     return forget(at);
+  if (std::holds_alternative<collected>(what.what))
+    return collect(at);
   if (const auto* task = std::get_if<iteration::fact>(&what.what))
     at->second.state.apply(*task);
   else if (const auto* leases = std::get_if<lease_history::fact>(&what.what))
@@ -64,6 +89,48 @@ void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
       over_.erase(next);
     ++over_below_;
   }
+  // All that are behind are failures.
+  while (std::distance(over_.begin(), over_.lower_bound(over_below_))
+         > static_cast<std::ptrdiff_t>(most_failures))
+    over_.erase(over_.begin());
+}
+
+void job_record::collect(std::map<uint64_t, repetition>::iterator at) {
+  collected_.push_back({at->first, at->second.state.last_task() >> counting_bits});
+  if (collected_.size() > most_collected)
+    collected_.pop_front();
+  repetitions_.erase(at);
+}
+
+bool job_record::was_collected(uint64_t number) const {
+  return !repetitions_.contains(number)
+         && std::ranges::find(collected_, number, &gone::repetition) != collected_.end();
+}
+
+bool job_record::was_collected(task_id task) const {
+  return std::ranges::find(collected_, task.value >> counting_bits, &gone::family)
+         != collected_.end();
+}
+
+bool job_record::has_collected() const {
+  return std::ranges::any_of(collected_, [this](const gone& x) {
+    return was_collected(x.repetition) && !ended_as(x.repetition);
+  });
+}
+
+job_past job_record::past() const {
+  auto after = *this;
+  for (auto at = after.repetitions_.begin(); at != after.repetitions_.end();) {
+    const auto next = std::next(at);
+    if (at->second.state.finished())
+      after.forget(at);
+    at = next;
+  }
+  job_past out{.below = after.over_below_};
+  for (const auto& [number, how] : after.over_)
+    (how.ok() ? out.also : out.failed).push_back(number);
+  out.bound();
+  return out;
 }
 
 std::vector<job_record::fact> job_record::spent() const {
@@ -82,11 +149,18 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
 
 iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
-  out.elements = r.held.lost();
-  if (mode_ == sharding_policy::off)
-    out.tasks = static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [](const auto& entry) {
-      return entry.second.state == iteration::task_state::lost && entry.second.ran;
-    }));
+  // What a reader that is gone held is read again.
+  if (guarantee_ == delivery_guarantee::at_most_once)
+    out.elements = r.held.lost();
+  // What one that left in order had given of its shard comes again.
+  const bool anew = is_static(mode_);
+  if (mode_ != sharding_policy::dynamic)
+    out.tasks =
+      static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [anew](const auto& entry) {
+        using state = iteration::task_state;
+        const auto& t = entry.second;
+        return t.ran && (t.state == state::lost || (anew && t.state == state::left));
+      }));
   return out;
 }
 

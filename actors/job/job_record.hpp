@@ -5,8 +5,10 @@
 #include "headrace/actors/job/lease_history.hpp"
 #include "headrace/actors/job/split_assigner.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
+#include "headrace/actors/protocol/job_past.hpp"
 #include "headrace/actors/store/record_codec.hpp"
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <variant>
@@ -27,11 +29,15 @@ public:
   struct forgotten {
     friend bool operator==(const forgotten&, const forgotten&) = default;
   };
+  /// Nobody read it for long, and it is not finished: it is as if it had never begun.
+  struct collected {
+    friend bool operator==(const collected&, const collected&) = default;
+  };
   /// Something that happened in one repetition.
   struct fact {
     uint64_t repetition = 0;
     std::variant<begun, iteration::fact, split_assigner::fact, lease_history::fact, held_rows::fact,
-                 forgotten>
+                 forgotten, collected>
       what;
     friend bool operator==(const fact&, const fact&) = default;
   };
@@ -46,8 +52,9 @@ public:
   /// What of a repetition is lost so far.
   iteration_losses losses_of(const repetition& r) const;
 
-  job_record(job_id id, sharding_policy mode, split_plan plan)
-    : id_(id), mode_(mode), plan_(std::move(plan)) {}
+  /// `past`: repetitions that are over as the job begins. `shards`: of a static policy.
+  job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past = {},
+             uint32_t shards = 0, delivery_guarantee guarantee = delivery_guarantee::at_most_once);
 
   void apply(const fact& what);
   /// About what a fact takes in memory where that may be much: receipts.
@@ -59,6 +66,14 @@ public:
   std::vector<fact> spent() const;
   /// How a forgotten repetition ended; nullopt: it is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
+  /// What is to be kept of the job when it has ended: the repetitions that are finished.
+  job_past past() const;
+  /// The repetition was collected, lately, and has not begun again.
+  bool was_collected(uint64_t number) const;
+  /// The task was one of a repetition that was collected lately.
+  bool was_collected(task_id task) const;
+  /// A repetition was collected, and neither began again nor is over.
+  bool has_collected() const;
 
   /// The tasks that workers run, or are about to.
   std::vector<placed_task> running() const;
@@ -67,19 +82,33 @@ public:
   const std::map<uint64_t, repetition>& repetitions() const noexcept { return repetitions_; }
 
   friend bool operator==(const job_record& a, const job_record& b) {
-    return a.repetitions_ == b.repetitions_ && a.over_ == b.over_ && a.over_below_ == b.over_below_;
+    return a.repetitions_ == b.repetitions_ && a.over_ == b.over_ && a.over_below_ == b.over_below_
+           && a.collected_ == b.collected_;
   }
 
 private:
   friend struct record_codec<job_record>;
+  /// So many of the latest collected repetitions are remembered.
+  static constexpr size_t most_collected = 16;
+  /// Of failures, so many are remembered with their reasons; earlier ones count as ended well.
+  static constexpr size_t most_failures = 1'000;
+  struct gone {
+    uint64_t repetition = 0;
+    uint64_t family = 0; ///< what the ids of its tasks have in common
+    friend bool operator==(const gone&, const gone&) = default;
+  };
   void forget(std::map<uint64_t, repetition>::iterator at);
+  void collect(std::map<uint64_t, repetition>::iterator at);
 
   job_id id_;
   sharding_policy mode_;
+  uint32_t shards_;
   split_plan plan_;
+  delivery_guarantee guarantee_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0;         ///< all before are forgotten
   std::map<uint64_t, status> over_; ///< those behind, and those that failed
+  std::deque<gone> collected_;      ///< the latest
 };
 
 } // namespace headrace

@@ -15,6 +15,7 @@ struct job_fact_writer {
   schema::JobFact::Builder out;
   void operator()(const job_record::begun& x) { out.initBegun().setSeed(x.seed); }
   void operator()(const job_record::forgotten&) { out.setForgotten(); }
+  void operator()(const job_record::collected&) { out.setCollected(); }
   template <class Fact>
   void operator()(const Fact& of_part) {
     write_fact(out, of_part);
@@ -35,6 +36,7 @@ result<job_record::fact> read_job_fact(schema::JobFact::Reader in) {
   case schema::JobFact::BEGUN:
     return job_record::fact{number, job_record::begun{in.getBegun().getSeed()}};
   case schema::JobFact::FORGOTTEN: return job_record::fact{number, job_record::forgotten{}};
+  case schema::JobFact::COLLECTED: return job_record::fact{number, job_record::collected{}};
   case schema::JobFact::READER_JOINED:
   case schema::JobFact::READER_LEFT:
   case schema::JobFact::TASK_IS:
@@ -49,7 +51,10 @@ result<job_record::fact> read_job_fact(schema::JobFact::Reader in) {
   case schema::JobFact::RECEIVED:
   case schema::JobFact::UNHEARD:
   case schema::JobFact::GIVEN:
-  case schema::JobFact::SETTLED: return in_repetition(number, read_lease_fact(in));
+  case schema::JobFact::SETTLED:
+  case schema::JobFact::DONE:
+  case schema::JobFact::KEPT:
+  case schema::JobFact::RELEASED: return in_repetition(number, read_lease_fact(in));
   case schema::JobFact::TASK_OVER:
   case schema::JobFact::HANDED_OUT:
   case schema::JobFact::READER_GONE: return in_repetition(number, read_held_fact(in));
@@ -114,12 +119,22 @@ buffer record_codec<job_record>::write_state(const job_record& what) {
       if (!how.ok())
         write_failure(to.initFailure(), how);
     }
+    auto collected = out.initCollected(list_size(what.collected_));
+    next = 0;
+    for (const auto& [number, family] : what.collected_) {
+      auto to = collected[next++];
+      to.setRepetition(number);
+      to.setFamily(family);
+    }
   });
 }
 
 result<job_record> record_codec<job_record>::read_state(const buffer& bytes, job_record empty) {
   const auto read = [&](schema::JobState::Reader in) -> result<job_record> {
     auto out = std::move(empty);
+    // The state has that, too.
+    out.over_.clear();
+    out.over_below_ = 0;
     for (auto from : in.getRepetitions()) {
       const auto number = from.getNumber();
       if (out.repetitions_.contains(number))
@@ -129,6 +144,8 @@ result<job_record> record_codec<job_record>::read_state(const buffer& bytes, job
         return how.with_context(fmt::format("repetition {}", number));
     }
     out.over_below_ = in.getOverBelow();
+    for (auto from : in.getCollected())
+      out.collected_.push_back({from.getRepetition(), from.getFamily()});
     for (auto from : in.getOver())
       if (!out.over_
              .try_emplace(from.getRepetition(),

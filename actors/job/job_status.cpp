@@ -10,6 +10,7 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
   out.setName(about.name);
   out.setDatasetId(about.dataset_id);
   out.setProcessingMode(std::string{to_string(about.policy)});
+  out.setGuarantee(std::string{to_string(about.guarantee)});
   const auto& all = record.repetitions();
   if (all.empty())
     return;
@@ -24,6 +25,7 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
   out.setLostSplits(losses.splits);
   out.setRereadSplits(losses.reread);
   out.setLostElements(losses.elements);
+  out.setRepeatedSplits(losses.repeated);
   auto tasks = out.initTasks(static_cast<unsigned>(newest.tasks().size()));
   unsigned i = 0;
   for (const auto& [id, task] : newest.tasks()) {

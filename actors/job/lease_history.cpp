@@ -51,7 +51,8 @@ void straighten(std::vector<range>& all) {
 
 } // namespace
 
-lease_history::lease_history(const split_plan& plan) : rows_(plan.rows) {
+lease_history::lease_history(const split_plan& plan, delivery_guarantee guarantee)
+  : rows_(plan.rows), guarantee_(guarantee) {
   std::map<uint32_t, uint32_t> first;
   for (uint32_t i = 0; i < plan.sources.size(); ++i)
     first_of_group_.push_back(first.try_emplace(plan.sources[i].group, i).first->second);
@@ -71,11 +72,16 @@ void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
-    // What is kept comes from a task that is over with the same group of facts.
+    // What is kept comes from a task that is over with the same group of facts: it is forgotten,
+    // unless readers hold rows of it.
     if (!back->kept)
-      given_back(*back);
-  } else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what))
-    tasks_.erase(gone->task);
+      given_back(*back, [](task_id) { return true; });
+    else if (!kept_.empty())
+      given_back(*back, [this](task_id id) { return kept_.contains(id) && !lost_.contains(id); });
+  } else if (const auto* gone = std::get_if<split_assigner::task_gone>(&what)) {
+    if (!kept_.contains(gone->task))
+      tasks_.erase(gone->task);
+  }
 }
 
 void lease_history::leased(const split_assigner::leased_to& x) {
@@ -107,13 +113,18 @@ void lease_history::leased(const split_assigner::leased_to& x) {
   }
   all.push_back({{source, x.pass, splits}, held});
   const auto most = std::max(least_leases, most_leases / tasks_.size());
-  while (all.size() > most) all.pop_front();
+  for (; all.size() > most; all.pop_front())
+    if (at_least_once())
+      of.forgotten += all.front().splits.splits.count;
 }
 
-void lease_history::given_back(const split_assigner::returned& x) {
+template <class Whose>
+void lease_history::given_back(const split_assigner::returned& x, Whose whose) {
   const auto source = first_of_group(x.source);
   const std::vector<range> back{range_of(x.splits)};
   for (auto& [id, of] : tasks_) {
+    if (!whose(id))
+      continue;
     std::deque<lease> stay;
     for (const auto& one : of.all) {
       if (one.splits.source != source || one.splits.pass != x.pass) {
@@ -145,6 +156,9 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
   for (const auto& run : what.reached)
     reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
   for (auto& [where, all] : reached) straighten(all);
+  // Which rows went back to the task it does not say: where nothing may be missing they count as
+  // gone.
+  const bool uncertain = what.approximate || (at_least_once() && what.given_back != 0);
   std::deque<lease> marked;
   for (const auto& one : of.all) {
     if (one.at == held_by::reader) {
@@ -159,9 +173,9 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
     cut(range_of(one.splits.splits), came != reached.end() ? came->second : std::vector<range>{},
         [&](uint64_t first, uint64_t end, bool inside) {
           marked.push_back({{one.splits.source, one.splits.pass, {first, end - first}},
-                            !inside            ? one.at
-                            : what.approximate ? held_by::unknown
-                                               : held_by::reader});
+                            !inside     ? one.at
+                            : uncertain ? held_by::unknown
+                                        : held_by::reader});
         });
   }
   of.all = std::move(marked);
@@ -217,10 +231,9 @@ void lease_history::on(const given& x) {
 
 void lease_history::on(const settled& x) {
   lost_.erase(x.task);
-  tasks_.erase(x.task);
-  losses_.tasks += x.lost.tasks;
-  losses_.splits += x.lost.splits;
-  losses_.reread += x.lost.reread;
+  if (!kept_.contains(x.task))
+    tasks_.erase(x.task);
+  losses_ += x.lost;
 }
 
 // -- decisions --------------------------------------------------------------------------
@@ -260,6 +273,8 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   if (known == tasks_.end())
     return out;
   const auto& of = known->second;
+  if (at_least_once())
+    return settle_for_good(ready->first, of);
   auto& lost = out.outcome.lost;
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
@@ -284,7 +299,7 @@ std::optional<lease_history::settlement> lease_history::settle() const {
 }
 
 size_t lease_history::records() const noexcept {
-  size_t n = lost_.size();
+  size_t n = lost_.size() + kept_.size();
   for (const auto& [id, of] : tasks_)
     n += 1 + of.all.size() + of.answered.size() + of.newest.size();
   return n;

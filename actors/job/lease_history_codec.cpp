@@ -3,6 +3,7 @@
 #include "headrace/actors/job/split_assigner_codec.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
+#include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
 namespace headrace {
@@ -35,8 +36,17 @@ struct lease_fact_writer {
     to.setVersion(x.version);
     write_receipt(to.initReceipt(), x.what);
   }
-  void operator()(const lease_history::settled& x) {
-    auto to = out.initSettled();
+  void operator()(const lease_history::settled& x) { write(out.initSettled(), x); }
+  void operator()(const lease_history::done& x) {
+    auto to = out.initDone();
+    to.setTaskId(x.task.value);
+    write_done(to.initPlaces(list_size(x.places)), x.places);
+  }
+  void operator()(const lease_history::kept& x) { out.initKept().setTaskId(x.task.value); }
+  void operator()(const lease_history::released& x) { write(out.initReleased(), x); }
+
+private:
+  static void write(schema::TaskSettled::Builder to, const auto& x) {
     to.setTaskId(x.task.value);
     write_losses(to.initLosses(), x.lost);
   }
@@ -75,6 +85,15 @@ result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in) {
     const auto x = in.getSettled();
     return fact{lease_history::settled{task_id{x.getTaskId()}, read_losses(x.getLosses())}};
   }
+  case schema::JobFact::DONE: {
+    const auto x = in.getDone();
+    return fact{lease_history::done{task_id{x.getTaskId()}, read_done(x.getPlaces())}};
+  }
+  case schema::JobFact::KEPT: return fact{lease_history::kept{task_id{in.getKept().getTaskId()}}};
+  case schema::JobFact::RELEASED: {
+    const auto x = in.getReleased();
+    return fact{lease_history::released{task_id{x.getTaskId()}, read_losses(x.getLosses())}};
+  }
   default: return unknown_stored("fact of a lease history", static_cast<unsigned>(in.which()));
   }
 }
@@ -107,6 +126,9 @@ void state_codec<lease_history>::write(schema::LeaseState::Builder out, const hi
   next = 0;
   for (const auto& [id, readers] : what.lost_) write_lost(lost[next++], id, readers);
   write_losses(out.initLosses(), what.losses_);
+  auto kept = out.initKept(list_size(what.kept_));
+  next = 0;
+  for (auto id : what.kept_) kept.set(next++, id.value);
 }
 
 void state_codec<lease_history>::write_task(schema::LeaseState::TaskLeases::Builder out, task_id id,
@@ -135,6 +157,7 @@ void state_codec<lease_history>::write_task(schema::LeaseState::TaskLeases::Buil
   out.setOutOfOrder(what.out_of_order);
   out.setGivenBack(what.given_back);
   out.setUntold(what.untold);
+  out.setForgotten(what.forgotten);
 }
 
 result<lease_history> state_codec<lease_history>::read(schema::LeaseState::Reader in, history out) {
@@ -152,6 +175,11 @@ result<lease_history> state_codec<lease_history>::read(schema::LeaseState::Reade
     for (auto who : from.getReaders()) at->second.insert(consumer_id{who});
   }
   out.losses_ = read_losses(in.getLosses());
+  for (auto id : in.getKept()) {
+    if (!out.tasks_.contains(task_id{id}))
+      return data_loss(fmt::format("task {} is kept, and its leases are not known", id));
+    out.kept_.insert(task_id{id});
+  }
   return out;
 }
 
@@ -171,6 +199,7 @@ state_codec<lease_history>::read_task(schema::LeaseState::TaskLeases::Reader in)
   out.out_of_order = in.getOutOfOrder();
   out.given_back = in.getGivenBack();
   out.untold = in.getUntold();
+  out.forgotten = in.getForgotten();
   return out;
 }
 

@@ -146,22 +146,44 @@ pass_over split_assigner::over_for(task_id task, key where) const {
   return {.running = running};
 }
 
-std::optional<split_assigner::leased_to> split_assigner::decide(const lease_request& wanted,
-                                                                const std::set<task_id>& blocked,
-                                                                time_point now) const {
-  leased_to out{wanted.task, wanted.source, wanted.pass, wanted.number, {}};
-  if (auto last = answered_.find({wanted.task, wanted.source});
-      wanted.number && last != answered_.end() && last->second.pass == wanted.pass
-      && last->second.number == *wanted.number) {
-    out.splits = last->second.splits;
+uint64_t split_assigner::size_of(const group_state& g, task_id task, bool has_end, uint64_t left,
+                                 time_point now) const {
+  // Without a known end there is nothing to share out: one at a time, until the end shows.
+  if (!has_end)
+    return 1;
+  const auto share = 2 * std::max<uint64_t>(tasks_, 1);
+  const auto known = g.paces.find(task);
+  const auto speed = known != g.paces.end() ? known->second : pace{};
+  const auto guided = std::max(left / share + (left % share != 0), least(speed, now));
+  const auto count = std::min({guided, paced(speed, now), left});
+  return g.in_pairs ? std::min(count, most_unaligned) : count;
+}
+
+std::vector<split_assigner::leased_to> split_assigner::decide(const lease_request& wanted,
+                                                              const std::set<task_id>& blocked,
+                                                              time_point now) const {
+  std::vector<leased_to> out;
+  const size_t most = wanted.number ? most_pieces : 1;
+  const auto give = [&](const split_answer& what) {
+    auto number = wanted.number;
+    if (number)
+      *number += out.size();
+    out.push_back({wanted.task, wanted.source, wanted.pass, number, what, !out.empty()});
+  };
+  if (const auto last = answered_.find({wanted.task, wanted.source});
+      wanted.number && last != answered_.end())
+    while (const auto* again = last->second.find(wanted.pass, *wanted.number + out.size()))
+      give(*again);
+  if (!out.empty())
     return out;
-  }
   const key where{wanted.pass, group_of(wanted.source)};
-  const auto pass = passes_.find(where);
-  if (pass == passes_.end()) {
-    out.splits.over = over_for(wanted.task, where);
+  const auto over = [&] {
+    give(over_for(wanted.task, where));
     return out;
-  }
+  };
+  const auto pass = passes_.find(where);
+  if (pass == passes_.end())
+    return over();
   const auto& g = groups_.at(where.second);
   const auto& holders = holdings_.at(where);
   const auto mine = holders.find(wanted.task);
@@ -175,39 +197,37 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
   const auto already = given.find(wanted.source);
   const auto told = already != given.end() ? already->second : 0;
   // It has closed the pass for all sources of the group, or asks for one that is none of them.
-  if (told < dropped) {
-    out.splits.over = over_for(wanted.task, where);
-    return out;
-  }
-  if (told - dropped < ranges.size()) {
-    out.splits = ranges[told - dropped];
+  if (told < dropped)
+    return over();
+  for (auto at = told - dropped; at < ranges.size() && out.size() < most; ++at) {
+    auto piece = ranges[at];
     // Another source may have shown since that there are fewer.
-    if (total && out.splits->first + out.splits->count > *total)
-      out.splits->count = *total - std::min(*total, out.splits->first);
-    if (out.splits->count == 0) {
-      out.splits.splits.reset();
-      out.splits.over = over_for(wanted.task, where);
+    if (total && piece.first + piece.count > *total)
+      piece.count = *total - std::min(*total, piece.first);
+    if (piece.count == 0)
+      return out.empty() ? over() : out;
+    give(piece);
+  }
+  if (!out.empty())
+    return out;
+  // Past the end of a source that advances with it, what comes back is out of step.
+  if (total && end > *total)
+    return over();
+  if (!returned.empty()) {
+    uint64_t left = 0;
+    for (const auto& piece : returned) left += piece.count;
+    auto count = size_of(g, wanted.task, total.has_value(), left, now);
+    for (auto at = returned.begin(); at != returned.end() && count != 0 && out.size() < most;
+         ++at) {
+      give(split_range{at->first, std::min(at->count, count)});
+      count -= out.back().splits->count;
     }
     return out;
   }
-  // Past the end of a source that advances with it, what comes back is out of step.
-  if (total && end > *total) {
-    out.splits.over = over_for(wanted.task, where);
-    return out;
-  }
-  const auto fresh =
-    total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
-  const auto remaining = returned.empty() ? fresh : returned.front().count;
-  if (remaining != 0) {
-    const auto share = 2 * std::max<uint64_t>(tasks_, 1);
-    const auto known = g.paces.find(wanted.task);
-    const auto speed = known != g.paces.end() ? known->second : pace{};
-    // Without a known end there is nothing to share out: one at a time, until the end shows.
-    const auto guided = std::max(remaining / share + (remaining % share != 0), least(speed, now));
-    auto count = total ? std::min({guided, paced(speed, now), remaining}) : 1;
-    if (g.in_pairs)
-      count = std::min(count, most_unaligned);
-    out.splits = split_range{returned.empty() ? next : returned.front().first, count};
+  if (const auto fresh =
+        total ? *total - std::min(*total, next) : std::numeric_limits<uint64_t>::max() - next;
+      fresh != 0) {
+    give(split_range{next, size_of(g, wanted.task, total.has_value(), fresh, now)});
     return out;
   }
   const bool unread_elsewhere = std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
@@ -216,8 +236,7 @@ std::optional<split_assigner::leased_to> split_assigner::decide(const lease_requ
   });
   if (unread_elsewhere)
     return {};
-  out.splits.over = over_for(wanted.task, where);
-  return out;
+  return over();
 }
 
 std::vector<split_assigner::fact> split_assigner::close(task_id task,
@@ -227,9 +246,9 @@ std::vector<split_assigner::fact> split_assigner::close(task_id task,
   if (holders == holdings_.end() || !holders->second.contains(task))
     return {};
   std::vector<fact> out;
-  if (auto back = give_back(task, unread)) {
-    std::get<returned>(*back).kept = false;
-    out.push_back(*std::move(back));
+  for (auto& back : give_back(task, unread)) {
+    back.kept = false;
+    out.emplace_back(back);
   }
   if (!out.empty()
       || holders->second.at(task).done.size() < groups_.at(where.second).sources.size())
@@ -237,31 +256,40 @@ std::vector<split_assigner::fact> split_assigner::close(task_id task,
   return out;
 }
 
-std::optional<split_assigner::fact> split_assigner::give_back(task_id task,
-                                                              const unread_splits& unread) const {
+std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
+                                                                const unread_splits& unread) const {
   const auto last = answered_.find({task, unread.source});
-  if (last == answered_.end() || last->second.pass != unread.pass || !last->second.splits)
+  if (last == answered_.end() || last->second.pass != unread.pass)
     return {};
   // It is done with that pass, and has given back what it had.
   const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
   if (holders == holdings_.end() || !holders->second.contains(task)
       || holders->second.at(task).done.contains(unread.source))
     return {};
-  const auto& leased = *last->second.splits;
-  if (last->second.number >= unread.answered) // not heard
-    return returned{unread.source, unread.pass, leased};
-  const auto& rest = unread.rest;
-  if (last->second.number + 1 < unread.answered || rest.count == 0 || rest.count > leased.count
-      || rest.first != leased.first + (leased.count - rest.count))
-    return {};
-  return returned{unread.source, unread.pass, rest};
+  std::vector<returned> out;
+  const auto is_tail = [&rest = unread.rest](const split_range& of) {
+    return rest.count != 0 && rest.count <= of.count
+           && rest.first == of.first + (of.count - rest.count);
+  };
+  const auto& [pass, first, pieces] = last->second;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = pieces[i];
+    if (!piece)
+      continue;
+    if (first + i >= unread.answered) // not come to
+      out.push_back({unread.source, unread.pass, *piece});
+    else if (first + i + 1 == unread.answered && is_tail(*piece))
+      out.push_back({unread.source, unread.pass, unread.rest});
+  }
+  return out;
 }
 
-void split_assigner::keep_pace(const leased_to& given, time_point now) {
-  if (!given.splits)
+void split_assigner::keep_pace(const std::vector<leased_to>& given, time_point now) {
+  if (given.empty() || !given.front().splits)
     return;
-  auto& speed = groups_.at(group_of(given.source)).paces[given.task];
-  speed.last_count = given.splits->count;
+  auto& speed = groups_.at(group_of(given.front().source)).paces[given.front().task];
+  speed.last_count = 0;
+  for (const auto& piece : given) speed.last_count += piece.splits->count;
   speed.last_at = now;
 }
 

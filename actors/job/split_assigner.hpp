@@ -51,6 +51,8 @@ public:
   /// What nobody reads of a pass is kept for tasks that have not come there yet, unless others are
   /// so many passes further.
   static constexpr uint64_t most_passes = 1024;
+  /// Pieces in one answer.
+  static constexpr size_t most_pieces = 256;
 
   explicit split_assigner(const split_plan& plan);
 
@@ -78,6 +80,8 @@ public:
     uint64_t pass = 0;
     std::optional<uint64_t> number;
     split_answer splits;
+    /// It was given with the answer to the question before.
+    bool continues = false;
     friend bool operator==(const leased_to&, const leased_to&) = default;
   };
   /// What it held is read, or was given back before this; of a lost task see lease_history.
@@ -109,19 +113,20 @@ public:
 
   /// What a request says before it is answered; nullopt: nothing new.
   std::optional<fact> note(const lease_request& wanted) const;
-  /// The answer, after `note`; nullopt: ask again when something changed. `blocked`: tasks whose
+  /// The answer, after `note`: a piece, or the end of the pass, and further pieces for the
+  /// questions that follow; nothing: ask again when something changed. `blocked`: tasks whose
   /// requests wait, so that nobody waits for them.
-  std::optional<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
-                                  time_point now) const;
+  std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
+                                time_point now) const;
   /// Why the task may not have splits: what it found is not what the first one found, so that their
   /// numbers mean something else. Ok if it may. `who` is named.
   status refused(const lease_request& wanted, std::string_view who) const;
   /// A task's pipeline is done with a pass: what that means. Nothing the second time.
   std::vector<fact> close(task_id task, const unread_splits& unread) const;
-  /// What a task that leaves gives back; nullopt: nothing, or nothing that it was leased last.
-  std::optional<fact> give_back(task_id task, const unread_splits& unread) const;
+  /// What a task that leaves gives back: of what it was leased last.
+  std::vector<returned> give_back(task_id task, const unread_splits& unread) const;
   /// The answer was given now: how fast tasks are is judged by that.
-  void keep_pace(const leased_to& given, time_point now);
+  void keep_pace(const std::vector<leased_to>& given, time_point now);
 
   // -- state ----------------------------------------------------------------------
 
@@ -175,11 +180,16 @@ private:
     uint64_t last_count = 0;
     time_point last_at{};
   };
-  /// The last answer to a task about a source.
+  /// The last answer to a task about a source, with what was given for the questions that follow.
   struct answered {
     uint64_t pass = 0;
-    uint64_t number = 0;
-    split_answer splits;
+    uint64_t number = 0; ///< of the first of them
+    std::vector<split_answer> pieces;
+    const split_answer* find(uint64_t of_pass, uint64_t of_number) const {
+      return of_pass == pass && of_number >= number && of_number - number < pieces.size()
+               ? &pieces[of_number - number]
+               : nullptr;
+    }
     friend bool operator==(const answered&, const answered&) = default;
   };
   struct group_state {
@@ -207,6 +217,9 @@ private:
   void on(const task_gone& x);
   void on(const returned& x);
   void on(const closed& x);
+  /// How many splits a task may be leased, of so many that are left.
+  uint64_t size_of(const group_state& g, task_id task, bool has_end, uint64_t left,
+                   time_point now) const;
   /// How that pass is over for a task, if it is.
   pass_over over_for(task_id task, key where) const;
   /// All tasks have come to later passes, or some to much later ones.

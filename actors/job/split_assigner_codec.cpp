@@ -54,10 +54,14 @@ void state_codec<split_assigner>::write(schema::SplitState::Builder out, const a
   auto passes = out.initPasses(list_size(what.passes_));
   next = 0;
   for (const auto& [where, pass] : what.passes_) write_pass(passes[next++], what, where, pass);
-  auto answers = out.initAnswers(list_size(what.answered_));
+  size_t pieces = 0;
+  for (const auto& [who, last] : what.answered_) pieces += last.pieces.size();
+  auto answers = out.initAnswers(static_cast<unsigned>(pieces));
   next = 0;
   for (const auto& [who, last] : what.answered_)
-    write_lease(answers[next++], {who.first, who.second, last.pass, last.number, last.splits});
+    for (size_t i = 0; i < last.pieces.size(); ++i)
+      write_lease(answers[next++],
+                  {who.first, who.second, last.pass, last.number + i, last.pieces[i], i != 0});
 }
 
 void state_codec<split_assigner>::write_pass(schema::SplitState::Pass::Builder out,
@@ -124,12 +128,15 @@ result<split_assigner> state_codec<split_assigner>::read(schema::SplitState::Rea
     if (!last.number)
       return data_loss(
         fmt::format("the last answer to task {} has no number", to_string(last.task)));
-    if (!out.answered_
-           .try_emplace({last.task, last.source},
-                        assigner::answered{last.pass, *last.number, last.splits})
-           .second)
+    const auto [at, fresh] = out.answered_.try_emplace({last.task, last.source});
+    auto& all = at->second;
+    if (fresh)
+      all = {last.pass, *last.number, {}};
+    else if (!last.continues || last.pass != all.pass
+             || *last.number != all.number + all.pieces.size())
       return data_loss(fmt::format("task {} has two last answers for source {}",
                                    to_string(last.task), last.source));
+    all.pieces.push_back(last.splits);
   }
   return out;
 }

@@ -43,9 +43,12 @@ void split_assigner::on(const came_to& x) {
 void split_assigner::on(const leased_to& x) {
   if (x.number) {
     auto& last = answered_[{x.task, x.source}];
-    const answered now{x.pass, *x.number, x.splits};
-    if (std::exchange(last, now) == now)
+    if (const auto* before = last.find(x.pass, *x.number); before != nullptr && *before == x.splits)
       return; // told again
+    if (x.continues && last.pass == x.pass && last.number + last.pieces.size() == *x.number)
+      last.pieces.push_back(x.splits);
+    else
+      last = {x.pass, *x.number, {x.splits}};
   }
   const key where{x.pass, group_of(x.source)};
   const auto pass = passes_.find(where);

@@ -76,6 +76,7 @@ void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to&
     auto range = out.initRange();
     range.setFirst(what.splits->first);
     range.setCount(what.splits->count);
+    out.setContinues(what.continues);
   } else {
     auto over = out.initOver();
     over.setAlone(what.splits.over.alone);
@@ -87,6 +88,7 @@ result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in) {
   split_assigner::leased_to out{task_id{in.getTaskId()}, in.getSource(), in.getPass(), {}, {}};
   if (in.getNumbered())
     out.number = in.getNumber();
+  out.continues = in.getContinues();
   switch (in.which()) {
   case schema::LeasedTo::RANGE: {
     const auto range = in.getRange();
@@ -94,6 +96,9 @@ result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in) {
     return out;
   }
   case schema::LeasedTo::OVER:
+    if (out.continues)
+      return data_loss(fmt::format("the end of pass {} was given to task {} together with splits",
+                                   out.pass, to_string(out.task)));
     out.splits.over = {in.getOver().getAlone(), in.getOver().getRunning()};
     return out;
   default:

@@ -29,8 +29,13 @@ job_keeper keep_job(caf::actor_system& system, const std::shared_ptr<dispatcher_
     .start = [&system, about, log, store](const std::vector<worker_change>& present) -> job_handle {
       return port::spawn<job_state>(system, about, store.value(), present, log);
     },
-    .running =
-      [store] { return store ? (*store)->record().running() : std::vector<placed_task>{}; },
+    .left =
+      [store] {
+        if (!store)
+          return job_remains{};
+        const auto record = (*store)->record();
+        return job_remains{record.running(), record.past(), record.has_collected()};
+      },
     .over = [stores, id = about.id] { stores->drop(id); },
   };
 }

@@ -32,6 +32,8 @@ void write_dataset_def(schema::DatasetDef::Builder out, const dataset_def& what)
     out.setElementSpec(data_of(what.spec));
   if (!what.fingerprint.empty())
     out.setFingerprint(data_of(what.fingerprint));
+  if (!what.warning.empty())
+    out.setWarning(text_of(what.warning));
 }
 
 } // namespace headrace

@@ -24,6 +24,7 @@ struct dataset_def {
   buffer graph;
   buffer spec;
   std::string fingerprint;
+  std::string warning = {}; ///< for whoever registered it; mostly empty
 };
 
 } // namespace headrace

@@ -4,6 +4,15 @@
 
 namespace headrace {
 
+iteration_losses& iteration_losses::operator+=(const iteration_losses& more) {
+  tasks += more.tasks;
+  splits += more.splits;
+  reread += more.reread;
+  elements += more.elements;
+  repeated += more.repeated;
+  return *this;
+}
+
 std::string describe(const iteration_losses& what, sharding_policy mode) {
   const auto many = [](uint64_t n, const char* one) {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
@@ -13,12 +22,22 @@ std::string describe(const iteration_losses& what, sharding_policy mode) {
                       : fmt::format("up to {} of workers that had gone before were with a trainer "
                                     "that is gone",
                                     many(what.elements, "element"));
+  if (what.tasks == 0 && what.repeated != 0)
+    return fmt::format("elements of up to {} of this epoch may have come twice: workers were lost, "
+                       "or trainers with rows of workers that had gone before, and others read "
+                       "again what may not have been handed out",
+                       many(what.repeated, "split"));
   if (what.tasks == 0)
     return held.empty() ? held : "this epoch is incomplete: " + held;
   if (mode == sharding_policy::off)
     return fmt::format("this epoch is incomplete: {} lost while they read, so that as many copies "
                        "of the dataset ended early",
                        what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were");
+  if (is_static(mode))
+    return fmt::format("{} gone while they read, and their shards were read from the beginning "
+                       "again, so that elements may have come twice{}{}",
+                       what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
+                       held.empty() ? "" : "; this epoch is incomplete: ", held);
   return fmt::format(
     "this epoch is incomplete: {} lost, and with {} rows of up to {}{}{}{}",
     what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",

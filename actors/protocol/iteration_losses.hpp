@@ -14,15 +14,20 @@ struct iteration_losses {
   /// Splits of which rows may be missing; at most so many. Under OFF none are counted: the copy
   /// of each lost task ended early.
   uint64_t splits = 0;
-  uint64_t reread = 0; ///< splits of lost tasks that reached no reader, and are for others
+  /// Splits of lost tasks, or that readers which are gone held, that are for others.
+  uint64_t reread = 0;
   /// Elements of workers that were gone by then, that a trainer held when it was gone, too; at most
   /// so many.
   uint64_t elements = 0;
+  /// Of `reread`: splits of which rows may have been handed out before.
+  uint64_t repeated = 0;
 
+  iteration_losses& operator+=(const iteration_losses& more);
   friend bool operator==(const iteration_losses&, const iteration_losses&) = default;
 };
 
-/// What a trainer should know of them, in one sentence; empty if nothing is lost.
+/// What a trainer should know of them, in one sentence; empty if nothing is lost nor may have come
+/// twice.
 std::string describe(const iteration_losses& what, sharding_policy mode);
 
 } // namespace headrace

@@ -1,12 +1,16 @@
 #pragma once
 
+#include "headrace/actors/protocol/job_past.hpp"
+#include "headrace/actors/protocol/job_terms.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <string>
+#include <vector>
 
 namespace headrace {
 
@@ -20,10 +24,16 @@ struct job_description {
   std::string fingerprint; ///< SHA-256 of it
   split_plan plan;         ///< of it
   lease_timing timing;
-  /// How long a named job that nobody reads is kept.
-  duration idle_job = std::chrono::minutes{5};
+  job_terms terms;
   /// How long a worker may take to answer that it has a task.
   duration start_timeout = std::chrono::seconds{5};
+  /// Repetitions that were over before this job began: earlier ones of its name had them.
+  job_past past = {};
+  /// Under a static policy: the dispatcher's list of workers, each of which has a shard.
+  std::vector<std::string> worker_addresses = {};
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+
+  uint32_t shards() const noexcept { return static_cast<uint32_t>(worker_addresses.size()); }
 };
 
 /// A task and the worker that it was given to.

@@ -3,9 +3,9 @@
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
-#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -18,13 +18,13 @@ void write_open_iteration(schema::OpenIteration::Builder out, const open_iterati
     write_dataset_registration(out.initDataset(), *what.dataset);
   out.setJobName(what.job_name);
   out.setRepetition(what.repetition);
-  out.setProcessingMode(to_schema(what.policy));
+  write_parameters(out.initParameters(), what.parameters);
   out.setJobId(what.job.value);
   out.setNodeId(what.node);
 }
 
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
-  HEADRACE_ASSIGN(const auto policy, from_schema(in.getProcessingMode()));
+  HEADRACE_ASSIGN(const auto parameters, read_parameters(in.getParameters()));
   return open_iteration{
     .consumer = consumer_id{in.getConsumerId()},
     .dataset_id = std::string{text_of(in.getDatasetId())},
@@ -32,7 +32,7 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
       in.hasDataset() ? std::optional{read_dataset_registration(in.getDataset())} : std::nullopt,
     .job_name = std::string{text_of(in.getJobName())},
     .repetition = in.getRepetition(),
-    .policy = policy,
+    .parameters = parameters,
     .job = job_id{in.getJobId()},
     .node = in.getNodeId(),
   };
@@ -80,9 +80,11 @@ void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartb
   write_receipts(out.initReceipts(static_cast<unsigned>(what.receipts.size())), what.receipts);
   write_marks(out.initMarks(static_cast<unsigned>(what.handed_out.size())), what.who.consumer,
               what.handed_out);
+  out.setWaits(what.waits);
 }
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
-  return {read_reader_from(in), read_receipts(in.getReceipts()), read_marks(in.getMarks())};
+  return {read_reader_from(in), read_receipts(in.getReceipts()), read_marks(in.getMarks()),
+          in.getWaits()};
 }
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {
   write_reader_to(out, what.who);
@@ -124,9 +126,10 @@ void write_losses(schema::IterationLosses::Builder out, const iteration_losses& 
   out.setSplits(what.splits);
   out.setReread(what.reread);
   out.setElements(what.elements);
+  out.setRepeated(what.repeated);
 }
 iteration_losses read_losses(schema::IterationLosses::Reader in) {
-  return {in.getTasks(), in.getSplits(), in.getReread(), in.getElements()};
+  return {in.getTasks(), in.getSplits(), in.getReread(), in.getElements(), in.getRepeated()};
 }
 
 void write_iteration(schema::Iteration::Builder out, const iteration_view& what) {
@@ -135,6 +138,8 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   out.setVersion(what.version);
   out.setFinished(what.finished);
   out.setShared(what.shared);
+  out.setOverBefore(what.over_before);
+  out.setEmpty(what.empty);
   write_timing(out.initTiming(), what.timing);
   if (!what.failure.ok())
     write_failure(out.initFailure().initFailed(), what.failure);
@@ -145,6 +150,11 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   write_losses(out.initLosses(), what.losses);
   auto held = out.initHeld(static_cast<unsigned>(what.held.size()));
   for (unsigned i = 0; i < held.size(); ++i) held.set(i, what.held[i].value);
+  out.setSince(what.since);
+  auto gone = out.initGone(static_cast<unsigned>(what.gone.size()));
+  for (unsigned i = 0; i < gone.size(); ++i) gone.set(i, what.gone[i].value);
+  auto unserved = out.initUnserved(static_cast<unsigned>(what.unserved.size()));
+  for (unsigned i = 0; i < unserved.size(); ++i) unserved.set(i, what.unserved[i]);
 }
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
@@ -172,6 +182,11 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   for (auto id : in.getLost()) out.lost.emplace_back(id);
   out.losses = read_losses(in.getLosses());
   for (auto id : in.getHeld()) out.held.emplace_back(id);
+  out.since = in.getSince();
+  for (auto id : in.getGone()) out.gone.emplace_back(id);
+  for (auto entry : in.getUnserved()) out.unserved.emplace_back(text_of(entry));
+  out.over_before = in.getOverBefore();
+  out.empty = in.getEmpty();
   return out;
 }
 

@@ -2,9 +2,9 @@
 
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/actors/protocol/iteration_losses.hpp"
+#include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/protocol/timing.hpp"
-#include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/base/status.hpp"
 
@@ -29,7 +29,7 @@ struct open_iteration {
   /// How often this consumer's dataset was iterated before: the repetition of a named job that it
   /// asks for.
   uint64_t repetition = 0;
-  sharding_policy policy = sharding_policy::off;
+  job_parameters parameters = {};
   /// The job that it reads; zero before it knows one. If that job has failed the answer is the
   /// failure, never another job.
   job_id job;
@@ -52,6 +52,9 @@ struct reader_heartbeat {
   /// By task that is over: the elements of its stream that the trainer was given. Of those that the
   /// job asks for (`iteration_view::held`).
   std::map<task_id, uint64_t> handed_out = {};
+  /// The trainer waits, and nothing has come for a heartbeat: what silent readers hold may be what
+  /// it waits for.
+  bool waits = false;
 };
 
 /// A reader leaves in order.
@@ -73,8 +76,8 @@ struct task_address {
   friend bool operator==(const task_address&, const task_address&) = default;
 };
 
-/// One repetition of a job as its readers need to know it. Sent whole when it changes: there are as
-/// many tasks as workers.
+/// One repetition of a job as its readers need to know it: whole as an answer, and what changed
+/// when it changes (`iteration_change.hpp`).
 struct iteration_view {
   job_id job;
   uint64_t repetition = 0;
@@ -94,6 +97,15 @@ struct iteration_view {
   /// job knows: each says with its heartbeats how far it is.
   std::vector<task_id> held;
   iteration_losses losses; ///< so far
+  /// Not zero: of the tasks only those are named that changed since that version.
+  uint64_t since = 0;
+  std::vector<task_id> gone; ///< since then: neither running, nor starting, nor lost
+  /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
+  /// their end, and for which no task runs or starts.
+  std::vector<std::string> unserved = {};
+  /// Of one that is finished: its job was over before this consumer asked.
+  bool over_before = false;
+  bool empty = false; ///< finished, and no element was given to anybody
 };
 
 } // namespace headrace

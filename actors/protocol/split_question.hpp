@@ -2,11 +2,13 @@
 
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
+#include "headrace/pipeline/iterator/splits_done.hpp"
 
 #include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace headrace {
 
@@ -18,6 +20,31 @@ struct split_question {
   uint64_t pass = 0;   ///< how often the source was started over
   uint64_t number = 0;
   friend auto operator<=>(const split_question&, const split_question&) = default;
+};
+
+/// The answer to a question for splits. What is leased may be in many pieces, as where a lost
+/// worker had read ahead in another order: each piece answers a question, and a round trip brings
+/// many.
+struct lease_answer {
+  lease_answer() = default;
+  lease_answer(const split_answer& what) : first(what) {}
+  lease_answer(const split_range& what) : first(what) {}
+  lease_answer(const pass_over& how) : first(how) {}
+
+  /// Calls `f(question, answer)` for `asked` and for those after it that are answered, too.
+  template <class F>
+  void for_each(split_question asked, F&& f) const {
+    f(asked, first);
+    for (const auto& splits : more) {
+      ++asked.number;
+      f(asked, split_answer{splits});
+    }
+  }
+  friend bool operator==(const lease_answer&, const lease_answer&) = default;
+
+  split_answer first;
+  std::vector<split_range>
+    more; ///< of the same pass; each answers the question after the one before
 };
 
 /// What a task has not begun to read of a pass over a source: the last one that it came to, if the
@@ -53,6 +80,9 @@ struct splits_wish {
   std::optional<unread_splits> closes = {};
   /// Nothing is asked: readers are gone, and the job must know what the task's readers were given.
   std::optional<given_account> given = {};
+  /// Beside a question: what the task is done with, and its readers. Of a job that reads splits of
+  /// lost tasks again although rows of them may have been handed out.
+  std::vector<splits_done> done = {};
 };
 
 } // namespace headrace

@@ -10,6 +10,10 @@ namespace headrace {
 void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits& what);
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
 
+void write_done(capnp::List<schema::SplitsDone>::Builder out, const std::vector<splits_done>& what);
+/// A kind of place that this build does not know counts as none: less is done than was said.
+std::vector<splits_done> read_done(capnp::List<schema::SplitsDone>::Reader in);
+
 void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);
 std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in);
 
@@ -18,8 +22,8 @@ std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader i
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what);
 splits_request read_splits_request(schema::LeaseSplits::Reader in);
 
-void write_splits_answer(schema::SplitsLeased::Builder out, const split_answer& what);
+void write_splits_answer(schema::SplitsLeased::Builder out, const lease_answer& what);
 /// A kind of answer that this build does not know is `unimplemented`, named by its number.
-result<split_answer> read_splits_answer(schema::SplitsLeased::Reader in);
+result<lease_answer> read_splits_answer(schema::SplitsLeased::Reader in);
 
 } // namespace headrace

@@ -23,10 +23,14 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
   write_task_readers(out.initReaders(), what.readers);
   out.setLeaseNs(static_cast<uint64_t>(what.lease.count()));
   out.setEager(what.eager);
+  out.setShards(what.shards);
+  out.setShard(what.shard);
+  out.setGuarantee(to_schema(what.guarantee));
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
   HEADRACE_ASSIGN(const auto policy, from_schema(in.getProcessingMode()));
+  HEADRACE_ASSIGN(const auto guarantee, from_schema(in.getGuarantee()));
   return task_order{
     .id = task_id{in.getTaskId()},
     .life = incarnation{in.getIncarnation()},
@@ -39,6 +43,9 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
     .readers = read_task_readers(in.getReaders()),
     .lease = duration{static_cast<int64_t>(in.getLeaseNs())},
     .eager = in.getEager(),
+    .shards = in.getShards(),
+    .shard = in.getShard(),
+    .guarantee = guarantee,
   };
 }
 

@@ -3,6 +3,7 @@
 #include "headrace/runtime/base/ids.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct worker_info {
   std::string boot_id;      ///< equal for all processes of one host
   std::vector<std::string> tags;
   uint32_t pid = 0;
+  /// Its index in the dispatcher's list of workers, where there is one: its shard of a dataset
+  /// under a static policy. The dispatcher says it; a worker does not know.
+  std::optional<uint32_t> shard = {};
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };
 

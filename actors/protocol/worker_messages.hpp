@@ -6,6 +6,7 @@
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -48,6 +49,11 @@ struct task_order {
   /// May lease splits before a reader opens a stream: no reader can take the iteration for over
   /// without having heard of this task.
   bool eager = false;
+  /// Under a static policy: how many workers share the dataset, and which of them this one is.
+  uint32_t shards = 0;
+  uint32_t shard = 0;
+  /// `at_least_once`: says what it and its readers are done with, with its questions for splits.
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 
@@ -99,7 +105,7 @@ struct heartbeat_heard {
   std::vector<task_id> unwanted; ///< tasks of it that no job needs: they are to stop
 };
 
-/// A task asks for splits of one pass over one source, which is answered with a split_answer. All
+/// A task asks for splits of one pass over one source, which is answered with a lease_answer. All
 /// that it was given of that pass and source before has been read. Or it closes a pass, which is
 /// answered with ok.
 struct splits_request {

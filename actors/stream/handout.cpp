@@ -123,16 +123,22 @@ void handout::erase(task_id from) {
   queues_.erase(from);
 }
 
-void handout::finish(status how, std::string remark) {
+void handout::finish(status how, std::string remark, bool empty) {
   std::unique_lock lock{mutex_};
   if (!end_) {
     end_ = std::move(how);
     remark_ = std::move(remark);
+    empty_ = empty;
   }
   changed_.notify_one();
   const bool waited = waiting_;
   lock.unlock();
   tell_of_arrival(waited);
+}
+
+bool handout::was_empty() {
+  std::lock_guard lock{mutex_};
+  return end_ && empty_;
 }
 
 std::string handout::take_remark() {

@@ -57,7 +57,8 @@ public:
   void erase(task_id from);
   /// Nothing comes any more, well or not. The first call holds. `remark`: what the trainer should
   /// know of what it was given, or empty.
-  void finish(status how, std::string remark = {});
+  /// `empty`: no element was given to anybody, here or elsewhere.
+  void finish(status how, std::string remark = {}, bool empty = false);
 
   /// In elements of one task's stream.
   struct marks {
@@ -88,6 +89,8 @@ public:
                       std::shared_ptr<const block>& rows, status& how);
   /// What is to be said of the whole, once it is over; then empty.
   std::string take_remark();
+  /// It has ended, and no element was given to anybody.
+  bool was_empty();
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
   /// with `next`.
   int64_t claim() noexcept {
@@ -144,6 +147,7 @@ private:
   uint64_t quiet_bytes_ = 0;
   std::optional<status> end_;
   std::string remark_;
+  bool empty_ = false;
   std::atomic<bool> told_{false}; ///< woken, and nobody has looked yet
 };
 

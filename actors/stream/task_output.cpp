@@ -19,7 +19,8 @@ constexpr size_t quantum_bytes = 1 << 20;
 void task_output::produced(block rows) {
   pending_bytes_ += rows.bytes();
   pending_rows_ += rows.rows;
-  pending_.push_back(std::move(rows));
+  const auto number = std::exchange(produced_, produced_ + rows.rows);
+  pending_.push_back({number, std::move(rows)});
 }
 
 void task_output::exhausted() { exhausted_ = true; }
@@ -126,6 +127,7 @@ void task_output::forget_through(stream& of, uint64_t mark) {
       of.retained_bytes -= front.bytes;
       front.rows = front.rows.slice(gone, front.rows.rows - gone);
       front.first = of.handed_out;
+      front.number += gone;
       front.bytes = front.rows.bytes();
       of.retained_bytes += front.bytes;
     }
@@ -145,7 +147,7 @@ void task_output::put_back(stream& from, uint64_t mark) {
     auto back = last.rows.slice(stays, last.rows.rows - stays);
     pending_bytes_ += back.bytes();
     pending_rows_ += back.rows;
-    pending_.push_front(std::move(back));
+    pending_.push_front({last.number + stays, std::move(back)});
     if (stays != 0) {
       last.rows = last.rows.slice(0, stays);
       last.bytes = last.rows.bytes();
@@ -161,8 +163,8 @@ void task_output::put_back(stream& from, uint64_t mark) {
 
 // -- dealing ----------------------------------------------------------------------
 
-block task_output::take(uint64_t rows, size_t bytes) {
-  auto& front = pending_.front();
+task_output::piece task_output::take(uint64_t rows, size_t bytes) {
+  auto& [number, front] = pending_.front();
   const auto size = front.bytes();
   auto count = std::min<uint64_t>(rows, front.rows);
   // Rows of one block are taken to be of one size; a block of one row goes whole.
@@ -171,12 +173,13 @@ block task_output::take(uint64_t rows, size_t bytes) {
   pending_bytes_ -= size;
   pending_rows_ -= count;
   if (count == front.rows) {
-    auto out = std::move(front);
+    auto out = std::move(pending_.front());
     pending_.pop_front();
     return out;
   }
-  auto out = front.slice(0, count);
+  piece out{number, front.slice(0, count)};
   front = front.slice(count, front.rows - count);
+  number += count;
   pending_bytes_ += front.bytes();
   return out;
 }
@@ -188,11 +191,11 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   const auto bytes =
     std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
   // Room for a crumb of a block is not worth a message: more will be free soon.
-  const auto& front = pending_.front();
+  const auto& front = pending_.front().rows;
   if (!to.retained.empty() && bytes < std::min<size_t>(front.bytes(), to.window_bytes / 4))
     return false;
-  auto given = take(rows, std::min(bytes, quantum_bytes));
-  kept record{to.sent, given, given.bytes()};
+  auto [number, given] = take(rows, std::min(bytes, quantum_bytes));
+  kept record{to.sent, number, given, given.bytes()};
   to.sent += given.rows;
   to.retained_bytes += record.bytes;
   to.waiting = false; // until it says so again
@@ -333,6 +336,14 @@ std::map<consumer_id, reader_marks> task_output::held() const {
   for (const auto& [who, s] : streams_)
     if (s.handed_out < s.sent)
       out[who] = {s.sent, s.handed_out};
+  return out;
+}
+
+uint64_t task_output::handed_out_below() const noexcept {
+  auto out = produced_;
+  for (const auto& x : pending_) out = std::min(out, x.number);
+  for (const auto& [who, s] : streams_)
+    for (const auto& x : s.retained) out = std::min(out, x.number);
   return out;
 }
 

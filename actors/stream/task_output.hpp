@@ -81,6 +81,8 @@ public:
   bool delivered() const noexcept;
   /// Readers that have rows which they did not hand out.
   std::map<consumer_id, reader_marks> held() const;
+  /// All rows that were produced before this many were handed out.
+  uint64_t handed_out_below() const noexcept;
   /// Of which splits rows were handed out, where that is remembered.
   const reached_splits& given() const noexcept { return given_; }
   /// Rows and bytes that wait for credit.
@@ -90,8 +92,14 @@ public:
   size_t retained_bytes() const noexcept;
 
 private:
+  /// What waits to be dealt.
+  struct piece {
+    uint64_t number = 0; ///< rows that were produced before it
+    block rows;
+  };
   struct kept {
     uint64_t first = 0;
+    uint64_t number = 0; ///< rows that were produced before it
     block rows;
     size_t bytes = 0;
   };
@@ -125,7 +133,7 @@ private:
   void forget_through(stream& of, uint64_t mark);
 
   void put_back(stream& from, uint64_t mark);
-  block take(uint64_t rows, size_t bytes);
+  piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
   void serve_the_starved(std::vector<action>& out);
   /// All consumers, beginning after the one that was served last.
@@ -138,7 +146,8 @@ private:
   bool accounts_;
   bool exhausted_ = false;
   bool leaving_ = false;
-  std::deque<block> pending_;
+  std::deque<piece> pending_;
+  uint64_t produced_ = 0; ///< rows
   size_t pending_bytes_ = 0;
   uint64_t pending_rows_ = 0;
   std::map<consumer_id, stream> streams_;

@@ -25,7 +25,7 @@ void inner_services::name(const dataset_node& node, uint64_t run) {
   auto about = node.service;
   about.job_name = fmt::format("input {} of run {:016x}", named_.size(), run);
   // Passes of a repeat around it are repetitions of that job, counted alike by all tasks.
-  about.iterations = std::make_shared<std::atomic<uint64_t>>(0);
+  about.iterations = std::make_shared<service_iterations>();
   named_.emplace(&node, std::move(about));
 }
 

@@ -30,6 +30,7 @@ struct runner::shared {
   std::thread::id thread;
   std::atomic<uint64_t> ignored = 0;    ///< failed elements that the pipeline left out
   duration waited_for_splits{0};        ///< that thread's, since the last block
+  time_point says_done_at{};            ///< the thread's
   std::unique_ptr<split_dealer> dealer; ///< null under OFF
   std::set<split_question> asked;       ///< threads wait for the answers
   std::set<split_question> closed; ///< of passes that are not read on: what nobody answered yet
@@ -42,6 +43,7 @@ struct runner::shared {
   void count_ignored(uint64_t more);
   void run();
   void give(block rows, size_t bytes);
+  void say_done(const iterator& source, uint64_t rows);
   result<split_answer> next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                    const std::shared_ptr<const split_listing>& listing);
   void close_splits(uint32_t source, uint64_t pass, split_range unread);
@@ -51,6 +53,11 @@ struct runner::shared {
 };
 
 namespace {
+
+/// How often a runner says what it is done with, at most: that costs less than a hundredth of its
+/// time, also where a position is as large as the buffer of a shuffle.
+constexpr auto done_interval = std::chrono::milliseconds{50};
+constexpr int done_share = 100;
 
 /// Zero if the clock cannot be read.
 duration cpu_time_of(clockid_t which) {
@@ -76,6 +83,26 @@ public:
 private:
   Shared& from_;
 };
+
+/// How many elements there are, at most `most`.
+result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
+                           const iterator_context& context) {
+  HEADRACE_ASSIGN(auto source, make_iterator(names, context));
+  int64_t out = 0;
+  status failed;
+  while (out < most) {
+    const auto rows = source->next({.rows = static_cast<size_t>(most - out)});
+    if (!rows)
+      break;
+    // One that failed is an element in its place, unless it is why there are no more.
+    if (!rows->errors.empty() && failed.ok())
+      failed = rows->errors.front().why;
+    out += static_cast<int64_t>(rows->rows);
+  }
+  if (out < most && !failed.ok())
+    return failed;
+  return out;
+}
 
 } // namespace
 
@@ -137,6 +164,18 @@ void runner::shared::give(block rows, size_t bytes) {
   goes_on_at = SIZE_MAX;
 }
 
+void runner::shared::say_done(const iterator& source, uint64_t rows) {
+  const auto begin = clock::system().now();
+  if (!what.says_done || begin < says_done_at)
+    return;
+  auto done = splits_done_at(*source.save());
+  const auto end = clock::system().now();
+  says_done_at = end + std::max<duration>(done_interval, done_share * (end - begin));
+  std::lock_guard lock{mutex};
+  if (done && !stopped && hear.done)
+    hear.done(rows, *std::move(done));
+}
+
 void runner::shared::count_ignored(uint64_t more) {
   const auto sum = ignored += more;
   // An earlier runner may have come further.
@@ -154,7 +193,11 @@ status runner::shared::pull() {
   run_caches caches;
   context.caches = &caches;
   context.find_function = what.find_function;
-  inner_services services{what.graph, what.leases_splits, what.seed, what.open_distribute};
+  const auto count = [&](const dataset_ptr& names, int64_t most) {
+    return count_rows(names, most, context);
+  };
+  HEADRACE_ASSIGN(const auto graph, auto_shard(what.graph, what.policy, what.shard, count));
+  inner_services services{graph, what.leases_splits, what.seed, what.open_distribute};
   context.distribute = [&](const dataset_node& node) {
     return services.open(node, halt.get_token());
   };
@@ -162,13 +205,14 @@ status runner::shared::pull() {
   context.repetition = what.repetition;
   if (what.ignored)
     context.ignored = [this](uint64_t more) { count_ignored(more); };
-  HEADRACE_ASSIGN(auto source, make_iterator(what.graph, context));
+  HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
   // However this ends: threads that read ahead may wait for splits, and are waited for.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
     &halt, [](std::stop_source* x) { x->request_stop(); }};
   thread = std::this_thread::get_id();
   block_ramp ramp;
   auto skip = what.skip_rows;
+  uint64_t given = 0;
   while (!halt.stop_requested()) {
     // What a row costs is what counts, not how busy the machine is, nor how far off the job.
     waited_for_splits = {};
@@ -177,6 +221,7 @@ status runner::shared::pull() {
     if (!rows)
       break;
     ramp.record(rows->rows, rows->bytes(), timer.took() - waited_for_splits);
+    given += rows->rows;
     if (const auto dropped = std::min<uint64_t>(skip, rows->rows); dropped != 0) {
       skip -= dropped;
       if (dropped == rows->rows)
@@ -185,6 +230,7 @@ status runner::shared::pull() {
     }
     const auto bytes = rows->bytes();
     give(*std::move(rows), bytes);
+    say_done(*source, given);
   }
   // What it did not read is for others, unless it broke off.
   source.reset();
@@ -257,7 +303,7 @@ void runner::taken(size_t bytes) {
     shared_->changed.notify_all();
 }
 
-void runner::give_splits(const split_question& which, result<split_answer> what) {
+void runner::give_splits(const split_question& which, const result<lease_answer>& what) {
   std::lock_guard lock{shared_->mutex};
   if (shared_->closed.erase(which) == 0) {
     if (shared_->asked.erase(which) == 0)

@@ -3,6 +3,7 @@
 #include "headrace/actors/stopping_threads.hpp"
 #include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
+#include "headrace/pipeline/graph/auto_shard.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -28,9 +29,14 @@ public:
     uint64_t seed = 0;
     uint64_t repetition = 0;
     bool leases_splits = false; ///< DYNAMIC
-    split_log replay;           ///< what the task was given already
-    bool leaving = false;       ///< nothing more is asked, see `leave`
-    uint64_t skip_rows = 0;     ///< what earlier runners have given away
+    /// Under a static policy: the part of the graph's elements that it gives.
+    sharding_policy policy = sharding_policy::off;
+    shard_place shard;
+    split_log replay;       ///< what the task was given already
+    bool leaving = false;   ///< nothing more is asked, see `leave`
+    uint64_t skip_rows = 0; ///< what earlier runners have given away
+    /// Says now and then what the pipeline is done with: at_least_once.
+    bool says_done = false;
     /// Bytes given and not taken: few, so that they are still in the cache when they are sent. Two
     /// blocks may be outstanding however large they are.
     size_t most_outstanding = 1 << 20;
@@ -49,6 +55,9 @@ public:
     std::function<void(block)> produced;
     /// The answer comes through `give_splits`, unless `leave` makes it needless. Several may wait.
     std::function<void(splits_wish)> wants_splits;
+    /// The pipeline has given so many rows, those included that it skipped, and nothing that comes
+    /// later is made of these splits. May be empty.
+    std::function<void(uint64_t, std::vector<splits_done>)> done = {};
     /// The last call, unless it was stopped. The pipeline came to its end, or could not be made.
     std::function<void(status)> ended;
     /// The last call, unless it was stopped. Something was thrown that no operator caught.
@@ -66,7 +75,7 @@ public:
   /// Bytes of blocks that were taken off our hands.
   void taken(size_t bytes);
   /// The answer to that question; to what was closed any answer says that the job knows.
-  void give_splits(const split_question& which, result<split_answer> what);
+  void give_splits(const split_question& which, const result<lease_answer>& what);
   /// As `split_dealer::exhausted`; true under OFF.
   bool exhausted() const;
   /// The pipeline comes to its end after what was begun. Says what was not.

@@ -73,21 +73,24 @@ unread_splits split_dealer::unread_of(uint32_t source) const {
   unread_splits out{source, std::max(at != places_.end() ? at->second.pass : 0,
                                      log_.last_pass(source).value_or(0))};
   out.answered = log_.count(source, out.pass);
-  const auto begun = begun_.find(source);
-  const bool is_begun = begun != begun_.end() && begun->second == std::pair{out.pass, out.answered};
+  const auto here = at != places_.end() && at->second.pass == out.pass ? at->second : place{};
+  // Those that advance with others are read as far as any of them was given.
+  if (!alone(source) || here.closed)
+    return out;
   // What an earlier runner was given may have been produced, and dealt, up to any row.
-  if (!alone(source) || out.answered == 0 || is_begun)
+  const auto begun = begun_.find(source);
+  const auto before =
+    begun != begun_.end() && begun->second.first == out.pass ? begun->second.second : 0;
+  if (here.left.count != 0 && here.number > before) {
+    out.rest = here.left;
+    out.answered = here.number;
     return out;
-  const auto* found = log_.find({source, out.pass, out.answered - 1});
-  if (found == nullptr || !*found
-      || (at != places_.end() && at->second.pass == out.pass && at->second.closed))
-    return out;
-  const auto& last = *found;
-  const bool taken =
-    at != places_.end() && at->second.pass == out.pass && at->second.number == out.answered;
-  const auto& rest = taken ? at->second.left : *last;
-  if (rest.count != 0)
-    out.rest = rest;
+  }
+  const auto next = std::max(here.number, before);
+  if (const auto* found = log_.find({source, out.pass, next}); found != nullptr && *found) {
+    out.rest = **found;
+    out.answered = next + 1;
+  }
   return out;
 }
 
@@ -159,9 +162,9 @@ std::vector<unread_splits> split_dealer::leave() {
     out.push_back(unread);
   }
   for (const auto& unread : out) {
+    log_.cut(unread);
     if (unread.rest.count == 0)
       continue;
-    log_.cut(unread);
     if (auto& at = places_[unread.source]; at.pass == unread.pass && at.number == unread.answered)
       at.left = {};
   }

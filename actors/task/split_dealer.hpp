@@ -26,7 +26,9 @@ public:
   /// What a source reads next in a pass; or what is to be asked, before it is called again.
   next_step next(uint32_t source, uint64_t pass);
   /// The answer to what was to be asked.
-  void answered(const split_question& which, split_log::answer what) { log_.add(which, what); }
+  void answered(const split_question& which, const lease_answer& what) {
+    what.for_each(which, [this](const auto& asked, const auto& given) { log_.add(asked, given); });
+  }
   /// The source reads no more of that pass, which is not over; of the splits that it was given last
   /// it has not begun `unread`. Says what the job is to be told, once no source that advances with
   /// it reads on. What is told that is of a group is of all its sources.

@@ -46,10 +46,18 @@ public:
       return {};
     return after->first.second;
   }
-  /// The last answer is read up to there only. @pre it is splits, and `unread` a tail of them
+  /// Of that pass only what is not unread counts. @pre what is unread of the last answer is a tail
   void cut(const unread_splits& unread) {
-    if (unread.rest.count != 0)
-      answers_.at({unread.source, unread.pass}).kept.back()->count -= unread.rest.count;
+    const auto at = answers_.find({unread.source, unread.pass});
+    if (at == answers_.end())
+      return;
+    auto& known = at->second;
+    while (known.count() > unread.answered && !known.kept.empty()) {
+      known.kept.pop_back();
+      --size_;
+    }
+    if (unread.rest.count != 0 && !known.kept.empty())
+      known.kept.back()->count -= unread.rest.count;
   }
   /// Answers to earlier questions about that pass, and earlier passes of the source, are not needed
   /// any more.

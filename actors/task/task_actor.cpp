@@ -79,9 +79,12 @@ result<caf::actor> task_state::run(uint64_t number) {
     .seed = order.seed,
     .repetition = order.repetition,
     .leases_splits = order.policy == sharding_policy::dynamic,
+    .policy = order.policy,
+    .shard = {.shards = order.shards, .index = order.shard},
     .replay = std::move(start.replay),
     .leaving = start.leaving,
     .skip_rows = start.skip_rows,
+    .says_done = order.guarantee == delivery_guarantee::at_least_once,
     .find_function = options_.find_function,
     .open_distribute = options_.open_distribute,
     .threads = options_.threads,
@@ -99,6 +102,10 @@ result<caf::actor> task_state::run(uint64_t number) {
       [tell, number](splits_wish wish) {
         tell(splits_wanted{number, std::move(wish)});
       },
+    .done =
+      [tell, number](uint64_t rows, std::vector<splits_done> splits) {
+        tell(run_done{number, rows, std::move(splits)});
+      },
     .ended =
       [tell, number](status how) {
         tell(run_ended{number, std::move(how)});
@@ -114,6 +121,8 @@ result<caf::actor> task_state::run(uint64_t number) {
 void task_state::on(const rows_produced& what) {
   carry_out(core().produced(what.run, what.rows, now()));
 }
+
+void task_state::on(const run_done& what) { core().run_done(what); }
 
 void task_state::on(const run_ended& what) {
   carry_out(core().run_ended(what.run, what.how, runner_ && !runner_->exhausted(), now()));

@@ -26,6 +26,7 @@ public:
 
 private:
   void on(const rows_produced& what);
+  void on(const run_done& what);
   void on(const run_ended& what);
   void on(const splits_wanted& what);
   void on(const splits_answered& what);

@@ -28,7 +28,7 @@ struct start_runner {};
 /// The runner's answer to what it wants.
 struct give_splits {
   split_question which;
-  result<split_answer> what;
+  result<lease_answer> what;
 };
 /// So many bytes of the runner's blocks are off its hands.
 struct take_over_bytes {

@@ -111,6 +111,11 @@ produce::commands task_core::produced(uint64_t run, block rows, time_point now) 
   });
 }
 
+void task_core::run_done(const headrace::run_done& what) {
+  if (what.run == run_ && !over_)
+    done_.add(what.rows, what.splits);
+}
+
 produce::commands task_core::run_ended(uint64_t run, const status& how, bool by_itself,
                                        time_point now) {
   if (run != run_ || over_)
@@ -139,14 +144,17 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
     }
     // An answer to an earlier runner may have come after this one had begun.
     if (const auto* known = splits_.find(which))
-      return then(produce::give_splits{which, *known});
+      return then(produce::give_splits{which, lease_answer{*known}});
     asked_.insert(which);
-    report(now, what);
+    auto wish = what;
+    if (!done_.empty())
+      wish.wish.done = done_.through(output_.handed_out_below());
+    report(now, std::move(wish));
   });
 }
 
 produce::commands task_core::splits_answered(const split_question& which,
-                                             const result<split_answer>& what) {
+                                             const result<lease_answer>& what) {
   // Of a task that leaves the answer goes back as it came.
   if (leaving_ || over_)
     return {};
@@ -157,7 +165,8 @@ produce::commands task_core::splits_answered(const split_question& which,
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
     if (what && replayable_) {
-      splits_.add(which, *what);
+      what->for_each(which,
+                     [this](const auto& asked, const auto& given) { splits_.add(asked, given); });
       if (splits_.size() > limits_.most_splits) {
         splits_ = {};
         replayable_ = false;
@@ -203,8 +212,9 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
 void task_core::finish(time_point now) {
   over_ = true;
   // Under OFF a copy ends with its worker, with what is held of it.
-  auto held =
-    order_.shared && leases_splits() ? output_.held() : std::map<consumer_id, reader_marks>{};
+  auto held = order_.shared && order_.policy != sharding_policy::off
+                ? output_.held()
+                : std::map<consumer_id, reader_marks>{};
   // What others hold may be lost with them: only the job knows when that is the end.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_.remaining_ends())

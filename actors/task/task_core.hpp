@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/stream/task_output.hpp"
+#include "headrace/actors/task/done_marks.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_command.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
@@ -51,6 +52,8 @@ public:
   /// Life `run` of the runner begins. cancelled: the task is over.
   result<runner_start> runner_begins(uint64_t run);
   commands produced(uint64_t run, block rows, time_point now);
+  /// It is done with splits. The job is told once the readers are, too.
+  void run_done(const headrace::run_done& what);
   /// The pipeline came to its end, or could not be made.
   /// `by_itself`: its sources had more.
   commands run_ended(uint64_t run, const status& how, bool by_itself, time_point now);
@@ -66,7 +69,7 @@ public:
   // -- the job, by way of the worker ----------------------------------------------------
 
   /// The answer to what was wanted. What was closed is acknowledged by any answer.
-  commands splits_answered(const split_question& which, const result<split_answer>& what);
+  commands splits_answered(const split_question& which, const result<lease_answer>& what);
   /// The worker ends: finish what was begun, and give back the rest.
   commands worker_leaves(time_point now);
   /// Who reads has changed. What a consumer that is gone was sent and has not handed out goes to
@@ -179,6 +182,7 @@ private:
   commands todo_;
 
   task_output output_;
+  done_marks done_;
   split_log splits_;
   bool replayable_ = true; ///< `splits_` holds all that the task was given
   task_numbers numbers_;   ///< without `ignored`

@@ -22,6 +22,14 @@ struct rows_produced {
   block rows;
 };
 
+/// The runner has given so many rows, and is done with splits: nothing that comes later is made of
+/// these.
+struct run_done {
+  uint64_t run = 0;
+  uint64_t rows = 0;
+  std::vector<splits_done> splits;
+};
+
 /// The runner is through: the pipeline ended, or could not be made.
 struct run_ended {
   uint64_t run = 0;
@@ -48,7 +56,7 @@ struct stream_cut {
 /// The job's answer to a request for splits.
 struct splits_answered {
   split_question which;
-  result<split_answer> what;
+  result<lease_answer> what;
 };
 
 /// The worker ends: finish what was begun, and give back the rest.
@@ -66,8 +74,8 @@ struct readers_named {
 
 /// What a task actor hears from its own process.
 using task_event =
-  std::variant<rows_produced, run_ended, splits_wanted, splits_answered, stream_arrived, stream_cut,
-               worker_leaves, task_stops, readers_named>;
+  std::variant<rows_produced, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
+               stream_cut, worker_leaves, task_stops, readers_named>;
 
 /// What a runner's actor hears from its thread: the runner is over, well or not.
 struct runner_over {

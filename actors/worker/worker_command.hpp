@@ -134,7 +134,7 @@ struct drop_task {
 struct give_splits {
   task_id task;
   split_question question;
-  result<split_answer> what;
+  result<lease_answer> what;
 };
 
 /// Have the task finish what it has begun and give back the rest.

@@ -129,7 +129,7 @@ void worker_state::carry_out(const worker::ask_splits& x) {
       if (auto how = status_of(*in); !how)
         return carry_out(core_.splits_answered(id, ask, how));
       if (says)
-        return carry_out(core_.splits_answered(id, ask, split_answer{}));
+        return carry_out(core_.splits_answered(id, ask, lease_answer{}));
       carry_out(core_.splits_answered(
         id, ask, read_splits_answer((*in)->getDispatcher().getSplitsLeased())));
     });

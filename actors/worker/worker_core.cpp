@@ -44,8 +44,17 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
                                               time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
-  if (!what)
-    return {worker::renew_dispatcher{what.status()}};
+  if (!what) {
+    commands out{worker::renew_dispatcher{what.status()}};
+    // Others have its place: what it runs, its jobs have given up.
+    if (const auto code = what.status().code();
+        code == status_code::already_exists || code == status_code::permission_denied) {
+      const auto running = tasks_;
+      for (const auto& [id, task] : running)
+        stop(id, "the dispatcher refuses this worker: " + what.status().message(), out);
+    }
+    return out;
+  }
   self_.id = what->id;
   timing_ = what->timing;
   first_beat_ = true;
@@ -107,7 +116,7 @@ void worker_core::ask_all(task& of, commands& out) {
 }
 
 worker_core::commands worker_core::splits_answered(task_id id, uint64_t ask,
-                                                   const result<split_answer>& what) {
+                                                   const result<lease_answer>& what) {
   if (!what && what.status().code() == status_code::unavailable) {
     lost_ask(id, ask);
     return {};

@@ -83,7 +83,7 @@ public:
 
   /// SplitsLeased, ok for what was closed, or the failure that answered LeaseSplits. Only the
   /// answer to the last request of a question counts.
-  commands splits_answered(task_id id, uint64_t ask, const result<split_answer>& what);
+  commands splits_answered(task_id id, uint64_t ask, const result<lease_answer>& what);
   /// No answer came to LeaseSplits. `deadline_exceeded`: within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
   /// The answer to TaskEnded. `unavailable` is none.

@@ -31,10 +31,12 @@ void add_dispatcher(CLI::App& app, action& chosen) {
   add_endpoint_flags(sub, server.endpoint);
   add_port(sub, "--port", server.endpoint.port, "Port for workers and trainers");
   add_timing_flags(sub, server.heartbeat.emplace(std::chrono::seconds{1}), server.lease);
+  add_job_flags(sub, server.jobs);
   add_work_dir_flag(sub, server.work_dir);
+  add_worker_addresses_flag(sub, server.worker_addresses);
   add_process_flags(sub, given->process);
   sub.callback([given, &chosen] {
-    check_timing(*given->server.heartbeat, given->server.lease);
+    check_timing(*given->server.heartbeat, given->server.lease, given->server.jobs);
     chosen = [given] { return run(*given); };
   });
 }

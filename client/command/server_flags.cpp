@@ -143,11 +143,40 @@ void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease) {
   add_duration(app, "--lease", lease, "How long one that is silent still counts as alive");
 }
 
-void check_timing(duration heartbeat, duration lease) {
-  if (lease < 2 * heartbeat)
-    throw CLI::ValidationError{"--lease must be at least twice --heartbeat: " + duration_text(lease)
-                               + " and " + duration_text(heartbeat)
-                               + " would let workers die of one late message"};
+void add_job_flags(CLI::App& app, job_terms& into) {
+  add_duration(app, "--client-timeout", into.client_timeout,
+               "How long a silent trainer keeps its place, while nobody waits for what it holds");
+  const auto read_timeout = [&into](const std::string& text) {
+    if (text == "never") {
+      into.gc_timeout.reset();
+      return;
+    }
+    const auto parsed = parse_duration(text);
+    if (!parsed)
+      throw CLI::ValidationError{"--job-gc-timeout", parsed.status().message() + ", or never"};
+    into.gc_timeout = *parsed;
+  };
+  app
+    .add_option_function<std::string>(
+      "--job-gc-timeout", read_timeout,
+      "When a job that is not finished and that nobody reads is collected; or never")
+    ->type_name("TIME")
+    ->default_str(into.gc_timeout ? duration_text(*into.gc_timeout) : "never");
+  add_duration(app, "--job-gc-check-interval", into.gc_check_interval,
+               "How often it is looked for such jobs");
+  app.add_flag("--gc-dynamic-sharding-jobs", into.gc_dynamic_sharding_jobs,
+               "Collect jobs under dynamic sharding, too: who comes back to one reads all again");
+}
+
+void check_timing(duration heartbeat, duration lease, const job_terms& jobs) {
+  const auto check = [&](const char* name, duration limit, const char* who) {
+    if (limit < 2 * heartbeat)
+      throw CLI::ValidationError{std::string{name} + " must be at least twice --heartbeat: "
+                                 + duration_text(limit) + " and " + duration_text(heartbeat)
+                                 + " would let " + who + " die of one late message"};
+  };
+  check("--lease", lease, "workers");
+  check("--client-timeout", jobs.client_timeout, "trainers");
 }
 
 void add_work_dir_flag(CLI::App& app, std::string& into) {
@@ -159,6 +188,17 @@ void add_work_dir_flag(CLI::App& app, std::string& into) {
     ->check([](const std::string& given) {
       return given.empty() ? "names no directory" : std::string{};
     });
+}
+
+void add_worker_addresses_flag(CLI::App& app, std::vector<std::string>& into) {
+  app
+    .add_option("--worker-addresses", into,
+                "The workers that may come, with commas between, in the order of their parts of a "
+                "dataset under the processing modes file, data, file_or_data and hint, which need "
+                "this list: HOST, for one at any data port, or HOST:PORT; default: any may come")
+    ->type_name("HOST[:PORT],...")
+    ->delimiter(',')
+    ->allow_extra_args(false);
 }
 
 void add_stuck_flag(CLI::App& app, size_t& into) {

@@ -32,11 +32,16 @@ void add_tls_flags(CLI::App& app, tls_options& into);
 
 /// Adds `--heartbeat` and `--lease`.
 void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease);
-/// For when all is parsed: throws `CLI::ValidationError` if the two do not go together.
-void check_timing(duration heartbeat, duration lease);
+/// Adds `--client-timeout`, `--job-gc-timeout`, `--job-gc-check-interval` and
+/// `--gc-dynamic-sharding-jobs`.
+void add_job_flags(CLI::App& app, job_terms& into);
+/// For when all is parsed: throws `CLI::ValidationError` if they do not go together.
+void check_timing(duration heartbeat, duration lease, const job_terms& jobs);
 
 /// `--work-dir`, of a dispatcher.
 void add_work_dir_flag(CLI::App& app, std::string& into);
+/// `--worker-addresses`, of a dispatcher.
+void add_worker_addresses_flag(CLI::App& app, std::vector<std::string>& into);
 /// `--max-stuck-threads`.
 void add_stuck_flag(CLI::App& app, size_t& into);
 /// `--plugin`, for what runs pipelines.

@@ -104,7 +104,11 @@ std::string status_text(const service_status& x) {
                          "workers were\n",
                          job.lost_elements);
     if (job.reread_splits != 0)
-      out += fmt::format("  read again: {} splits of tasks that were lost\n", job.reread_splits);
+      out += fmt::format(
+        "  read again: {} splits of tasks that were lost{}\n", job.reread_splits,
+        job.repeated_splits == 0
+          ? ""
+          : fmt::format(", {} of which may have been handed out in part", job.repeated_splits));
     if (!job.tasks.empty())
       out +=
         fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", "TASK", "WORKER",
@@ -150,6 +154,8 @@ std::string status_json(const service_status& x) {
                     {"lost_splits", job.lost_splits},
                     {"reread_splits", job.reread_splits},
                     {"lost_elements", job.lost_elements},
+                    {"guarantee", job.guarantee},
+                    {"repeated_splits", job.repeated_splits},
                     {"tasks", std::move(tasks)}});
   }
   auto tree = nlohmann::json::array();

@@ -37,12 +37,14 @@ void add_up(CLI::App& app, action& chosen) {
   add_endpoint_flags(sub, cluster.endpoint);
   add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
   add_timing_flags(sub, cluster.heartbeat.emplace(std::chrono::seconds{1}), cluster.lease);
+  add_job_flags(sub, cluster.jobs);
   add_work_dir_flag(sub, cluster.work_dir);
+  add_worker_addresses_flag(sub, cluster.worker_addresses);
   add_plugin_flag(sub, given->plugins);
   add_process_flags(sub, given->process);
   add_stuck_flag(sub, cluster.most_stuck_threads);
   sub.callback([given, &chosen] {
-    check_timing(*given->cluster.heartbeat, given->cluster.lease);
+    check_timing(*given->cluster.heartbeat, given->cluster.lease, given->cluster.jobs);
     chosen = [given] { return run(*given); };
   });
 }

@@ -43,6 +43,8 @@ result<graph_options> options_of(schema::Options::Reader in) {
 result<service_options> service_of(schema::ServiceOptions::Reader in) {
   HEADRACE_ASSIGN(const auto policy, from_schema(in.getProcessingMode()));
   HEADRACE_ASSIGN(const auto packing, from_schema(in.getCompression()));
+  HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargetWorkers()));
+  HEADRACE_ASSIGN(const auto guarantee, from_schema(in.getGuarantee()));
   return service_options{.address = text_of(in.getAddress()),
                          .processing_mode = policy,
                          .job_name = text_of(in.getJobName()),
@@ -50,7 +52,9 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
                          .max_outstanding_requests = in.getMaxOutstandingRequests(),
                          .compression = packing,
                          .worker_timeout_ns = in.getWorkerTimeoutNs(),
-                         .stall_timeout_ns = in.getStallTimeoutNs()};
+                         .stall_timeout_ns = in.getStallTimeoutNs(),
+                         .targets = targets,
+                         .guarantee = guarantee};
 }
 
 result<saved_compression> saved_of(schema::SavedDataset::Compression x) {

@@ -33,6 +33,8 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setCompression(to_schema(x.compression));
   out.setWorkerTimeoutNs(x.worker_timeout_ns);
   out.setStallTimeoutNs(x.stall_timeout_ns);
+  out.setTargetWorkers(to_schema(x.targets));
+  out.setGuarantee(to_schema(x.guarantee));
 }
 
 } // namespace

@@ -13,6 +13,10 @@ schema::ShardingPolicy to_schema(sharding_policy x) {
   switch (x) {
   case sharding_policy::off: return schema::ShardingPolicy::OFF;
   case sharding_policy::dynamic: return schema::ShardingPolicy::DYNAMIC;
+  case sharding_policy::file: return schema::ShardingPolicy::FILE;
+  case sharding_policy::data: return schema::ShardingPolicy::DATA;
+  case sharding_policy::file_or_data: return schema::ShardingPolicy::FILE_OR_DATA;
+  case sharding_policy::hint: return schema::ShardingPolicy::HINT;
   }
   return static_cast<schema::ShardingPolicy>(UINT16_MAX);
 }
@@ -21,8 +25,46 @@ result<sharding_policy> from_schema(schema::ShardingPolicy x) {
   switch (x) {
   case schema::ShardingPolicy::OFF: return sharding_policy::off;
   case schema::ShardingPolicy::DYNAMIC: return sharding_policy::dynamic;
+  case schema::ShardingPolicy::FILE: return sharding_policy::file;
+  case schema::ShardingPolicy::DATA: return sharding_policy::data;
+  case schema::ShardingPolicy::FILE_OR_DATA: return sharding_policy::file_or_data;
+  case schema::ShardingPolicy::HINT: return sharding_policy::hint;
   }
   return unknown_value("sharding policy", static_cast<uint16_t>(x));
+}
+
+schema::TargetWorkers to_schema(target_workers x) {
+  switch (x) {
+  case target_workers::automatic: return schema::TargetWorkers::AUTOMATIC;
+  case target_workers::any: return schema::TargetWorkers::ANY;
+  case target_workers::local: return schema::TargetWorkers::LOCAL;
+  }
+  return static_cast<schema::TargetWorkers>(UINT16_MAX);
+}
+
+result<target_workers> from_schema(schema::TargetWorkers x) {
+  switch (x) {
+  case schema::TargetWorkers::AUTOMATIC: return target_workers::automatic;
+  case schema::TargetWorkers::ANY: return target_workers::any;
+  case schema::TargetWorkers::LOCAL: return target_workers::local;
+  }
+  return unknown_value("choice of workers", static_cast<uint16_t>(x));
+}
+
+schema::Guarantee to_schema(delivery_guarantee x) {
+  switch (x) {
+  case delivery_guarantee::at_most_once: return schema::Guarantee::AT_MOST_ONCE;
+  case delivery_guarantee::at_least_once: return schema::Guarantee::AT_LEAST_ONCE;
+  }
+  return static_cast<schema::Guarantee>(UINT16_MAX);
+}
+
+result<delivery_guarantee> from_schema(schema::Guarantee x) {
+  switch (x) {
+  case schema::Guarantee::AT_MOST_ONCE: return delivery_guarantee::at_most_once;
+  case schema::Guarantee::AT_LEAST_ONCE: return delivery_guarantee::at_least_once;
+  }
+  return unknown_value("guarantee", static_cast<uint16_t>(x));
 }
 
 schema::Compression to_schema(compression x) {

@@ -4,7 +4,9 @@
 /// that this build does not know is `unimplemented`, named by its number.
 
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/target_workers.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/compression.capnp.h"
 #include "headrace/schemas/sharding.capnp.h"
@@ -19,6 +21,12 @@ status unknown_value(std::string_view what, uint16_t number);
 
 schema::ShardingPolicy to_schema(sharding_policy x);
 result<sharding_policy> from_schema(schema::ShardingPolicy x);
+
+schema::TargetWorkers to_schema(target_workers x);
+result<target_workers> from_schema(schema::TargetWorkers x);
+
+schema::Guarantee to_schema(delivery_guarantee x);
+result<delivery_guarantee> from_schema(schema::Guarantee x);
 
 schema::Compression to_schema(compression x);
 result<compression> from_schema(schema::Compression x);

@@ -125,7 +125,8 @@ result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                                     service_options service);
 /// The elements up to the first one for which `body` gives false.
 result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
-/// Of each `shards` elements that with the number `index`.
+/// Of each `shards` elements that with the number `index`. `shard_hint` shards: a place for each
+/// worker's part under `sharding_policy::hint`, which runs nowhere else.
 result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index);
 /// Each element once: the first of those that are equal, bit by bit. Holds all it gave.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/graph/free_parameters.hpp"
 #include "headrace/pipeline/graph/node_checks.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,19 @@ status check_distribute(const service_options& service) {
   return {};
 }
 
+/// What is known of the number of elements that come through a service: how often each comes
+/// depends on the policy and on the number of workers.
+int64_t cardinality_through(sharding_policy policy, int64_t cardinality) {
+  if (cardinality == 0)
+    return 0;
+  // Every worker reads all of it, or what it is given of it has no end either. Where each has a
+  // part of its own, one may have none.
+  const bool endless = policy == sharding_policy::off || policy == sharding_policy::dynamic
+                       || policy == sharding_policy::data;
+  return endless && cardinality == infinite_cardinality ? infinite_cardinality
+                                                        : unknown_cardinality;
+}
+
 } // namespace
 
 result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) {
@@ -35,11 +49,16 @@ result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) 
                    fmt::format("there is an input and the id '{}' of a registered dataset; give "
                                "one of them",
                                service.dataset_id));
+  for (const auto& parameter : free_parameters(input))
+    if (parameter->spec.is_dataset())
+      return refused(dataset_op::distribute,
+                     fmt::format("the input reads {}, an argument of the function around it, which "
+                                 "cannot be sent to a service; distribute what comes before that "
+                                 "function",
+                                 to_string(parameter->spec)));
   auto node = node_of(dataset_op::distribute, {input});
   node.spec = input->spec;
-  // How often each element comes depends on the mode and the number of workers.
-  node.cardinality =
-    input->cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.cardinality = cardinality_through(service.processing_mode, input->cardinality);
   node.service = std::move(service);
   return finish(std::move(node));
 }
@@ -56,8 +75,7 @@ result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                    fmt::format("the spec is {}; datasets cannot be sent", to_string(spec)));
   auto node = node_of(dataset_op::distribute);
   node.spec = std::move(spec);
-  node.cardinality =
-    cardinality == infinite_cardinality ? infinite_cardinality : unknown_cardinality;
+  node.cardinality = cardinality_through(service.processing_mode, cardinality);
   node.service = std::move(service);
   return finish(std::move(node));
 }

@@ -66,12 +66,14 @@ status check_weights(const std::vector<double>& weights, size_t inputs) {
 result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index) {
   constexpr auto op = dataset_op::shard;
   HEADRACE_TRY(check_input(op, input));
-  HEADRACE_TRY(check_count(op, "num_shards", shards));
-  if (index < 0 || index >= shards)
+  const bool hint = shards == shard_hint;
+  if (!hint)
+    HEADRACE_TRY(check_count(op, "num_shards", shards));
+  if (index < 0 || (index >= shards && !hint))
     return refused(op, fmt::format("index is {}; it must be 0 or more and less than num_shards, {}",
                                    index, shards));
   auto node = selection(op, input);
-  const auto n = input->cardinality;
+  const auto n = hint && input->cardinality >= 0 ? unknown_cardinality : input->cardinality;
   node.cardinality = n < 0 ? n : n / shards + (index < n % shards ? 1 : 0);
   node.count = shards;
   node.count2 = index;

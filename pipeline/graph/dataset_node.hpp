@@ -1,11 +1,13 @@
 #pragma once
 
 #include "headrace/pipeline/graph/expr_node.hpp"
+#include "headrace/pipeline/graph/service_iterations.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/target_workers.hpp"
 
-#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -77,7 +79,7 @@ enum class dataset_op : uint16_t {
   concatenate, ///< two inputs of one spec
   distribute,  ///< input runs in a service; `service`
   take_while,  ///< function giving one bool scalar
-  shard,       ///< count = shards, count2 = index
+  shard,       ///< count = shards, or shard_hint; count2 = index
   unique,
   ignore_errors,
   assert_cardinality, ///< count, -1 for an infinite dataset
@@ -112,8 +114,10 @@ struct service_options {
   int64_t worker_timeout_ns = 60'000'000'000; ///< how long to wait while there is no worker
   /// How long to wait for an element while there are workers.
   int64_t stall_timeout_ns = 3'600'000'000'000;
-  /// How often the node was iterated over; copies of a dataset share it. Not part of the graph.
-  std::shared_ptr<std::atomic<uint64_t>> iterations;
+  target_workers targets = target_workers::automatic;
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once; ///< of `dynamic`
+  /// Copies of a dataset share it. Not part of the graph.
+  std::shared_ptr<service_iterations> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 

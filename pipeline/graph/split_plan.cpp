@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/reads_files.hpp"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -46,15 +47,8 @@ private:
   }
 
   static bool splits_are_files(const dataset_node& source) {
-    switch (source.op) {
-    case dataset_op::text_lines:
-    case dataset_op::tfrecord:
-    case dataset_op::csv:
-    case dataset_op::json_lines:
-    case dataset_op::tar_samples: return true;
-    case dataset_op::fixed_length: return !source.text.empty();
-    default: return false;
-    }
+    return reads_named_files(source.op)
+           && (source.op != dataset_op::fixed_length || !source.text.empty());
   }
 
   uint32_t new_group() { return next_group_++; }

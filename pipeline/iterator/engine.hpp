@@ -7,6 +7,7 @@
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -145,6 +146,10 @@ public:
   /// what was found in them says nothing of the source.
   uint64_t partial_passes(uint32_t first_source, size_t sources);
   size_t sources_below(const dataset_node& node);
+  /// A service has come to the end of what it gave to somebody, here or elsewhere.
+  void note_shared_elements() noexcept { shared_elements_.fetch_add(1); }
+  /// How often that was.
+  uint64_t shared_elements() const noexcept { return shared_elements_.load(); }
   /// Asks the context's split provider. @pre there is one
   result<split_answer> next_splits(uint32_t source, uint64_t pass, uint64_t total,
                                    const std::shared_ptr<const split_listing>& listing);
@@ -161,6 +166,7 @@ private:
     uint64_t from = 0;  ///< passes before are over for all
   };
 
+  std::atomic<uint64_t> shared_elements_{0};
   const iterator_context& context_;
   const graph_options options_;
   const split_plan plan_;

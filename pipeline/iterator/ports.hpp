@@ -97,6 +97,8 @@ public:
   /// A block of 1 to `limits.rows` rows, or nullopt at the end. Blocks until there is one. Failures
   /// are error rows.
   virtual std::optional<block> next(const limits& wanted) = 0;
+  /// At its end: no element was given to anybody, here or to others that share it.
+  virtual bool was_empty() { return false; }
 };
 
 /// Opens a `distribute` node. `repetition` counts the iterations over that node.

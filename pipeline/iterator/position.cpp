@@ -1,5 +1,7 @@
 #include "headrace/pipeline/iterator/position.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 
 namespace {
@@ -12,7 +14,35 @@ void collect(const position& of, std::vector<split_place>& out) {
       collect(*part, out);
 }
 
+/// False: some of it cannot be saved.
+bool collect(const position& of, std::vector<splits_done>& out) {
+  if (!of.refused.ok())
+    return false;
+  if (of.done)
+    out.push_back(*of.done);
+  return std::ranges::all_of(of.parts,
+                             [&](const auto& part) { return !part || collect(*part, out); });
+}
+
 } // namespace
+
+std::optional<std::vector<splits_done>> splits_done_at(const position& at) {
+  std::vector<splits_done> all;
+  if (!collect(at, all))
+    return {};
+  std::ranges::sort(all, {}, &splits_done::source);
+  // Which of two places in one source comes first only its leases say.
+  std::vector<splits_done> out;
+  for (size_t i = 0; i < all.size();) {
+    const auto same = [&](const auto& x) { return x.source == all[i].source; };
+    const auto end = std::find_if_not(all.begin() + static_cast<ptrdiff_t>(i), all.end(), same);
+    const auto first = all.begin() + static_cast<ptrdiff_t>(i);
+    if (std::all_of(first, end, [&](const auto& x) { return x == *first; }))
+      out.push_back(*first);
+    i = static_cast<size_t>(end - all.begin());
+  }
+  return out;
+}
 
 std::vector<split_place> oldest_splits_held(const position& of) {
   std::vector<split_place> out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/pipeline/iterator/splits_done.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 namespace headrace {
@@ -25,6 +26,8 @@ struct position {
   std::vector<position_ptr> parts; ///< of inputs and open datasets; null: not open
   /// What a source outside of functions reads next; it may be in the middle of it.
   std::optional<split_place> reads;
+  /// What a source that is given its splits is done with, as it stands here. Not stored.
+  std::optional<splits_done> done;
   status refused; ///< not ok: why the position cannot be saved
 };
 
@@ -38,5 +41,10 @@ struct resume_point {
 /// iterator reads again: rows of it, or later ones, may be held and not given yet. Never a later
 /// one than the oldest that is held; an earlier one by less than a block.
 std::vector<split_place> oldest_splits_held(const position& of);
+
+/// What an iterator that is restored there reads nothing of, for each source where that is known:
+/// not of one that has ended while others are read, nor of one that is not begun. nullopt: the
+/// position cannot be saved.
+std::optional<std::vector<splits_done>> splits_done_at(const position& at);
 
 } // namespace headrace

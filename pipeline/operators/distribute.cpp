@@ -1,3 +1,5 @@
+#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/graph/free_parameters.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
 namespace headrace::detail {
@@ -11,7 +13,12 @@ public:
     : operator_iterator(shared, node), elements_(std::move(elements)) {}
 
 protected:
-  std::optional<block> produce(const limits& wanted) override { return elements_->next(wanted); }
+  std::optional<block> produce(const limits& wanted) override {
+    auto out = elements_->next(wanted);
+    if (!out && !elements_->was_empty())
+      engine_.note_shared_elements();
+    return out;
+  }
   void save_to(position& to) const override {
     to.refused =
       unimplemented("distribute: what a service gives has no positions that can be saved; "
@@ -27,10 +34,27 @@ private:
 
 } // namespace
 
-opened open_distribute(engine& shared, const dataset_ptr& node, const place&) {
+namespace {
+
+/// The value of a parameter, in the row of its function that surrounds the place.
+expr_ptr value_of(const expr_ptr& parameter, const environment* names) {
+  while (names != nullptr && names->scope != parameter->scope.get()) names = names->outer;
+  if (names == nullptr)
+    throw error{internal_error("distribute: a parameter of a function outside of that function")};
+  return make_constant(names->values[static_cast<size_t>(parameter->attrs.index)]).value();
+}
+
+} // namespace
+
+opened open_distribute(engine& shared, const dataset_ptr& node, const place& at) {
   if (!shared.context().distribute)
     return failed_precondition("distribute: there is no service to read from where this runs");
-  HEADRACE_ASSIGN(auto elements, shared.context().distribute(*node));
+  auto what = node;
+  if (at.in_function())
+    // The service knows nothing of the function: it is given the dataset of this row.
+    what = bind_parameters(
+      node, [&](const expr_ptr& parameter) { return value_of(parameter, at.names()); });
+  HEADRACE_ASSIGN(auto elements, shared.context().distribute(*what));
   return std::unique_ptr<iterator>{
     std::make_unique<distribute_iterator>(shared, *node, std::move(elements))};
 }

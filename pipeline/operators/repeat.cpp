@@ -24,6 +24,7 @@ protected:
         ++passes_;
         empty_ = true;
         partial_ = partial_passes();
+        shared_elements_ = engine_.shared_elements();
       }
       if (auto out = input_->next(wanted)) {
         empty_ = false;
@@ -70,8 +71,13 @@ private:
   }
   /// What the last pass gave here is all that there was of it: others had no part.
   bool was_whole() {
+    if (partial_passes() != partial_)
+      return false;
     const bool shared = engine_.shares_splits(at_);
-    return partial_passes() == partial_ && !reads_service(*node_.inputs[0], !shared);
+    if (!reads_service(*node_.inputs[0], !shared))
+      return true;
+    // Others read the job that this one does.
+    return !shared && engine_.shared_elements() == shared_elements_;
   }
 
   dataset_ptr self_;
@@ -79,7 +85,8 @@ private:
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;
-  uint64_t partial_ = 0; ///< when the last pass was begun
+  uint64_t partial_ = 0;         ///< when the last pass was begun
+  uint64_t shared_elements_ = 0; ///< then
 };
 
 } // namespace

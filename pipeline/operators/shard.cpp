@@ -56,6 +56,10 @@ private:
 } // namespace
 
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
+  if (node->count == shard_hint)
+    return failed_precondition(
+      "shard: SHARD_HINT is a place for each worker's part, which only distribute with the "
+      "processing mode HINT fills in; give a number of shards, or use that mode");
   return open_over_input<shard_iterator>(shared, node, at);
 }
 

@@ -73,6 +73,17 @@ void split_cursor::save_to(position& to, bool reading) const {
   to.numbers = {pass_, asked_, now_.first, now_.count};
   if (counted_ && (reading || now_.count != 0 || (asked_ == 0 && !provided_)))
     to.reads = split_place{source_, pass_, now_.first - reading};
+  if (!counted_ || !provided_)
+    return;
+  // Only splits that this run was given say where in their order it is.
+  splits_done done{.source = source_, .pass = pass_};
+  if (passed_ && (reading || now_.count == 0)) {
+    done.split = *passed_;
+    done.through = !reading;
+  } else if (now_.count != 0) {
+    done.split = now_.first;
+  }
+  to.done = done;
 }
 
 void split_cursor::restore_from(position_reader& from) {

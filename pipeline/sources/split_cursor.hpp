@@ -22,6 +22,8 @@ public:
   result<std::optional<split_range>> here();
   /// The first `count` of them are being read. @pre `here` said that there are so many
   void pass(uint64_t count) noexcept {
+    if (count != 0)
+      passed_ = now_.first + count - 1;
     now_.first += count;
     now_.count -= count;
   }
@@ -65,11 +67,12 @@ private:
   uint64_t pass_ = 0;
   uint64_t total_;
   std::shared_ptr<const split_listing> listing_;
-  bool begun_ = false;  ///< the provider was asked
-  bool over_ = false;   ///< nothing more is asked
-  split_range now_;     ///< not passed yet
-  uint64_t asked_ = 0;  ///< answers that were had
-  uint64_t repeat_ = 0; ///< of them, those to be had again and passed over
+  bool begun_ = false;             ///< the provider was asked
+  bool over_ = false;              ///< nothing more is asked
+  split_range now_;                ///< not passed yet
+  std::optional<uint64_t> passed_; ///< the last split that was passed
+  uint64_t asked_ = 0;             ///< answers that were had
+  uint64_t repeat_ = 0;            ///< of them, those to be had again and passed over
 };
 
 } // namespace headrace::detail

@@ -9,19 +9,38 @@ namespace headrace {
 
 /// How the workers of a service share a dataset.
 enum class sharding_policy : uint8_t {
-  off,     ///< every worker gives the whole dataset: as many copies as there are workers
-  dynamic, ///< each element is given once: workers take splits of the sources as they go
+  off,          ///< every worker gives the whole dataset: as many copies as there are workers
+  dynamic,      ///< each element is given once: workers take splits of the sources as they go
+  file,         ///< static: each worker of a fixed list gives the elements of its own files
+  data,         ///< static: each worker makes all elements, and gives each n-th
+  file_or_data, ///< static: `file` where there are files enough, else `data`
+  hint, ///< static: each worker gives its part where the graph says `shard(shard_hint, ...)`
 };
 
 /// All that this build knows.
-inline constexpr sharding_policy sharding_policies[]{sharding_policy::off,
-                                                     sharding_policy::dynamic};
+inline constexpr sharding_policy sharding_policies[]{
+  sharding_policy::off,  sharding_policy::dynamic,      sharding_policy::file,
+  sharding_policy::data, sharding_policy::file_or_data, sharding_policy::hint};
 
-/// As users write it: `off` or `dynamic`.
+/// Each worker has a part of the dataset that is its own from the beginning: its shard. Needs a
+/// dispatcher with a list of workers.
+constexpr bool is_static(sharding_policy x) noexcept {
+  return x != sharding_policy::off && x != sharding_policy::dynamic;
+}
+
+/// As the number of shards: `shard(shard_hint, ...)` stands for each worker's own part under
+/// `hint`.
+inline constexpr int64_t shard_hint = -1;
+
+/// As users write it: `off`, `dynamic`, `file`, `data`, `file_or_data` or `hint`.
 constexpr std::string_view to_string(sharding_policy x) noexcept {
   switch (x) {
   case sharding_policy::off: return "off";
   case sharding_policy::dynamic: return "dynamic";
+  case sharding_policy::file: return "file";
+  case sharding_policy::data: return "data";
+  case sharding_policy::file_or_data: return "file_or_data";
+  case sharding_policy::hint: return "hint";
   }
   return "unknown";
 }

@@ -28,13 +28,13 @@ status explain(const address& to, const caf::error& why, bool tls) {
   // The address was found open before, so a connect that fails now failed in TLS.
   if (why == caf::sec::disconnect_during_handshake
       || (tls && why == caf::sec::cannot_connect_to_node))
-    return unavailable(
-      "connection to " + where + " was closed while greeting: "
-      + (tls ? "it does not speak TLS, or one side does not trust the other's certificate (both "
-               "must be signed by the authority that the other names)"
-             : "something else may listen there"));
+    return {tls ? status_code::unauthenticated : status_code::unavailable,
+            "connection to " + where + " was closed while greeting: "
+              + (tls ? "it does not speak TLS, or one side does not trust the other's certificate "
+                       "(both must be signed by the authority that the other names)"
+                     : "a process there is ending, or something else listens")};
   if (why == caf::sec::unexpected_actor_messaging_interface)
-    return unavailable("the actor at " + where + " is not one of headrace");
+    return invalid_argument("the actor at " + where + " is not one of headrace");
   if (why == caf::sec::no_actor_published_at_port)
     return unavailable("the node at " + where + " serves no actor at present");
   if (why == caf::sec::request_timeout || why == caf::sec::connection_timeout)
@@ -152,8 +152,8 @@ void connector_state::greet(const attempt_ptr& x, published_actor whom) {
         if (auto fine = status_of(in); !fine)
           return fail(x, fine.with_context(where + " refused our hello"));
         if (!in->isHelloAck())
-          return fail(x, unavailable("something else listens at " + where
-                                     + ": it did not answer our hello with one"));
+          return fail(x, invalid_argument("something else listens at " + where
+                                          + ": it did not answer our hello with one"));
         auto peer = hello_of(in);
         if (auto fine = check_version(peer); !fine)
           return fail(x, fine.with_context("cannot use the node at " + where));

@@ -137,23 +137,33 @@ struct attempt {
         return late("accepted the connection and said nothing",
                     ": is it another service's port, a stopped process, or one that wants TLS?");
       return unavailable(where()
-                         + " closed the connection without a word: is it another service's "
-                           "port?");
+                         + " closed the connection without a word: a process there is ending, or "
+                           "it is another service's port");
     }
     auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
     auto number = [&](size_t i) {
       return uint32_t{byte(i)} << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3);
     };
-    if (!whole || byte(0) != greeting_operation || number(4) > longest_greeting || number(8) != 0
-        || number(12) > highest_version)
-      return unavailable("something else listens at " + where() + ": it greeted with "
-                         + quoted(bytes) + ", which no headrace node does");
+    if (byte(0) != greeting_operation
+        || (whole
+            && (number(4) > longest_greeting || number(8) != 0 || number(12) > highest_version)))
+      return invalid_argument("something else listens at " + where() + ": it greeted with "
+                              + quoted(bytes) + ", which no headrace node does");
+    if (!whole)
+      return cut_short();
     auto size = number(4);
     HEADRACE_ASSIGN(bool named, read(fd, bytes, greeting_header + size));
-    if (!named || bytes.find(our_name, greeting_header) == std::string::npos)
-      return unavailable("something else listens at " + where()
-                         + ": an actor system, but not one of headrace");
-    return {};
+    if (bytes.find(our_name, greeting_header) != std::string::npos)
+      return {};
+    return named ? invalid_argument("something else listens at " + where()
+                                    + ": an actor system, but not one of headrace")
+                 : cut_short();
+  }
+
+  status cut_short() const {
+    return unavailable(where()
+                       + " broke off in the midst of its greeting: a process there is ending, or "
+                         "something else listens");
   }
 
   static std::string quoted(const std::string& bytes) {

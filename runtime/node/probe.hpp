@@ -19,6 +19,9 @@ struct probe_options {
 /// Looks before the framework leaps: whether somebody listens at an address, and whether it greets
 /// like an actor port of headrace. The framework's own connect blocks all others for as long as the
 /// system lets a connect wait, and says neither of the two.
+///
+/// What is certain, and no waiting can heal, is `invalid_argument`: something else listens there.
+/// All other failures may pass.
 class prober {
 public:
   prober();

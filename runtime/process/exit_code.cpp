@@ -33,8 +33,12 @@ exit_code exit_code_of(const status& why) noexcept {
 }
 
 exit_code exit_code_of_connect(const status& why) noexcept {
-  return why.code() == status_code::failed_precondition ? exit_code::version_mismatch
-                                                        : exit_code_of(why);
+  switch (why.code()) {
+  case status_code::failed_precondition: return exit_code::version_mismatch;
+  case status_code::invalid_argument:
+  case status_code::unauthenticated: return exit_code::cannot_connect;
+  default: return exit_code_of(why);
+  }
 }
 
 } // namespace headrace

@@ -27,7 +27,8 @@ std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.
 exit_code exit_code_of(const status& why) noexcept;
-/// As above for a failed `connect`, where a failed precondition is another major version.
+/// As above for a failed `connect`, where a failed precondition is another major version, and an
+/// invalid argument something else that listens there.
 exit_code exit_code_of_connect(const status& why) noexcept;
 
 } // namespace headrace

@@ -33,9 +33,24 @@ TEST(BadInput, AnIdThatAnotherDatasetHasIsRefused) {
   EXPECT_EQ(register_dataset(cluster.target(), dataset::range(3), "mine"), "mine");
   EXPECT_EQ(register_dataset(cluster.target(), dataset::range(3), "mine"), "mine");
   const auto why =
-    thrown_by([&] { register_dataset(cluster.target(), dataset::range(4), "mine"); });
+    thrown_by([&] { register_dataset(cluster.target(), dataset::range(4).batch(2), "mine"); });
   EXPECT_EQ(why.code(), status_code::already_exists);
   EXPECT_THAT(why.message(), AllOf(HasSubstr("'mine' is taken"), HasSubstr("choose another id")));
+}
+
+TEST(BadInput, AnIdThatADatasetOfTheSameStructureHasMeansThatOne) {
+  local_cluster cluster{{.workers = 1}};
+  std::string warned;
+  const auto warn = [&](const std::string& text) { warned = text; };
+  register_dataset(cluster.target(), dataset::range(3), {.id = "mine", .warn = warn});
+  EXPECT_EQ(warned, "");
+  EXPECT_EQ(register_dataset(cluster.target(), dataset::range(5), {.id = "mine", .warn = warn}),
+            "mine");
+  EXPECT_THAT(warned, HasSubstr("'mine' is taken by another graph"));
+  const auto read = from_dataset_id({.service = cluster.target()}, "mine");
+  size_t elements = 0;
+  for (const element& x : read) elements += x.size();
+  EXPECT_EQ(elements, 3u);
 }
 
 TEST(BadInput, NoWorkerWithinItsTimeIsAnErrorThatSaysWhatToStart) {

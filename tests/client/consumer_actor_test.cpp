@@ -126,7 +126,8 @@ TEST_F(ConsumerActor, GivesAFailedElementInItsPlace) {
 }
 
 TEST_F(ConsumerActor, SaysInItsFirstAnswerThatNobodyListensAndThenEnds) {
-  auto from = host_->spawn(dataset::range(9).apply(distribute{{.service = "127.0.0.1:1"}}));
+  auto from = host_->spawn(dataset::range(9).apply(
+    distribute{{.service = "127.0.0.1:1", .worker_timeout = std::chrono::milliseconds{200}}}));
   const auto first = ask(from, 1);
   EXPECT_EQ(first.status().code(), status_code::unavailable);
   EXPECT_THAT(first.status().message(), testing::HasSubstr("nobody listens at 127.0.0.1:1"));

@@ -33,6 +33,27 @@ TEST(ServerTiming, HeartbeatsFitIntoTheLease) {
   EXPECT_EQ(heartbeat_for(3s, 1h), 3s);
 }
 
+TEST(ServerTiming, HeartbeatsFitIntoTheTimeOutOfClients) {
+  EXPECT_EQ(heartbeat_for({}, 5s, {}), 1s);
+  EXPECT_EQ(heartbeat_for({}, 5s, {.client_timeout = 2s}), 500ms);
+  EXPECT_EQ(heartbeat_for({}, 200ms, {.client_timeout = 2s}), 50ms);
+  const auto refused = [](std::optional<duration> asked, const job_terms& jobs) {
+    try {
+      heartbeat_for(asked, 5s, jobs);
+      return std::string{};
+    } catch (const error& e) {
+      return to_string(e.why());
+    }
+  };
+  EXPECT_THAT(refused(1s, {.client_timeout = 1s}),
+              AllOf(HasSubstr("client_timeout is 1000 ms"), HasSubstr("trainers would die")));
+  EXPECT_THAT(refused({}, {.client_timeout = 0s}), HasSubstr("client_timeout is 0 ms"));
+  EXPECT_THAT(refused({}, {.gc_timeout = -1s}), HasSubstr("job_gc_timeout is -1000 ms"));
+  EXPECT_THAT(refused({}, {.gc_check_interval = 0s}), HasSubstr("job_gc_check_interval is 0 ms"));
+  EXPECT_EQ(refused({}, {.gc_timeout = 0s}), "");
+  EXPECT_EQ(refused({}, {.gc_timeout = std::nullopt}), "");
+}
+
 TEST(ServerTiming, ALinkIsAsLongSilentAsALeaseBeforeItIsGivenUp) {
   const auto same = [](const link_liveness& a, const link_liveness& b) {
     return a.ping_every == b.ping_every && a.silent_for == b.silent_for;

@@ -13,12 +13,13 @@ TEST(UnknownValues, ADispatcherRefusesAShardingPolicyThatItDoesNotKnow) {
   const auto id = register_dataset(dispatcher.target(), dataset::range(3));
   node here;
   const auto to = connect(here, parse_address(dispatcher.target()).value()).value().actor;
-  const auto said = ask_raw(here, to, make_envelope(1, [&](schema::Envelope::Builder b) {
-                              auto out = b.initDispatcher().initOpenIteration();
-                              out.setConsumerId(1);
-                              out.setDatasetId(id);
-                              out.setProcessingMode(static_cast<schema::ShardingPolicy>(7));
-                            }));
+  const auto said =
+    ask_raw(here, to, make_envelope(1, [&](schema::Envelope::Builder b) {
+              auto out = b.initDispatcher().initOpenIteration();
+              out.setConsumerId(1);
+              out.setDatasetId(id);
+              out.initParameters().setProcessingMode(static_cast<schema::ShardingPolicy>(7));
+            }));
   ASSERT_TRUE(said.ok());
   const auto why = status_of(*said);
   EXPECT_EQ(why.code(), status_code::unimplemented);

@@ -23,10 +23,13 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 /// Asks for a dataset at `service`; short of patience.
-status asked_at(const std::string& service) {
-  return thrown_by([&] {
-    dataset::range(3).apply(distribute{{.service = service, .worker_timeout = 2s}}).iterate();
+status asked_at(const std::string& service, duration patience = 2s) {
+  status first;
+  const auto thrown = thrown_by([&] {
+    const distribute there{{.service = service, .worker_timeout = patience}};
+    first = dataset::range(3).apply(there).iterate().next().status();
   });
+  return thrown.ok() ? first : thrown;
 }
 std::string text_of(const address& x) { return host_and_port(x.host, x.port); }
 
@@ -47,9 +50,13 @@ TEST(WrongAddress, NobodyListensThere) {
   const auto says_so = AllOf(HasSubstr("nobody listens at 127.0.0.1:1"),
                              HasSubstr("is the address right, and the process there running?"));
   EXPECT_THAT(why.message(), says_so);
-  EXPECT_THAT(thrown_by([] { register_dataset("127.0.0.1:1", dataset::range(3)); }).message(),
+  EXPECT_THAT(thrown_by([] {
+                register_dataset("127.0.0.1:1", dataset::range(3), {.timeout = 200ms});
+              }).message(),
               says_so);
-  EXPECT_THAT(thrown_by([] { from_dataset_id({.service = "127.0.0.1:1"}, "digits"); }).message(),
+  EXPECT_THAT(thrown_by([] {
+                from_dataset_id({.service = "127.0.0.1:1", .worker_timeout = 200ms}, "digits");
+              }).message(),
               says_so);
 }
 
@@ -65,8 +72,8 @@ TEST(WrongAddress, IsNoAddress) {
 TEST(WrongAddress, AnHttpServerListensThere) {
   raw_server http{"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"};
   const auto where = text_of(http.where());
-  const auto why = asked_at(where);
-  EXPECT_EQ(why.code(), status_code::unavailable);
+  const auto why = asked_at(where, 1h);
+  EXPECT_EQ(why.code(), status_code::invalid_argument);
   EXPECT_THAT(why.message(),
               AllOf(HasSubstr("something else listens at " + where), HasSubstr("HTTP/1.1 400"),
                     HasSubstr("which no headrace node does")));
@@ -78,7 +85,7 @@ TEST(WrongAddress, AnHttpServerListensThere) {
 TEST(WrongAddress, SomethingListensThereAndSaysNothing) {
   raw_server silent{""};
   const auto why = asked_at(text_of(silent.where()));
-  EXPECT_EQ(why.code(), status_code::deadline_exceeded);
+  EXPECT_EQ(why.code(), status_code::unavailable);
   EXPECT_THAT(why.message(), AllOf(HasSubstr(text_of(silent.where())), HasSubstr("said nothing"),
                                    HasSubstr("another service's port")));
 }
@@ -92,9 +99,9 @@ TEST(WrongAddress, SomethingListensThereAndSendsNoise) {
     for (auto& x : noise) x = static_cast<char>(random());
     raw_server server{noise};
     const auto why = asked_at(text_of(server.where()));
-    EXPECT_THAT(why.code(), testing::AnyOf(status_code::unavailable,
-                                           status_code::deadline_exceeded)); // of three bytes
-    EXPECT_THAT(why.message(), HasSubstr("something else listens at " + text_of(server.where())));
+    EXPECT_FALSE(why.ok());
+    EXPECT_THAT(why.message(),
+                AllOf(HasSubstr(text_of(server.where())), HasSubstr("something else listens")));
   }
 }
 
@@ -103,7 +110,7 @@ TEST(WrongAddress, ItIsAWorkersDataPort) {
   const auto where = "127.0.0.1:" + std::to_string(cluster.ports().at(1));
   const auto why = asked_at(where);
   EXPECT_FALSE(why.ok());
-  EXPECT_THAT(why.message(), AllOf(HasSubstr(where), HasSubstr("is it another service's port")));
+  EXPECT_THAT(why.message(), AllOf(HasSubstr(where), HasSubstr("another service's port")));
 }
 
 TEST(WrongAddress, ADispatcherOfAnotherMajorVersionIsNamedWithBothVersions) {
@@ -113,7 +120,7 @@ TEST(WrongAddress, ADispatcherOfAnotherMajorVersionIsNamedWithBothVersions) {
   auto port = system_of(server).middleman().publish(stranger, 0, "127.0.0.1", true);
   ASSERT_TRUE(port);
   const auto where = host_and_port("127.0.0.1", *port);
-  const auto why = asked_at(where);
+  const auto why = asked_at(where, 1h);
   EXPECT_EQ(why.code(), status_code::failed_precondition);
   EXPECT_THAT(why.message(), AllOf(HasSubstr(where), HasSubstr("9.3"), HasSubstr("2.0"),
                                    HasSubstr("must be equal, update the older one")));

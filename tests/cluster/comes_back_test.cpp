@@ -64,6 +64,24 @@ TEST_F(DispatcherComesBack, AndEachElementComesOnceThoughItIsKilledAgainAndAgain
   EXPECT_EQ(seen.failed(), 0u);
 }
 
+TEST_F(DispatcherComesBack, AndEachOfItsWorkersHasTheShardThatItHad) {
+  begin_with(
+    {"--work-dir", folder.journal(), "--worker-addresses", "127.0.0.1,127.0.0.1,localhost"}, 3);
+  constexpr int64_t total = 3'000'000;
+  auto about = reads();
+  about.processing_mode = sharding_policy::data;
+  auto it = dataset::range(total).apply(distribute{about}).iterate();
+  once seen{total};
+  for (bool killed = false; auto some = it.next_block();) {
+    seen.add(*some);
+    if (!std::exchange(killed, true))
+      kill_and_begin();
+  }
+  EXPECT_EQ(seen.count(), static_cast<size_t>(total));
+  EXPECT_EQ(seen.wrong(), 0u) << "nobody began anew";
+  EXPECT_EQ(seen.failed(), 0u);
+}
+
 TEST_F(DispatcherComesBack, WithItsDatasetsAndTheRepetitionsOfItsJobs) {
   begin_with({"--work-dir", folder.journal()}, 1);
   register_dataset(dispatcher->address, dataset::range(100), "hundred");

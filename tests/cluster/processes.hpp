@@ -14,10 +14,13 @@
 namespace headrace::test {
 
 /// The command line program with these arguments.
-inline child_process headrace_command(std::vector<std::string> arguments,
-                                      bool merge_stderr = false) {
+inline child_process headrace_command(std::vector<std::string> arguments, bool merge_stderr = false,
+                                      std::vector<std::string> environment = {}) {
   arguments.insert(arguments.begin(), test::headrace_program());
-  return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
+  return child_process::start({.argv = std::move(arguments),
+                               .environment = std::move(environment),
+                               .merge_stderr = merge_stderr})
+    .value();
 }
 
 /// A dispatcher or worker in a process of its own. `--no-restart`: the process started is the
@@ -26,8 +29,10 @@ struct server_process {
   child_process process;
   std::string address; ///< as on its first line
 
-  server_process(std::string role, std::vector<std::string> more)
-    : process(headrace_command(arguments(std::move(role), std::move(more)))) {
+  server_process(std::string role, std::vector<std::string> more,
+                 std::vector<std::string> environment = {})
+    : process(headrace_command(arguments(std::move(role), std::move(more)), false,
+                               std::move(environment))) {
     const auto line = process.read_until("listening on ", patience).value();
     address = line.substr(line.rfind(' ') + 1);
   }
@@ -46,14 +51,16 @@ private:
   }
 };
 
-inline server_process start_dispatcher(std::vector<std::string> more = {}) {
+inline server_process start_dispatcher(std::vector<std::string> more = {},
+                                       std::vector<std::string> environment = {}) {
   more.insert(more.end(), {"--port", "0"});
-  return {"dispatcher", std::move(more)};
+  return {"dispatcher", std::move(more), std::move(environment)};
 }
 inline server_process start_worker(const std::string& dispatcher,
-                                   std::vector<std::string> more = {}) {
+                                   std::vector<std::string> more = {},
+                                   std::vector<std::string> environment = {}) {
   more.insert(more.end(), {"--dispatcher", dispatcher});
-  return {"worker", std::move(more)};
+  return {"worker", std::move(more), std::move(environment)};
 }
 
 /// Waits until the dispatcher has so many workers. Throws `error` if it has not in time.

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
+#include <stdexcept>
+#include <sys/mount.h>
 #include <thread>
 
 namespace headrace::test {
@@ -30,19 +34,63 @@ std::string local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 faulty_service::faulty_service(const scenario& what, std::string folder)
   : what_(what), folder_(std::move(folder)), began_(now()) {
   say(what_.describe());
+  if (what_.what == fault::clock)
+    set_clock("+0");
+  if (what_.what == fault::full) {
+    const auto disk = folder_ + "/disk";
+    std::filesystem::create_directory(disk);
+    if (!may_mount() || ::mount("none", disk.c_str(), "tmpfs", 0, "size=40m") != 0)
+      throw std::runtime_error{"no disk can be mounted at " + disk};
+    disk_ = disk;
+  }
   begin_dispatcher();
   for (size_t i = 0; i < what_.workers; ++i) add_worker();
   await_workers(dispatcher_->address, what_.workers);
 }
 
+faulty_service::~faulty_service() {
+  if (!disk_.empty())
+    ::umount2(disk_.c_str(), MNT_DETACH);
+}
+
 void faulty_service::begin_dispatcher() {
-  std::vector<std::string> options{"--lease",     milliseconds_of(what_.scale.lease),
-                                   "--heartbeat", milliseconds_of(what_.scale.heartbeat),
-                                   "--log-level", "debug",
-                                   "--log-file",  folder_ + "/dispatcher.log"};
+  std::vector<std::string> options{"--lease",          milliseconds_of(what_.scale.lease),
+                                   "--heartbeat",      milliseconds_of(what_.scale.heartbeat),
+                                   "--client-timeout", milliseconds_of(what_.scale.lease),
+                                   "--log-level",      "debug",
+                                   "--log-file",       folder_ + "/dispatcher.log"};
+  if (what_.is_kept())
+    options.insert(options.end(), {"--work-dir", folder_ + "/disk/store"});
   if (what_.comes_back())
-    options.insert(options.end(), {"--work-dir", folder_ + "/store"});
-  dispatcher_ = std::make_unique<server_process>(start_dispatcher(std::move(options)));
+    std::filesystem::create_directories(folder_ + "/disk");
+  dispatcher_ = std::make_unique<server_process>(
+    start_dispatcher(std::move(options), environment(place::dispatcher)));
+}
+
+std::vector<std::string> faulty_service::environment(place of) const {
+  if (what_.what != fault::clock || what_.where != of)
+    return {};
+  return {"LD_PRELOAD=" + clock_library(), "FAKETIME_TIMESTAMP_FILE=" + folder_ + "/clock",
+          "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"};
+}
+
+void faulty_service::set_clock(const std::string& offset) {
+  // The processes read it at any time.
+  const auto next = folder_ + "/clock.next";
+  std::ofstream{next} << offset << '\n';
+  std::filesystem::rename(next, folder_ + "/clock");
+}
+
+void faulty_service::fill_disk(bool full) {
+  const auto ballast = folder_ + "/disk/ballast";
+  if (!full) {
+    std::filesystem::remove(ballast);
+    return;
+  }
+  std::ofstream out{ballast, std::ios::binary};
+  const std::vector<char> some(size_t{64} << 10);
+  while (out.write(some.data(), static_cast<std::streamsize>(some.size())) && out.flush()) {
+  }
 }
 
 void faulty_service::say(std::string what) {
@@ -58,7 +106,8 @@ faulty_service::worker& faulty_service::add_worker(bool refuses) {
     start_worker(local(fresh.control->port()),
                  {"--advertise-data", local(fresh.data->port()), "--lease",
                   milliseconds_of(what_.scale.lease), "--log-level", "debug", "--log-file",
-                  fmt::format("{}/worker{}.log", folder_, workers_.size())}));
+                  fmt::format("{}/worker{}.log", folder_, workers_.size())},
+                 environment(place::worker)));
   fresh.data->forward_to(fresh.process->port());
   return fresh;
 }
@@ -79,7 +128,9 @@ void faulty_service::add_trainer() {
   const trainer_orders orders{.dispatcher = local(fresh.control->port()),
                               .record = file,
                               .graph = what_.graph,
-                              .mode = what_.off ? "off" : "dynamic",
+                              .mode = what_.off             ? "off"
+                                      : what_.at_least_once ? "at_least_once"
+                                                            : "dynamic",
                               .job = what_.job,
                               .total = what_.total,
                               .most_outstanding = what_.most_outstanding,
@@ -91,8 +142,9 @@ void faulty_service::add_trainer() {
                                                      / static_cast<double>(what_.trainers) / 2)};
   auto argv = orders.arguments();
   argv.insert(argv.begin(), trainer_program());
-  fresh.process =
-    std::make_unique<child_process>(child_process::start({.argv = std::move(argv)}).value());
+  fresh.process = std::make_unique<child_process>(
+    child_process::start({.argv = std::move(argv), .environment = environment(place::trainer)})
+      .value());
 }
 
 // -- what befalls them ---------------------------------------------------------------------
@@ -151,6 +203,11 @@ void faulty_service::befall() {
       (what_.where == place::worker ? workers_[0].killed : trainers_.back().killed) = true;
     break;
   case fault::end: return end_all();
+  case fault::slow:
+    for (auto* x : relays()) x->delay(200ms);
+    break;
+  case fault::full: fill_disk(true); break;
+  case fault::clock: set_clock("+3600"); break;
   }
   if (what_.what == fault::roll)
     roll();
@@ -162,6 +219,9 @@ void faulty_service::befall() {
 }
 
 void faulty_service::heal() {
+  if (what_.what == fault::full)
+    if (const auto status = get_service_status(dispatcher_->address, patience))
+      say("the dispatcher says of its disk: " + status->disk_trouble);
   healed_at_ = now();
   say("it is over");
   switch (what_.what) {
@@ -197,6 +257,11 @@ void faulty_service::heal() {
     }
     break;
   case fault::end: break;
+  case fault::slow:
+    for (auto* x : relays()) x->delay(0ms);
+    break;
+  case fault::full: fill_disk(false); break;
+  case fault::clock: set_clock("-3600"); break;
   }
 }
 
@@ -315,12 +380,16 @@ told_history faulty_service::history() const {
   const auto f = what_.what;
   const bool over = f == fault::end;
   const auto& lease = what_.scale.lease;
-  const bool trainer_hit = what_.where == place::trainer || what_.where == place::trainer_control;
-  const bool worker_hit = what_.where == place::worker || what_.where == place::worker_control;
+  // These keep nobody away.
+  const bool harmless = f == fault::slow || f == fault::full || f == fault::clock;
+  const bool trainer_hit =
+    !harmless && (what_.where == place::trainer || what_.where == place::trainer_control);
+  const bool worker_hit =
+    !harmless && (what_.where == place::worker || what_.where == place::worker_control);
   // Killed, replaced, or given up after its lease. The way to its data port is not the worker.
   const bool worker_away = over || f == fault::roll || (f == fault::kill && worker_hit)
                            || (worker_hit && is_away(lease))
-                           || (what_.where == place::dispatcher && is_away(lease));
+                           || (!harmless && what_.where == place::dispatcher && is_away(lease));
 
   // Workers are replaced while trainers, or they themselves, cannot reach the dispatcher.
   const bool cut_off = f == fault::roll && what_.where != place::worker_control;
@@ -331,6 +400,7 @@ told_history faulty_service::history() const {
   out.shared = !what_.job.empty();
   out.single_rows = what_.graph != "batch";
   out.worker_away = worker_away;
+  out.at_least_once = what_.at_least_once;
   out.copies = workers_.size();
   out.steady = worker_away || f == fault::refuse ? what_.workers - 1 : what_.workers;
   if (over || f == fault::roll)
@@ -350,7 +420,7 @@ told_history faulty_service::history() const {
               .remark = t.record->remark(),
               .over = true,
               .gone = !t.record->ended()};
-    one.may_fail = over || (hit && away);
+    one.may_fail = over || (!harmless && hit && away);
     one.hung = t.hung;
     one.longest_wait = t.record->longest_wait();
     out.readings.push_back(std::move(one));

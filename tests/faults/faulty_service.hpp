@@ -20,6 +20,9 @@ class faulty_service {
 public:
   /// Starts dispatcher and workers. `folder`: exists, and is empty.
   faulty_service(const scenario& what, std::string folder);
+  faulty_service(const faulty_service&) = delete;
+  faulty_service& operator=(const faulty_service&) = delete;
+  ~faulty_service();
 
   /// Does all that the scenario says, to the last process's end, and says what happened.
   told_history run();
@@ -50,6 +53,11 @@ private:
   worker& add_worker(bool refuses = false);
   void add_trainer();
   void begin_dispatcher();
+  /// `NAME=value` for the processes whose time of day jumps.
+  std::vector<std::string> environment(place of) const;
+  /// To be read by the processes whose time of day jumps.
+  void set_clock(const std::string& offset);
+  void fill_disk(bool full);
   void say(std::string what);
   void befall();
   void heal();
@@ -67,6 +75,7 @@ private:
 
   const scenario what_;
   const std::string folder_;
+  std::string disk_; ///< that is mounted
   time_point began_;
   std::unique_ptr<server_process> dispatcher_;
   std::deque<worker> workers_;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <random>
+#include <sched.h>
+#include <sys/mount.h>
 
 namespace headrace::test {
 
@@ -24,8 +27,8 @@ double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 } // namespace
 
 std::string to_string(fault x) {
-  constexpr std::array names{"cut",  "hold", "swallow-forth", "swallow-back", "refuse",
-                             "stop", "kill", "roll",          "end"};
+  constexpr std::array names{"cut",  "hold", "swallow-forth", "swallow-back", "refuse", "stop",
+                             "kill", "roll", "end",           "slow",         "full",   "clock"};
   return names.at(static_cast<size_t>(x));
 }
 
@@ -38,7 +41,10 @@ std::string to_string(place x) {
 std::string scenario::name() const {
   return fmt::format("{}-{}-{}-{}-{}", to_string(what), to_string(where),
                      length ? fmt::format("{:.1f}s", seconds(*length)) : "for-good",
-                     off ? "off" : "dynamic", trainers);
+                     off             ? "off"
+                     : at_least_once ? "again"
+                                     : "dynamic",
+                     trainers);
 }
 
 std::string scenario::describe() const {
@@ -52,8 +58,8 @@ std::string scenario::describe() const {
 }
 
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
-              uint64_t seed, const fault_scale& scale) {
-  scenario out{what, where, length, off, trainers, seed, scale};
+              uint64_t seed, const fault_scale& scale, bool at_least_once) {
+  scenario out{what, where, length, off, trainers, seed, scale, at_least_once};
   // Scenarios of a round differ in what is drawn, too.
   std::mt19937_64 random{seed * 0x9e3779b97f4a7c15 + std::hash<std::string>{}(out.name())};
   const auto below = [&](uint64_t n) { return random() % n; };
@@ -95,8 +101,16 @@ std::vector<scenario> short_round(uint64_t seed) {
   add(fault::kill, place::dispatcher, small.below, false, 1);
   add(fault::kill, place::dispatcher, small.above, false, 2);
   add(fault::kill, place::trainer, {}, false, 2);
+  add(fault::slow, place::data, small.above, false, 2);
+  add(fault::slow, place::worker_control, small.above, false, 1);
+  add(fault::full, place::dispatcher, small.above, false, 2);
+  add(fault::clock, place::dispatcher, small.below, false, 2);
   add(fault::roll, place::worker, small.above, false, 1);
   add(fault::roll, place::worker_control, small.above, false, 2);
+  for (uint64_t i = 0; i < 2; ++i)
+    for (const auto& length : {std::optional{small.below}, std::optional<duration>{}})
+      out.push_back(draw(fault::kill, length ? place::worker : place::trainer, length, false, 2,
+                         seed + i, small, true));
   for (size_t trainers : {1, 2}) {
     add(fault::end, place::dispatcher, {}, false, trainers);
     add(fault::end, place::dispatcher, {}, true, trainers);
@@ -123,10 +137,50 @@ std::vector<scenario> full_round(uint64_t seed) {
   }
   for (const auto& length : lengths{large.below, large.above})
     for (auto where : {place::worker, place::dispatcher}) add(fault::kill, where, length, seed);
+  for (const auto& length : lengths{large.below, large.above}) {
+    for (auto where : {place::data, place::trainer_control, place::worker_control})
+      add(fault::slow, where, length, seed);
+    add(fault::full, place::dispatcher, length, seed);
+    for (auto where : {place::dispatcher, place::worker, place::trainer})
+      add(fault::clock, where, length, seed);
+  }
   add(fault::kill, place::trainer, {}, seed);
   add(fault::kill, place::dispatcher, {}, seed);
+  for (uint64_t i = 0; i < 6; ++i) {
+    for (auto where : {place::worker, place::dispatcher})
+      out.push_back(draw(fault::kill, where, large.below, false, 1 + i % 2, seed + i, large, true));
+    out.push_back(draw(fault::kill, place::trainer, {}, false, 2, seed + i, large, true));
+    out.push_back(
+      draw(fault::roll, place::worker, large.above, false, 1 + i % 2, seed + i, large, true));
+  }
   for (uint64_t i = 0; i < 25; ++i) add(fault::end, place::dispatcher, {}, seed + i);
   return out;
+}
+
+scenario drawn_one(uint64_t seed) {
+  std::mt19937_64 random{seed};
+  const auto all = full_round(seed);
+  for (;;)
+    if (const auto& one = all[random() % all.size()]; one.is_possible())
+      return one;
+}
+
+std::string clock_library() {
+  for (const auto* path : {"/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+                           "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"})
+    if (std::filesystem::exists(path))
+      return path;
+  return {};
+}
+
+bool may_mount() {
+  static const bool may =
+    ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  return may;
+}
+
+bool scenario::is_possible() const {
+  return (what != fault::full || may_mount()) && (what != fault::clock || !clock_library().empty());
 }
 
 } // namespace headrace::test

@@ -21,6 +21,9 @@ enum class fault : uint8_t {
   roll,          ///< each worker is replaced in turn, while trainers (worker_control: the workers
                  ///< that go) cannot reach the dispatcher
   end,           ///< SIGTERM to everything at once
+  slow,          ///< what is said arrives a fifth of a second late, and little at a time
+  full,          ///< the dispatcher's disk has no space left
+  clock,         ///< the time of day jumps: an hour ahead, and back by two when healed
 };
 std::string to_string(fault x);
 
@@ -46,6 +49,7 @@ struct scenario {
   size_t trainers = 1;            ///< more than one share a job
   uint64_t seed = 0;
   fault_scale scale{};
+  bool at_least_once = false; ///< of dynamic: nothing may be missing
 
   // -- drawn -------------------------------------------------------------------------
   size_t workers = 1;
@@ -67,14 +71,25 @@ struct scenario {
   bool comes_back() const {
     return what == fault::kill && where == place::dispatcher && length.has_value();
   }
+  /// The dispatcher keeps its state in a directory.
+  bool is_kept() const { return comes_back() || what == fault::full; }
+  /// Only root can have a small disk, and times of day need a library of their own.
+  bool is_possible() const;
 };
 
 scenario draw(fault what, place where, std::optional<duration> length, bool off, size_t trainers,
-              uint64_t seed, const fault_scale& scale);
+              uint64_t seed, const fault_scale& scale, bool at_least_once = false);
 
 /// One of each kind, with leases of two seconds where faults are longer.
 std::vector<scenario> short_round(uint64_t seed);
 /// Every fault, length, mode and number of trainers, and SIGTERM to everything a hundred times.
 std::vector<scenario> full_round(uint64_t seed);
+/// One of these, by chance.
+scenario drawn_one(uint64_t seed);
+
+/// The library that moves the time of day of a process; empty: it is not installed.
+std::string clock_library();
+/// Mounts are this process's own from now on. False: it may make none. Before any thread.
+bool may_mount();
 
 } // namespace headrace::test

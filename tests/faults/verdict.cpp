@@ -24,10 +24,14 @@ public:
       nothing_is_foreign(one.of);
     }
     for (const auto& group : groups()) {
-      if (auto what = find_repetition(group, told_.off ? told_.copies : 1))
+      if (may_repeat(group))
+        no_repetition_is_silent(group);
+      else if (auto what = find_repetition(group, told_.off ? told_.copies : 1))
         found_.push_back(*std::move(what));
       if (told_.off)
         every_copy_is_whole(group);
+      else if (told_.at_least_once)
+        nothing_is_lost(group);
       else
         little_is_lost(group);
     }
@@ -93,6 +97,29 @@ private:
     if (lost != 0)
       find("lost", fmt::format("{} elements are lost; nothing was lost with a worker that {}", lost,
                                told_.worker_away ? "no trainer had" : "was there"));
+  }
+
+  /// Splits of a worker that was away, or that a reader held which is gone, are read again.
+  bool may_repeat(const std::vector<reading>& group) const {
+    return told_.at_least_once
+           && (told_.worker_away
+               || std::ranges::any_of(group, [](const auto& r) { return r.may_be_repeated(); }));
+  }
+  void no_repetition_is_silent(const std::vector<reading>& group) {
+    for (const auto& r : group)
+      if (!r.remark.empty() || r.may_be_repeated())
+        return;
+    if (auto what = find_repetition(group))
+      find("silent repeat", what->what + ", and nobody was told so");
+  }
+  void nothing_is_lost(const std::vector<reading>& group) {
+    if (std::ranges::none_of(group, [](const auto& r) { return r.ended_well(); }))
+      return;
+    std::set<int64_t> given;
+    for (const auto& r : group) given.insert(r.handed_out.begin(), r.handed_out.end());
+    if (given.size() < told_.elements.size())
+      find("lost", fmt::format("{} elements are lost, though at_least_once was promised",
+                               told_.elements.size() - given.size()));
   }
 
   void every_copy_is_whole(const std::vector<reading>& group) {

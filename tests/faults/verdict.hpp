@@ -36,6 +36,8 @@ struct told_history {
   bool single_rows = true;
   /// A worker died, left, or was away for about its lease.
   bool worker_away = false;
+  /// Nothing may be missing; where a worker was away, or a reader is gone, some may come twice.
+  bool at_least_once = false;
   /// Off: the workers that began a copy, and those that were there from beginning to end.
   size_t copies = 1;
   size_t steady = 1;

@@ -69,6 +69,32 @@ TEST_F(Verdict, FindsARepetition) {
   EXPECT_EQ(broken(), rules{}) << "it died";
 }
 
+TEST_F(Verdict, FindsAnyLossUnderAtLeastOnceWhereAnyTrainerEndsWell) {
+  told.at_least_once = true;
+  EXPECT_EQ(broken(), rules{});
+  given[1].pop_back();
+  told.worker_away = true;
+  told.single_rows = false;
+  second.of.remark = "some may have come twice";
+  EXPECT_EQ(broken(), rules{"lost"});
+  first.of.ended.reset();
+  first.of.gone = true;
+  EXPECT_EQ(broken(), rules{"lost"}) << "what the dead one held is for the other";
+  second.of.ended = unavailable("a wait was too long");
+  second.may_fail = true;
+  EXPECT_EQ(broken(), rules{}) << "nobody took it for the end";
+}
+
+TEST_F(Verdict, ExcusesARepetitionUnderAtLeastOnceWhereAWorkerWasAwayAndATrainerReadIt) {
+  told.at_least_once = true;
+  given[0].push_back(given[0].front());
+  EXPECT_EQ(broken(), rules{"repeat"});
+  told.worker_away = true;
+  EXPECT_EQ(broken(), rules{"silent repeat"});
+  second.of.remark = "some may have come twice";
+  EXPECT_EQ(broken(), rules{});
+}
+
 TEST_F(Verdict, FindsARepetitionToTheSameTrainerWhateverBecameOfIt) {
   given[0].push_back(3);
   first.of.gone = true;

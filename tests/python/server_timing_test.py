@@ -36,12 +36,13 @@ def test_ALeaseThatOneLateMessageWouldEndIsRefused():
     def config(**given):
         return hr.service.DispatcherConfig(**given)
 
-    for given, both in ((config(worker_timeout_ms=200, heartbeat_interval_ms=150), ("200", "150")),
-                        (config(client_timeout_ms=1999, heartbeat_interval_ms=1000), ("1999", "1000")),
-                        (config(heartbeat_interval_ms=2501), ("5000", "2501"))):
-        with pytest.raises(ValueError, match="worker_timeout_ms is %s and heartbeat_interval_ms is %s" % both):
+    for given, said in ((config(worker_timeout_ms=200, heartbeat_interval_ms=150), ("worker", "200", "150")),
+                        (config(client_timeout_ms=1999, heartbeat_interval_ms=1000), ("client", "1999", "1000")),
+                        (config(heartbeat_interval_ms=2501), ("worker", "5000", "2501"))):
+        with pytest.raises(ValueError, match="%s_timeout_ms is %s and heartbeat_interval_ms is %s" % said):
             hr.service.DispatchServer(given)
-    for given in (config(worker_timeout_ms=200), config(worker_timeout_ms=200, heartbeat_interval_ms=100)):
+    for given in (config(worker_timeout_ms=200), config(worker_timeout_ms=200, heartbeat_interval_ms=100),
+                  config(client_timeout_ms=200), config(worker_timeout_ms=2000, client_timeout_ms=3000)):
         hr.service.DispatchServer(given).stop()
 
 

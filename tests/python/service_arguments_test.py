@@ -17,7 +17,6 @@ service = hr.experimental.service
 @pytest.mark.parametrize("arguments, error, text", [
     ({"processing_mode": "sideways"}, ValueError, "processing_mode"),
     ({"processing_mode": 1}, ValueError, "processing_mode"),
-    ({"processing_mode": service.ShardingPolicy.FILE}, hr.errors.UnimplementedError, "FILE"),
     ({"service": ""}, ValueError, "service"),
     ({"service": 3}, TypeError, "service"),
     ({"service": "nonsense"}, ValueError, "nonsense"),
@@ -39,6 +38,9 @@ service = hr.experimental.service
     ({"worker_timeout": "x"}, TypeError, "worker_timeout"),
     ({"stall_timeout": -1}, ValueError, "stall_timeout"),
     ({"stall_timeout": "x"}, TypeError, "stall_timeout"),
+    ({"guarantee": "exactly_once"}, ValueError, "guarantee"),
+    ({"guarantee": None}, ValueError, "guarantee"),
+    ({"guarantee": "at_least_once"}, hr.errors.InvalidArgumentError, "dynamic"),
 ])
 def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
     with pytest.raises(error, match=text):
@@ -47,13 +49,15 @@ def test_WrongArgumentsOfDistributeNameThemselves(arguments, error, text):
 
 
 @pytest.mark.parametrize("words, text", [
-    ({"mode": "file"}, "sharding policy is 'file'; it must be 'off' or 'dynamic'"),
+    ({"mode": "some"}, "sharding policy is 'some'; it must be 'off', 'dynamic', 'file', 'data', 'file_or_data' or 'hint'"),
     ({"packing": "lz4"}, "compression is 'lz4'; it must be 'auto', 'none' or 'snappy'"),
+    ({"guarantee": "never"}, "guarantee is 'never'; it must be 'at_most_once' or 'at_least_once'"),
 ])
 def test_TheEngineRefusesAWordThatItDoesNotKnow(words, text):
-    said = {"mode": "off", "packing": "auto", **words}
+    said = {"mode": "off", "packing": "auto", "guarantee": "at_most_once", **words}
     with pytest.raises(hr.errors.InvalidArgumentError, match=text):
-        _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0, 60.0)
+        _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0, 60.0, "auto",
+                         said["guarantee"])
 
 
 def test_TheHintOfTaskRefreshIsAccepted():
@@ -66,7 +70,8 @@ def test_TheHintOfTaskRefreshIsAccepted():
 WORKS = {
     "DispatcherConfig": {"port", "protocol", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms", "host",
                          "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure", "work_dir",
-                         "fault_tolerant_mode"},
+                         "fault_tolerant_mode", "job_gc_check_interval_ms", "job_gc_timeout_ms",
+                         "gc_dynamic_sharding_jobs", "worker_addresses"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
                      "python_call_timeout_ms", "python_from_anyone"},
@@ -74,8 +79,7 @@ WORKS = {
 # ... or is warned of, or is missing, with a value that asks for it.
 WARNED = {"heartbeat_interval_ms", "dispatcher_timeout_ms"}
 MISSING = {
-    "DispatcherConfig": {"worker_addresses": ["a:1"], "job_gc_check_interval_ms": 1, "job_gc_timeout_ms": -1,
-                         "worker_max_concurrent_snapshots": 1, "gc_dynamic_sharding_jobs": True, "deployment_mode": "COLOCATED"},
+    "DispatcherConfig": {"worker_max_concurrent_snapshots": 1, "deployment_mode": "COLOCATED"},
     "WorkerConfig": {"data_transfer_protocol": "rdma", "data_transfer_address": "a:1", "data_transfer_port": 5,
                      "cross_trainer_cache_size_bytes": 1, "snapshot_max_chunk_size_bytes": 1,
                      "shutdown_quiet_period_ms": 1},
@@ -116,6 +120,9 @@ def test_FieldsOfWrongValuesNameThemselves():
     for what, fields, text in [
         ("DispatcherConfig", {"port": 70000}, "port"), ("DispatcherConfig", {"worker_timeout_ms": -1}, "worker_timeout"),
         ("DispatcherConfig", {"deployment_mode": "SOMEWHERE"}, "deployment_mode"),
+        ("DispatcherConfig", {"worker_addresses": [""]}, "worker_addresses"),
+        ("DispatcherConfig", {"job_gc_timeout_ms": -2}, "job_gc_timeout_ms"),
+        ("DispatcherConfig", {"job_gc_check_interval_ms": -1}, "job_gc_check_interval_ms"),
         ("WorkerConfig", {"worker_tags": [""]}, "worker_tags"), ("WorkerConfig", {"dispatcher_address": ""}, "empty"),
         ("WorkerConfig", {"python_processes": 0}, "python_processes"),
     ]:
@@ -123,8 +130,6 @@ def test_FieldsOfWrongValuesNameThemselves():
             server(config(what, **fields))
     with pytest.raises(ValueError, match="work_dir"):
         service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
-    with pytest.raises(hr.errors.UnimplementedError, match="one lease"):
-        service.DispatchServer(service.DispatcherConfig(worker_timeout_ms=2000, client_timeout_ms=3000))
     for wrong in (service.WorkerServer, service.DispatchServer):
         with pytest.raises(TypeError, match="config"):
             wrong("localhost:1")
@@ -135,7 +140,8 @@ def test_FieldsOfWrongValuesNameThemselves():
 def test_DefaultsMayBeWrittenDown():
     with service.DispatchServer(service.DispatcherConfig(
             work_dir="", worker_addresses=[], deployment_mode="REMOTE", worker_timeout_ms=5000,
-            client_timeout_ms=5000, heartbeat_interval_ms=500)) as dispatcher:
+            client_timeout_ms=120_000, heartbeat_interval_ms=500, job_gc_timeout_ms=300_000,
+            job_gc_check_interval_ms=600_000, gc_dynamic_sharding_jobs=False)) as dispatcher:
         worker = service.WorkerServer(service.WorkerConfig(
             dispatcher.target, "localhost:%port%", data_transfer_protocol="grpc", shutdown_quiet_period_ms=0,
             worker_tags=["gpu"]))
@@ -175,8 +181,10 @@ def test_ReadersGetTheCompressionThatADatasetWasRegisteredWith():
         packed = service.register_dataset(dispatcher.target, ds, compression="SNAPPY")
         assert plain != packed
         assert sent(plain) >= 64 * 8000 and sent(packed) < 64 * 2000
-        assert sent(plain, compression="SNAPPY") < 64 * 2000
-        assert sent(packed, compression=None) >= 64 * 8000
+        assert sent(packed, compression="SNAPPY") < 64 * 2000
+        for id, asked, had in ((plain, "SNAPPY", "none"), (packed, None, "snappy")):
+            with pytest.raises(hr.errors.InvalidArgumentError, match=f"compression is '.*'.*{id}.* with '{had}'"):
+                service.from_dataset_id("off", dispatcher.target, id, compression=asked)
         with pytest.raises(ValueError, match="compression"):
             service.register_dataset(dispatcher.target, ds, compression="LZ4")
     relay.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -122,9 +123,30 @@ def test_ServersStartJoinAndStop():
 
 
 def test_NobodyThereIsUnavailableAndNamesTheAddress():
-    ds = hr.Dataset.range(3).apply(service.distribute("off", "localhost:1"))
-    with pytest.raises(hr.errors.OpError, match="localhost:1"):
+    ds = hr.Dataset.range(3).apply(service.distribute("off", "localhost:1", worker_timeout=0.3))
+    with pytest.raises(hr.errors.UnavailableError, match="localhost:1 has not answered for 0.3 s: nobody listens"):
         list(ds)
+
+
+def test_ADispatcherMayComeLaterThanWhatReadsIt():
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        where, port = "127.0.0.1", nobody.getsockname()[1]
+        target = f"{where}:{port}"
+        worker = service.WorkerServer(service.WorkerConfig(target))
+        got = []
+        ds = hr.Dataset.range(10).apply(service.distribute("distributed_epoch", target))
+        reads = [threading.Thread(target=lambda: got.extend(int(x) for x in ds)),
+                 threading.Thread(target=lambda: got.append(service.register_dataset(
+                     target, hr.Dataset.range(3), dataset_id="three")))]
+        for thread in reads:
+            thread.start()
+        for _ in range(6):
+            nobody.accept()[0].close()
+    with service.DispatchServer(service.DispatcherConfig(port=port)):
+        for thread in reads:
+            thread.join(60)
+    assert sorted(map(str, got)) == [*map(str, range(10)), "three"]
+    worker.stop()
 
 
 def test_DistributeMayStandTwiceInAGraph(cluster):
@@ -149,8 +171,8 @@ def test_DistributeMayStandInAFunction(cluster):
     assert numbers(ds) == [0, 1, 2, 10, 11, 12, 20, 21, 22, 30, 31, 32]
     ds = hr.Dataset.range(3).interleave(lambda i: hr.Dataset.range(2).apply(there), cycle_length=2)
     assert numbers(ds) == [0, 0, 0, 1, 1, 1]
-    with pytest.raises(hr.errors.InvalidArgumentError, match="parameter of a function outside"):
-        numbers(hr.Dataset.range(4).flat_map(lambda i: hr.Dataset.range(i).apply(there)))
+    ds = hr.Dataset.range(4).flat_map(lambda i: hr.Dataset.range(i).apply(there))
+    assert sorted(numbers(ds)) == [0, 0, 0, 1, 1, 2]
 
 
 def test_APauseRunsWhereThePipelineRunsAndEndsWithIt(cluster):
@@ -216,3 +238,52 @@ def test_AFaultTolerantDispatcherKnowsItsDatasetsWhenItIsStartedAgain(tmp_path):
         worker = service.WorkerServer(service.WorkerConfig(second.target))
         assert numbers(service.from_dataset_id("off", second.target, "four")) == [0, 1, 2, 3]
         worker.stop()
+
+
+def test_CardinalityAndSpecComeThroughAServiceAndByItsIds(cluster):
+    dispatcher = cluster(1)
+    there = dispatcher.target
+    endless, empty, some = hr.Dataset.range(3).repeat(), hr.Dataset.range(0), hr.Dataset.range(5)
+    for mode in ("off", "dynamic"):
+        for ds, known in ((endless, hr.INFINITE_CARDINALITY), (empty, 0), (some, hr.UNKNOWN_CARDINALITY)):
+            far = ds.apply(service.distribute(mode, there))
+            by_id = service.from_dataset_id(mode, there, service.register_dataset(there, ds))
+            assert int(far.cardinality()) == int(by_id.cardinality()) == known
+            assert far.element_spec == by_id.element_spec == ds.element_spec
+        assert list(empty.apply(service.distribute(mode, there))) == []
+
+
+def test_TheSpecOfAnIdIsComparedWithNamesAndNesting(cluster):
+    there = cluster(1).target
+    id = service.register_dataset(there, hr.Dataset.range(3).map(lambda x: {"a": x, "b": (x, x)}))
+    number = hr.TensorSpec([], hr.int64)
+    for good in ({"a": number, "b": (number, number)}, {"b": (number, number), "a": number}):
+        assert service.from_dataset_id("off", there, id, good).element_spec == {"a": number, "b": (number, number)}
+    for bad in ((number, number, number), {"a": number, "c": (number, number)}, {"a": number, "b": number},
+                {"a": hr.TensorSpec([], hr.int32), "b": (number, number)}):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="element_spec is .* but dataset .* gives"):
+            service.from_dataset_id("off", there, id, bad)
+
+
+def test_OptionsOfASharedJobForbidSharingItsElementsAgain(cluster):
+    there = cluster(1).target
+    options = hr.Options()
+    options.deterministic = True
+    ds = hr.Dataset.range(3).with_options(options)
+    id = service.register_dataset(there, ds)
+    for job, policy in ((None, None), ("j", hr.experimental.AutoShardPolicy.OFF)):
+        far = ds.apply(service.distribute("off", there, job_name=job))
+        assert far.options().deterministic is True
+        by_id = service.from_dataset_id("off", there, id, job_name=job)
+        for got in (far, by_id):
+            assert got.options().experimental_distribute.auto_shard_policy == policy
+            assert sorted(int(x) for x in got) == [0, 1, 2]
+
+
+def test_ADistributeInAFunctionReadsTheDatasetOfItsElement(cluster):
+    there = service.distribute("distributed_epoch", cluster(2).target)
+    each = hr.Dataset.range(2).interleave(lambda x: hr.Dataset.range(x * 10, x * 10 + 2).apply(there), cycle_length=2)
+    assert numbers(each) == [0, 1, 10, 11]
+    named = hr.Dataset.from_tensor_slices([b"a", b"b"]).flat_map(
+        lambda word: hr.Dataset.range(2).map(lambda x: hr.strings.join([word, hr.strings.as_string(x)])).apply(there))
+    assert sorted(named.as_numpy_iterator()) == [b"a0", b"a1", b"b0", b"b1"]

@@ -132,3 +132,44 @@ def test_WhoeverWaitsForAServiceSeesTheEndWhenItIsClosed(elsewhere):
         it.close()
         reader.join()
     assert not failed
+
+
+def test_AWaitForADispatcherIsInterruptedAtOnce():
+    child = start("""
+        import socket, sys
+        import headrace as hr
+        # What listens here closes each connection: it is not there yet.
+        nobody = socket.create_server(("127.0.0.1", 0))
+        import threading
+        visits = threading.Semaphore(0)
+        def close():
+            while True:
+                nobody.accept()[0].close()
+                visits.release()
+        threading.Thread(target=close, daemon=True).start()
+        target = "127.0.0.1:%d" % nobody.getsockname()[1]
+        service = hr.service
+        for wait in (lambda: service.register_dataset(target, hr.Dataset.range(3), timeout=3600),
+                     lambda: service.from_dataset_id("off", target, "x", worker_timeout=3600),
+                     lambda: next(iter(hr.Dataset.range(3).apply(service.distribute("off", target, worker_timeout=3600)))),
+                     lambda: next(iter(hr.Dataset.range(3).apply(service.distribute("off", target, worker_timeout=3600)).batch(2)))):
+            def say():
+                for _ in range(3):
+                    visits.acquire()
+                print("waiting", flush=True)
+            threading.Thread(target=say, daemon=True).start()
+            try:
+                wait()
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+    """)
+    limit = threading.Timer(100, child.kill)
+    limit.start()
+    for _ in range(4):
+        assert child.stdout.readline() == "waiting\n"
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+    began = time.monotonic()
+    assert finish(child)[:2] == (0, "")
+    assert time.monotonic() - began < 30, "it waited at its end"
+    limit.cancel()

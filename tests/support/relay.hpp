@@ -104,6 +104,12 @@ public:
     swallowing_[static_cast<int>(which)] = on;
     wake();
   }
+  /// Bytes arrive that much later, and at most 64 KiB of each connection and direction in that
+  /// time. Zero: at once.
+  void delay(std::chrono::milliseconds by) {
+    delay_ = by;
+    wake();
+  }
   /// While true, connections are closed as soon as they are accepted.
   void refuse(bool on) { refusing_ = on; }
   /// Bytes let through in that direction so far.
@@ -120,6 +126,7 @@ private:
     bool ended[2] = {false, false};
     bool swallowed[2] = {false, false};
     uint64_t moved[2] = {0, 0};
+    std::chrono::steady_clock::time_point came[2]{}; // what is held
     void close() {
       for (auto& x : fd) {
         ::shutdown(x, SHUT_RDWR);
@@ -162,6 +169,10 @@ private:
     pairs_.push_back({{from, to}, {}, {}, {}});
   }
 
+  bool is_due(const pair& x, int i) const {
+    return std::chrono::steady_clock::now() >= x.came[i] + delay_.load();
+  }
+
   // False if the pair is over.
   bool move(pair& x, int i) {
     if (holding_)
@@ -174,12 +185,13 @@ private:
         return false;
       x.ended[i] = n == 0;
       held.resize(n > 0 ? static_cast<size_t>(n) : 0);
+      x.came[i] = std::chrono::steady_clock::now();
       if (x.ended[i])
         ::shutdown(x.fd[1 - i], SHUT_WR);
       if (x.swallowed[i] || swallowing_[i])
         held.clear();
     }
-    if (!held.empty()) {
+    if (!held.empty() && is_due(x, i)) {
       std::lock_guard hold{mutex_};
       auto& budget = budget_[i];
       if (std::exchange(odd_[i], false) && (x.moved[i] + budget) % 2 == 0)
@@ -206,14 +218,19 @@ private:
   void run() {
     while (!stopping_) {
       std::vector<pollfd> fds{{wake_[0], POLLIN, 0}, {listening_, POLLIN, 0}};
+      int patience = -1; // in milliseconds, where something is delayed
       for (auto& x : pairs_)
         for (int i = 0; i < 2; ++i) {
           short events = x.held[i].empty() && !x.ended[i] ? POLLIN : 0;
-          if (!x.held[1 - i].empty())
-            events |= POLLOUT;
+          if (!x.held[1 - i].empty()) {
+            if (is_due(x, 1 - i))
+              events |= POLLOUT;
+            else
+              patience = 1;
+          }
           fds.push_back({events != 0 && !holding_ ? x.fd[i] : -1, events, 0});
         }
-      ::poll(fds.data(), fds.size(), -1);
+      ::poll(fds.data(), fds.size(), patience);
       char ignored[64];
       while (::read(wake_[0], ignored, sizeof(ignored)) > 0) {
       }
@@ -252,6 +269,7 @@ private:
   std::atomic<bool> refusing_{false};
   std::atomic<bool> holding_{false};
   std::atomic<bool> swallowing_[2] = {false, false};
+  std::atomic<std::chrono::milliseconds> delay_{std::chrono::milliseconds{0}};
   std::atomic<size_t> connections_{0};
   std::atomic<size_t> cuts_{0};
   std::atomic<uint64_t> forwarded_[2] = {0, 0};

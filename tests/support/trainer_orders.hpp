@@ -14,7 +14,7 @@ struct trainer_orders {
   std::string dispatcher;
   std::string record;           ///< file of its `reading_record`
   std::string graph = "range";  ///< see `read_graph`
-  std::string mode = "dynamic"; ///< or "off"
+  std::string mode = "dynamic"; ///< or "off", or "at_least_once", which is dynamic
   std::string job;              ///< empty: one of its own
   int64_t total = 0;            ///< of the range at the beginning
   int64_t most_outstanding = 0;

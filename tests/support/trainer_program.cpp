@@ -45,7 +45,9 @@ private:
        .service = orders_.dispatcher,
        .job_name = orders_.job,
        .max_outstanding_requests = orders_.most_outstanding,
-       .worker_timeout = std::chrono::milliseconds{orders_.worker_timeout_ms}}};
+       .worker_timeout = std::chrono::milliseconds{orders_.worker_timeout_ms},
+       .guarantee = orders_.mode == "at_least_once" ? delivery_guarantee::at_least_once
+                                                    : delivery_guarantee::at_most_once}};
     record_.asks(now());
     auto it = read_graph(orders_.graph, orders_.total)
                 .apply(by)

@@ -6,8 +6,11 @@
 #include "python_function.hpp"
 #include "waiting.hpp"
 
+#include <nanobind/stl/pair.h>
+
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace headrace::python {
@@ -16,22 +19,32 @@ namespace {
 
 using milliseconds = std::chrono::milliseconds;
 
-/// A value that a thread makes, and the caller waits for.
+/// A value that a thread makes, and the caller waits for. A signal requests the thread's stop.
 template <class F>
 auto interruptibly(F make) {
-  using value = decltype(make());
+  using value = decltype(make(std::stop_token{}));
   auto out = std::make_shared<std::optional<value>>();
-  run_interruptibly([out, make = std::move(make)] { *out = make(); });
+  std::stop_source stop;
+  try {
+    run_interruptibly([out, make = std::move(make), token = stop.get_token()]() mutable { //
+      *out = make(token);
+    });
+  } catch (...) {
+    stop.request_stop();
+    throw;
+  }
   return std::move(**out);
+}
+
+duration seconds(double x) {
+  return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
 }
 
 distribute_options options_of(const std::string& mode, const std::string& service,
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout,
-                              double stall_timeout) {
-  const auto seconds = [](double x) {
-    return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
-  };
+                              double stall_timeout, const std::string& targets,
+                              const std::string& guarantee) {
   distribute_options out;
   out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
@@ -40,6 +53,8 @@ distribute_options options_of(const std::string& mode, const std::string& servic
   out.compression = compression_of(compression).value();
   out.worker_timeout = seconds(worker_timeout);
   out.stall_timeout = seconds(stall_timeout);
+  out.target_workers = target_workers_of(targets).value();
+  out.guarantee = delivery_guarantee_of(guarantee).value();
   return out;
 }
 
@@ -179,11 +194,12 @@ nb::object value_of(const task_status& x) {
 
 nb::object value_of(const job_status& x) {
   using j = job_status;
-  auto out = dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode",
-                     &j::processing_mode, "state", &j::state, "repetition", &j::repetition,
-                     "consumers", &j::consumers, "failure", &j::failure, "tasks", &j::tasks,
-                     "lost_tasks", &j::lost_tasks, "lost_splits", &j::lost_splits, "reread_splits",
-                     &j::reread_splits, "lost_elements", &j::lost_elements);
+  auto out =
+    dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode", &j::processing_mode,
+            "state", &j::state, "repetition", &j::repetition, "consumers", &j::consumers, "failure",
+            &j::failure, "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits",
+            &j::lost_splits, "reread_splits", &j::reread_splits, "lost_elements", &j::lost_elements,
+            "guarantee", &j::guarantee, "repeated_splits", &j::repeated_splits);
   out["job"] = to_hex(x.job);
   return out;
 }
@@ -205,32 +221,46 @@ nb::dict to_python(const service_status& x) {
 } // namespace
 
 void bind_service(nb::module_& m) {
-  m.def("distribute",
-        [](const dataset& input, const std::string& mode, const std::string& service,
-           const std::string& job_name, int64_t max_outstanding_requests,
-           const std::string& compression, double worker_timeout, double stall_timeout) {
-          return distribute{options_of(mode, service, job_name, max_outstanding_requests,
-                                       compression, worker_timeout, stall_timeout)}(input);
-        });
-  m.def("register_dataset",
-        [](const std::string& service, const dataset& what, const std::string& id) {
-          return interruptibly([=] { return register_dataset(service, what, id); });
-        });
-  m.def("from_dataset_id",
-        [](const std::string& mode, const std::string& service, const std::string& job_name,
-           int64_t max_outstanding_requests, const std::string& compression, double worker_timeout,
-           double stall_timeout, const std::string& id) {
-          auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
-                                    worker_timeout, stall_timeout);
-          return interruptibly([=] { return from_dataset_id(options, id); });
-        });
+  m.def("distribute", [](const dataset& input, const std::string& mode, const std::string& service,
+                         const std::string& job_name, int64_t max_outstanding_requests,
+                         const std::string& compression, double worker_timeout,
+                         double stall_timeout, const std::string& targets,
+                         const std::string& guarantee) {
+    return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
+                                 worker_timeout, stall_timeout, targets, guarantee)}(input);
+  });
+  m.def("register_dataset", [](const std::string& service, const dataset& what,
+                               const std::string& id, const std::string& compression,
+                               double timeout) {
+    register_options options{
+      .id = id, .timeout = seconds(timeout), .compression = compression_of(compression).value()};
+    // With what the caller is to be warned of.
+    return interruptibly([=](std::stop_token stop) mutable {
+      std::string warning;
+      options.stop = std::move(stop);
+      options.warn = [&](const std::string& text) { warning = text; };
+      auto known = register_dataset(service, what, options);
+      return std::pair{std::move(known), std::move(warning)};
+    });
+  });
+  m.def("from_dataset_id", [](const std::string& mode, const std::string& service,
+                              const std::string& job_name, int64_t max_outstanding_requests,
+                              const std::string& compression, double worker_timeout,
+                              double stall_timeout, const std::string& targets,
+                              const std::string& guarantee, const std::string& id) {
+    auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
+                              worker_timeout, stall_timeout, targets, guarantee);
+    return interruptibly([=](std::stop_token stop) { return from_dataset_id(options, id, stop); });
+  });
   m.def("service_status", [](const std::string& dispatcher, double limit) {
-    auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
-    return to_python(interruptibly([=] { return get_service_status(dispatcher, bound).value(); }));
+    return to_python(interruptibly([=](const std::stop_token&) {
+      return get_service_status(dispatcher, seconds(limit)).value();
+    }));
   });
   m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
-    auto bound = std::chrono::duration_cast<duration>(std::chrono::duration<double>{limit});
-    auto how = interruptibly([=] { return await_service_workers(dispatcher, count, bound); });
+    auto how = interruptibly([=](const std::stop_token&) {
+      return await_service_workers(dispatcher, count, seconds(limit));
+    });
     if (!how)
       throw error{std::move(how)};
   });
@@ -254,17 +284,31 @@ void bind_service(nb::module_& m) {
   nb::class_<dispatcher>(m, "Dispatcher")
     .def_prop_ro("target", [](const dispatcher& x) { return x.get().target(); })
     .def("stop", &dispatcher::stop, nb::arg("limit").none());
-  m.def("start_dispatcher", [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms,
-                               const std::string& work_dir) {
-    dispatcher_server_options options;
-    options.endpoint = endpoint_of(endpoint);
-    options.work_dir = work_dir;
-    if (heartbeat_ms > 0)
-      options.heartbeat = milliseconds{heartbeat_ms};
-    if (lease_ms > 0)
-      options.lease = milliseconds{lease_ms};
-    return dispatcher{interruptibly([=] { return std::make_shared<dispatcher_server>(options); })};
-  });
+  // Of times, 0 is the default; of the collection's, -1 is never.
+  m.def("start_dispatcher",
+        [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms, const std::string& work_dir,
+           int64_t client_timeout_ms, int64_t gc_check_interval_ms, int64_t gc_timeout_ms,
+           bool gc_dynamic, const std::vector<std::string>& worker_addresses) {
+          dispatcher_server_options options;
+          options.jobs.gc_dynamic_sharding_jobs = gc_dynamic;
+          if (client_timeout_ms > 0)
+            options.jobs.client_timeout = milliseconds{client_timeout_ms};
+          if (gc_check_interval_ms > 0)
+            options.jobs.gc_check_interval = milliseconds{gc_check_interval_ms};
+          if (gc_timeout_ms > 0)
+            options.jobs.gc_timeout = milliseconds{gc_timeout_ms};
+          else if (gc_timeout_ms < 0)
+            options.jobs.gc_timeout.reset();
+          options.endpoint = endpoint_of(endpoint);
+          options.work_dir = work_dir;
+          options.worker_addresses = worker_addresses;
+          if (heartbeat_ms > 0)
+            options.heartbeat = milliseconds{heartbeat_ms};
+          if (lease_ms > 0)
+            options.lease = milliseconds{lease_ms};
+          return dispatcher{interruptibly(
+            [=](const std::stop_token&) { return std::make_shared<dispatcher_server>(options); })};
+        });
 
   using worker = held_server<worker_server>;
   nb::class_<worker>(m, "Worker")
@@ -283,7 +327,8 @@ void bind_service(nb::module_& m) {
         if (const visit here; here)
           (*fail)(static_cast<int>(why.code()), why.message());
       };
-      return worker{interruptibly([=] { return std::make_shared<worker_server>(options); })};
+      return worker{interruptibly(
+        [=](const std::stop_token&) { return std::make_shared<worker_server>(options); })};
     },
     nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none(),
     nb::arg("fail"));

@@ -83,12 +83,14 @@ TEST_F(ConsumerActor, SaysWhyTheDispatcherWasNeverReached) {
   time_point now{};
   consumer_core core{options, consumer_id{1}, "127.0.0.1:1", out, logger{}, now};
   for (auto at = core.next_deadline(); at && !core.over(); at = core.next_deadline()) {
-    core.dispatcher_unreached(deadline_exceeded("127.0.0.1:1 accepted and said nothing"));
+    core.dispatcher_unreached(deadline_exceeded("127.0.0.1:1 accepted and said nothing"), now);
     now = *at;
     core.timer(now);
   }
   EXPECT_EQ(now, time_point{} + options.worker_timeout);
-  EXPECT_EQ(failure(), deadline_exceeded("127.0.0.1:1 accepted and said nothing"));
+  EXPECT_EQ(failure(), unavailable("the dispatcher at 127.0.0.1:1 has not answered for 10 s: "
+                                   "127.0.0.1:1 accepted and said nothing; start it (`headrace "
+                                   "dispatcher`), or give `worker_timeout` more"));
 }
 
 TEST_F(ConsumerActor, AnswersDamagedMessagesWithTheirCount) {

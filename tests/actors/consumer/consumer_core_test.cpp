@@ -65,6 +65,31 @@ TEST_F(ConsumerCore, LooksAtItsWaitsAHeartbeatAfterItBegan) {
   EXPECT_EQ(core.next_deadline(), began + lease_timing{}.heartbeat);
 }
 
+TEST_F(ConsumerCore, WaitsForADispatcherThatIsNotThereAndSaysSoOnce) {
+  for (int i = 0; i < 3; ++i) {
+    core.dispatcher_unreached(unavailable("nobody listens"), now);
+    now += 1500ms;
+  }
+  EXPECT_FALSE(core.over());
+  ASSERT_EQ(logged.size(), 1u);
+  EXPECT_THAT(logged[0], testing::AllOf(testing::HasSubstr("dispatcher:1"),
+                                        testing::HasSubstr("nobody listens")));
+  core.dispatcher_up(now);
+  core.answered(1, view({}), now);
+  core.dispatcher_down(unavailable("lost"), now);
+  core.dispatcher_unreached(invalid_argument("something else"), now);
+  EXPECT_FALSE(core.over()) << "one that was there comes back";
+}
+
+TEST_F(ConsumerCore, EndsAtOnceWhereNoWaitingHelps) {
+  core.dispatcher_unreached(failed_precondition("speaks 9.3"), now);
+  EXPECT_TRUE(core.over());
+  std::shared_ptr<const block> current;
+  status how;
+  ASSERT_EQ(out->try_next(current, how), handout::outcome::over);
+  EXPECT_EQ(how, failed_precondition("speaks 9.3"));
+}
+
 TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   core.dispatcher_up(now);
   core.answered(1,
@@ -85,6 +110,27 @@ TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   EXPECT_THAT(how.message(), testing::HasSubstr("worker:2"));
   EXPECT_THAT(how.message(), testing::HasSubstr("a wall"));
   EXPECT_LT(now, began + 13s) << "the bound is 10 s";
+}
+
+TEST_F(ConsumerCore, AsksForTheWholeWhereAnAnnouncementWasLost) {
+  reads();
+  auto change = view({{task_id{9}, incarnation{1}, "worker:2", {}, worker_id{2}}});
+  change.version = 4;
+  change.since = 3;
+  const auto asks = only<consume::ask>(core.told(change, now));
+  ASSERT_EQ(asks.size(), 1u);
+  EXPECT_TRUE(only<consume::ask>(core.told(change, now)).empty()) << "the question is under way";
+  auto whole = view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}},
+                     {task_id{9}, incarnation{1}, "worker:2", {}, worker_id{2}}});
+  whole.version = 4;
+  EXPECT_EQ(only<consume::make_link>(core.answered(asks[0].number, whole, now)).size(), 1u);
+  change.version = 5;
+  change.since = 4;
+  change.tasks[0] = {task_id{10}, incarnation{1}, "worker:3", {}, worker_id{3}};
+  const auto done = core.told(change, now);
+  EXPECT_TRUE(only<consume::ask>(done).empty());
+  ASSERT_EQ(only<consume::make_link>(done).size(), 1u) << "the others go on";
+  EXPECT_EQ(only<consume::make_link>(done)[0].address, "worker:3");
 }
 
 TEST_F(ConsumerCore, HandsOutNothingAfterAStopThatBeganBeforeItsFirstHeartbeat) {

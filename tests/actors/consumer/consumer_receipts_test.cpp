@@ -1,5 +1,6 @@
 #include "headrace/actors/consumer/consumer_core.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace headrace::test {
@@ -14,8 +15,8 @@ constexpr task_id task{7};
 class ConsumerReceipts : public testing::Test {
 protected:
   explicit ConsumerReceipts(sharding_policy mode = sharding_policy::dynamic) {
-    core.emplace(consumer_options{.dataset_id = "d", .job_name = "j", .mode = mode}, consumer_id{1},
-                 "host:1", out, logger{}, now);
+    core.emplace(consumer_options{.dataset_id = "d", .job_name = "j", .parameters = {.mode = mode}},
+                 consumer_id{1}, "host:1", out, logger{}, now);
     core->dispatcher_up(now);
     view.job = job_id{2};
     view.shared = true;
@@ -200,6 +201,14 @@ TEST_F(ConsumerReceipts, LeaveARemarkForTheTrainerAtTheEndOfAnEpochThatLacksElem
             "this epoch is incomplete: 1 worker was lost, and with it rows of up to 3 splits; 12 "
             "more were read again by others");
   EXPECT_EQ(out->take_remark(), "") << "once";
+}
+
+TEST_F(ConsumerReceipts, LeaveARemarkForTheTrainerWhereElementsMayHaveComeTwice) {
+  view.losses = {.reread = 12, .repeated = 5};
+  view.finished = true;
+  loses();
+  EXPECT_THAT(out->take_remark(),
+              testing::StartsWith("elements of up to 5 splits of this epoch may have come twice"));
 }
 
 TEST_F(ConsumerReceipts, LeaveNoRemarkWhereAllWasReadAgain) {

@@ -33,12 +33,16 @@ protected:
         auto& store = stores[about.id];
         if (!store)
           store = std::make_shared<memory_store<job_record>>(
-            job_record{about.id, about.policy, about.plan});
+            job_record{about.id, about.policy, about.plan, about.past, 0, about.guarantee});
         return {.start =
                   [this, about, store](const std::vector<worker_change>& present) {
                     return port::spawn<job_state>(node.system, about, store, present, logger{});
                   },
-                .running = [store] { return store->record().running(); },
+                .left =
+                  [store] {
+                    const auto record = store->record();
+                    return job_remains{record.running(), record.past(), record.has_collected()};
+                  },
                 .over = [this, id = about.id] { stores.erase(id); }};
       },
       tree_place{nullptr, "node/dispatcher"}, logger{});

@@ -108,7 +108,24 @@ TEST(DispatcherCore, RefusesToJoinAJobUnderAnotherPolicy) {
   x.open(1, "ten", "train", sharding_policy::dynamic);
   const auto how = answer_to<status>(x.last, x.open(2, "ten", "train", sharding_policy::off));
   EXPECT_EQ(how.code(), status_code::invalid_argument);
-  EXPECT_THAT(how.message(), testing::HasSubstr("'train' runs with processing mode dynamic"));
+  EXPECT_THAT(how.message(), testing::HasSubstr("'train' exists with processing mode dynamic"));
+}
+
+TEST(DispatcherCore, RefusesToJoinAJobUnderAnotherGuarantee) {
+  driven_dispatcher x;
+  x.enroll("ten");
+  const auto open = [&](uint64_t consumer, sharding_policy policy, delivery_guarantee guarantee) {
+    return x.open(consumer, "ten", "train", policy, {}, guarantee);
+  };
+  const auto wrong =
+    answer_to<status>(x.last, open(1, sharding_policy::off, delivery_guarantee::at_least_once));
+  EXPECT_EQ(wrong.code(), status_code::invalid_argument);
+  EXPECT_EQ(begun(open(1, sharding_policy::dynamic, delivery_guarantee::at_least_once)).guarantee,
+            delivery_guarantee::at_least_once);
+  const auto how =
+    answer_to<status>(x.last, open(2, sharding_policy::dynamic, delivery_guarantee::at_most_once));
+  EXPECT_EQ(how.code(), status_code::invalid_argument);
+  EXPECT_THAT(how.message(), testing::HasSubstr("'train' exists with guarantee at_least_once"));
 }
 
 TEST(DispatcherCore, HoldsRequestsWhileTheirJobIsStartedAgain) {

@@ -20,12 +20,15 @@ class driven_dispatcher {
 public:
   using commands = dispatcher_commands;
 
-  driven_dispatcher() : core({}, service_record{}, 42) { take(core.start()); }
+  explicit driven_dispatcher(service_terms of = {})
+    : terms(std::move(of)), core(terms, service_record{}, 42) {
+    take(core.start());
+  }
   /// Another core goes on where this one was.
   commands restart() {
     auto [next, record] = store.take_over();
     writer = next;
-    core = dispatcher_core{{}, std::move(record), 43};
+    core = dispatcher_core{terms, std::move(record), 43};
     return take(core.start());
   }
 
@@ -37,12 +40,21 @@ public:
                                                .for_iteration = for_iteration}));
   }
   commands open(uint64_t consumer, const std::string& dataset, const std::string& name = {},
-                sharding_policy policy = sharding_policy::off, job_id job = {}) {
+                sharding_policy policy = sharding_policy::off, job_id job = {},
+                delivery_guarantee guarantee = delivery_guarantee::at_most_once) {
     return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
                                              .dataset_id = dataset,
                                              .job_name = name,
-                                             .policy = policy,
+                                             .parameters = {.mode = policy, .guarantee = guarantee},
                                              .job = job}));
+  }
+  /// A later repetition.
+  commands open_repetition(uint64_t consumer, const std::string& dataset, const std::string& name,
+                           uint64_t repetition) {
+    return take(core.open_iteration(next(), {.consumer = consumer_id{consumer},
+                                             .dataset_id = dataset,
+                                             .job_name = name,
+                                             .repetition = repetition}));
   }
   /// As `open`, of a graph that has no id; without the graph itself only its fingerprint is said.
   commands open_new(uint64_t consumer, bool with_graph, const std::string& name = {},
@@ -76,6 +88,7 @@ public:
     return out;
   }
 
+  service_terms terms;
   time_point now{};
   bool jobs_run = true;
   request_token last{}; ///< the token of the last request

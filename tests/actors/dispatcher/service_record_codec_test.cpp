@@ -27,11 +27,22 @@ std::vector<service_fact> every_service_fact() {
     record::dataset_registered{
       "1001", {some_bytes("graph"), some_bytes("spec"), print_of(1)}, true},
     record::dataset_registered{std::string{"a\0b", 3}, {{}, {}, print_of(1)}, false},
-    record::job_started{{job_id{1}, "train", "1001", sharding_policy::dynamic, print_of(9)}},
-    record::job_started{{job_id{2}, "", "a", sharding_policy::off, "consumer 3"}},
+    record::job_started{
+      {job_id{1},
+       "train",
+       "1001",
+       {sharding_policy::dynamic, target_workers::any, delivery_guarantee::at_least_once, 3, true},
+       print_of(9),
+       0,
+       {5, {7, 9}, {2}}}},
+    record::job_started{{job_id{2}, "", "a", {}, "consumer 3"}},
     record::job_joined{job_id{1}, "1001"},
     record::job_over{job_id{2}},
+    record::job_started{{job_id{3}, "test", "a", {}, "over"}},
+    record::job_over{job_id{3}, {7, {9}, {3, 8}}, true},
     record::worker_named{worker_id{7}},
+    record::job_started{{job_id{3}, "", "a", {.mode = sharding_policy::hint}, "consumer 4", 5}},
+    record::worker_placed{4, {worker_id{7}, "host:1"}},
   };
 }
 
@@ -64,7 +75,8 @@ TEST(ServiceRecordCodec, KeepsEachKindOfFact) {
 
 TEST(ServiceRecordCodec, RefusesWhatANewerBuildWroteAndNamesIt) {
   const auto bytes = write_words<schema::ServiceFacts>([](schema::ServiceFacts::Builder out) {
-    out.initFacts(1)[0].initJobStarted().setProcessingMode(static_cast<schema::ShardingPolicy>(99));
+    out.initFacts(1)[0].initJobStarted().initParameters().setProcessingMode(
+      static_cast<schema::ShardingPolicy>(99));
   });
   const auto how = service_codec::read_facts(bytes).status();
   EXPECT_EQ(how.code(), status_code::unimplemented);
@@ -85,10 +97,15 @@ service_fact random_service_fact(std::mt19937_64& random) {
     return record::dataset_registered{
       id, {some_bytes("graph"), some_bytes("spec"), print_of(random() % 5)}, random() % 4 != 0};
   case 2:
-    return record::job_started{
-      {job, "train", id, sharding_policy::dynamic, "key " + std::to_string(random() % 6)}};
+    return record::job_started{{job,
+                                random() % 4 ? "train" : "",
+                                id,
+                                {sharding_policy::dynamic},
+                                "key " + std::to_string(random() % 6),
+                                0,
+                                {random() % 3, {5}, {}}}};
   case 3: return record::job_joined{job, id};
-  default: return record::job_over{job};
+  default: return record::job_over{job, {random() % 3, {}, {random() % 2}}, random() % 2 == 0};
   }
 }
 
@@ -137,6 +154,10 @@ TEST(ServiceRecordCodec, KeepsGraphsAndSpecs) {
   EXPECT_TRUE(std::ranges::equal(dataset->spec.as<char>(), std::string_view{"spec"}));
   ASSERT_NE(back.job_of(print_of(9)), nullptr);
   EXPECT_EQ(back.job_of(print_of(9))->name, "train");
+  EXPECT_EQ(back.job_of(print_of(9))->past, (job_past{5, {7, 9}, {2}}));
+  ASSERT_NE(back.ended("over"), nullptr);
+  EXPECT_EQ(*back.ended("over"), (service_record::ended_job{job_id{3}, {7, {9}, {3, 8}}}));
+  EXPECT_TRUE(back.was_collected(job_id{3}));
 }
 
 TEST(ServiceRecordCodec, RefusesStatesThatContradictThemselves) {

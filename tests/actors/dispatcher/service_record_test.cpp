@@ -30,7 +30,7 @@ struct ServiceRecord : testing::Test {
   }
   job_id start(const std::string& dataset, const std::string& name = {}) {
     const job_id id{++last_job};
-    commit(record::job_started{{id, name, dataset, sharding_policy::off, to_string(id)}});
+    commit(record::job_started{{id, name, dataset, {}, to_string(id)}});
     return id;
   }
   void expect_stored() { EXPECT_EQ(store.record(), now); }
@@ -123,8 +123,8 @@ TEST_F(ServiceRecord, GivesNoIdTwice) {
 }
 
 TEST_F(ServiceRecord, LeadsByNoKeyToAJobThatHasAnother) {
-  commit(record::job_started{{job_id{1}, {}, {}, sharding_policy::off, "one"}});
-  commit(record::job_started{{job_id{1}, {}, {}, sharding_policy::off, "other"}});
+  commit(record::job_started{{job_id{1}, {}, {}, {}, "one"}});
+  commit(record::job_started{{job_id{1}, {}, {}, {}, "other"}});
   commit(record::job_over{job_id{1}});
   EXPECT_EQ(now.job_of("one"), nullptr);
   EXPECT_EQ(now.job_of("other"), nullptr);

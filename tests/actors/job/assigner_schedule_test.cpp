@@ -73,9 +73,9 @@ private:
     const auto unread = task.leave();
     while (!task.ended() && !::testing::Test::HasFailure()) task.step(random_);
     for (const auto& one : unread)
-      if (const auto back = core_.give_back(id, one)) {
-        task.gave_back(std::get<split_assigner::returned>(*back));
-        apply(*back);
+      for (const auto& back : core_.give_back(id, one)) {
+        task.gave_back(back);
+        apply(back);
       }
     task.finish();
     left_ = true;
@@ -107,11 +107,16 @@ private:
           apply(*news);
         EXPECT_EQ(core_.note(*wanted), std::nullopt) << "said twice";
         const auto given = core_.decide(*wanted, blocked, now_);
-        if (!given)
+        if (given.empty())
           continue;
-        apply(*given);
-        core_.keep_pace(*given, now_);
-        task.answered(given->splits);
+        lease_answer answer{given.front().splits};
+        for (const auto& one : given) {
+          apply(one);
+          if (one.continues)
+            answer.more.push_back(*one.splits);
+        }
+        core_.keep_pace(given, now_);
+        task.answered(answer);
         blocked.erase(id);
         moved = true;
       }

@@ -50,7 +50,8 @@ public:
                   .name = "train",
                   .policy = policy,
                   .plan = plan,
-                  .timing = {std::chrono::seconds{1}, std::chrono::seconds{5}}},
+                  .timing = {std::chrono::seconds{1}, std::chrono::seconds{5}},
+                  .terms = {.client_timeout = std::chrono::seconds{5}}},
                  std::move(present)) {}
   driven_job(const job_description& about, std::vector<worker_info> present)
     : store(empty(about), 100),
@@ -59,7 +60,7 @@ public:
     take(core.start(now));
   }
   static job_record empty(const job_description& about) {
-    return {about.id, about.policy, about.plan};
+    return {about.id, about.policy, about.plan, about.past, about.shards(), about.guarantee};
   }
   /// Another core goes on where this one was.
   job_outcome restart(const std::vector<worker_info>& present) {
@@ -80,6 +81,11 @@ public:
                    std::vector<split_receipt> receipts = {}) {
     return take(core.heartbeat(
       next(), {{consumer_id{consumer}, job_id{1}, repetition}, std::move(receipts)}, now));
+  }
+  /// Its trainer waits for an element.
+  job_outcome beat_waiting(uint64_t consumer, uint64_t repetition = 0) {
+    return take(core.heartbeat(
+      next(), {.who = {consumer_id{consumer}, job_id{1}, repetition}, .waits = true}, now));
   }
   /// With how far it is with tasks that are over.
   job_outcome beat_at(uint64_t consumer, std::map<task_id, uint64_t> marks) {
@@ -142,7 +148,7 @@ public:
     const auto at = out.answers.find(last_token);
     if (at == out.answers.end())
       return {};
-    return std::make_optional<split_answer>(std::get<split_answer>(at->second));
+    return std::get<lease_answer>(at->second).first;
   }
   /// Time passes, and the timer comes whenever it is due.
   job_outcome pass(duration by) {
@@ -155,6 +161,13 @@ public:
         break;
     }
     now = end;
+    return out;
+  }
+
+  /// With what is announced a moment later, together with other things.
+  job_outcome announced(job_outcome out) {
+    const auto later = pass(std::chrono::milliseconds{1});
+    out.news.insert(out.news.end(), later.news.begin(), later.news.end());
     return out;
   }
 

@@ -19,7 +19,8 @@ inline split_plan three_sources() {
 }
 inline job_record empty_job() { return {job_id{5}, sharding_policy::dynamic, three_sources()}; }
 
-inline const worker_info a_worker{worker_id{7}, incarnation{8}, "host:9", "boot", {"gpu", ""}, 11};
+inline const worker_info a_worker{
+  worker_id{7}, incarnation{8}, "host:9", "boot", {"gpu", ""}, 11, 2};
 inline const split_receipt a_receipt{.task = task_id{1},
                                      .reached = {{0, 0, {0, 5}}, {2, 1, {7, 1}}},
                                      .from_pass = 1,
@@ -46,6 +47,7 @@ inline std::vector<job_record::fact> every_fact() {
   return {
     {3, job_record::begun{42}},
     {3, job_record::forgotten{}},
+    {3, job_record::collected{}},
     of(i, it::reader_joined{c, 5}),
     of(i, it::reader_left{c}),
     of(i, task(it::task_state::starting)),
@@ -71,7 +73,10 @@ inline std::vector<job_record::fact> every_fact() {
     of(l, lh::received{c, {}}),
     of(l, lh::unheard{c, 6}),
     of(l, lh::given{t, 6, a_receipt}),
-    of(l, lh::settled{t, {1, 2, 3, 4}}),
+    of(l, lh::settled{t, {1, 2, 3, 4, 5}}),
+    of(l, lh::done{t, {{1, 2}, {2, 3, 4}, {0, 1, 5, true}}}),
+    of(l, lh::kept{t}),
+    of(l, lh::released{t, {1, 2, 3, 4, 5}}),
     of(h, held_rows::task_over{t, {{c, {5, 4}}, {consumer_id{1}, {6, 0}}}}),
     of(h, held_rows::handed_out{t, c, 5}),
     of(h, held_rows::reader_gone{c}),
@@ -84,17 +89,23 @@ inline job_record rich_state() {
   for (uint64_t number : {3, 4}) {
     for (auto x : every_fact()) {
       x.repetition = number;
-      if (!std::holds_alternative<job_record::forgotten>(x.what))
+      if (!std::holds_alternative<job_record::forgotten>(x.what)
+          && !std::holds_alternative<job_record::collected>(x.what))
         out.apply(x);
     }
     out.apply({number, split_assigner::fact{split_assigner::came_to{task_id{1}, 0, 0, 50}}});
     out.apply({number, split_assigner::fact{
                          split_assigner::leased_to{task_id{1}, 0, 0, 0, split_range{0, 8}}}});
+    out.apply({number, split_assigner::fact{
+                         split_assigner::leased_to{task_id{2}, 0, 0, 0, split_range{8, 8}}}});
+    out.apply({number, lease_history::fact{lease_history::kept{task_id{2}}}});
     out.apply(
       {number, held_rows::fact{held_rows::task_over{task_id{1}, {{consumer_id{1}, {5, 4}}}}}});
     out.apply({number, lease_history::fact{lease_history::lost{task_id{1}, {consumer_id{1}}}}});
     out.apply({number, iteration::fact{iteration::reader_joined{consumer_id{1}, 5}}});
   }
+  out.apply({9, job_record::begun{1}});
+  out.apply({9, job_record::collected{}});
   for (uint64_t number : {0, 7}) {
     out.apply({number, job_record::begun{1}});
     out.apply({number, iteration::fact{iteration::finished_as{internal_error("why")}}});

@@ -44,7 +44,7 @@ protected:
 };
 
 TEST_F(HeldRows, KeepTheRepetitionOpenUntilTheyAreHandedOut) {
-  const auto out = leaves();
+  const auto out = x.announced(leaves());
   EXPECT_FALSE(finished());
   ASSERT_FALSE(out.news.empty());
   EXPECT_EQ(out.news.back().what.held, (std::vector{task.id}));
@@ -131,6 +131,136 @@ TEST_F(HeldRows, DoNotKeepOthersFromReadingWhatCameBack) {
                                     .unread = {{0, 0, 1, **given}},
                                     .held = {{consumer_id{ann}, {10, 4}}}});
   EXPECT_EQ(out.starts.size(), 1u);
+}
+
+/// The same where nothing may be missing: what a reader held that is gone is read again.
+class RereadRows : public testing::Test {
+protected:
+  RereadRows() {
+    const auto start = x.open(ann).starts.at(0);
+    x.open(bob);
+    x.started(start);
+    task = start.what;
+    const auto given = x.ask(task, {0, 0, 0});
+    leased = **given;
+    x.started(x.came(worker(2)).starts.at(0));
+  }
+  static split_plan once() {
+    auto plan = one_source(2);
+    plan.sources[0].passes = 1;
+    plan.rows = {.apart = true, .single = true, .in_order = true};
+    return plan;
+  }
+  static job_description at_least_once() {
+    return {.id = job_id{1},
+            .name = "train",
+            .policy = sharding_policy::dynamic,
+            .plan = once(),
+            .timing = {1s, 5s},
+            .terms = {.client_timeout = 5s},
+            .guarantee = delivery_guarantee::at_least_once};
+  }
+  void ann_dies() {
+    for (int i = 0; i < 4; ++i) {
+      x.pass(2s);
+      x.beat(bob);
+    }
+  }
+  task_order other() const {
+    for (const auto& [id, t] : x.state().tasks())
+      if (t.worker.id == worker_id{2} && t.alive())
+        return {.id = id, .life = t.life};
+    return {};
+  }
+  /// What the task on the other worker is leased.
+  std::vector<split_range> others() {
+    std::vector<split_range> out;
+    for (uint64_t n = 0;; ++n) {
+      const auto given = x.ask(other(), {0, 0, n});
+      if (!given || !*given)
+        return out;
+      out.push_back(**given);
+    }
+  }
+  /// The other task was told that there is nothing more, and ends.
+  split_range a_new_task_reads() {
+    const auto starts = x.ended(other()).starts;
+    EXPECT_EQ(starts.size(), 1u);
+    x.started(starts.at(0));
+    return **x.ask(starts.at(0).what, {0, 0, 0});
+  }
+  iteration_losses losses() const {
+    return x.core.record().losses_of(x.core.record().repetitions().at(0));
+  }
+  using ranges = std::vector<split_range>;
+
+  driven_job x{at_least_once(), {worker(1)}};
+  task_order task;
+  split_range leased;
+};
+
+TEST_F(RereadRows, OfATaskThatLeftAreReadAgainWhenTheirReaderDies) {
+  x.ended(task_end{.id = task.id,
+                   .life = task.life,
+                   .outcome = task_outcome::left,
+                   .held = {{consumer_id{ann}, {1, 0}}}});
+  EXPECT_EQ(others(), (ranges{{1, 1}}));
+  EXPECT_FALSE(x.state().finished());
+  ann_dies();
+  EXPECT_EQ(a_new_task_reads(), leased);
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 1, .repeated = 1}));
+}
+
+TEST_F(RereadRows, OfATaskThatLeftAreForgottenWhenTheyAreHandedOut) {
+  x.ended(task_end{.id = task.id,
+                   .life = task.life,
+                   .outcome = task_outcome::left,
+                   .held = {{consumer_id{ann}, {1, 0}}}});
+  x.beat_at(ann, {{task.id, 1}});
+  ann_dies();
+  EXPECT_EQ(others(), (ranges{{1, 1}}));
+  EXPECT_EQ(losses(), iteration_losses{});
+}
+
+TEST_F(RereadRows, OfALostTaskAreReadAgainWhenTheirReaderDiesAfterItsReceipt) {
+  x.lost(worker_id{1});
+  x.beat(ann, 0, {{.task = task.id, .reached = {{0, 0, leased}}, .marks = {1, 0}}});
+  x.beat(bob, 0, {{.task = task.id}});
+  EXPECT_EQ(others(), (ranges{{1, 1}})) << "ann has the other one";
+  ann_dies();
+  EXPECT_EQ(a_new_task_reads(), leased);
+}
+
+TEST_F(RereadRows, OfATaskAndAReaderThatDieTogetherAreReadAgain) {
+  x.lost(worker_id{1});
+  x.beat(bob, 0, {{.task = task.id}});
+  ann_dies();
+  EXPECT_EQ(others(), (ranges{leased, {1, 1}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 1, .repeated = 1}));
+}
+
+TEST_F(RereadRows, OfAnExhaustedTaskAreReadByATaskThatIsStartedForThem) {
+  EXPECT_EQ(others(), (ranges{{1, 1}}));
+  x.ended(other());
+  x.leave(ann, 0, {{task.id, 0}});
+  const auto out = x.ended(task_end{.id = task.id,
+                                    .life = task.life,
+                                    .outcome = task_outcome::exhausted,
+                                    .held = {{consumer_id{ann}, {1, 0}}}});
+  EXPECT_FALSE(x.state().finished());
+  ASSERT_EQ(out.starts.size(), 1u);
+  x.started(out.starts[0]);
+  EXPECT_EQ(x.ask(out.starts[0].what, {0, 0, 0}).value(), split_answer{leased});
+}
+
+TEST_F(RereadRows, OfALostTaskThatSaidItWasDoneAreNotReadAgain) {
+  x.ask({.task = task.id,
+         .life = task.life,
+         .wish = {.which = {0, 0, 1}, .done = {{.split = leased.first, .through = true}}}});
+  x.lost(worker_id{1});
+  x.beat(bob, 0, {{.task = task.id}});
+  ann_dies();
+  EXPECT_THAT(others(), testing::Not(testing::Contains(leased)));
 }
 
 } // namespace

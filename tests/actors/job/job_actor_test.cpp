@@ -45,7 +45,10 @@ protected:
   actor_node node;
   job_handle job = port::spawn<job_state>(
     node.system,
-    job_description{.id = job_id{7}, .name = "train", .timing = {1s, 5s}, .idle_job = 60s},
+    job_description{.id = job_id{7},
+                    .name = "train",
+                    .timing = {1s, 5s},
+                    .terms = {.client_timeout = 5s, .gc_timeout = 60s, .gc_check_interval = 10s}},
     std::make_shared<memory_store<job_record>>(
       job_record{job_id{7}, sharding_policy::dynamic, split_plan{}}),
     std::vector<worker_change>{}, logger{});
@@ -69,22 +72,21 @@ TEST_F(JobActor, LosesNobodyByItsOwnAbsence) {
   EXPECT_TRUE(beat(1, 0).ok());
 }
 
-TEST_F(JobActor, GivesUpARepetitionThatNobodyCameBackToAndSaysSo) {
+TEST_F(JobActor, CollectsARepetitionThatNobodyCameBackToAndSaysSo) {
   open(1, 0);
   open(2, 1);
   leave(1, 0);
-  for (int i = 0; i < 70; ++i) {
+  for (int i = 0; i < 75; ++i) {
     node.advance(1s);
     ASSERT_TRUE(beat(2, 1).ok());
   }
-  const auto answer = open(3, 0);
-  const auto late = answer->getDispatcher().getIteration();
-  EXPECT_TRUE(late.getFinished());
-  ASSERT_TRUE(late.getFailure().isFailed());
-  EXPECT_THAT(std::string{late.getFailure().getFailed().getText()},
-              testing::HasSubstr("repetition 0 of job 'train' was given up"));
-  const auto present = open(3, 1);
-  EXPECT_FALSE(present->getDispatcher().getIteration().getFinished());
+  const auto how = beat(1, 0);
+  EXPECT_EQ(how.code(), status_code::not_found);
+  EXPECT_THAT(how.message(), testing::HasSubstr("job 'train' was collected"));
+  for (uint64_t repetition : {0, 1}) {
+    const auto late = open(3, repetition);
+    EXPECT_FALSE(late->getDispatcher().getIteration().getFinished()) << "it begins anew";
+  }
 }
 
 /// A worker that takes every task and does nothing.
@@ -125,7 +127,7 @@ protected:
                                                  .policy = sharding_policy::dynamic,
                                                  .plan = plan,
                                                  .timing = {1s, 5s},
-                                                 .idle_job = 60s},
+                                                 .terms = {.gc_timeout = 60s}},
                                  std::make_shared<memory_store<job_record>>(
                                    job_record{job_id{7}, sharding_policy::dynamic, plan}),
                                  present, logger{});

@@ -53,7 +53,7 @@ protected:
              .policy = sharding_policy::dynamic,
              .plan = plan,
              .timing = {1s, 5s},
-             .idle_job = 60s};
+             .terms = {.gc_timeout = 60s}};
     store = std::make_shared<memory_store<job_record>>(
       job_record{job_id{7}, sharding_policy::dynamic, plan});
     start_job();

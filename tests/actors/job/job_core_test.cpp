@@ -1,3 +1,4 @@
+#include "headrace/actors/protocol/iteration_change.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "tests/actors/job/driven_job.hpp"
 
@@ -99,7 +100,30 @@ TEST(JobCore, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
   const auto again = x.came(worker(1)).starts;
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].what.id, tasks[0].what.id) << "another copy was begun";
-  EXPECT_FALSE(x.started(again[0]).news.empty());
+  EXPECT_FALSE(x.announced(x.started(again[0])).news.empty());
+}
+
+TEST(JobCore, AnnouncesTasksThatStartTogetherInFewMessages) {
+  std::vector<worker_info> workers;
+  for (uint64_t i = 1; i <= 200; ++i) workers.push_back(worker(i));
+  driven_job x{sharding_policy::off, 10, workers};
+  auto view = x.open(1).view();
+  size_t messages = 0;
+  const auto read = [&](const job_outcome& out) {
+    for (const auto& one : out.news) {
+      ++messages;
+      EXPECT_NE(one.what.since, 0u) << "only what is new is said";
+      view = changed(view, one.what).value();
+    }
+  };
+  EXPECT_EQ(view.starting.size(), 200u);
+  for (const auto& t : x.core.record().repetitions().at(0).state.tasks())
+    read(x.started({.worker = t.second.worker.id, .what = {.id = t.first, .life = t.second.life}}));
+  read(x.announced({}));
+  for (int i = 0; i < 20; ++i) read(x.announced({}));
+  EXPECT_EQ(view.tasks.size(), 200u);
+  EXPECT_TRUE(view.starting.empty());
+  EXPECT_LE(messages, 3u);
 }
 
 TEST(JobCore, UnderOffHearsTheEndOfACopyBeforeItsWorkerIsBack) {
@@ -205,7 +229,7 @@ TEST(JobCore, KeepsItsTimerQuietWhileOneOfItsRepetitionsIsIdleForLongAndAnotherI
   x.leave(1, 0);
   x.pass(30s);
   x.leave(2, 1);
-  EXPECT_GT(x.core.next_deadline().value(), x.now);
+  EXPECT_GT(x.core.next_deadline().value_or(time_point::max()), x.now);
   x.pass(31s);
   EXPECT_GT(x.core.next_deadline().value_or(time_point::max()), x.now);
 }
@@ -279,7 +303,7 @@ protected:
     const auto crossed =
       x.ask({.task = first.id, .life = first.life, .wish = {.which = {0, 0, 0}}});
     EXPECT_EQ(crossed.answers.size(), 1u);
-    EXPECT_FALSE(std::get<split_answer>(crossed.answers.at(waits))) << "that one waits, too";
+    EXPECT_FALSE(std::get<lease_answer>(crossed.answers.at(waits)).first) << "that one waits, too";
     EXPECT_FALSE(x.ask(second, {0, 0, 1}).value());
     EXPECT_TRUE(x.ended(second).starts.empty());
   }

@@ -25,8 +25,9 @@ public:
     switch (random_() % 20) {
     case 0: return {number, job_record::begun{random_()}};
     case 1:
-      return random_() % 16 == 0 ? fact{number, job_record::forgotten{}}
-                                 : fact{number, job_record::begun{1}};
+      return random_() % 16 == 0   ? fact{number, job_record::forgotten{}}
+             : random_() % 16 == 0 ? fact{number, job_record::collected{}}
+                                   : fact{number, job_record::begun{1}};
     case 2: return {number, it::fact{it::reader_joined{consumer(), random_() % 2}}};
     case 3: return {number, it::fact{it::reader_left{consumer()}}};
     case 4: return {number, it::fact{it::task_is{a_task()}}};
@@ -36,11 +37,12 @@ public:
     case 8: return {number, sa::fact{sa::came_to{task(), source(), pass(), maybe(50)}}};
     case 9:
     case 10:
-    case 11:
-      return {number, sa::fact{sa::leased_to{task(), source(), pass(), maybe(4),
-                                             random_() % 4 == 0
-                                               ? split_answer{pass_over{true, random_() % 2}}
-                                               : split_answer{range()}}}};
+    case 11: {
+      const auto answer =
+        random_() % 4 == 0 ? split_answer{pass_over{true, random_() % 2}} : split_answer{range()};
+      return {number, sa::fact{sa::leased_to{task(), source(), pass(), maybe(4), answer,
+                                             answer && random_() % 2 == 0}}};
+    }
     case 12: return {number, sa::fact{sa::task_gone{task()}}};
     case 13: return {number, sa::fact{sa::returned{source(), pass(), range(), random_() % 2 == 0}}};
     case 14: return {number, sa::fact{sa::closed{task(), source(), pass()}}};

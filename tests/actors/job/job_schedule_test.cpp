@@ -226,7 +226,7 @@ private:
     }
     for (const auto& [token, answer] : what.answers)
       if (auto asked = questions_.extract(token))
-        if (const auto* splits = std::get_if<split_answer>(&answer))
+        if (const auto* splits = std::get_if<lease_answer>(&answer))
           hear(asked.mapped(), *splits);
   }
   /// Readers say what they got of lost tasks, and the job what is read again.
@@ -263,7 +263,7 @@ private:
     for (const auto& [id, x] : tasks_) out.push_back(x.reader.receipt(id));
     return out;
   }
-  void hear(const question& asked, const split_answer& given) {
+  void hear(const question& asked, const lease_answer& given) {
     const auto at = tasks_.find(asked.task);
     if (at == tasks_.end())
       return;
@@ -271,8 +271,8 @@ private:
     t.waits = false;
     if (!t.unread)
       t.reader.answered(given);
-    else if (given)
-      t.reader.leased_in_vain({asked.task, asked.which.source, asked.which.pass, {}, given});
+    else
+      t.reader.leased(asked.which, given);
   }
   /// What was recorded makes the same state, from the start and from the store.
   void check() {

@@ -235,6 +235,132 @@ TEST_F(LeaseHistory, AddsUpWhatIsSettled) {
   EXPECT_FALSE(x.unsettled());
 }
 
+/// Of a job that reads splits again.
+class RereadHistory : public LeaseHistory {
+protected:
+  RereadHistory() { of(numbers); }
+  void of(const split_rows& rows) {
+    x = lease_history{one_source(rows), delivery_guarantee::at_least_once};
+  }
+  void done(std::vector<splits_done> places) { x.apply(lease_history::done{task, places}); }
+  void gone() { x.apply(split_assigner::fact{split_assigner::task_gone{task}}); }
+  /// What is read again as a reader is gone.
+  ranges again() {
+    ranges out;
+    for (const auto& one : x.read_again(task).value().back) out.push_back(one.splits);
+    return out;
+  }
+};
+
+TEST_F(RereadHistory, GivesBackWhatIsNotDone) {
+  of(mixed);
+  leased(task, {10, 5}, 0);
+  leased(task, {0, 5}, 1);
+  leased(task, {20, 5}, 2);
+  done({{.split = 2}});
+  lost({ann});
+  received(ann, {{0, 25}}, 24);
+  EXPECT_EQ(back(), (ranges{{2, 3}, {20, 5}})) << "whatever a reader has";
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 8, .repeated = 8}));
+}
+
+TEST_F(RereadHistory, ForgetsWhatIsDone) {
+  leased(task, {10, 5}, 0);
+  leased(task, {0, 5}, 1);
+  done({{.split = 4, .through = true}});
+  EXPECT_EQ(x.records(), 2u) << "the task, and its answers";
+  leased(task, {5, 5}, 2);
+  done({{.split = 12}});
+  lost({});
+  EXPECT_EQ(back(), (ranges{{5, 5}})) << "a place that is not known says nothing";
+}
+
+TEST_F(RereadHistory, TakesEarlierPassesForDone) {
+  leased(task, {0, 5}, 0);
+  x.apply(split_assigner::fact{split_assigner::leased_to{task, 0, 1, 0, split_range{0, 5}}});
+  done({{.pass = 1}});
+  lost({});
+  const auto known = x.settle().value().back;
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known[0].pass, 1u);
+}
+
+TEST_F(RereadHistory, TakesAGroupForDoneWhenAllItsSourcesAre) {
+  auto plan = one_source(numbers);
+  plan.sources.push_back({.splits = 100});
+  x = lease_history{plan, delivery_guarantee::at_least_once};
+  for (uint32_t source : {0, 1})
+    x.apply(split_assigner::fact{split_assigner::leased_to{task, source, 0, 0, split_range{0, 9}}});
+  done({{.source = 0, .split = 7}});
+  EXPECT_FALSE(x.settle());
+  done({{.source = 0, .split = 7}, {.source = 1, .split = 3}});
+  lost({});
+  EXPECT_EQ(back(), (ranges{{3, 6}}));
+}
+
+TEST_F(RereadHistory, LeavesSplitsOfOneRowToAReaderThatHasThem) {
+  leased(task, {0, 10}, 0);
+  lost({ann, bob});
+  received(ann, {{0, 3}});
+  split_receipt said{.task = task, .reached = {{0, 0, {3, 4}}}, .given_back = 1};
+  x.apply(lease_history::received{bob, said});
+  EXPECT_EQ(back(), (ranges{{3, 4}, {7, 3}})) << "which of his rows went back bob does not say";
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 7, .repeated = 4}));
+}
+
+TEST_F(RereadHistory, GivesBackWhatAReaderGotOfAFile) {
+  of(files);
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  received(ann, {{0, 4}}, 3);
+  EXPECT_EQ(back(), (ranges{{0, 4}, {4, 6}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 10, .repeated = 4}));
+}
+
+TEST_F(RereadHistory, GivesBackWhatAReaderMayHaveGotThatDiedWithTheTask) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  lost({bob});
+  x.apply(lease_history::unheard{bob, 5});
+  EXPECT_EQ(back(), (ranges{{0, 10}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 10, .repeated = 10}));
+}
+
+TEST_F(RereadHistory, RemembersOfALostTaskWhatItsReadersHold) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  received(ann, {{2, 3}});
+  const auto known = x.settle().value();
+  EXPECT_EQ(back(), (ranges{{0, 2}, {5, 5}}));
+  x.apply(lease_history::kept{task});
+  for (const auto& one : known.back) x.apply(split_assigner::fact{one});
+  gone();
+  x.apply(known.outcome);
+  EXPECT_FALSE(x.unsettled());
+  EXPECT_EQ(again(), (ranges{{2, 3}}));
+  x.apply(x.read_again(task)->outcome);
+  EXPECT_EQ(x.losses(), (iteration_losses{.reread = 10, .repeated = 3}));
+  EXPECT_EQ(x.records(), 0u);
+}
+
+TEST_F(RereadHistory, RemembersOfATaskThatLeftWhatItDidNotGiveBack) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::kept{task});
+  x.apply(split_assigner::fact{split_assigner::returned{0, 0, {6, 4}}});
+  gone();
+  EXPECT_EQ(again(), (ranges{{0, 6}}));
+  x.apply(lease_history::released{task, {}});
+  EXPECT_FALSE(x.read_again(task));
+  EXPECT_EQ(x.records(), 0u);
+}
+
+TEST_F(RereadHistory, CountsAsLostWhatItHadNoRoomFor) {
+  for (uint64_t i = 0; i < lease_history::most_leases + 5; ++i) leased(task, {2 * i, 1}, i);
+  lost({});
+  EXPECT_EQ(losses().splits, 5u);
+  EXPECT_EQ(losses().tasks, 1u);
+}
+
 TEST_F(LeaseHistory, RemembersOnlySoMany) {
   for (uint64_t i = 0; i < 2 * lease_history::most_leases; ++i) leased(task, {2 * i, 1}, i);
   EXPECT_LE(x.records(), lease_history::most_leases + 2);

@@ -139,15 +139,17 @@ public:
                          asked_->number};
   }
   /// The job answered; that is heard in the next step, or never.
-  void answered(const split_answer& given) {
+  void answered(const lease_answer& given) {
     heard_of_ = true;
     answer_ = given;
-    if (given)
-      lease(asked_->source, asked_->pass, *given);
+    leased(*asked_, given);
   }
-  /// The job answered after this had begun to leave.
-  void leased_in_vain(const split_assigner::leased_to& what) {
-    lease(what.source, what.pass, *what.splits);
+  /// The job answered; after this had begun to leave, it is not heard.
+  void leased(const split_question& asked, const lease_answer& given) {
+    given.for_each(asked, [this](const split_question& which, const split_answer& splits) {
+      if (splits)
+        lease(which.source, which.pass, *splits);
+    });
   }
   void step(std::mt19937_64& random) {
     if (heard_of_)
@@ -277,7 +279,7 @@ private:
   std::map<uint32_t, std::deque<uint64_t>> queues_;
   std::optional<split_question> asked_;
   bool heard_of_ = false; ///< there is an answer
-  split_answer answer_;
+  lease_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split
   std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>> held_; ///< by source and pass
   std::map<std::pair<uint64_t, uint32_t>, std::set<uint64_t>> read_; ///< by pass and source

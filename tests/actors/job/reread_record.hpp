@@ -51,7 +51,7 @@ struct same_command {
     return false; // of different kinds
   }
   bool operator()(const status& a, const status& b) const { return a == b; }
-  bool operator()(const split_answer& a, const split_answer& b) const { return a == b; }
+  bool operator()(const lease_answer& a, const lease_answer& b) const { return a == b; }
   bool operator()(const iteration_view& a, const iteration_view& b) const {
     const auto all = [](const iteration_view& x) {
       return std::tie(x.repetition, x.version, x.tasks, x.lost, x.starting, x.finished, x.shared,

@@ -28,7 +28,11 @@ TEST(ProtocolCodec, KeepsAnOpenIteration) {
                                .dataset_id = "d",
                                .job_name = "train",
                                .repetition = 3,
-                               .policy = sharding_policy::dynamic,
+                               .parameters = {.mode = sharding_policy::dynamic,
+                                              .targets = target_workers::any,
+                                              .guarantee = delivery_guarantee::at_least_once,
+                                              .num_consumers = 3,
+                                              .cross_trainer_cache = true},
                                .job = job_id{4},
                                .node = 9});
   const auto back = read_open_iteration(x.in()).value();
@@ -36,7 +40,8 @@ TEST(ProtocolCodec, KeepsAnOpenIteration) {
   EXPECT_EQ(back.dataset_id, "d");
   EXPECT_EQ(back.job_name, "train");
   EXPECT_EQ(back.repetition, 3u);
-  EXPECT_EQ(back.policy, sharding_policy::dynamic);
+  EXPECT_EQ(back.parameters, (job_parameters{sharding_policy::dynamic, target_workers::any,
+                                             delivery_guarantee::at_least_once, 3, true}));
   EXPECT_EQ(back.job, job_id{4});
   EXPECT_EQ(back.node, 9u);
   EXPECT_FALSE(back.dataset);
@@ -103,7 +108,7 @@ TEST(ProtocolCodec, KeepsTheNodesOfATasksReaders) {
 
 TEST(ProtocolCodec, RefusesAShardingPolicyThatItDoesNotKnow) {
   carrier<schema::OpenIteration> x;
-  x.out.setProcessingMode(static_cast<schema::ShardingPolicy>(99));
+  x.out.initParameters().setProcessingMode(static_cast<schema::ShardingPolicy>(99));
   EXPECT_THAT(read_open_iteration(x.in()).status().message(),
               testing::HasSubstr("sharding policy number 99"));
   carrier<schema::StartTask> y;
@@ -189,6 +194,9 @@ TEST(ProtocolCodec, KeepsAnIteration) {
     .timing = {2s, 7s},
     .held = {task_id{3}, task_id{4}},
     .losses = {.tasks = 2, .splits = 5, .reread = 40, .elements = 6},
+    .since = 2,
+    .gone = {task_id{14}},
+    .unserved = {"host", "host:5"},
   };
   carrier<schema::Iteration> x;
   write_iteration(x.out, view);
@@ -200,7 +208,10 @@ TEST(ProtocolCodec, KeepsAnIteration) {
   EXPECT_EQ(back.lost, view.lost);
   EXPECT_EQ(back.losses, view.losses);
   EXPECT_EQ(back.held, view.held);
+  EXPECT_EQ(back.unserved, view.unserved);
   EXPECT_EQ(back.starting, view.starting);
+  EXPECT_EQ(back.since, view.since);
+  EXPECT_EQ(back.gone, view.gone);
   EXPECT_TRUE(back.finished);
   EXPECT_TRUE(back.shared);
   EXPECT_EQ(back.failure, view.failure);
@@ -215,7 +226,9 @@ TEST(ProtocolCodec, KeepsATaskOrder) {
                          .policy = sharding_policy::dynamic,
                          .seed = 5,
                          .shared = true,
-                         .fingerprint = std::string("a\0b", 3)};
+                         .fingerprint = std::string("a\0b", 3),
+                         .shards = 6,
+                         .shard = 5};
   carrier<schema::StartTask> x;
   write_task_order(x.out, order, {});
   EXPECT_EQ(read_task_order(x.in()).value(), order);
@@ -278,9 +291,11 @@ TEST(ProtocolCodec, KeepsAQuestionForSplitsAndItsAnswer) {
     EXPECT_EQ(back.wish.listing, nullptr);
     EXPECT_EQ(back.wish.closes, std::nullopt);
   }
+  lease_answer in_pieces{split_range{8, 9}};
+  in_pieces.more = {{3, 1}, {5, 2}};
   for (const auto& answer :
-       {split_answer{}, split_answer{split_range{8, 9}}, split_answer{pass_over{.alone = true}},
-        split_answer{pass_over{.running = 3}}}) {
+       {lease_answer{}, lease_answer{split_range{8, 9}}, in_pieces,
+        lease_answer{pass_over{.alone = true}}, lease_answer{pass_over{.running = 3}}}) {
     carrier<schema::SplitsLeased> x;
     write_splits_answer(x.out, answer);
     EXPECT_EQ(read_splits_answer(x.in()).value(), answer);

@@ -38,6 +38,10 @@ void shared_run::run() {
   while (!job_.state().finished() && !::testing::Test::HasFailure()) {
     if (options_.accidents && random_() % 24 == 0)
       accident();
+    // What a job announces a moment later.
+    constexpr duration moment = std::chrono::milliseconds{50};
+    if (const auto due = job_.core.next_deadline(); due && *due <= job_.now + moment)
+      carry_out(job_.pass(std::max(*due - job_.now, duration{0})));
     if (job_.state().finished())
       break;
     if (workers_.empty())
@@ -204,7 +208,7 @@ void shared_run::on(worker& from, splits_wish wish) {
   const auto out = job_.ask(what);
   EXPECT_EQ(std::get<status>(out.answers.at(job_.last_token)), status{});
   carry_out(out, id);
-  runs->give_splits(wish.which, split_answer{});
+  runs->give_splits(wish.which, lease_answer{});
   EXPECT_TRUE(job_.ask(what).stored.empty()) << "said twice, it means something";
 }
 
@@ -229,17 +233,20 @@ void shared_run::answer(task_id to, const splits_wish& wish,
   const auto at = workers_.find(to);
   if (at == workers_.end())
     return;
-  const auto* given = std::get_if<split_answer>(&what);
+  const auto* given = std::get_if<lease_answer>(&what);
   if (given == nullptr)
     return void(ADD_FAILURE() << to_string(std::get<status>(what)));
-  const auto& [source, pass, number] = wish.which;
-  if (*given)
-    note_lease(to, source, pass, **given);
+  given->for_each(wish.which, [&](const split_question& which, const split_answer& splits) {
+    if (splits)
+      note_lease(to, which.source, which.pass, *splits);
+  });
   // One that leaves does not hear it any more.
   auto& from = at->second;
   if (from.asks.erase(wish.which) == 0)
     return;
-  tasks_.at(to).given.answered(source, pass, *given);
+  given->for_each(wish.which, [&](const split_question& which, const split_answer& splits) {
+    tasks_.at(to).given.answered(which.source, which.pass, splits);
+  });
   from.runs->give_splits(wish.which, *given);
 }
 

@@ -37,11 +37,11 @@ outcome lease(split_assigner& core, const lease_request& wanted, const std::set<
     apply(*news);
   EXPECT_EQ(core.note(wanted), std::nullopt) << "said twice";
   const auto given = core.decide(wanted, blocked, now);
-  if (!given)
+  if (given.empty())
     return {true, {}};
-  apply(*given);
-  core.keep_pace(*given, now);
-  return {false, given->splits.splits};
+  for (const auto& one : given) apply(one);
+  core.keep_pace(given, now);
+  return {false, given.front().splits.splits};
 }
 
 /// Leases to one task after the other at a steady pace.
@@ -157,8 +157,8 @@ TEST(SplitAssigner, LeasesAgainWhatATaskGivesBackBeforeThePassIsOver) {
   for (; !(got = lease(core, numbered(b, others), {b}, now)).wait; ++others)
     read += got.splits->count;
   const auto back = core.give_back(a, {0, 0, number, {held.first + 1, held.count - 1}});
-  ASSERT_TRUE(back);
-  core.apply(*back);
+  ASSERT_EQ(back.size(), 1u);
+  core.apply(back[0]);
   core.apply(split_assigner::task_gone{a});
   while (got = lease(core, numbered(b, others++), {b}, now), got.splits) {
     EXPECT_GT(got.splits->first, held.first);
@@ -172,22 +172,21 @@ TEST(SplitAssigner, LeasesAgainWhatATaskGivesBackBeforeThePassIsOver) {
 TEST(SplitAssigner, TakesBackAWholeLeaseThatWasNotHeardOf) {
   split_assigner core{one_source(100)};
   const auto given = *lease(core, numbered(a, 0), {}, {}).splits;
-  EXPECT_EQ(core.give_back(a, {0, 0, 0, {}}),
-            (split_assigner::fact{split_assigner::returned{0, 0, given}}));
+  EXPECT_EQ(core.give_back(a, {0, 0, 0, {}}), (std::vector{split_assigner::returned{0, 0, given}}));
 }
 
 TEST(SplitAssigner, TakesNothingBackThatItDidNotLeaseLast) {
   split_assigner core{one_source(100)};
   lease(core, numbered(a, 0), {}, {});
   const auto given = *lease(core, numbered(a, 1), {}, {}).splits;
-  EXPECT_FALSE(core.give_back(a, {0, 0, 1, {0, 1}}) == std::nullopt) << "the second is unheard of";
-  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {}})) << "all is read";
-  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {given.first, given.count + 1}}));
-  EXPECT_FALSE(core.give_back(a, {0, 0, 2, {given.first + 1, given.count}}));
-  EXPECT_FALSE(core.give_back(a, {0, 0, 3, given}));
-  EXPECT_FALSE(core.give_back(a, {0, 1, 2, given})) << "another pass";
-  EXPECT_FALSE(core.give_back(a, {1, 0, 2, given})) << "another source";
-  EXPECT_FALSE(core.give_back(b, {0, 0, 2, given})) << "another task";
+  EXPECT_EQ(core.give_back(a, {0, 0, 1, {0, 1}}).size(), 1u) << "the second is unheard of";
+  EXPECT_TRUE(core.give_back(a, {0, 0, 2, {}}).empty()) << "all is read";
+  EXPECT_TRUE(core.give_back(a, {0, 0, 2, {given.first, given.count + 1}}).empty());
+  EXPECT_TRUE(core.give_back(a, {0, 0, 2, {given.first + 1, given.count}}).empty());
+  EXPECT_TRUE(core.give_back(a, {0, 0, 3, given}).empty());
+  EXPECT_TRUE(core.give_back(a, {0, 1, 2, given}).empty()) << "another pass";
+  EXPECT_TRUE(core.give_back(a, {1, 0, 2, given}).empty()) << "another source";
+  EXPECT_TRUE(core.give_back(b, {0, 0, 2, given}).empty()) << "another task";
 }
 
 TEST(SplitAssigner, LeasesAlignedSourcesAsEqualRangesUpToTheShorterTotal) {
@@ -316,9 +315,9 @@ protected:
   /// a leaves, and b is through.
   void end_both() {
     const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
-    ASSERT_TRUE(back);
+    ASSERT_EQ(back.size(), 1u);
     EXPECT_FALSE(core.has_rest());
-    core.apply(*back);
+    core.apply(back[0]);
     core.apply(split_assigner::task_gone{a});
     core.apply(split_assigner::task_gone{b});
     EXPECT_TRUE(core.has_rest());
@@ -350,8 +349,8 @@ TEST_F(crossed, WhatComesBackAfterAllWereToldTheEndIsForALaterTask) {
 TEST_F(crossed, WhatComesBackOfAPassDoesNotHoldUpThePassesAfterIt) {
   // b goes on, and is the only one.
   const auto back = core.give_back(a, {1, 0, questions_of_a, rest});
-  ASSERT_TRUE(back);
-  core.apply(*back);
+  ASSERT_EQ(back.size(), 1u);
+  core.apply(back[0]);
   core.apply(split_assigner::task_gone{a});
   core.apply(split_assigner::shared_by{1});
   for (uint64_t pass = 1; pass < 1'000; ++pass)

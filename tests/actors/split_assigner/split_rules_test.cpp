@@ -29,11 +29,11 @@ protected:
       core.apply(*news);
     now += std::chrono::microseconds{10};
     const auto given = core.decide(wanted, blocked, now);
-    if (!given)
+    if (given.empty())
       return {};
-    core.apply(*given);
-    core.keep_pace(*given, now);
-    return given->splits;
+    for (const auto& one : given) core.apply(one);
+    core.keep_pace(given, now);
+    return given.front().splits;
   }
   /// What the task is told next; nullopt: it waits.
   std::optional<split_answer> ask(task_id who, uint64_t pass,
@@ -122,7 +122,7 @@ TEST_F(SplitRules, ClosingAPassTwiceGivesBackNothingTwice) {
   const auto given = *ask(a, 0);
   EXPECT_EQ(close(a, 0, *given.splits).size(), 2u);
   EXPECT_TRUE(close(a, 0, *given.splits).empty());
-  EXPECT_EQ(core.give_back(a, {0, 0, 1, *given.splits}), std::nullopt)
+  EXPECT_TRUE(core.give_back(a, {0, 0, 1, *given.splits}).empty())
     << "nor does its worker, when it leaves";
 }
 
@@ -245,7 +245,7 @@ TEST_F(JobOfTwo, GivesWhatAPipelineIsDoneWithToTheOtherOne) {
                              .wish = {.which = {0, 0, 1}, .closes = unread_splits{0, 0, 1, held}}};
   const auto out = job.ask(close);
   EXPECT_EQ(std::get<status>(out.answers.at(job.last_token)), status{});
-  EXPECT_EQ(std::get<split_answer>(out.answers.at(waits)), split_answer{held});
+  EXPECT_EQ(std::get<lease_answer>(out.answers.at(waits)), lease_answer{held});
   EXPECT_TRUE(job.ask(close).stored.empty()) << "said twice, it means nothing";
 }
 
@@ -271,7 +271,7 @@ TEST_F(JobOfTwo, LearnsFromTheEndOfATaskWhatWasClosed) {
   while (job.ask(second, {0, 0, number})) ++number;
   const auto waits = job.last_token;
   const auto out = job.ended(first, {}, true, {{0, 0, 1, held}});
-  EXPECT_EQ(std::get<split_answer>(out.answers.at(waits)), split_answer{held});
+  EXPECT_EQ(std::get<lease_answer>(out.answers.at(waits)), lease_answer{held});
 }
 
 TEST_F(JobOfTwo, RefusesATaskThatFindsOtherFiles) {
@@ -280,7 +280,7 @@ TEST_F(JobOfTwo, RefusesATaskThatFindsOtherFiles) {
                     .life = starts[i].what.life,
                     .wish = {.listing = listing({file}, digest)}});
   };
-  EXPECT_TRUE(std::holds_alternative<split_answer>(asks(0, 1, "a").answer()));
+  EXPECT_TRUE(std::holds_alternative<lease_answer>(asks(0, 1, "a").answer()));
   const auto out = asks(1, 2, "b");
   EXPECT_EQ(out.how().code(), status_code::failed_precondition);
   EXPECT_THAT(out.how().message(), HasSubstr("worker host:2"));
@@ -310,8 +310,9 @@ TEST_F(SplitRules, APassIsOverForASourceThatWasToldLessWhenItWasClosed) {
   auto plan = plan_of(10, 1);
   plan.sources.push_back(plan.sources[0]);
   core = split_assigner{plan};
-  for (uint64_t number : {0, 1}) EXPECT_TRUE(*put({a, 0, 0, {}, number}));
+  EXPECT_TRUE(*put({a, 0, 0, {}, 0}));
   EXPECT_TRUE(*put({a, 1, 0, {}, 0}));
+  EXPECT_TRUE(*put({a, 0, 0, {}, 1}));
   core.apply(split_assigner::closed{a, 0, 0});
   EXPECT_FALSE(*put({a, 1, 0, {}, 1}));
 }

@@ -219,7 +219,7 @@ uint64_t stream_world::come() {
   c.core = std::make_unique<consumer_core>(
     consumer_options{.dataset_id = "d",
                      .job_name = "j",
-                     .mode = sharding_policy::dynamic,
+                     .parameters = {.mode = sharding_policy::dynamic},
                      .max_outstanding = static_cast<int64_t>(options_.most_elements * tasks.size()),
                      .worker_timeout = 1h,
                      .stream_bytes = options_.stream_bytes},

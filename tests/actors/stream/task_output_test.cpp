@@ -195,6 +195,33 @@ TEST(TaskOutput, IsDeliveredWhereALivingLinksConsumerHasAllAndNotWhereTheLinkIsL
   EXPECT_TRUE(x.delivered());
 }
 
+TEST(TaskOutput, KnowsBelowWhichRowAllWereHandedOut) {
+  task_output out{true};
+  EXPECT_EQ(out.handed_out_below(), 0u);
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.produced(numbers(0, 4));
+  out.grant(a, 0, 4, much, false);
+  (void)out.deal();
+  out.produced(numbers(4, 6));
+  out.grant(b, 0, 4, much, false);
+  (void)out.deal();
+  out.handed_out(b, 3);
+  EXPECT_EQ(out.handed_out_below(), 0u) << "a holds the first ones";
+  out.handed_out(a, 3);
+  EXPECT_EQ(out.handed_out_below(), 3u);
+  out.handed_out(a, 4);
+  EXPECT_EQ(out.handed_out_below(), 7u) << "b holds the last but two";
+  out.leave(b);
+  EXPECT_EQ(out.handed_out_below(), 7u) << "which goes to others now";
+  out.grant(a, 4, 7, much, false);
+  (void)out.deal();
+  out.handed_out(a, 6);
+  EXPECT_EQ(out.handed_out_below(), 9u);
+  out.handed_out(a, 7);
+  EXPECT_EQ(out.handed_out_below(), 10u);
+}
+
 TEST(TaskOutput, RepeatsTheEndToWhoOpensAgain) {
   auto out = with_both_holding(1);
   out.grant(a, 1, 9, much, false);

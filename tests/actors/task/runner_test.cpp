@@ -77,6 +77,27 @@ TEST(Runner, GivesAllRowsAndEnds) {
   EXPECT_TRUE(heard.crash.ok());
 }
 
+TEST(Runner, SaysWhatItIsDoneWithAsFarAsNothingOfItIsHeld) {
+  hearing heard;
+  std::mutex mutex;
+  std::vector<std::pair<uint64_t, std::vector<splits_done>>> said;
+  auto callbacks = heard.callbacks();
+  callbacks.done = [&](uint64_t rows, std::vector<splits_done> splits) {
+    std::lock_guard lock{mutex};
+    said.emplace_back(rows, std::move(splits));
+  };
+  runner x{{.graph = numbers(100), .leases_splits = true, .says_done = true}};
+  x.start(std::move(callbacks));
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
+  x.give_splits(heard.asked[0], lease_answer{split_range{10, 8}});
+  ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 2; }));
+  std::lock_guard lock{mutex};
+  ASSERT_FALSE(said.empty()) << "with the first rows";
+  const auto& [rows, splits] = said.front();
+  ASSERT_EQ(splits.size(), 1u);
+  EXPECT_EQ(rows, *splits[0].split - 10 + (splits[0].through ? 1 : 0));
+}
+
 TEST(Runner, TellsOfWhatNoOperatorCaught) {
   hearing heard;
   runner x{{.graph = through_f(numbers(10)), .find_function = [](const std::string&) {
@@ -122,7 +143,7 @@ TEST(Runner, AsksOnlyWhatItsTaskHasNotBeenAnswered) {
   ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
   EXPECT_EQ(heard.asked, (std::vector<split_question>{{0, 0, 2}}));
   EXPECT_EQ(heard.produced, 1u);
-  x.give_splits({0, 0, 2}, split_answer{});
+  x.give_splits({0, 0, 2}, lease_answer{});
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
 }
 
@@ -135,15 +156,15 @@ TEST(Runner, LetsTwoSourcesAskAtOnceAndGivesEachItsAnswer) {
   x.start(heard.callbacks());
   // The second side is read once the first has a row, and then waits while the first asks again.
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
-  x.give_splits({0, 0, 0}, split_answer{split_range{0, 1}});
+  x.give_splits({0, 0, 0}, lease_answer{split_range{0, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 3; })) << "one kept the other waiting";
   EXPECT_THAT(heard.asked,
               testing::UnorderedElementsAre(split_question{0, 0, 0}, split_question{0, 0, 1},
                                             split_question{1, 0, 0}));
-  x.give_splits({1, 0, 0}, split_answer{split_range{7, 1}});
+  x.give_splits({1, 0, 0}, lease_answer{split_range{7, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 4; }));
-  x.give_splits({1, 0, 1}, split_answer{});
-  x.give_splits({0, 0, 1}, split_answer{});
+  x.give_splits({1, 0, 1}, lease_answer{});
+  x.give_splits({0, 0, 1}, lease_answer{});
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
   EXPECT_EQ(heard.produced, 1u);
 }
@@ -154,14 +175,14 @@ TEST(Runner, GivesBackWhatItsPipelineIsDoneWithBeforeItAsksForTheNextPass) {
   runner x{{.graph = graph, .leases_splits = true}};
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
-  x.give_splits({0, 0, 0}, split_answer{split_range{0, 80}});
+  x.give_splits({0, 0, 0}, lease_answer{split_range{0, 80}});
   ASSERT_TRUE(heard.wait([&] { return heard.closed.size() == 1; }));
   EXPECT_EQ(heard.closed[0], (split_question{0, 0, 1}));
   EXPECT_EQ(heard.rest, (split_range{3, 77}));
   EXPECT_EQ(heard.asked.size(), 1u) << "the job does not know yet what came back";
-  x.give_splits(heard.closed[0], split_answer{});
+  x.give_splits(heard.closed[0], lease_answer{});
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 2; }));
-  x.give_splits({0, 1, 0}, split_answer{split_range{100, 3}});
+  x.give_splits({0, 1, 0}, lease_answer{split_range{100, 3}});
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
   EXPECT_EQ(heard.produced, 6u);
   EXPECT_FALSE(x.exhausted()) << "its pipeline ended by itself";
@@ -172,7 +193,7 @@ TEST(Runner, SaysThatItsSourcesAreExhausted) {
   runner x{{.graph = numbers(10), .leases_splits = true}};
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; }));
-  x.give_splits({0, 0, 0}, split_answer{});
+  x.give_splits({0, 0, 0}, lease_answer{});
   ASSERT_TRUE(heard.wait([&] { return heard.over; }));
   EXPECT_TRUE(x.exhausted());
 }
@@ -195,9 +216,9 @@ TEST(Runner, BeginsWithEmptyCachesWhateverTheGraphKeptBefore) {
     runner x{{.graph = graph, .leases_splits = true}};
     x.start(heard.callbacks());
     ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 1; })) << "it read from another run";
-    x.give_splits({0, 0, 0}, split_answer{split_range{first, 5}});
+    x.give_splits({0, 0, 0}, lease_answer{split_range{first, 5}});
     ASSERT_TRUE(heard.wait([&] { return heard.asked.size() == 2; }));
-    x.give_splits({0, 0, 1}, split_answer{});
+    x.give_splits({0, 0, 1}, lease_answer{});
     ASSERT_TRUE(heard.wait([&] { return heard.over; }));
     EXPECT_EQ(heard.produced, 10u);
   }
@@ -212,7 +233,7 @@ TEST(Runner, IsNotHeldByAThreadThatReadsAheadAndWaitsForSplits) {
      }}};
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
-  x.give_splits({0, 0, 0}, split_answer{split_range{0, 1}});
+  x.give_splits({0, 0, 0}, lease_answer{split_range{0, 1}});
   ASSERT_TRUE(heard.wait([&] { return heard.over; })) << "it waits for the next splits";
   EXPECT_FALSE(heard.crash.ok());
 }

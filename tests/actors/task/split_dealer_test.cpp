@@ -63,6 +63,25 @@ TEST(SplitDealer, SaysWhichAnswerItHeardLast) {
   EXPECT_EQ(y.leave(), (unread{{0, 1, 0, {}}})) << "in the next pass, and not answered there";
 }
 
+TEST(SplitDealer, GivesBackPiecesThatItHasNotComeTo) {
+  lease_answer pieces{split_range{0, 1}};
+  pieces.more = {{4, 1}, {6, 2}, {9, 1}};
+  split_dealer x{plan({0}), {}, false};
+  x.answered(std::get<split_question>(x.next(0, 0)), pieces);
+  EXPECT_EQ(read(x, 0, 0, {}), (split_range{0, 1}));
+  EXPECT_EQ(read(x, 0, 0, {}), (split_range{4, 1}));
+  EXPECT_EQ(x.leave(), (unread{{0, 0, 3, {6, 2}}})) << "what comes later is unread as a whole";
+  EXPECT_TRUE(is_over(x, 0, 0));
+  split_dealer y{plan({0}), {}, false};
+  y.answered(std::get<split_question>(y.next(0, 0)), pieces);
+  for (int i = 0; i < 3; ++i) read(y, 0, 0, {});
+  EXPECT_EQ(y.close(0, 0, {}), (unread_splits{0, 0, 3, {7, 1}}));
+  split_dealer z{plan({0}), {}, false};
+  z.answered(std::get<split_question>(z.next(0, 0)), pieces);
+  for (auto next : {0, 4, 6, 7, 9}) EXPECT_EQ(read(z, 0, 0, {})->first, next);
+  EXPECT_EQ(std::get<split_question>(z.next(0, 0)), (split_question{0, 0, 4}));
+}
+
 TEST(SplitDealer, GivesBackNothingThatAnEarlierRunnerMayHaveRead) {
   split_log log;
   log.add({0, 0, 0}, split_range{0, 80});

@@ -77,7 +77,7 @@ TEST_F(TaskAccount, IsGivenOnceAReaderThatIsGoneHandsOutNothingMore) {
   EXPECT_EQ(said[0].given->splits.task, task_id{7});
   EXPECT_EQ(said[0].given->splits.reached, (std::vector<split_run>{{0, 0, {20, 2}}}))
     << "the rest of what it held goes to others";
-  EXPECT_TRUE(core.splits_answered(said[0].which, split_answer{}).empty())
+  EXPECT_TRUE(core.splits_answered(said[0].which, lease_answer{}).empty())
     << "the runner asked nothing";
   EXPECT_TRUE(accounts(core.timer(now + 1min)).empty()) << "once is enough";
 }

@@ -32,7 +32,7 @@ protected:
   produce::commands wants(uint64_t run, const splits_wish& what) {
     return core.splits_wanted({run, what}, now);
   }
-  produce::commands answers(const split_question& which, const split_answer& what) {
+  produce::commands answers(const split_question& which, const lease_answer& what) {
     return core.splits_answered(which, what);
   }
 
@@ -61,7 +61,7 @@ TEST_F(TaskSplits, AnswersANewRunnerWhatAnEarlierOneWasAnswered) {
   ASSERT_TRUE(core.runner_begins(2));
   const auto given = all<produce::give_splits>(wants(2, {.which = first}));
   ASSERT_EQ(given.size(), 1u);
-  EXPECT_EQ(*given[0].what, (split_answer{split_range{0, 2}}));
+  EXPECT_EQ(*given[0].what, (lease_answer{split_range{0, 2}}));
 }
 
 TEST_F(TaskSplits, PassesAClosingOnAndDoesNotTakeItsAnswerForTheEndOfThePass) {
@@ -72,7 +72,7 @@ TEST_F(TaskSplits, PassesAClosingOnAndDoesNotTakeItsAnswerForTheEndOfThePass) {
   const auto said = all<produce::report>(wants(1, closing));
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].what.wants->wish.closes, closing.closes);
-  EXPECT_EQ(all<produce::give_splits>(answers(next, split_answer{})).size(), 1u);
+  EXPECT_EQ(all<produce::give_splits>(answers(next, lease_answer{})).size(), 1u);
   const auto start = core.runner_begins(2);
   ASSERT_TRUE(start);
   EXPECT_EQ(start->replay.size(), 1u);

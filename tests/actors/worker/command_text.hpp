@@ -40,7 +40,8 @@ public:
     return out;
   }
   std::string operator()(const worker::ask_splits& x) const {
-    const auto& [which, total, listing, closes, given] = x.what.wish;
+    const auto& which = x.what.wish.which;
+    const auto& closes = x.what.wish.closes;
     auto out = fmt::format("ask {} #{} {},{},{}", x.task.value, x.ask, which.source, which.pass,
                            which.number);
     if (closes)
@@ -82,9 +83,10 @@ public:
     return fmt::format("drop {}", x.task.value);
   }
   std::string operator()(const worker::give_splits& x) const {
-    std::string what = !x.what    ? to_string(x.what.status())
-                       : !*x.what ? "over"
-                                  : fmt::format("{}+{}", (*x.what)->first, (*x.what)->count);
+    std::string what = !x.what ? to_string(x.what.status())
+                       : !x.what->first
+                         ? "over"
+                         : fmt::format("{}+{}", x.what->first->first, x.what->first->count);
     return fmt::format("give {} {},{},{} {}", x.task.value, x.question.source, x.question.pass,
                        x.question.number, what);
   }

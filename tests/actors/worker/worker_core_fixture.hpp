@@ -74,7 +74,7 @@ protected:
     what.wants = {.which = {0, pass, number}, .closes = unread_splits{0, pass, number, rest}};
     return core.task_reported(what, now);
   }
-  static split_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
+  static lease_answer splits(uint64_t begin, uint64_t count) { return split_range{begin, count}; }
   static duration seconds(int64_t n) { return std::chrono::seconds{n}; }
   static duration millis(int64_t n) { return std::chrono::milliseconds{n}; }
   /// The time goes on, and the timer is called if it is due.

@@ -40,6 +40,23 @@ TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenARegistrationFails) {
   EXPECT_FALSE(core.id());
 }
 
+TEST_F(WorkerCore, StopsItsTasksWhereOthersHaveItsPlace) {
+  for (const auto code : {status_code::already_exists, status_code::permission_denied}) {
+    registered();
+    running(7);
+    core.dispatcher_down(unavailable("gone"));
+    connected();
+    const auto out = said(core.registered(connection, status{code, "no entry"}, now));
+    EXPECT_THAT(out, testing::Contains(testing::HasSubstr("stop 7")));
+    core.task_down(task_id{7}, {}, false, {});
+  }
+  registered();
+  running(7);
+  connected();
+  EXPECT_THAT(said(core.registered(connection, unavailable("later"), now)),
+              testing::Not(testing::Contains(testing::HasSubstr("stop 7"))));
+}
+
 TEST_F(WorkerCore, LogsEachReasonWhyTheDispatcherIsNotReachedOnce) {
   EXPECT_EQ(said(core.dispatcher_unreached(unavailable("refused"))),
             (texts{"log warn dispatcher not reached"}));
@@ -243,7 +260,7 @@ TEST_F(WorkerCore, GivesTheEndOfAPassAndAFailureToTheTaskToo) {
   registered();
   running(7);
   asks(7, 0);
-  EXPECT_EQ(said(core.splits_answered(task_id{7}, 1, split_answer{})),
+  EXPECT_EQ(said(core.splits_answered(task_id{7}, 1, lease_answer{})),
             (texts{"give 7 0,0,0 over"}));
   asks(7, 1);
   EXPECT_EQ(said(core.splits_answered(task_id{7}, 2, aborted("no"))),
@@ -289,7 +306,7 @@ TEST_F(WorkerCore, RepeatsWhatATaskClosedUntilItIsAcknowledged) {
   core.splits_unanswered(task_id{7}, 1, unavailable("it ended"));
   EXPECT_EQ(said(after(seconds(1))),
             (texts{"ask 7 #2 0,0,1 closes 3+5", "count stuck 5 s", "beat 5 first 7:0"}));
-  EXPECT_EQ(said(core.splits_answered(task_id{7}, 2, split_answer{})),
+  EXPECT_EQ(said(core.splits_answered(task_id{7}, 2, lease_answer{})),
             (texts{"give 7 0,0,1 over"}));
   EXPECT_EQ(said(ends(7, 30)), (texts{"end 7 exhausted 30"}));
 }
@@ -312,7 +329,7 @@ TEST_F(WorkerCore, ClosesAPassInWhichAnEarlierRunnerAskedForMore) {
   EXPECT_EQ(said(closes(7, 0, 1, {3, 5})), (texts{"ask 7 #2 0,0,1 closes 3+5"}));
   EXPECT_EQ(said(core.splits_answered(task_id{7}, 1, splits(8, 1))), texts{})
     << "that is no acknowledgement";
-  EXPECT_EQ(said(core.splits_answered(task_id{7}, 2, split_answer{})),
+  EXPECT_EQ(said(core.splits_answered(task_id{7}, 2, lease_answer{})),
             (texts{"give 7 0,0,1 over"}));
 }
 

@@ -37,8 +37,13 @@ void dispatcher_process::begin() {
   auto [writer, record] = store_->take_over();
   writer_ = writer;
   steps_ = {};
-  core_ = std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing},
-                                            std::move(record), time_.below(UINT64_MAX));
+  // Any worker may have any entry.
+  const std::vector<std::string> list(world_.about.shards, "worker");
+  core_ =
+    std::make_unique<dispatcher_core>(service_terms{.timing = world_.about.timing,
+                                                    .jobs = world_.about.jobs,
+                                                    .roster = worker_roster::of(list).value()},
+                                      std::move(record), time_.below(UINT64_MAX));
   carry_out(dispatcher_command::store{});
   carry_out(core_->start());
 }
@@ -51,11 +56,15 @@ void dispatcher_process::on_killed() {
   waiting_.clear();
 }
 
-std::shared_ptr<virtual_store<job_record>> dispatcher_process::store_of(job_id id) {
+std::shared_ptr<virtual_store<job_record>> dispatcher_process::store_of(job_id id,
+                                                                        const job_past& past) {
   auto& out = job_stores_[id];
   if (!out)
     out = std::make_shared<virtual_store<job_record>>(
-      disk_, job_record{id, world_.about.policy, world_.plan}, [this, id](const auto& facts) {
+      disk_,
+      job_record{id, world_.about.policy, world_.plan, past, world_.about.shards,
+                 world_.about.guarantee},
+      [this, id](const auto& facts) {
         for (const auto& x : facts) note(id, x);
       });
   return out;
@@ -107,6 +116,7 @@ void dispatcher_process::crash() {
 
 void dispatcher_process::open(const open_iteration& what, const connection_end& from,
                               answered<result<iteration_view>> reply) {
+  world_.traffic.count(what);
   carry_out(core_->open_iteration(keep({.reply = std::move(reply),
                                         .from = from,
                                         .to_job =
@@ -119,6 +129,7 @@ void dispatcher_process::open(const open_iteration& what, const connection_end& 
 
 void dispatcher_process::heartbeat(const reader_heartbeat& what, const connection_end& from,
                                    answered<status> reply) {
+  world_.traffic.count(what);
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .from = from,
                                  .to_job =
@@ -130,6 +141,7 @@ void dispatcher_process::heartbeat(const reader_heartbeat& what, const connectio
 }
 
 void dispatcher_process::leave(const leave_iteration& what, answered<status> reply) {
+  world_.traffic.count(what);
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .to_job =
                                    [this, what](job& to, request_token token) {
@@ -140,7 +152,8 @@ void dispatcher_process::leave(const leave_iteration& what, answered<status> rep
 
 // -- from workers -------------------------------------------------------------------------------
 
-void dispatcher_process::lease(const splits_request& what, answered<result<split_answer>> reply) {
+void dispatcher_process::lease(const splits_request& what, answered<result<lease_answer>> reply) {
+  world_.traffic.count(what);
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .to_job =
                                    [this, what](job& to, request_token token) {
@@ -150,6 +163,7 @@ void dispatcher_process::lease(const splits_request& what, answered<result<split
 }
 
 void dispatcher_process::task_ended(const task_end& what, answered<status> reply) {
+  world_.traffic.count(what);
   carry_out(core_->for_job(keep({.reply = std::move(reply),
                                  .to_job =
                                    [this, what](job& to, request_token token) {
@@ -170,11 +184,13 @@ void dispatcher_process::accepted(const connection_end& at) {
 
 void dispatcher_process::register_worker(const worker_registration& who, const connection_end& from,
                                          answered<result<worker_registered>> reply) {
+  world_.traffic.count(who);
   carry_out(core_->register_worker(keep({.reply = std::move(reply), .from = from}), who, now()));
 }
 
 void dispatcher_process::worker_heartbeat(const headrace::worker::heartbeat& what,
                                           answered<result<std::vector<task_id>>> reply) {
+  world_.traffic.count(what);
   std::vector<running_task> tasks;
   for (const auto& task : what.tasks) tasks.push_back({task.id, task.job});
   carry_out(
@@ -209,19 +225,14 @@ void dispatcher_process::carry_out(const dispatcher_command::store& what) {
   static_cast<void>(store_->append(writer_, what.facts, kept));
 }
 
-template <class F>
-void dispatcher_process::answer(request_token to, F&& with) {
-  if (auto node = waiting_.extract(to))
-    std::visit(std::forward<F>(with), node.mapped().reply);
-}
-
 void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
+  std::visit([this](const auto& x) { world_.traffic.count(x); }, what.what);
   answer(what.to, [&](auto& reply) {
     if (const auto* how = std::get_if<status>(&what.what)) {
       // What a task closed is acknowledged.
-      if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
+      if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<lease_answer>>>)
         if (how->ok())
-          return reply(split_answer{});
+          return reply(lease_answer{});
       return reply(*how);
     }
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
@@ -248,7 +259,7 @@ void dispatcher_process::carry_out(const dispatcher_command::run_job& what) {
   about.plan = world_.plan;
   auto& fresh = jobs_[about.id];
   fresh = std::make_shared<job>();
-  fresh->store = store_of(about.id);
+  fresh->store = store_of(about.id, about.past);
   fresh->alarm = std::make_unique<virtual_alarm>(*this);
   start_job(about.id, about);
 }
@@ -287,144 +298,10 @@ void dispatcher_process::carry_out(const dispatcher_command::drop_worker& what) 
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {
+  world_.traffic.count_stop(what.task, what.reason);
   if (auto* to = worker(what.worker))
     world_.net.send(worker_ends_.at(what.worker),
                     [to, what] { to->stop_task(what.task, what.reason, [](const status&) {}); });
-}
-
-// -- what a job decides ------------------------------------------------------------------------
-
-void dispatcher_process::carry_out(job_id id, job_commands what) {
-  const auto at = jobs_.find(id);
-  if (at == jobs_.end())
-    return;
-  const auto j = at->second; // a command may end it
-  for (auto& x : what)
-    if (waits_for_facts(x))
-      j->steps.add(std::move(x), [&](const auto& y) { take(j, y); });
-    else
-      take(j, x);
-  if (j->core)
-    j->alarm->set(j->core->next_deadline(), [this, id] {
-      if (auto* still = find(id); still != nullptr && still->core)
-        carry_out(id, still->core->timer(now()));
-    });
-}
-
-void dispatcher_process::take(const std::shared_ptr<job>& of,
-                              const job_commands::value_type& what) {
-  if (of->core)
-    std::visit([&](const auto& x) { carry_out(*of, x); }, what);
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::store& what) {
-  const auto kept = [this, id = of.core->about().id, writer = of.writer,
-                     group = of.steps.store()](const status&) {
-    if (const auto at = jobs_.find(id); at != jobs_.end() && at->second->writer == writer)
-      at->second->steps.kept(group, [&, of = at->second](const auto& x) { take(of, x); });
-  };
-  static_cast<void>(of.store->append(of.writer, what.facts, kept));
-}
-
-void dispatcher_process::note(job_id id, const job_record::fact& kept) {
-  if (const auto* split = std::get_if<split_assigner::fact>(&kept.what)) {
-    if (const auto* given = std::get_if<split_assigner::leased_to>(split); given && given->splits)
-      world_.leased(given->task, *given->splits);
-  } else if (const auto* task = std::get_if<iteration::fact>(&kept.what)) {
-    if (const auto* is = std::get_if<iteration::task_is>(task))
-      world_.gave_a_task(id, kept.repetition, is->now.worker.data_address);
-    if (const auto* is = std::get_if<iteration::task_is>(task))
-      if (is->now.state == iteration::task_state::lost)
-        world_.lost_tasks.emplace(is->now.id, now());
-  }
-}
-
-void dispatcher_process::carry_out(job&, const job_command::answer& what) {
-  answer(what.to, [&](auto& reply) {
-    if (const auto* how = std::get_if<status>(&what.what)) {
-      // What a task closed is acknowledged.
-      if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
-        if (how->ok())
-          return reply(split_answer{});
-      return reply(*how);
-    }
-    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<iteration_view>>>)
-      reply(std::get<iteration_view>(what.what));
-    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<split_answer>>>)
-      reply(std::get<split_answer>(what.what));
-  });
-}
-
-void dispatcher_process::to_job(job_id id, const std::function<job_commands(job_core&)>& event) {
-  if (auto* j = find(id); j != nullptr && j->core)
-    carry_out(id, event(*j->core));
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::start_task& what) {
-  order(
-    of, what.worker,
-    [what](worker_process& to, const std::function<void(const status&)>& reply) {
-      to.start_task(what.what, reply);
-    },
-    [this, id = of.core->about().id, what](const std::optional<status>& how) {
-      to_job(id, [&](job_core& j) {
-        return how ? j.start_answered(what, *how, now()) : j.start_unanswered(what, now());
-      });
-    });
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::stop_task& what) {
-  order(
-    of, what.worker,
-    [what](worker_process& to, const std::function<void(const status&)>& reply) {
-      to.stop_task(what.task, what.reason, reply);
-    },
-    [this, id = of.core->about().id, what](const std::optional<status>& how) {
-      to_job(id, [&](job_core& j) { return j.stop_answered(what, how.has_value(), now()); });
-    });
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::name_readers& what) {
-  order(
-    of, what.worker,
-    [what](worker_process& to, const std::function<void(const status&)>& reply) {
-      to.name_readers(what.who, reply);
-    },
-    [this, id = of.core->about().id, what](const std::optional<status>& how) {
-      to_job(id, [&](job_core& j) { return j.readers_answered(what, how.has_value(), now()); });
-    });
-}
-
-void dispatcher_process::order(
-  job& of, worker_id who,
-  std::function<void(worker_process&, const std::function<void(const status&)>&)> what,
-  std::function<void(const std::optional<status>&)> heard) {
-  auto* to = worker(who);
-  if (to == nullptr) // the request is never answered
-    return after(of.core->about().start_timeout, [heard] { heard(std::nullopt); });
-  request(
-    worker_ends_.at(who), of.core->about().start_timeout,
-    [to, what, heard](replier reply) {
-      what(*to, [reply, heard](const status& how) { reply([heard, how] { heard(how); }); });
-    },
-    [heard] { heard(std::nullopt); });
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::announce& what) {
-  for (auto who : what.to)
-    if (const auto at = of.readers.find(who); at != of.readers.end()) {
-      auto* trainer = static_cast<trainer_process*>(at->second.over->ends[0].who);
-      world_.net.send(at->second, [trainer, news = what.what] { trainer->told(news); });
-    }
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::drop_reader& what) {
-  of.readers.erase(what.who.consumer);
-}
-
-void dispatcher_process::carry_out(job& of, const job_command::ended&) {
-  const auto id = of.core->about().id;
-  carry_out(core_->job_ended(id));
 }
 
 } // namespace headrace::test

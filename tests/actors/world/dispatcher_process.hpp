@@ -52,7 +52,7 @@ public:
   void worker_heartbeat(const headrace::worker::heartbeat& what,
                         answered<result<std::vector<task_id>>> reply);
   void worker_leaves(worker_id id, incarnation life);
-  void lease(const splits_request& what, answered<result<split_answer>> reply);
+  void lease(const splits_request& what, answered<result<lease_answer>> reply);
   void task_ended(const task_end& what, answered<status> reply);
 
 private:
@@ -66,7 +66,7 @@ private:
   };
   /// A request that is not answered, and what it is to the job that it is for.
   struct waiting {
-    std::variant<answered<result<iteration_view>>, answered<status>, answered<result<split_answer>>,
+    std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
                  answered<result<worker_registered>>, answered<result<std::vector<task_id>>>>
       reply;
     connection_end from;
@@ -76,7 +76,7 @@ private:
   void on_started() override;
   void on_killed() override;
   void begin();
-  std::shared_ptr<virtual_store<job_record>> store_of(job_id id);
+  std::shared_ptr<virtual_store<job_record>> store_of(job_id id, const job_past& past);
   /// The judge knows what is kept of a job.
   void note(job_id id, const job_record::fact& kept);
   job* find(job_id id);
@@ -84,7 +84,10 @@ private:
   request_token keep(waiting what);
   worker_process* worker(worker_id id) const;
   template <class F>
-  void answer(request_token to, F&& with);
+  void answer(request_token to, F&& with) {
+    if (auto node = waiting_.extract(to))
+      std::visit(std::forward<F>(with), node.mapped().reply);
+  }
 
   void carry_out(dispatcher_commands what);
   void take(const dispatcher_commands::value_type& what);

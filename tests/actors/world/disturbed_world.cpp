@@ -38,6 +38,28 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     about.net.spread = 200ms;
   about.slowest_write = draw.one_in(3) ? 0ms : draw.one_in(4) ? 100ms : 10ms;
   worker_timeout_ = draw.one_in(3) ? 60s : 10s;
+  if ((allowed & rereads) != 0 && about.policy == sharding_policy::dynamic && draw.one_in(2)) {
+    about.guarantee = delivery_guarantee::at_least_once;
+    about.mixed = draw.one_in(3);
+  }
+  // Mostly such that something comes of it within the time that there is.
+  about.jobs.client_timeout = draw.one_in(3)   ? 5s
+                              : draw.one_in(3) ? 8s
+                              : draw.one_in(2) ? 20s
+                                               : 120s;
+  about.jobs.gc_check_interval = draw.one_in(2) ? 500ms : draw.one_in(2) ? 5s : 60s;
+  about.jobs.gc_timeout = draw.one_in(3) ? 500ms : draw.one_in(2) ? 5s : 300s;
+  if (draw.one_in(8))
+    about.jobs.gc_timeout.reset();
+  about.jobs.gc_dynamic_sharding_jobs = draw.one_in(2);
+  // Drawn apart: the other worlds are what they were.
+  simulation apart{seed * 0x9e3779b97f4a7c15 + 2};
+  if ((allowed & shards) != 0 && apart.one_in(5)) {
+    about.policy = sharding_policy::data;
+    about.guarantee = delivery_guarantee::at_most_once;
+    about.mixed = false;
+    about.shards = static_cast<uint32_t>(apart.between(1, 4));
+  }
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
 }
@@ -48,18 +70,21 @@ void disturbed_world::say(std::string what) {
 
 void disturbed_world::build() {
   auto& t = world_->time;
-  const auto workers = t.between(1, 4);
+  auto workers = t.between(1, 4);
+  if (world_->about.shards != 0)
+    workers = world_->about.shards;
   for (uint64_t i = 0; i < workers; ++i)
     world_->add_worker({.per_block = t.between(100us, t.one_in(3) ? 200ms : 5ms),
                         .most_rows = t.between(1, 64),
                         .drain = t.between(100ms, 3s)});
   const auto trainers = world_->about.job_name.empty() ? t.between(1, 2) : t.between(1, 4);
+  const auto& terms = world_->about.jobs;
   const auto bounded = t.one_in(3) ? static_cast<int64_t>(t.between(1, 64)) : 0;
   for (uint64_t i = 0; i < trainers; ++i) {
     trainer_process::options what{
       .reads = {.dataset_id = "d",
                 .job_name = world_->about.job_name,
-                .mode = world_->about.policy,
+                .parameters = {.mode = world_->about.policy, .guarantee = world_->about.guarantee},
                 .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
                 .max_outstanding = bounded,
                 .worker_timeout = worker_timeout_,
@@ -77,11 +102,16 @@ void disturbed_world::build() {
     else
       world_->add_trainer(what);
   }
-  say(fmt::format("{} {} splits of {} rows, {} workers, {} trainers{}, at most {} outstanding, "
-                  "timeout {:.0f} s",
-                  to_string(world_->about.policy), world_->data.splits, world_->data.rows, workers,
-                  trainers, world_->about.job_name.empty() ? "" : " of one job", bounded,
-                  seconds(worker_timeout_)));
+  say(fmt::format(
+    "{}, {}: {} splits of {} rows, {} workers, {} trainers{}, at most {} outstanding, "
+    "timeout {:.0f} s, clients' {:.0f} s, {} after {:.1f} s, looked at each {:.1f} s",
+    to_string(world_->about.policy), to_string(world_->about.guarantee), world_->data.splits,
+    world_->data.rows, workers, trainers, world_->about.job_name.empty() ? "" : " of one job",
+    bounded, seconds(worker_timeout_), seconds(terms.client_timeout),
+    terms.gc_timeout
+      ? terms.gc_dynamic_sharding_jobs ? "all collected" : "collected but dynamic ones"
+      : "never collected",
+    seconds(terms.gc_timeout.value_or(0s)), seconds(terms.gc_check_interval)));
 }
 
 duration disturbed_world::length(bool& for_good) {
@@ -347,9 +377,11 @@ void disturbed_world::run() {
       until = t.now() + bound;
   }
   t.run_until(t.now() + 20s);
-  // Named jobs are kept for a while when nobody reads them.
+  // Clients that are gone keep their places for a while, and so do named jobs that nobody reads.
+  const auto& terms = world_->about.jobs;
   if (std::ranges::any_of(world_->workers, [](const auto& x) { return x.tasks() != 0; }))
-    t.run_until(t.now() + 330s);
+    t.run_until(t.now() + terms.client_timeout + terms.gc_timeout.value_or(0s)
+                + terms.gc_check_interval + 30s);
   for (const auto& x : world_->trainers) {
     const auto& h = x.history();
     story_.push_back(fmt::format("{:8.3f} s  {} {} after {} elements{}{}",

@@ -31,7 +31,9 @@ public:
     reorders = 1 << 12,           ///< links differ much in how slow they are
     dispatcher_returns = 1 << 13, ///< it dies and comes back with its state
     repetitions = 1 << 14,        ///< a job repeats, and trainers join late
-    every = (1 << 15) - 1,
+    shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
+    rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
+    every = (1 << 17) - 1,
   };
   /// How much of everything there is.
   struct scale {

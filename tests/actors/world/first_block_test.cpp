@@ -23,7 +23,7 @@ protected:
     auto& trainer = w.add_trainer(
       {.reads = {.dataset = dataset_registration{.graph = encode_graph(w.graph).value(),
                                                  .fingerprint = "the trainer's graph"},
-                 .mode = policy,
+                 .parameters = {.mode = policy},
                  .spec = element_spec{tensor_spec{dtype::int64, shape{}}}}});
     while (trainer.history().handed_out.empty() && w.time.now() < began + 10s) w.time.step();
     EXPECT_FALSE(trainer.history().handed_out.empty());

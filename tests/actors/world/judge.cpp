@@ -4,18 +4,22 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace headrace::test {
 
 std::vector<std::vector<const trainer_process*>> judge::groups() const {
   std::vector<std::vector<const trainer_process*>> out;
-  // A dispatcher that lost its state begins another job of that name.
-  std::map<std::pair<job_id, uint64_t>, size_t> of_repetition;
+  // A dispatcher that lost its state begins another job of that name, and so does one that
+  // collected what nobody read: those that read it before read something else.
+  std::map<std::tuple<job_id, uint64_t, uint64_t>, size_t> of_repetition;
   for (const auto& t : world_.trainers) {
-    const auto [at, fresh] =
-      of_repetition.emplace(std::pair{excuses_.dispatcher_lost_state ? t.history().job : job_id{},
-                                      t.what().reads.repetition},
-                            out.size());
+    const auto& h = t.history();
+    if (h.late)
+      continue;
+    const bool apart = excuses_.dispatcher_lost_state || !world_.collected.empty();
+    const auto [at, fresh] = of_repetition.emplace(
+      std::tuple{apart ? h.job : job_id{}, t.what().reads.repetition, h.collected}, out.size());
     if (fresh || anonymous())
       out.emplace_back();
     out[anonymous() ? out.size() - 1 : at->second].push_back(&t);
@@ -53,8 +57,49 @@ std::vector<reading> judge::readings(const std::vector<const trainer_process*>& 
   return out;
 }
 
+bool judge::read_again(int64_t element) const {
+  const auto held = world_.leases.find(static_cast<uint64_t>(element) / world_.data.rows);
+  if (held == world_.leases.end() || held->second.size() < 2)
+    return false;
+  const bool trainer_gone =
+    !excuses_.trainers_away.empty() || std::ranges::any_of(world_.trainers, [](const auto& t) {
+      return t.history().killed || t.history().left || t.stopped();
+    });
+  return trainer_gone || std::ranges::any_of(held->second, [&](auto id) {
+           return world_.lost_tasks.contains(id);
+         });
+}
+
 void judge::nothing_repeated() {
-  for (const auto& group : groups()) find(find_repetition(readings(group)));
+  for (const auto& group : groups()) {
+    auto all = readings(group);
+    if (!at_least_once()) {
+      find(find_repetition(all));
+      continue;
+    }
+    std::vector<std::vector<int64_t>> once(all.size()), once_at(all.size());
+    std::map<int64_t, size_t> again;
+    bool knows = false;
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (size_t k = 0; k < all[i].handed_out.size(); ++k)
+        if (const auto x = all[i].handed_out[k]; read_again(x)) {
+          ++again[x];
+        } else {
+          once[i].push_back(x);
+          if (k < all[i].handed_out_at.size())
+            once_at[i].push_back(all[i].handed_out_at[k]);
+        }
+      knows |= !all[i].ended_well() || !all[i].remark.empty() || all[i].may_be_repeated();
+      all[i].handed_out = once[i];
+      all[i].handed_out_at = once_at[i];
+    }
+    find(find_repetition(all));
+    // One that was given up is excused, and its rows were read by nobody again.
+    const auto twice = std::ranges::find_if(again, [](const auto& x) { return x.second > 1; });
+    if (twice != again.end() && !knows)
+      find("silent repeat",
+           fmt::format("element {} was handed out twice, and nobody was told so", twice->first));
+  }
 }
 
 std::vector<int64_t> judge::missing() const {
@@ -66,6 +111,20 @@ std::vector<int64_t> judge::missing() const {
     if (!given.contains(x))
       out.push_back(x);
   return out;
+}
+
+void judge::what_is_over_was_read() {
+  for (const auto& t : world_.trainers) {
+    const auto& h = t.history();
+    if (!h.late || !h.ended || !h.ended->ok())
+      continue;
+    if (!h.handed_out.empty())
+      find("over", fmt::format("{} was given {} elements of what was over before", t.name(),
+                               h.handed_out.size()));
+    if (!world_.finished.contains(t.what().reads.repetition))
+      find("over", fmt::format("{} was told that repetition {} is over, which nobody has read",
+                               t.name(), t.what().reads.repetition));
+  }
 }
 
 void judge::every_end_is_true() {
@@ -81,12 +140,20 @@ void judge::every_end_is_true() {
       unknown |= t->history().killed || t->history().left || !t->over()
                  || (t->history().ended && !t->history().ended->ok());
     }
-    if (dynamic()) {
+    if (is_static(world_.about.policy)) {
+      every_shard_is_whole(given, unknown);
+    } else if (dynamic()) {
       for (int64_t x = 0; x < static_cast<int64_t>(world_.data.elements()); ++x) {
         if (given.contains(x))
           continue;
         const auto split = static_cast<uint64_t>(x) / world_.data.rows;
         const auto held = world_.leases.find(split);
+        if (at_least_once()) {
+          find("end", fmt::format("the end came without element {}, though at_least_once was "
+                                  "promised",
+                                  x));
+          break;
+        }
         const bool lost =
           held != world_.leases.end() && std::ranges::any_of(held->second, [&](auto id) {
             return world_.lost_tasks.contains(id);
@@ -125,16 +192,49 @@ void judge::every_end_is_true() {
   }
 }
 
+void judge::every_shard_is_whole(const std::set<int64_t>& given, bool unknown) {
+  const auto shards = world_.about.shards;
+  std::map<uint64_t, uint64_t> copies; // elements by the task that gave them
+  for (auto x : given) {
+    const auto copy = static_cast<uint64_t>(x) >> 32;
+    const auto number = static_cast<uint64_t>(x) & 0xffffffff;
+    ++copies[copy];
+    const auto known = world_.shard_readings.find(copy);
+    if (known == world_.shard_readings.end() || number % shards != known->second.shard)
+      return find("shard",
+                  fmt::format("element {} came from a task that has another shard", number));
+  }
+  for (uint32_t i = 0; i < shards; ++i) {
+    const world_shard shard{shards, i};
+    bool whole = shard.size(world_.data.elements()) == 0;
+    size_t steady = 0;
+    for (const auto& [copy, elements] : copies) {
+      const auto& reading = world_.shard_readings.at(copy);
+      if (reading.shard != i)
+        continue;
+      whole |= elements == shard.size(world_.data.elements());
+      steady += !reading.gone;
+    }
+    if (!whole && !unknown)
+      find("end", fmt::format("the end came, and nobody read all of shard {}", i));
+    if (steady > 1)
+      find("shard",
+           fmt::format("shard {} was read {} times, by tasks that were never gone", i, steady));
+  }
+}
+
 bool judge::died_together() const {
   const auto lease = world_.about.timing.lease;
+  // It is given up when others wait, or at its time-out.
+  const auto given_up = std::max(lease, world_.about.jobs.client_timeout);
   return std::ranges::any_of(world_.trainers, [&](const auto& t) {
     const auto died = t.history().ended_at;
     return t.history().killed && std::ranges::any_of(world_.lost_tasks, [&](const auto& entry) {
-             // It is given up after a lease, the task lets it go after another and a quarter, and a
-             // cut may keep that from the job for nearly one more. The other way round it says
-             // itself what it got.
+             // Once it is given up, the task lets it go after a lease and a quarter, and a cut may
+             // keep that from the job for nearly one more. The other way round it says itself what
+             // it got.
              const auto lost = entry.second;
-             return lost < died + 5 * lease && died < lost + 2 * lease;
+             return lost < died + given_up + 4 * lease && died < lost + 2 * lease;
            });
   });
 }
@@ -189,12 +289,19 @@ void judge::every_error_is_excused() {
   }
 }
 
+bool judge::keeps_what_nobody_reads() const {
+  const auto& terms = world_.about.jobs;
+  return !anonymous() && (!terms.gc_timeout || (dynamic() && !terms.gc_dynamic_sharding_jobs));
+}
+
 void judge::nothing_left_behind() {
   for (const auto& t : world_.trainers)
     if (t.alive() && !t.over())
       return; // somebody may need it
   if (!world_.dispatcher.alive() || world_.dispatcher.stopped())
     return; // nobody can say so
+  if (keeps_what_nobody_reads())
+    return;
   for (const auto& w : world_.workers)
     if (w.alive() && !w.stopped() && w.tasks() != 0 && !excuses_.cut_off_for_good.contains(&w))
       find("orphan", fmt::format("{} runs {} tasks that nobody needs", w.name(), w.tasks()));
@@ -208,6 +315,7 @@ const std::vector<violation>& judge::all() {
   every_wait_ended();
   nothing_repeated();
   every_end_is_true();
+  what_is_over_was_read();
   every_error_is_excused();
   nothing_left_behind();
   credit_is_shared();

@@ -35,10 +35,14 @@ public:
   /// Of trainers that are there: every wait ended.
   void every_wait_ended();
   /// No element was handed out twice, but for what a trainer that died, or was given up and read
-  /// so, had not said that it handed out.
+  /// so, had not said that it handed out; and under at_least_once what was read again, of which a
+  /// trainer that ends well reads.
   void nothing_repeated();
-  /// An end without an error came after all elements, but for those that were lost with a worker.
+  /// An end without an error came after all elements, but for those that were lost with a worker:
+  /// under at_least_once after all.
   void every_end_is_true();
+  /// Whoever was told that a repetition was over before it asked was told the truth.
+  void what_is_over_was_read();
   /// What was lost was with a lost task, and of it only the rest of splits of which something
   /// reached a trainer.
   void little_lost();
@@ -61,9 +65,19 @@ private:
   void find(std::string rule, std::string what) {
     found_.push_back({std::move(rule), std::move(what)});
   }
+  /// Under a static policy: each shard once, and again only where who read it was gone.
+  void every_shard_is_whole(const std::set<int64_t>& given, bool unknown);
   bool dynamic() const { return world_.about.policy == sharding_policy::dynamic; }
   /// A trainer and a worker may have died together, so that nobody knows what the trainer got.
   bool died_together() const;
+  /// Its jobs are not collected: a task that nobody reads waits for who comes back.
+  bool keeps_what_nobody_reads() const;
+  bool at_least_once() const {
+    return dynamic() && world_.about.guarantee == delivery_guarantee::at_least_once;
+  }
+  /// Its split was leased to another task after one that is lost, or of which a trainer that is
+  /// gone held rows: under at_least_once it may come again.
+  bool read_again(int64_t element) const;
   bool anonymous() const { return world_.about.job_name.empty(); }
   /// The trainers that read one job's repetition together: all of a named job, one of its own.
   std::vector<std::vector<const trainer_process*>> groups() const;

@@ -20,6 +20,7 @@ protected:
     about.policy = policy;
     about.data = {.splits = 20, .rows = 2};
     about.job_name = job_name;
+    about.shards = is_static(policy) ? 2 : 0;
     w = std::make_unique<world>(about);
     for (int i = 0; i < 2; ++i) w->add_worker({.per_block = 1ms, .most_rows = 4});
     for (size_t i = 0; i < trainers; ++i) w->add_trainer(trainer());
@@ -27,7 +28,7 @@ protected:
   trainer_process::options trainer() const {
     return {.reads = {.dataset_id = "d",
                       .job_name = about.job_name,
-                      .mode = about.policy,
+                      .parameters = {.mode = about.policy, .guarantee = about.guarantee},
                       .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
                       .worker_timeout = 10s},
             .pause = 1ms,
@@ -114,6 +115,34 @@ TEST_F(Judge, ExcusesSuchALossOnlyWhereATrainerDiedAtAboutThatTime) {
   EXPECT_EQ(broken(), rules{"lost"}) << "it had long said that itself";
   history().ended_at = at - w->about.timing.lease;
   EXPECT_EQ(broken(), rules{});
+}
+
+TEST_F(Judge, FindsAnyLossUnderAtLeastOnce) {
+  about.guarantee = delivery_guarantee::at_least_once;
+  run();
+  EXPECT_EQ(broken(), rules{});
+  const auto x = history().handed_out.back();
+  history().handed_out.pop_back();
+  history().remark = "something is missing";
+  lose_tasks_with(x);
+  EXPECT_EQ(broken(), rules{"end"}) << "also of a task that is lost";
+}
+
+TEST_F(Judge, ExcusesARepetitionUnderAtLeastOnceOnlyOfWhatALostTaskHadAndAnotherRead) {
+  about.guarantee = delivery_guarantee::at_least_once;
+  run();
+  const auto x = history().handed_out.front();
+  history().handed_out.push_back(x);
+  EXPECT_EQ(broken(), rules{"repeat"});
+  lose_tasks_with(x);
+  EXPECT_EQ(broken(), rules{"repeat"}) << "nobody else was leased it";
+  w->leases.at(static_cast<uint64_t>(x) / 2).insert(task_id{99});
+  EXPECT_EQ(broken(), rules{"silent repeat"});
+  history().remark = "some may have come twice";
+  EXPECT_EQ(broken(), rules{});
+  about.guarantee = delivery_guarantee::at_most_once;
+  w->about.guarantee = about.guarantee;
+  EXPECT_EQ(broken(), rules{"repeat"});
 }
 
 TEST_F(Judge, FindsAnElementThatWasHandedOutTwiceToOne) {
@@ -243,6 +272,43 @@ TEST_F(Judge, FindsCreditThatShrinks) {
   run();
   starving.emplace_back("trainer:1 grants a task 1 element; 32 is its share");
   EXPECT_EQ(broken(), rules{"credit"});
+}
+
+// -- shards ---------------------------------------------------------------------------------------
+
+TEST_F(Judge, FindsNothingWhereEachShardWasReadOnce) {
+  run("", 1, sharding_policy::data);
+  EXPECT_EQ(broken(), rules{});
+  EXPECT_EQ(history().handed_out.size(), w->data.elements());
+}
+
+TEST_F(Judge, FindsAShardThatLacksAnElement) {
+  run("", 1, sharding_policy::data);
+  history().handed_out.pop_back();
+  EXPECT_EQ(broken(), rules{"end"});
+}
+
+TEST_F(Judge, FindsAShardThatNobodyRead) {
+  run("", 1, sharding_policy::data);
+  std::erase_if(history().handed_out, [](int64_t x) { return (x & 0xffffffff) % 2 == 1; });
+  EXPECT_EQ(broken(), rules{"end"});
+}
+
+TEST_F(Judge, FindsAnElementOfAnotherShard) {
+  run("", 1, sharding_policy::data);
+  ++history().handed_out.front();
+  EXPECT_EQ(broken(), rules{"shard"});
+}
+
+TEST_F(Judge, FindsAShardThatWasReadTwiceWithoutNeed) {
+  run("", 1, sharding_policy::data);
+  auto& given = history().handed_out;
+  const auto first = static_cast<uint64_t>(given.front()) >> 32;
+  w->shard_readings[first + 100] = w->shard_readings.at(first);
+  given.push_back(given.front() + (int64_t{100} << 32));
+  EXPECT_EQ(broken(), rules{"shard"});
+  w->shard_readings[first].gone = true;
+  EXPECT_EQ(broken(), rules{}) << "then it had to come again";
 }
 
 } // namespace

@@ -23,13 +23,25 @@ struct world_dataset {
   uint64_t elements() const noexcept { return splits * rows; }
 };
 
+/// Elements `index`, `index + shards` ... of a dataset.
+struct world_shard {
+  uint64_t shards = 1;
+  uint64_t index = 0;
+
+  uint64_t size(uint64_t elements) const noexcept {
+    return elements / shards + (index < elements % shards ? 1 : 0);
+  }
+};
+
 /// A block of int64 scalars with the splits that they come from.
-inline block numbered(const world_dataset& what, uint64_t first, uint64_t count, uint64_t base) {
+inline block numbered(const world_dataset& what, uint64_t first, uint64_t count, uint64_t base,
+                      const world_shard& of = {}) {
   std::vector<int64_t> xs(count);
   block out;
   for (uint64_t i = 0; i < count; ++i) {
-    xs[i] = static_cast<int64_t>(base + first + i);
-    append_origin(out.origins, {.rows = 1, .split = (first + i) / what.rows});
+    const auto x = of.index + (first + i) * of.shards;
+    xs[i] = static_cast<int64_t>(base + x);
+    append_origin(out.origins, {.rows = 1, .split = x / what.rows});
   }
   out.rows = count;
   out.columns.push_back(column::of_scalars<int64_t>(xs));
@@ -37,7 +49,7 @@ inline block numbered(const world_dataset& what, uint64_t first, uint64_t count,
 }
 
 /// What a runner's thread does, step by step, without a thread: reads what it was leased (DYNAMIC)
-/// or all (OFF), and drops what earlier runners gave.
+/// or all (OFF, or of its shard), and drops what earlier runners gave.
 class simulated_runner {
 public:
   struct over {};
@@ -45,12 +57,14 @@ public:
   using outcome = std::variant<block, split_question, waits, over>;
 
   simulated_runner(world_dataset what, uint64_t run, bool leases, split_log replay, bool leaving,
-                   uint64_t skip, const split_plan& plan, uint64_t base)
-    : what_(what), run_(run), skip_(skip), base_(base) {
+                   uint64_t skip, const split_plan& plan, uint64_t base, world_shard shard = {})
+    : what_(what), run_(run), skip_(skip), base_(base), shard_(shard) {
     if (leases)
       dealer_.emplace(plan, std::move(replay), leaving);
     else
-      queue_.push_back({0, what_.elements()});
+      queue_.push_back({0, shard_.size(what_.elements())});
+    if (!queue_.empty() && queue_.front().second == 0)
+      queue_.clear();
   }
 
   uint64_t run() const noexcept { return run_; }
@@ -77,8 +91,13 @@ public:
     }
     auto& [first, last] = queue_.front();
     const auto count = std::min(last - first, most);
-    auto rows = numbered(what_, first, count, base_);
+    auto rows = numbered(what_, first, count, base_, shard_);
     first += count;
+    given_ += count;
+    if (const auto row = first % what_.rows; first == last || row != 0)
+      done_ = {.split = (first - 1) / what_.rows, .through = row == 0};
+    else
+      done_ = {.split = first / what_.rows};
     if (first == last)
       queue_.pop_front();
     if (const auto dropped = std::min<uint64_t>(skip_, count); dropped != 0) {
@@ -90,7 +109,7 @@ public:
     outstanding_ += rows.bytes();
     return rows;
   }
-  void give(const split_question& which, const result<split_answer>& what) {
+  void give(const split_question& which, const result<lease_answer>& what) {
     if (asked_ != which)
       return;
     if (what)
@@ -100,6 +119,9 @@ public:
     failed_ |= !what;
     asked_.reset();
   }
+  /// Rows that it gave, with those that it dropped, and what it is done with after these.
+  uint64_t given() const noexcept { return given_; }
+  const splits_done& done() const noexcept { return done_; }
   void taken(size_t bytes) { outstanding_ -= std::min(bytes, outstanding_); }
   /// Every source came to its end.
   bool exhausted() const { return !dealer_ || dealer_->exhausted(); }
@@ -119,10 +141,13 @@ private:
   uint64_t run_;
   uint64_t skip_;
   uint64_t base_; ///< added to each element: copies differ by it
+  world_shard shard_;
   std::optional<split_dealer> dealer_;
   std::deque<std::pair<uint64_t, uint64_t>> queue_; ///< elements [first, last)
   std::optional<split_question> asked_;
   size_t outstanding_ = 0;
+  uint64_t given_ = 0;
+  splits_done done_;
   bool ended_ = false;
   bool failed_ = false;
 };

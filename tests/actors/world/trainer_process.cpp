@@ -21,7 +21,7 @@ void trainer_process::on_started() {
     control_peer::events{
       .up = [this] { carry_out(core_->dispatcher_up(now())); },
       .down = [this](const status& why) { carry_out(core_->dispatcher_down(why, now())); },
-      .failed = [this](const status& why) { carry_out(core_->dispatcher_unreached(why)); }});
+      .failed = [this](const status& why) { carry_out(core_->dispatcher_unreached(why, now())); }});
   carry_out(consume::commands{});
   after(duration{1}, [this] { take(); });
 }
@@ -84,8 +84,12 @@ void trainer_process::end(const status& how) {
 // -- what others say --------------------------------------------------------------------------
 
 void trainer_process::note(const iteration_view& news) {
-  if (!record_.job)
+  if (!record_.job) {
     record_.job = news.job;
+    const auto before = world_.collected.find({news.job, news.repetition});
+    record_.collected = before != world_.collected.end() ? before->second : 0;
+    record_.late = news.finished;
+  }
   if (news.job != record_.job)
     return;
   for (const auto& task : news.tasks) record_.named.insert(task.data_address);

@@ -30,6 +30,9 @@ public:
     std::vector<int64_t> handed_out_at; ///< of each, when, in nanoseconds
     std::vector<task_id> from;          ///< of each, the task
     job_id job;                         ///< as the dispatcher first said
+    /// How often the repetition had been collected by then.
+    uint64_t collected = 0;
+    bool late = false; ///< it was over when this trainer asked
     /// The workers whose tasks the job named, by address; and whether it said that it is over.
     std::set<std::string> named;
     bool job_over = false;

@@ -52,7 +52,11 @@ void virtual_network::attempt(plane which, virtual_process& from, virtual_proces
       c->longest_delay += time_.between(duration{0}, options_.spread);
     c->ends[0] = {.who = &from, .life = from.life()};
     c->ends[1] = {.who = &to, .life = to.life()};
-    std::erase_if(connections_, [](const auto& x) { return !x->ends[0].open && !x->ends[1].open; });
+    if (connections_.size() >= clean_at_) {
+      std::erase_if(connections_,
+                    [](const auto& x) { return !x->ends[0].open && !x->ends[1].open; });
+      clean_at_ = std::max<size_t>(64, 2 * connections_.size());
+    }
     connections_.push_back(c);
     to.post([&] { accepted({c, 1}); });
     if (c->ends[0].open)

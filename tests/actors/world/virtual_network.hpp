@@ -116,6 +116,7 @@ private:
   options options_;
   std::map<path_key, path> paths_;
   std::vector<connection_ptr> connections_;
+  size_t clean_at_ = 64; ///< so many, to be looked through for those that are over
   uint64_t messages_ = 0;
 };
 

@@ -203,7 +203,7 @@ void worker_process::carry_out(const worker::ask_splits& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.lease(what.what, [this, what, reply](const result<split_answer>& answer) {
+      d.lease(what.what, [this, what, reply](const result<lease_answer>& answer) {
         reply(
           [this, what, answer] { carry_out(core_->splits_answered(what.task, what.ask, answer)); });
       });
@@ -344,10 +344,12 @@ void worker_process::begin_run(task_id id) {
   auto start = t->core.runner_begins(number);
   if (!start)
     return;
+  const auto& order = t->core.order();
+  const bool dynamic = order.policy == sharding_policy::dynamic;
   t->runner = std::make_unique<simulated_runner>(
-    world_.data, number, t->core.order().policy == sharding_policy::dynamic,
-    std::move(start->replay), start->leaving, start->skip_rows, world_.plan,
-    t->core.order().policy == sharding_policy::dynamic ? 0 : (id.value & 0xffffff) << 32);
+    world_.data, number, dynamic, std::move(start->replay), start->leaving, start->skip_rows,
+    world_.plan, dynamic ? 0 : world::copy_of(id) << 32,
+    is_static(order.policy) ? world_shard{order.shards, order.shard} : world_shard{});
   run(id, number);
 }
 
@@ -357,9 +359,14 @@ void worker_process::run(task_id id, uint64_t number) {
     if (t == nullptr || !t->acting || !t->runner || t->runner->run() != number)
       return;
     auto made = t->runner->step(time_.between(1, options_.most_rows));
-    if (auto* rows = std::get_if<block>(&made))
+    if (auto* rows = std::get_if<block>(&made)) {
+      // Before what follows from the rows: the next event may end the runner.
+      const auto given = t->runner->given();
+      const auto done = t->runner->done();
       carry_out(id, t->core.produced(number, std::move(*rows), now()));
-    else if (auto* question = std::get_if<split_question>(&made))
+      if (t->core.order().guarantee == delivery_guarantee::at_least_once && time_.one_in(3))
+        t->core.run_done({number, given, {done}});
+    } else if (auto* question = std::get_if<split_question>(&made))
       carry_out(id, t->core.splits_wanted({number,
                                            {.which = *question,
                                             .total = world_.plan.sources[0].splits

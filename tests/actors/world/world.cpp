@@ -10,7 +10,8 @@ namespace {
 
 split_plan plan_of(const world::options& about) {
   split_plan out;
-  out.rows = {.apart = true, .single = about.data.rows == 1, .in_order = true};
+  if (!about.mixed)
+    out.rows = {.apart = true, .single = about.data.rows == 1, .in_order = true};
   out.groups = 1;
   out.sources.push_back(
     {.splits = about.total_known ? std::optional{about.data.splits} : std::nullopt, .passes = 1});
@@ -33,6 +34,7 @@ world::world(options what)
 worker_process& world::add_worker(worker_process::options what) {
   what.address = "worker:" + std::to_string(workers.size() + 1);
   auto& fresh = workers.emplace_back(*this, what.address, what);
+  by_address[what.address] = &fresh;
   fresh.start();
   return fresh;
 }
@@ -45,14 +47,25 @@ trainer_process& world::add_trainer(trainer_process::options what) {
 }
 
 worker_process* world::worker_at(const std::string& address) {
-  const auto at =
-    std::ranges::find_if(workers, [&](const auto& x) { return x.about().address == address; });
-  return at != workers.end() ? &*at : nullptr;
+  const auto at = by_address.find(address);
+  return at != by_address.end() ? at->second : nullptr;
 }
 
 void world::leased(task_id to, const split_range& what) {
   for (auto i = what.first; i < std::min(what.first + what.count, data.splits); ++i)
     leases[i].insert(to);
+}
+
+void world::task_is(job_id of, uint64_t repetition, const iteration::task& now) {
+  using state = iteration::task_state;
+  gave_a_task(of, repetition, now.worker.data_address);
+  if (now.state == state::lost)
+    lost_tasks.emplace(now.id, time.now());
+  if (!now.worker.shard)
+    return;
+  auto& reading = shard_readings[copy_of(now.id)];
+  reading.shard = *now.worker.shard;
+  reading.gone |= now.state == state::lost || now.state == state::left;
 }
 
 void world::reached(const block& rows) {

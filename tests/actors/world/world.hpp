@@ -3,6 +3,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "tests/actors/world/dispatcher_process.hpp"
+#include "tests/actors/world/dispatcher_traffic.hpp"
 #include "tests/actors/world/simulated_runner.hpp"
 #include "tests/actors/world/trainer_process.hpp"
 #include "tests/actors/world/virtual_network.hpp"
@@ -21,12 +22,16 @@ public:
   struct options {
     uint64_t seed = 0;
     sharding_policy policy = sharding_policy::dynamic;
+    delivery_guarantee guarantee = delivery_guarantee::at_most_once;
     world_dataset data;
+    bool mixed = false;      ///< the job takes rows to be made of several splits, in any order
     bool total_known = true; ///< to the job, from the graph
     std::string job_name;    ///< empty: each trainer has a job of its own
     lease_timing timing;
+    job_terms jobs;
     virtual_network::options net;
     duration slowest_write{}; ///< of the dispatcher's disk
+    uint32_t shards = 0;      ///< under a static policy: how many workers the dispatcher's list has
   };
   explicit world(options what);
 
@@ -42,6 +47,10 @@ public:
   void gave_a_task(job_id from, uint64_t repetition, const std::string& address) {
     workers_with_tasks[{from, repetition}].insert(address);
   }
+  /// What became of a task.
+  void task_is(job_id of, uint64_t repetition, const iteration::task& now);
+  /// Elements that are not leased are told apart by the task that gave them: a number of it.
+  static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
   /// Elements that reached a trainer's process.
   void reached(const block& rows);
 
@@ -51,13 +60,25 @@ public:
   dataset_ptr graph;
   split_plan plan;
   virtual_network net;
+  dispatcher_traffic traffic;
   dispatcher_process dispatcher;
   std::deque<worker_process> workers;
+  std::map<std::string, worker_process*> by_address;
   std::deque<trainer_process> trainers;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
   std::map<task_id, time_point> lost_tasks;     ///< that the job gave up, with what they held
+  /// Under a static policy, by `copy_of`: the shard of a task, and whether it was gone at some
+  /// time.
+  struct shard_reading {
+    uint32_t shard = 0;
+    bool gone = false;
+  };
+  std::map<uint64_t, shard_reading> shard_readings;
   std::set<int64_t> reached_a_trainer;
+  /// How often a repetition of a job was collected.
+  std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
+  std::set<uint64_t> finished; ///< repetitions that a named job read to their ends
   /// Addresses, by job and repetition.
   std::map<std::pair<job_id, uint64_t>, std::set<std::string>> workers_with_tasks;
 };

@@ -217,6 +217,29 @@ TEST(RepeatOverAService, GoesOnWhereOthersReadAWholeRepetitionOfANamedJob) {
   EXPECT_THAT(read_service("shared", 6), ElementsAre("0", "1", "2", "0", "1", "2"));
 }
 
+/// Repetitions of which nobody is given anything, once so many were read by others.
+class ever_empty final : public element_source {
+public:
+  explicit ever_empty(bool others_read) : others_read_(others_read) {}
+  std::optional<block> next(const limits&) override { return {}; }
+  bool was_empty() override { return !others_read_; }
+
+private:
+  bool others_read_;
+};
+
+TEST(RepeatOverAService, EndsWithARepetitionThatGaveNothingToAnybody) {
+  service_options service{.address = "host:1", .job_name = "shared"};
+  const auto graph = make_repeat(make_distribute(range(0, 3), service).value());
+  uint64_t repetitions = 0;
+  iterator_context context;
+  context.distribute = [&](const dataset_node&) -> result<std::unique_ptr<element_source>> {
+    return std::unique_ptr<element_source>{std::make_unique<ever_empty>(++repetitions < 5)};
+  };
+  EXPECT_THAT(read_all(*make_iterator(graph.value(), context).value()), IsEmpty());
+  EXPECT_EQ(repetitions, 5u);
+}
+
 TEST(RepeatOverAService, EndsWithAnEmptyRepetitionThatWasItsOwn) {
   EXPECT_THAT(read_service("", 6), IsEmpty());
 }

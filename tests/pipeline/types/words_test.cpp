@@ -13,10 +13,12 @@ TEST(Words, OfEachValueAreReadBack) {
 }
 
 TEST(Words, OthersAreRefusedWithThoseThatAreKnown) {
-  EXPECT_EQ(to_string(sharding_policy_of("file").status()),
-            "invalid_argument: sharding policy is 'file'; it must be 'off' or 'dynamic'");
+  EXPECT_EQ(to_string(sharding_policy_of("some").status()),
+            "invalid_argument: sharding policy is 'some'; it must be 'off', 'dynamic', 'file', "
+            "'data', 'file_or_data' or 'hint'");
   EXPECT_EQ(to_string(sharding_policy_of("").status()),
-            "invalid_argument: sharding policy is ''; it must be 'off' or 'dynamic'");
+            "invalid_argument: sharding policy is ''; it must be 'off', 'dynamic', 'file', 'data', "
+            "'file_or_data' or 'hint'");
   EXPECT_EQ(to_string(compression_of("AUTO").status()),
             "invalid_argument: compression is 'AUTO'; it must be 'auto', 'none' or 'snappy'");
 }

@@ -76,6 +76,8 @@ class Choosing(Described):
 
         >>> list(Dataset.range(5).shard(2, 1))
         [np.int64(1), np.int64(3)]
+
+        ``SHARD_HINT`` shards: each worker's own part, under ``ShardingPolicy.HINT``.
         """
         return self._with(_core.shard(self._graph, integer(num_shards, "num_shards"), integer(index, "index")))
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from .._dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .._missing import names_of as _names_of
 from .._options import AutoShardPolicy, AutotuneOptions, DistributeOptions, OptimizationOptions, ThreadingOptions
+from ..service import SHARD_HINT
 from . import service
 from ._keeping import snapshot
 from ._made import make_batched_features_dataset, make_csv_dataset
@@ -22,7 +23,7 @@ if not _TYPE_CHECKING:
 
 __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions",
-    "INFINITE_CARDINALITY", "JsonLinesDataset", "OptimizationOptions", "RandomDataset", "SqlDataset",
+    "INFINITE_CARDINALITY", "JsonLinesDataset", "OptimizationOptions", "RandomDataset", "SHARD_HINT", "SqlDataset",
     "TFRecordWriter", "TarDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
     "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "dense_to_ragged_batch",
     "enumerate_dataset", "get_single_element", "group_by_window", "ignore_errors",

@@ -14,18 +14,26 @@ class DispatcherConfig(NamedTuple):
     """How a dispatcher runs. The first nine fields are those of tf.data; milliseconds throughout.
 
     port: where it listens; 0: any free port. protocol: only a name, kept for ``target``.
-    worker_timeout_ms, client_timeout_ms: how long a worker or trainer that is not heard of counts as alive (one
-    lease for both; 5000 by default). heartbeat_interval_ms: how often they are asked to speak: by default each second, and
-    at least four times a lease; a lease must have room for two.
+    worker_timeout_ms: how long a worker that is not heard of counts as alive (5000). client_timeout_ms: how long a
+    trainer that is not heard of keeps its place (120,000); what it holds of a shared job goes to others that wait for it
+    after worker_timeout_ms, if that is less. heartbeat_interval_ms: how often they are asked to speak: by default each
+    second, and at least four times in the shorter of the two; each must have room for two.
+    job_gc_timeout_ms: a named job that is not finished and that nobody reads is collected after so long (300,000; -1:
+    never); who reads it then begins anew. job_gc_check_interval_ms: how often that is looked at (600,000).
+    gc_dynamic_sharding_jobs: also those under ``ShardingPolicy.DYNAMIC``.
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
     deployment_mode: ``"REMOTE"``, which is the default.
     fault_tolerant_mode, work_dir: with both, datasets and jobs are kept in that directory, and a dispatcher that is
     started again there goes on. ``work_dir`` alone does nothing.
 
-    ``worker_addresses``, ``worker_max_concurrent_snapshots``, other deployment
-    modes and the collection of unused jobs are not in this release: a server that is given them raises
-    ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
+    worker_addresses: the workers that may come, in the order of their parts of a dataset under the static policies
+    (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for one at any port,
+    as often as there are workers on that host, or ``host:port``.
+
+    ``worker_max_concurrent_snapshots`` and other deployment modes are not in this release: a
+    server that is given them raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is
+    wrong.
 
     >>> DispatcherConfig(port=5050, worker_timeout_ms=10_000).port
     5050
@@ -159,8 +167,7 @@ _CHECKS: dict[str, _Check] = {
 
 #: What this release has not, unless it is left at these values.
 _MISSING: dict[str, tuple[Any, ...]] = {
-    "worker_addresses": ([], ()), "job_gc_check_interval_ms": (), "job_gc_timeout_ms": (),
-    "worker_max_concurrent_snapshots": (), "gc_dynamic_sharding_jobs": (False,), "deployment_mode": ("REMOTE",),
+    "worker_max_concurrent_snapshots": (), "deployment_mode": ("REMOTE",),
     "data_transfer_protocol": ("", "grpc"), "data_transfer_address": ("",), "data_transfer_port": (0,),
     "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
     "shutdown_quiet_period_ms": (0,),

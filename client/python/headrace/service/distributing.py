@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import _core, _vouching
 from .._dataset import AUTOTUNE, Dataset
+from .._options import AutoShardPolicy, Options
 from .._specs import flatten
 from .._values import integer
 from ..errors import InvalidArgumentError, UnimplementedError
@@ -20,7 +22,7 @@ from .policies import CrossTrainerCache, mode_name
 def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer_index: Any, num_consumers: Any,
                      max_outstanding_requests: Any, data_transfer_protocol: Any, compression: Any,
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
-                     worker_timeout: Any, stall_timeout: Any) -> tuple[Any, ...]:
+                     worker_timeout: Any, stall_timeout: Any, guarantee: Any) -> tuple[Any, ...]:
     """The checked arguments, as the engine takes them."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
@@ -58,7 +60,8 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
         elif outstanding < 1:
             raise ValueError(f"max_outstanding_requests must be 1 or more, not {outstanding}")
     return (mode, where, job_name or "", outstanding, _compression(compression),
-            _seconds(worker_timeout, "worker_timeout", 60.0), _seconds(stall_timeout, "stall_timeout", 3600.0))
+            _seconds(worker_timeout, "worker_timeout", 60.0), _seconds(stall_timeout, "stall_timeout", 3600.0),
+            target_workers.lower(), _guarantee(guarantee))
 
 
 def _seconds(value: Any, name: str, default: float) -> float:
@@ -70,6 +73,12 @@ def _seconds(value: Any, name: str, default: float) -> float:
         raise ValueError(f"{name} must be more than 0 seconds, not {value!r}")
     # The engine counts nanoseconds in 64 bits; thirty years are for ever.
     return min(float(value), 1e9)
+
+
+def _guarantee(guarantee: Any) -> str:
+    if isinstance(guarantee, str) and guarantee.lower() in ("at_most_once", "at_least_once"):
+        return guarantee.lower()
+    raise ValueError(f"guarantee must be \"at_most_once\" or \"at_least_once\", not {guarantee!r}")
 
 
 def _compression(compression: Any) -> str:
@@ -85,20 +94,26 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
                data_transfer_protocol: str | None = None, compression: str | None = "AUTO",
                cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                task_refresh_interval_hint_ms: int | None = None,
-               worker_timeout: float | None = None, stall_timeout: float | None = None) -> Callable[[Dataset], Dataset]:
+               worker_timeout: float | None = None, stall_timeout: float | None = None,
+               guarantee: str = "at_most_once") -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
     service: the dispatcher, ``host:port`` with any scheme or none.
-    job_name: consumers with the same job name and dataset share its elements; each iteration is the next repetition.
+    job_name: consumers with the same job name and dataset share its elements: the n-th iteration of each reads the job's
+    n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must ask for the
+    same processing mode and target workers.
     max_outstanding_requests: elements asked of all workers in advance; None: bounded by bytes alone.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
-    worker_timeout: seconds to wait while there is no worker at all (60).
+    worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
+    under a static policy (60).
     stall_timeout: seconds to wait for an element while workers run the job (3600); longer than one may take.
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
+    guarantee: of ``DYNAMIC``, where workers or trainers are lost: ``"at_most_once"`` (no element comes twice, some may be
+        missing) or ``"at_least_once"`` (none is missing, some may come twice).
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
-    coordinated reads, the cross-trainer cache and static sharding, which this release does not have. Elements that
+    coordinated reads and the cross-trainer cache, which this release does not have. Elements that
     failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
 
     >>> import headrace as hr
@@ -110,25 +125,48 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee)
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
         _vouching.vouch(dataset._graph.function_names())
-        return Dataset(_core.distribute(dataset._graph, *options), dataset.options())
+        return Dataset(_core.distribute(dataset._graph, *options), _options_of(dataset.options(), job_name))
 
     return apply
 
 
+def _fits(given: Any, real: Any) -> bool:
+    """May elements that are announced as ``given`` be what ``real`` says? Names and nesting included."""
+    if isinstance(given, (tuple, dict)) or isinstance(real, (tuple, dict)):
+        if isinstance(given, dict) and isinstance(real, dict):
+            return given.keys() == real.keys() and all(_fits(given[key], real[key]) for key in given)
+        return (isinstance(given, tuple) and isinstance(real, tuple) and len(given) == len(real)
+                and all(map(_fits, given, real)))
+    left, right = flatten(given), flatten(real)
+    return len(left) == len(right) and all(a.is_compatible_with(b) for a, b in zip(left, right))
+
+
+def _options_of(input: Options, job_name: str | None) -> Options:
+    """Those of the input; and nothing may share out again what consumers of one job share."""
+    if job_name is None:
+        return input
+    own = Options()
+    own.experimental_distribute.auto_shard_policy = AutoShardPolicy.OFF
+    return input.merge(own)
+
+
 def register_dataset(service: Any, dataset: Dataset, compression: str | None = "AUTO",
-                     dataset_id: str | None = None) -> str:
+                     dataset_id: str | None = None, *, timeout: float | None = None) -> str:
     """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default a new one, also for a dataset
     that was registered before. Trainers that share a job by its name share the id, too.
 
-    compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get unless they ask for another one.
+    compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get.
+    timeout: seconds to wait for a dispatcher that is not there yet, and for its answer (60).
 
-    Raises ``AlreadyExistsError`` (or ``InvalidArgumentError``) for a ``dataset_id`` that another dataset has.
+    A ``dataset_id`` that is taken by a dataset with the same structure (``element_spec``; finite, infinite or of unknown
+    size) means that one, with a ``RuntimeWarning`` if its graph is another. Raises ``AlreadyExistsError`` where it is taken
+    by any other dataset.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:
@@ -139,8 +177,6 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     if not isinstance(dataset, Dataset):
         raise TypeError(f"register_dataset: dataset must be a Dataset, not {type(dataset).__name__}")
     packed, graph = _compression(compression), dataset._graph
-    if packed != "auto":
-        graph = _core.options(graph, None, None, None, None, packed)
     if dataset_id is not None:
         if not isinstance(dataset_id, str):
             raise TypeError(f"dataset_id must be a str, not {type(dataset_id).__name__}: {dataset_id!r}")
@@ -148,8 +184,12 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.function_names())
     # Random, not counted by the dispatcher: one that is started again gives no other dataset this id.
-    out: str = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex)
-    return out
+    known: str
+    known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
+                                            _seconds(timeout, "timeout", 60.0))
+    if warning:
+        warnings.warn(f"register_dataset: {warning}", RuntimeWarning, stacklevel=2)
+    return known
 
 
 def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element_spec: Any = None,
@@ -157,12 +197,14 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     max_outstanding_requests: int | None = None, data_transfer_protocol: str | None = None,
                     cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                     compression: str | None = "AUTO", task_refresh_interval_hint_ms: int | None = None,
-                    worker_timeout: float | None = None, stall_timeout: float | None = None) -> Dataset:
+                    worker_timeout: float | None = None, stall_timeout: float | None = None,
+                    guarantee: str = "at_most_once") -> Dataset:
     """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
 
     Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
-    The spec is fetched; ``element_spec``, if it is given, is compared with it. Raises ``NotFoundError`` for an
-    unknown id, and ``InvalidArgumentError`` for another spec.
+    Spec, cardinality and compression are those of the dataset as it was registered: ``element_spec``, and a ``compression`` other than
+    ``"AUTO"``, are compared with them if they are given. Raises ``NotFoundError`` for an unknown id, and
+    ``InvalidArgumentError`` for another spec or compression, which names both.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:
@@ -174,14 +216,13 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee)
     if isinstance(dataset_id, bytes):
         dataset_id = dataset_id.decode()
     everything = (*options, str(dataset_id))
-    out = Dataset(_core.from_dataset_id(*everything))
+    out = Dataset(_core.from_dataset_id(*everything), _options_of(Options(), job_name))
     if element_spec is not None:
-        given, real = flatten(element_spec), flatten(out.element_spec)
-        if len(given) != len(real) or not all(a.is_compatible_with(b) for a, b in zip(given, real)):
+        if not _fits(element_spec, out.element_spec):
             raise InvalidArgumentError(
                 f"from_dataset_id: element_spec is {element_spec}, but dataset '{dataset_id}' gives "
                 f"{out.element_spec}")

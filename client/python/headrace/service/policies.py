@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ..errors import UnimplementedError
-
 
 class ShardingPolicy(enum.IntEnum):
     """How the workers of a service share a dataset.
+
+    FILE, DATA, FILE_OR_DATA and HINT are static: each worker of the dispatcher's ``worker_addresses`` has a part of its own.
+    A worker that is started again begins its part anew; an epoch does not end before all parts were read.
 
     >>> ShardingPolicy["DYNAMIC"] == ShardingPolicy.DYNAMIC
     True
@@ -19,17 +20,17 @@ class ShardingPolicy(enum.IntEnum):
     OFF = 0
     #: Each element is given once: workers take splits of the sources as they go.
     DYNAMIC = 1
-    #: Each worker gives the elements of its own files.
+    #: Each worker gives the elements of its own files: file i of the list is for worker i modulo their number.
     FILE = 2
-    #: Each worker gives its own part of the elements.
+    #: Each worker makes all elements, and gives each n-th; so they have to come in one order.
     DATA = 3
-    #: FILE where it works, else DATA.
+    #: FILE where there are as many files as workers, else DATA.
     FILE_OR_DATA = 4
-    #: Where the pipeline says ``shard(SHARD_HINT, ...)``.
+    #: Each worker gives its part where the pipeline says ``shard(SHARD_HINT, ...)``.
     HINT = 5
 
 
-#: Stands for the worker's number in ``Dataset.shard`` under ``ShardingPolicy.HINT``.
+#: As ``num_shards`` of ``Dataset.shard``: each worker's own part, under ``ShardingPolicy.HINT``.
 SHARD_HINT = -1
 
 
@@ -60,6 +61,4 @@ def mode_name(processing_mode: Any) -> str:
     if not isinstance(processing_mode, ShardingPolicy):
         raise ValueError("processing_mode must be a headrace.service.ShardingPolicy, the name of one, "
                          f"\"parallel_epochs\" or \"distributed_epoch\", not {processing_mode!r}")
-    if processing_mode not in (ShardingPolicy.OFF, ShardingPolicy.DYNAMIC):
-        raise UnimplementedError(f"processing_mode: this release has OFF and DYNAMIC, not {processing_mode.name}")
     return processing_mode.name.lower()

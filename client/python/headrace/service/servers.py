@@ -8,13 +8,14 @@ import warnings
 from typing import Any
 
 from .. import _core, _lifetime, _pool, _vouching
-from ..errors import DeadlineExceededError, OpError, UnimplementedError, _make
+from ..errors import DeadlineExceededError, OpError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
 
 
-#: How long a silent worker or trainer counts as alive by default.
+#: How long a silent worker counts as alive by default, and how long a silent trainer keeps its place.
 _LEASE_MS = 5000
+_CLIENT_MS = 120_000
 #: Seconds in which what a worker runs may end by itself.
 _MOMENT = 0.3
 #: Seconds in which a worker should be known to its dispatcher, and after which the workers are looked at again.
@@ -150,16 +151,18 @@ class DispatchServer(_Server):
 
     def _launch(self, ending: _Ending) -> Any:
         c = self._config
-        leases = {_ms(x) for x in (c.worker_timeout_ms, c.client_timeout_ms) if x is not None}
-        if len(leases) > 1:
-            raise UnimplementedError("DispatcherConfig: worker_timeout_ms and client_timeout_ms are one lease here, and "
-                                     "must not differ")
-        heartbeat, lease = _ms(c.heartbeat_interval_ms), max(leases, default=_LEASE_MS)
-        if lease < 2 * heartbeat:
-            raise ValueError(f"DispatcherConfig: worker_timeout_ms is {lease} and heartbeat_interval_ms is {heartbeat}; the "
-                             "time-out must be at least twice the interval, or workers would die of one late message")
+        heartbeat = _ms(c.heartbeat_interval_ms)
+        for field, default in (("worker_timeout_ms", _LEASE_MS), ("client_timeout_ms", _CLIENT_MS)):
+            limit = _ms(getattr(c, field)) or default
+            if limit < 2 * heartbeat:
+                raise ValueError(f"DispatcherConfig: {field} is {limit} and heartbeat_interval_ms is {heartbeat}; the "
+                                 "time-out must be at least twice the interval, or they would die of one late message")
+        collected = -1 if c.job_gc_timeout_ms == -1 else _ms(c.job_gc_timeout_ms)
         work_dir = c.work_dir if c.fault_tolerant_mode and c.work_dir else ""
-        return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat, lease, work_dir)
+        return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat,
+                                      _ms(c.worker_timeout_ms), work_dir, _ms(c.client_timeout_ms),
+                                      _ms(c.job_gc_check_interval_ms), collected, c.gc_dynamic_sharding_jobs,
+                                      list(c.worker_addresses or ()))
 
     @property
     def target(self) -> str:

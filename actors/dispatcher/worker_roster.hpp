@@ -1,0 +1,56 @@
+#pragma once
+
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+/// Who has an entry of the list of workers, or had it last.
+struct worker_place {
+  worker_id worker;
+  std::string data_address;
+  friend bool operator==(const worker_place&, const worker_place&) = default;
+};
+
+/// A dispatcher's list of workers. What is in it says which worker has which shard of a dataset
+/// under a static policy: the index of its entry. Empty: any worker may come, and no job may have a
+/// static policy.
+class worker_roster {
+public:
+  worker_roster() = default;
+  /// Entries are `host` or `host:%port%`, for one worker there at any port, and `host:port`; IPv6
+  /// with a port in brackets. A host may be there several times, for as many workers.
+  /// `invalid_argument` names an entry that is none of these, or that is there twice.
+  static result<worker_roster> of(const std::vector<std::string>& entries);
+
+  bool empty() const noexcept { return entries_.empty(); }
+  uint32_t size() const noexcept { return static_cast<uint32_t>(entries_.size()); }
+  /// As they were given.
+  std::vector<std::string> names() const;
+
+  /// The entry of the worker at that address: the one that it has, else one of its port, else one
+  /// of any port. `holds`: whether who has a place keeps it. `permission_denied`: the list has no
+  /// such worker; `already_exists`: others have its entries. @pre not empty
+  result<uint32_t> place_for(const std::string& data_address,
+                             const std::map<uint32_t, worker_place>& places,
+                             const std::function<bool(const worker_place&)>& holds) const;
+
+private:
+  struct entry {
+    std::string name;
+    std::string host;
+    std::optional<uint16_t> port; ///< none: any
+  };
+  static bool fits(const entry& what, const std::string& data_address);
+
+  std::vector<entry> entries_;
+};
+
+} // namespace headrace

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "headrace/pipeline/types/delivery_guarantee.hpp"
+#include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/target_workers.hpp"
+#include "headrace/runtime/base/status.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace headrace {
+
+/// What all clients of one job must agree on. Whoever begins a job chooses it.
+struct job_parameters {
+  sharding_policy mode = sharding_policy::off;
+  target_workers targets = target_workers::automatic;
+  delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+  /// Of coordinated reads; 0: any number, each for itself.
+  uint32_t num_consumers = 0;
+  bool cross_trainer_cache = false;
+  friend bool operator==(const job_parameters&, const job_parameters&) = default;
+};
+
+/// Ok if who asks for `asked` may read the job `name`, which has `existing`; else invalid_argument,
+/// with each parameter that differs: what the job has, and what the client asked for.
+status may_share(const std::string& name, const job_parameters& existing,
+                 const job_parameters& asked);
+
+} // namespace headrace

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "headrace/pipeline/iterator/splits_done.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace headrace {
+
+/// What a task's runner is done with, and after how many rows: its readers are done with it, too,
+/// once they have handed out all rows before these. Few are remembered, however far apart the
+/// runner and the slowest reader are. Pure.
+class done_marks {
+public:
+  static constexpr size_t most = 64;
+
+  /// The runner has given so many rows, and nothing that comes later is made of these splits.
+  void add(uint64_t rows, std::vector<splits_done> splits) {
+    // Another runner says again what an earlier one had said.
+    if (splits.empty() || (!marks_.empty() && rows <= marks_.back().first) || rows <= told_)
+      return;
+    marks_.emplace_back(rows, std::move(splits));
+    if (marks_.size() > most)
+      thin_out();
+  }
+  bool empty() const noexcept { return marks_.empty(); }
+  /// All rows before that many were handed out: what the job may know; empty if nothing new. It is
+  /// forgotten here.
+  std::vector<splits_done> through(uint64_t rows) {
+    std::vector<splits_done> out;
+    for (; !marks_.empty() && marks_.front().first <= rows; marks_.pop_front()) {
+      told_ = marks_.front().first;
+      out = std::move(marks_.front().second);
+    }
+    return out;
+  }
+
+private:
+  /// Every other one, but for the last.
+  void thin_out() {
+    std::deque<std::pair<uint64_t, std::vector<splits_done>>> rest;
+    for (size_t i = marks_.size() % 2 == 0 ? 1 : 0; i < marks_.size(); i += 2)
+      rest.push_back(std::move(marks_[i]));
+    marks_ = std::move(rest);
+  }
+
+  std::deque<std::pair<uint64_t, std::vector<splits_done>>> marks_; ///< ascending
+  uint64_t told_ = 0;
+};
+
+} // namespace headrace

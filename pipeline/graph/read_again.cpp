@@ -1,0 +1,80 @@
+#include "headrace/pipeline/graph/read_again.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+namespace headrace {
+
+namespace {
+
+class reread_inspection {
+public:
+  /// `repeated`: what the node gives is read more than once, or may be.
+  status visit(const dataset_node& node, bool in_function, bool repeated) {
+    if (!seen_.emplace(&node, in_function, repeated).second)
+      return {};
+    HEADRACE_TRY(check(node, in_function, repeated));
+    if (node.op == dataset_op::distribute)
+      return {};
+    repeated |= node.op == dataset_op::repeat && node.count != 1;
+    for (const auto& input : node.inputs) HEADRACE_TRY(visit(*input, in_function, repeated));
+    if (node.body && node.body->dataset)
+      HEADRACE_TRY(visit(*node.body->dataset, true, repeated));
+    return {};
+  }
+
+private:
+  static status check(const dataset_node& node, bool in_function, bool repeated) {
+    switch (node.op) {
+    case dataset_op::distribute:
+      // A function reads a job of its own anew for the same element.
+      return in_function && node.service.job_name.empty()
+               ? status{}
+               : refused(node, "what another job gave is not given again; put it behind this "
+                               "distribute, or read its input here");
+    case dataset_op::snapshot:
+      return refused(node, "a worker's folder stands in for the splits that others are to read "
+                           "again; save the elements first, and load them");
+    case dataset_op::cache:
+      if (in_function)
+        return {};
+      if (!node.text.empty())
+        return refused(node, "a worker's folder stands in for the splits that others are to read "
+                             "again; put the cache behind the distribute");
+      return repeated ? refused(node, "later passes come from the memory of the worker that read "
+                                      "the first one, and are lost with it; put the cache behind "
+                                      "the distribute")
+                      : status{};
+    default: return {};
+    }
+  }
+
+  static status refused(const dataset_node& node, std::string_view why) {
+    return failed_precondition(
+      fmt::format("at_least_once cannot be promised over a {}: {}", to_string(node.op), why));
+  }
+
+  std::set<std::tuple<const dataset_node*, bool, bool>> seen_;
+};
+
+} // namespace
+
+status can_promise(delivery_guarantee guarantee, sharding_policy policy) {
+  if (guarantee == delivery_guarantee::at_most_once || policy == sharding_policy::dynamic)
+    return {};
+  return invalid_argument(fmt::format("guarantee at_least_once is one of processing mode dynamic; "
+                                      "with {} leave it out",
+                                      to_string(policy)));
+}
+
+status can_promise(delivery_guarantee guarantee, sharding_policy policy,
+                   const dataset_node& graph) {
+  HEADRACE_TRY(can_promise(guarantee, policy));
+  return guarantee == delivery_guarantee::at_most_once
+           ? status{}
+           : reread_inspection{}.visit(graph, false, false);
+}
+
+} // namespace headrace

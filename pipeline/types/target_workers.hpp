@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headrace {
+
+/// From which workers a client reads.
+enum class target_workers : uint8_t {
+  automatic, ///< as the service finds best
+  any,       ///< all of them
+  local,     ///< those of its own process
+};
+
+/// All that this build knows.
+inline constexpr target_workers all_target_workers[]{target_workers::automatic, target_workers::any,
+                                                     target_workers::local};
+
+/// As users write it: `auto`, `any` or `local`.
+constexpr std::string_view to_string(target_workers x) noexcept {
+  switch (x) {
+  case target_workers::automatic: return "auto";
+  case target_workers::any: return "any";
+  case target_workers::local: return "local";
+  }
+  return "unknown";
+}
+
+/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+result<target_workers> target_workers_of(std::string_view word);
+
+} // namespace headrace

@@ -1,0 +1,144 @@
+#include "tests/actors/job/driven_job.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+worker_info placed(uint64_t id, uint32_t shard, uint64_t life = 1) {
+  auto out = worker(id, life);
+  out.shard = shard;
+  return out;
+}
+
+/// A job over a list of two workers.
+driven_job over_two(std::vector<worker_info> present) {
+  return {{.id = job_id{1},
+           .name = "train",
+           .policy = sharding_policy::data,
+           .plan = one_source(10),
+           .timing = {std::chrono::seconds{1}, std::chrono::seconds{5}},
+           .worker_addresses = {"first", "second"}},
+          std::move(present)};
+}
+
+TEST(StaticSharding, OrdersEachWorkerItsShard) {
+  auto job = over_two({placed(1, 1), placed(2, 0)});
+  const auto out = job.open(1);
+  ASSERT_EQ(out.starts.size(), 2u);
+  for (const auto& x : out.starts) {
+    EXPECT_EQ(x.what.shards, 2u);
+    EXPECT_EQ(x.what.shard, x.worker == worker_id{1} ? 1u : 0u);
+    EXPECT_EQ(x.what.seed, out.starts[0].what.seed) << "all draw alike";
+  }
+  EXPECT_THAT(out.view().unserved, IsEmpty());
+}
+
+TEST(StaticSharding, IsNotOverBeforeEachShardWasRead) {
+  auto job = over_two({placed(1, 0)});
+  const auto first = job.open(1);
+  ASSERT_EQ(first.starts.size(), 1u);
+  EXPECT_THAT(first.view().unserved, ElementsAre("second"));
+  job.started(first.starts[0]);
+  const auto alone = job.announced(job.ended(first.starts[0].what));
+  EXPECT_FALSE(job.state().finished());
+  ASSERT_FALSE(alone.news.empty());
+  EXPECT_THAT(alone.news.back().what.unserved, ElementsAre("second"));
+  const auto second = job.came(placed(2, 1));
+  ASSERT_EQ(second.starts.size(), 1u);
+  job.started(second.starts[0]);
+  job.ended(second.starts[0].what);
+  EXPECT_TRUE(job.state().finished());
+}
+
+TEST(StaticSharding, BeginsTheShardOfAWorkerThatIsGoneAnew) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.ended(out.starts[0].what);
+  job.lost(worker_id{2});
+  EXPECT_FALSE(job.state().finished());
+  const auto again = job.came(placed(3, 1));
+  ASSERT_EQ(again.starts.size(), 1u);
+  EXPECT_EQ(again.starts[0].what.shard, 1u);
+  EXPECT_NE(again.starts[0].what.id, out.starts[1].what.id);
+  EXPECT_EQ(again.starts[0].what.seed, out.starts[1].what.seed) << "else it were another part";
+  job.started(again.starts[0]);
+  job.ended(again.starts[0].what);
+  EXPECT_TRUE(job.state().finished());
+  EXPECT_EQ(job.beat(1).answers.size(), 1u);
+  EXPECT_EQ(job.core.record().losses_of(job.core.record().repetitions().at(0)).tasks, 1u);
+}
+
+TEST(StaticSharding, BeginsTheShardOfAWorkerThatLeftAnew) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.left(out.starts[1].what);
+  job.lost(worker_id{2});
+  job.ended(out.starts[0].what);
+  EXPECT_FALSE(job.state().finished());
+  EXPECT_EQ(job.came(placed(2, 1, 2)).starts.size(), 1u);
+}
+
+TEST(StaticSharding, BeginsNoShardThatWasRead) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.ended(out.starts[1].what);
+  job.lost(worker_id{2});
+  EXPECT_THAT(job.came(placed(2, 1, 2)).starts, IsEmpty());
+  EXPECT_THAT(job.open(2).starts, IsEmpty());
+  job.ended(out.starts[0].what);
+  EXPECT_TRUE(job.state().finished());
+}
+
+TEST(StaticSharding, GoesOnWithAWorkerThatWasAway) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.lost(worker_id{2});
+  const auto back = job.came(placed(2, 1));
+  ASSERT_EQ(back.starts.size(), 1u);
+  EXPECT_EQ(back.starts[0].what.id, out.starts[1].what.id);
+}
+
+TEST(StaticSharding, TakesTheWordOfAWorkerThatWasAwayForTheEndOfItsShard) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.ended(out.starts[0].what);
+  job.lost(worker_id{2});
+  job.ended(out.starts[1].what);
+  EXPECT_TRUE(job.state().finished());
+}
+
+TEST(StaticSharding, GivesAWorkerWithoutAShardNothing) {
+  auto job = over_two({worker(1), placed(2, 7)});
+  EXPECT_THAT(job.open(1).starts, IsEmpty());
+}
+
+TEST(StaticSharding, KnowsItsShardsAfterARestart) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  for (const auto& x : out.starts) job.started(x);
+  job.ended(out.starts[0].what);
+  const auto again = job.restart({placed(2, 1)});
+  ASSERT_EQ(again.starts.size(), 1u);
+  EXPECT_EQ(again.starts[0].what.shard, 1u);
+  EXPECT_FALSE(job.state().finished());
+  job.ended(out.starts[1].what);
+  EXPECT_TRUE(job.state().finished());
+}
+
+TEST(StaticSharding, SaysThatShardsWereReadAgain) {
+  EXPECT_EQ(describe({.tasks = 2}, sharding_policy::file),
+            "2 workers were gone while they read, and their shards were read from the beginning "
+            "again, so that elements may have come twice");
+}
+
+} // namespace
+} // namespace headrace::test

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "headrace/runtime/node/address.hpp"
+
+#include <arpa/inet.h>
+#include <semaphore>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace headrace::test {
+
+/// In place of a server that is not there (any more): accepts each connection and closes it without
+/// a word, until another takes its port.
+class closing_server {
+public:
+  /// `port`: any, if it is 0.
+  explicit closing_server(uint16_t port = 0) {
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_port = htons(port);
+    if (::bind(fd_, reinterpret_cast<sockaddr*>(&at), sizeof(at)) != 0 || ::listen(fd_, 8) != 0)
+      throw std::runtime_error{"the port is taken"};
+    socklen_t size = sizeof(at);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&at), &size);
+    port_ = ntohs(at.sin_port);
+    thread_ = std::thread{[this] {
+      for (;;) {
+        const auto fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (fd < 0)
+          return;
+        ::close(fd);
+        visited_.release();
+      }
+    }};
+  }
+  ~closing_server() { make_way(); }
+
+  uint16_t port() const noexcept { return port_; }
+  std::string address() const { return host_and_port("127.0.0.1", port_); }
+  /// Until somebody has come once more.
+  void await_visit() { visited_.acquire(); }
+  void make_way() {
+    if (!thread_.joinable())
+      return;
+    ::shutdown(fd_, SHUT_RDWR);
+    thread_.join();
+    ::close(fd_);
+  }
+
+private:
+  int fd_ = -1;
+  uint16_t port_ = 0;
+  std::counting_semaphore<> visited_{0};
+  std::thread thread_;
+};
+
+} // namespace headrace::test
