@@ -293,31 +293,31 @@ protected:
     for (const auto& t : tasks) x.started(t);
     first = tasks.at(0).what;
     second = tasks.at(1).what;
-    rest = *x.ask(first, {1, 0, 0}).value();
-    EXPECT_TRUE(x.ask(second, {0, 0, 0}).value());
+    rest = *x.ask(first, {0, 0, 0}).value();
+    EXPECT_TRUE(x.ask(second, {1, 0, 0}).value());
     uint64_t number = 0;
     for (auto left = 40 - rest.count; left != 0; ++number)
-      left -= x.ask(second, {1, 0, number}).value()->count;
-    EXPECT_FALSE(x.ask(second, {1, 0, number})) << "the other one has a rest";
+      left -= x.ask(second, {0, 0, number}).value()->count;
+    EXPECT_FALSE(x.ask(second, {0, 0, number})) << "the other one has a rest";
     const auto waits = x.last_token;
     const auto crossed =
-      x.ask({.task = first.id, .life = first.life, .wish = {.which = {0, 0, 0}}});
+      x.ask({.task = first.id, .life = first.life, .wish = {.which = {1, 0, 0}}});
     EXPECT_EQ(crossed.answers.size(), 1u);
     EXPECT_FALSE(std::get<lease_answer>(crossed.answers.at(waits)).first) << "that one waits, too";
-    EXPECT_FALSE(x.ask(second, {0, 0, 1}).value());
+    EXPECT_FALSE(x.ask(second, {1, 0, 1}).value());
     EXPECT_TRUE(x.ended(second).starts.empty());
   }
   static split_plan plan() {
     split_plan out;
-    out.sources = {{.splits = 1, .group = 0}, {.splits = 40, .group = 1}};
+    out.sources = {{.splits = 40, .group = 0}, {.splits = 1, .group = 1}};
     out.groups = 2;
     return out;
   }
   /// The first task leaves, and its worker.
   std::vector<job_command::start_task> leave() {
-    const auto out = x.left(first, {{1, 0, 1, rest}});
+    const auto out = x.left(first, {{0, 0, 1, rest}});
     EXPECT_THAT(out.stored, testing::Contains(job_record::fact{
-                              0, split_assigner::fact{split_assigner::returned{1, 0, rest}}}));
+                              0, split_assigner::fact{split_assigner::returned{0, 0, rest}}}));
     return out.starts;
   }
 
@@ -333,7 +333,7 @@ TEST_F(CrossedJob, StartsATaskForWhatCameBackAfterTheOthersEnded) {
   EXPECT_EQ(tasks[0].worker, worker_id{2}) << "the other one leaves";
   uint64_t read = 0;
   for (uint64_t number = 0;; ++number) {
-    const auto given = x.ask(tasks[0].what, {1, 0, number}).value();
+    const auto given = x.ask(tasks[0].what, {0, 0, number}).value();
     if (!given)
       break;
     read += given->count;
