@@ -149,7 +149,7 @@ private:
   static bool needs_link(const stream& s);
   void reconnect(stream& s, time_point now);
   /// What the stream may send from here on, and how far we are.
-  void grant(task_id id, const stream& s, const handout::marks& marks, bool waiting);
+  void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
   /// Grants anew where that is worth a message.
   void refill(bool always);
   /// How many bytes the trainer may take before that is worth a look.

@@ -101,11 +101,12 @@ void consumer_core::open(task_id id, stream& s) {
   refill(false);
 }
 
-void consumer_core::grant(task_id id, const stream& s, const handout::marks& marks, bool waiting) {
+void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bool waiting) {
   auto window = s.credit.now(marks.handed_out);
   // What does not come now is lost with its worker.
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
+  s.credit.said(waiting);
   then(consume::send{id, stream_grant{.handed_out = marks.handed_out,
                                       .elements = window.elements,
                                       .bytes = window.bytes,
@@ -326,7 +327,9 @@ void consumer_core::refill(bool always) {
     if (at == streams_.end() || !at->second.open)
       continue;
     auto& s = at->second;
-    if (s.credit.update(progress_of(m, waiting, s.ended), always))
+    const bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
+    // The task asked for it in vain, and asks again when it hears more.
+    if (tells || (m.spare && m.received != m.handed_out))
       grant(id, s, m, waiting);
   }
 }

@@ -36,9 +36,11 @@ void handout::tell_of_arrival(bool waited) {
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
   // Otherwise one element could wander between trainers that all wait, and never meet one.
-  if (waiting_)
-    keep = std::max<uint64_t>(keep, 1);
   auto& q = queues_[from];
+  if (waiting_ && keep == 0) {
+    keep = 1;
+    q.kept_for_waiting = true;
+  }
   return cut_back(from, q, keep);
 }
 
@@ -171,13 +173,17 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
   told_ = false;
   unseen_bytes_ = 0;
   quiet_bytes_ = quiet;
+  each_block_.store(quiet == 0, std::memory_order_relaxed);
   waiting = starves();
   std::map<task_id, marks> out;
   const auto cut = cut_.load();
-  for (const auto& [id, q] : queues_) {
+  for (auto& [id, q] : queues_) {
     const auto current = current_from_ == id ? position_of(cut) : 0;
     const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
-    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left, q.taken_bytes};
+    const bool spare = q.kept_for_waiting && !waiting_;
+    q.kept_for_waiting &= waiting_;
+    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left, q.taken_bytes,
+               spare};
   }
   return out;
 }
@@ -242,8 +248,11 @@ handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status
 
 handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& how) {
   std::unique_lock lock{mutex_};
+  const bool waited = waiting_;
   const auto out = take_locked(rows, how);
-  const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_;
+  // Of each block `claim` says when it is through.
+  const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_
+                     && (out == outcome::nothing_yet || waited || quiet_bytes_ != 0);
   lock.unlock();
   if (tells)
     tell();
@@ -282,6 +291,8 @@ std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
     const uint64_t at = position_of(seen), limit = limit_of(seen);
     to = at < limit ? at + std::min<uint64_t>(rows, limit - at) : at;
   } while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));
+  if (to != position_of(seen) && to == limit_of(seen))
+    through();
   return {position_of(seen), to};
 }
 

@@ -28,8 +28,9 @@ namespace headrace {
 class handout {
 public:
   /// `wake`: called on the trainer's thread, without a lock, when the marks are worth a look: it
-  /// began a block, or waits (see `look`). Once until `look`.
-  /// `now`: the clock of `trust_until`; without one there is no such bound.
+  /// took the last row of a block, waits, or waits no more (see `look`). Once until `look`. Not
+  /// only with the next block: a trainer may not come back for long, and others wait for what it
+  /// holds. `now`: the clock of `trust_until`; without one there is no such bound.
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
@@ -66,6 +67,9 @@ public:
     uint64_t handed_out = 0;  ///< `<= received`
     size_t bytes = 0;         ///< held here
     uint64_t taken_bytes = 0; ///< ever, of blocks that the trainer is through with
+    /// Since the last look: a trainer that waited was left an element when all were recalled, and
+    /// waits no more. `look` only.
+    bool spare = false;
   };
   marks of(task_id from);
   /// The trainer is blocked in `next`, and there is nothing for it.
@@ -99,19 +103,23 @@ public:
     // A claim too many leaves the position beyond the limit; readers of it know that.
     const auto seen = cut_.fetch_add(1);
     const auto row = static_cast<uint32_t>(seen);
-    return row < seen >> 32 ? static_cast<int64_t>(row) : -1;
+    const auto limit = seen >> 32;
+    if (row + uint64_t{1} == limit)
+      through();
+    return row < limit ? static_cast<int64_t>(row) : -1;
   }
   /// Hands out up to `rows` rows at once: [first, last).
   std::pair<size_t, size_t> claim_up_to(size_t rows) noexcept;
 
 private:
   struct queue {
-    std::deque<block> blocks;    ///< behind the current one
-    uint64_t received = 0;       ///< less what was recalled
-    uint64_t before_current = 0; ///< handed out of blocks before the current one
-    size_t waiting_bytes = 0;    ///< of `blocks`
-    uint64_t taken_bytes = 0;    ///< ever
-    bool held = false;           ///< nothing of it is handed out
+    std::deque<block> blocks;      ///< behind the current one
+    uint64_t received = 0;         ///< less what was recalled
+    uint64_t before_current = 0;   ///< handed out of blocks before the current one
+    size_t waiting_bytes = 0;      ///< of `blocks`
+    uint64_t taken_bytes = 0;      ///< ever
+    bool held = false;             ///< nothing of it is handed out
+    bool kept_for_waiting = false; ///< see `marks::spare`
 
     bool ready() const { return !held && !blocks.empty(); }
   };
@@ -126,6 +134,11 @@ private:
   void settle_current();
   std::shared_ptr<const block> take_turn();
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);
+  /// The last row of a block was taken.
+  void through() {
+    if (each_block_.load(std::memory_order_relaxed))
+      tell();
+  }
   void tell();
 
   void tell_of_arrival(bool waited);
@@ -145,6 +158,7 @@ private:
   bool waiting_ = false;
   uint64_t unseen_bytes_ = 0; ///< taken since `look`
   uint64_t quiet_bytes_ = 0;
+  std::atomic<bool> each_block_{true}; ///< `quiet_bytes_` is 0
   std::optional<status> end_;
   std::string remark_;
   bool empty_ = false;

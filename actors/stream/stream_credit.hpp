@@ -38,7 +38,8 @@ public:
   };
   /// What to grant now that the stream is so far. True if that is worth telling. Always: half of
   /// the elements were used since the last time, or anything, if `always`. In a shared job, whose
-  /// task must know who is hungry: half of the bytes are free, or the trainer began to wait. With
+  /// task must know who is hungry: half of the bytes are free, or the trainer began to wait, or it
+  /// waits no more and holds something. With
   /// one consumer: a quarter of the bytes was used, so that the task need not stop; or the last
   /// element was handed out.
   bool update(const progress& now, bool always = false) {
@@ -54,11 +55,14 @@ public:
     // The task forgets that we wait when it sends something, so it is told again after that.
     const bool waits_anew =
       shared_ && now.waiting && (moved || !told_waiting_ || told_received_ != now.received);
-    if (!waits_anew && !(moved && (half || always || freed)))
+    // Who waits is thought to take what is there, so that it is not asked to give that to others.
+    const bool needs_no_more =
+      shared_ && said_waiting_ && !now.waiting && now.received > now.handed_out;
+    if (!waits_anew && !needs_no_more && !(moved && (half || always || freed)))
       return false;
     told_ = now.handed_out;
     told_taken_ = now.taken;
-    told_waiting_ = now.waiting;
+    told_waiting_ = said_waiting_ = now.waiting;
     told_received_ = now.received;
     return true;
   }
@@ -73,12 +77,14 @@ public:
     told_ = now.handed_out;
     told_taken_ = now.taken;
     told_received_ = now.received;
-    told_waiting_ = now.waiting;
+    told_waiting_ = said_waiting_ = now.waiting;
   }
   /// Elements are so large that hardly one fits: makes room for three, within `most` bytes.
   void make_room(uint64_t element_bytes, uint64_t most) {
     bytes_ = std::max(bytes_, std::min(3 * element_bytes, most));
   }
+  /// A message said whether the trainer waits.
+  void said(bool waiting) { said_waiting_ = waiting; }
   /// The task sent or recalled something, and no longer counts on the trainer waiting: it is told
   /// again when that is so, even if the counts of elements are what they were.
   void task_forgot() { told_waiting_ = false; }
@@ -102,8 +108,9 @@ private:
   uint64_t told_ = 0; ///< handed out, as the task knows it
   uint64_t told_taken_ = 0;
   uint64_t told_received_ = 0;
-  bool told_waiting_ = false;
-  uint64_t grown_at_ = 0; ///< handed out when the window last grew
+  bool told_waiting_ = false; ///< and it counts on that
+  bool said_waiting_ = false; ///< by the last message, which the task may have had after it sent
+  uint64_t grown_at_ = 0;     ///< handed out when the window last grew
 };
 
 } // namespace headrace

@@ -50,8 +50,7 @@ void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements,
   if (at == streams_.end())
     return;
   auto& s = at->second;
-  if (handed_out > s.handed_out || waiting)
-    s.asked_in_vain = false;
+  s.asked_in_vain = false;
   forget_through(s, handed_out);
   s.granted = elements;
   s.window_bytes = bytes;

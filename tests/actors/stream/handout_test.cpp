@@ -225,6 +225,45 @@ TEST(Handout, WakesTheActorOnceUntilItLooks) {
   EXPECT_EQ(woken, 2);
 }
 
+TEST(Handout, SaysThatABlockIsThroughThoughTheTrainerDoesNotComeBack) {
+  size_t woken = 0;
+  bool waiting = false;
+  handout out{[&] { ++woken; }};
+  for (const bool one_by_one : {true, false}) {
+    out.add(a, numbers(0, 3));
+    status how;
+    std::shared_ptr<const block> rows;
+    ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+    out.look(waiting);
+    woken = 0;
+    EXPECT_EQ(out.claim_up_to(2).second, 2u);
+    EXPECT_EQ(woken, 0u);
+    one_by_one ? void(out.claim()) : void(out.claim_up_to(5));
+    EXPECT_EQ(woken, 1u);
+    EXPECT_EQ(out.look(waiting).at(a).handed_out, out.of(a).received);
+  }
+}
+
+TEST(Handout, SaysThatWhatItLeftToAWaitingTrainerIsSpareOnceThatWaitsNoMore) {
+  size_t woken = 0;
+  bool waiting = false;
+  handout out{[&] { ++woken; }};
+  status how;
+  std::shared_ptr<const block> rows;
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+  out.add(b, numbers(0, 1));
+  EXPECT_EQ(out.recall(b, 0), 1u);
+  out.add(a, numbers(0, 10)); // whose turn it is
+  EXPECT_FALSE(out.look(waiting).at(b).spare) << "the trainer may still take it";
+  woken = 0;
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+  EXPECT_EQ(rows->rows, 10u);
+  EXPECT_EQ(woken, 1u);
+  EXPECT_TRUE(out.look(waiting).at(b).spare);
+  EXPECT_FALSE(out.look(waiting).at(b).spare) << "that was said";
+  EXPECT_EQ(out.recall(b, 0), 0u);
+}
+
 TEST(Handout, WakesNobodyBeforeSoManyBytesWereTaken) {
   int woken = 0;
   handout out{[&] { ++woken; }};
