@@ -75,7 +75,8 @@ private:
 };
 
 struct worker_server_options {
-  std::string dispatcher; ///< `host:port`, with any scheme or none
+  /// `host:port`, with any scheme or none; empty: what HEADRACE_SERVICE names.
+  std::string dispatcher;
   endpoint_options endpoint;
   /// The dispatcher's lease: a trainer's link that is silent for so long is given up.
   duration lease = std::chrono::seconds{5};
@@ -85,10 +86,17 @@ struct worker_server_options {
   /// With so many threads that hang in foreign code (a file system, a library) the worker cannot go
   /// on; 0: it always does.
   size_t most_stuck_threads = 0;
+  /// How often it speaks to its dispatcher, at most half of `lease`; unset: as often as that asks
+  /// for. Where the dispatcher's lease is shorter than `lease` it is at most half of that one.
+  std::optional<duration> heartbeat;
+  /// A worker whose dispatcher did not answer for so long gives up, and tells `on_failed`
+  /// (deadline_exceeded); a dispatcher that refuses it has answered. Unset: it never does.
+  std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   /// How long it may take, when it is destroyed, to give trainers what it has begun for them. What
   /// it has not begun goes to other workers in any case.
   duration drain = std::chrono::milliseconds{500};
-  /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
+  /// As a dispatcher's; also told of too many stuck threads (resource_exhausted) and of a
+  /// dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
   /// Told, from any thread, that the dispatcher is of another major version; the worker goes on
   /// trying, in vain until one of the two is updated. May be empty.

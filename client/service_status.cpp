@@ -83,13 +83,14 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
 }
 
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit) {
+  HEADRACE_ASSIGN(const auto known, service::named(dispatcher));
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
   });
-  const auto how = service::call(dispatcher, {.limit = limit, .option = "limit"}, question);
+  const auto how = service::call(known, {.limit = limit, .option = "limit"}, question);
   if (how.status().code() == status_code::deadline_exceeded)
     return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
-                                         dispatcher, count,
+                                         known, count,
                                          std::chrono::duration<double>(limit).count()));
   return how.status();
 }

@@ -170,13 +170,19 @@ struct report_other_version {
   status why;
 };
 
+/// The dispatcher did not answer for the worker's patience with it. Issued once.
+struct report_no_dispatcher {
+  status why;
+};
+
 /// The worker has left, or has no one to take leave of: its tasks are to be stopped.
 struct left {};
 
-using command = std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end,
-                             say_goodbye, renew_dispatcher, run_task, stop_task, name_readers,
-                             drop_task, give_splits, tell_leaving, fail_streams, close_streams,
-                             count_stuck, report_stuck, report_other_version, left>;
+using command =
+  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
+               renew_dispatcher, run_task, stop_task, name_readers, drop_task, give_splits,
+               tell_leaving, fail_streams, close_streams, count_stuck, report_stuck,
+               report_other_version, report_no_dispatcher, left>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

@@ -266,6 +266,11 @@ void worker_state::carry_out(const worker::report_other_version& x) {
     options_.on_other_version(x.why);
 }
 
+void worker_state::carry_out(const worker::report_no_dispatcher& x) {
+  if (options_.on_dispatcher_timeout)
+    options_.on_dispatcher_timeout(x.why);
+}
+
 void worker_state::carry_out(const worker::left&) {
   if (auto stop = std::exchange(stop_tasks_, {}))
     stop();

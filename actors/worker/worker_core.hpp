@@ -16,6 +16,12 @@ struct worker_core_options {
   duration drain = std::chrono::milliseconds{500};
   /// With so many stuck threads the worker cannot go on; 0: it always does.
   size_t most_stuck = 0;
+  /// How often it speaks to its dispatcher; unset: as that asks for. Where it would be more than
+  /// half of the dispatcher's lease it is that half, and a warning says so.
+  std::optional<duration> heartbeat = {};
+  /// For how long its dispatcher may not answer before the worker gives up; unset: for ever. Who
+  /// refuses the worker has answered.
+  std::optional<duration> dispatcher_timeout = {};
 };
 
 /// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks
@@ -41,10 +47,13 @@ public:
 
   // -- the dispatcher --------------------------------------------------------------------
 
+  /// The worker begins to look for its dispatcher. Once, before all else; without it nobody is
+  /// given up before the first connection.
+  commands started(time_point now);
   /// The connection to a dispatcher is there.
   commands dispatcher_up(time_point now);
   /// The connection is lost, and looked for again.
-  commands dispatcher_down(const status& why);
+  commands dispatcher_down(const status& why, time_point now);
   /// An attempt to connect failed. Each reason is logged once in a row.
   commands dispatcher_unreached(const status& why);
   /// WorkerRegistered, or why the registration failed or was not answered in time. `over`: the
@@ -142,6 +151,9 @@ private:
   /// One more stuck thread would be too many.
   bool refuses_tasks() const noexcept;
   status why_stuck() const;
+  /// When the worker gives up, as things stand.
+  std::optional<time_point> patience_over() const;
+  void give_up_dispatcher(commands& out);
   void say_end(task_id id, commands& out) const;
   void ended(const worker::task_news& what, commands& out);
   void give_up(task_id id, const status& why, const worker::task_counts& made, commands& out);
@@ -154,10 +166,14 @@ private:
   std::string dispatcher_;
   duration drain_;
   size_t most_stuck_;
+  std::optional<duration> heartbeat_;
+  std::optional<duration> dispatcher_timeout_;
   lease_timing timing_;
   bool up_ = false;
-  uint64_t connection_ = 0; ///< to the dispatcher, counted
-  status unreached_;        ///< why the last attempt to connect failed
+  uint64_t connection_ = 0;                 ///< to the dispatcher, counted
+  status unreached_;                        ///< why the last attempt to connect failed
+  std::optional<time_point> unheard_since_; ///< that the dispatcher has not answered; unset: it did
+  bool gave_up_ = false;                    ///< on the dispatcher
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;

@@ -108,6 +108,9 @@ public:
   std::string operator()(const worker::report_other_version& x) const {
     return fmt::format("other version {}", x.why.message());
   }
+  std::string operator()(const worker::report_no_dispatcher& x) const {
+    return fmt::format("no dispatcher: {}", x.why.message());
+  }
   std::string operator()(const worker::left&) const { return "left"; }
 };
 

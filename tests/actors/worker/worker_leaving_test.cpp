@@ -99,7 +99,7 @@ TEST_F(WorkerLeaving, LeavesTasksThatAreNotThroughToItsJobWhenTheDrainIsOver) {
 
 TEST_F(WorkerLeaving, GoesWithoutAGoodbyeWhenTheDrainIsOverAndTheDispatcherIsAway) {
   draining();
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(after(millis(500))),
             (texts{"log warn what a task had begun is lost: it did not reach its consumers in time",
                    "close 7", "left"}));
@@ -109,7 +109,7 @@ TEST_F(WorkerLeaving, GoesWithoutAGoodbyeWhenTheDrainIsOverAndTheDispatcherIsAwa
 TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(core.leave(false, now)), (texts{"log info leaving", "leaving 7"}));
   EXPECT_EQ(core.leaving(), step::draining);
   EXPECT_EQ(core.next_deadline(), now + millis(500));
@@ -123,7 +123,7 @@ TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
 TEST_F(WorkerLeaving, GoesWhenTheDrainIsOverThoughNobodyHeardOfItsEnds) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   core.leave(false, now);
   ends(7, 30);
   core.task_down(task_id{7}, {}, false, {});
@@ -174,7 +174,8 @@ TEST_F(WorkerLeaving, AGoodbyeIsOverOnceAndOnlyAfterItWasSaid) {
 TEST_F(WorkerLeaving, SaysNothingMoreToADispatcherAfterItsGoodbye) {
   saying_goodbye();
   EXPECT_EQ(said(after(seconds(2))), texts{}) << "a heartbeat would bring it back";
-  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"), now)),
+            (texts{"log warn dispatcher lost"}));
   EXPECT_EQ(said(connected()), texts{}) << "so would a registration";
   core.goodbye_over();
   EXPECT_EQ(said(connected()), texts{});

@@ -22,7 +22,7 @@ void worker_process::on_started() {
     [this](connection_end at) { world_.dispatcher.accepted(at); },
     control_peer::events{
       .up = [this] { carry_out(core_->dispatcher_up(now())); },
-      .down = [this](const status& why) { carry_out(core_->dispatcher_down(why)); },
+      .down = [this](const status& why) { carry_out(core_->dispatcher_down(why, now())); },
       .failed = [this](const status& why) { carry_out(core_->dispatcher_unreached(why)); }});
 }
 
