@@ -109,8 +109,8 @@ struct worker_server::impl {
     auto where = parse_address(dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
-    if (from.heartbeat)
-      heartbeat_for(from.heartbeat, from.lease);
+    if (from.heartbeat && *from.heartbeat <= duration::zero())
+      throw error{invalid_argument("a worker's heartbeat must be longer than nothing, or unset")};
     if (from.dispatcher_timeout && *from.dispatcher_timeout <= duration::zero())
       throw error{
         invalid_argument("a worker's dispatcher_timeout must be longer than nothing, or unset")};

@@ -86,11 +86,12 @@ struct worker_server_options {
   /// With so many threads that hang in foreign code (a file system, a library) the worker cannot go
   /// on; 0: it always does.
   size_t most_stuck_threads = 0;
-  /// How often it speaks to its dispatcher, at most half of `lease`; unset: as often as that asks
-  /// for. Where the dispatcher's lease is shorter than `lease` it is at most half of that one.
+  /// How often it speaks to its dispatcher; unset: as often as that asks for. More than half of the
+  /// dispatcher's lease is that half.
   std::optional<duration> heartbeat;
-  /// A worker whose dispatcher did not answer for so long gives up, and tells `on_failed`
-  /// (deadline_exceeded); a dispatcher that refuses it has answered. Unset: it never does.
+  /// A dispatcher that did not answer for so long is reported to `on_failed` (deadline_exceeded),
+  /// once; the worker looks for it until it is destroyed. A dispatcher that refuses the worker has
+  /// answered. Unset: never.
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   /// How long it may take, when it is destroyed, to give trainers what it has begun for them. What
   /// it has not begun goes to other workers in any case.

@@ -226,8 +226,8 @@ std::optional<time_point> worker_core::next_deadline() const {
 void worker_core::give_up_dispatcher(commands& out) {
   gave_up_ = true;
   const auto why = deadline_exceeded(
-    fmt::format("the dispatcher at {} did not answer for {} (dispatcher timeout){}", dispatcher_,
-                milliseconds(*dispatcher_timeout_),
+    fmt::format("the dispatcher at {} did not answer for {:g} s (dispatcher timeout){}",
+                dispatcher_, std::chrono::duration<double>(*dispatcher_timeout_).count(),
                 unreached_.ok() ? std::string{} : ": " + unreached_.message()));
   out.emplace_back(log_line{log_level::error, "dispatcher given up", {{"why", to_string(why)}}});
   out.emplace_back(worker::report_no_dispatcher{why});

@@ -8,6 +8,7 @@
 #include "headrace/runtime/process/stop_signal.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <unistd.h>
 
 namespace headrace::command {
@@ -56,7 +57,9 @@ void add_status(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand(
     "status", "Show a service: workers, jobs, tasks with rates, and the supervision "
               "tree with restarts");
-  sub.add_option("--dispatcher", given->dispatcher, "Address of the dispatcher")
+  sub
+    .add_option("--dispatcher", given->dispatcher,
+                "Address of the dispatcher; default: what HEADRACE_SERVICE names")
     ->type_name("HOST:PORT")
     ->capture_default_str();
   sub.add_flag("--json", given->json, "One JSON object a line");
@@ -75,9 +78,14 @@ void add_status(CLI::App& app, action& chosen) {
     ->expected(0, 1);
   add_duration(sub, "--timeout", given->timeout, "How long to wait for an answer");
   add_tls_flags(sub, given->tls);
-  sub.callback([given, &chosen] {
+  sub.callback([given, &sub, &chosen] {
+    const auto* known = std::getenv("HEADRACE_SERVICE");
+    const bool by_variable = sub.count("--dispatcher") == 0 && known != nullptr && *known != '\0';
+    if (by_variable)
+      given->dispatcher = known;
     if (auto where = parse_address(given->dispatcher); !where)
-      throw CLI::ValidationError{"--dispatcher: " + where.status().message()};
+      throw CLI::ValidationError{(by_variable ? "HEADRACE_SERVICE: " : "--dispatcher: ")
+                                 + where.status().message()};
     chosen = [given] { return run(*given); };
   });
 }

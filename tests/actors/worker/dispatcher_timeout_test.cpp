@@ -40,11 +40,10 @@ TEST_F(DispatcherTimeout, IsOverWhenADispatcherNeverCame) {
   EXPECT_EQ(core.next_deadline(), now + seconds(60));
   core.dispatcher_unreached(unavailable("refused"));
   EXPECT_EQ(said(after(seconds(60) - duration{1})), texts{});
-  EXPECT_EQ(
-    said(after(duration{1})),
-    (texts{"log error dispatcher given up",
-           "no dispatcher: the dispatcher at there:2 did not answer for 60000 ms (dispatcher "
-           "timeout): refused"}));
+  EXPECT_EQ(said(after(duration{1})),
+            (texts{"log error dispatcher given up",
+                   "no dispatcher: the dispatcher at there:2 did not answer for 60 s (dispatcher "
+                   "timeout): refused"}));
   EXPECT_EQ(core.next_deadline(), std::nullopt) << "it is said once";
 }
 
