@@ -412,7 +412,8 @@ TEST(Settings, TheDocumentHasTheTable) {
   const std::string text{std::istreambuf_iterator<char>{in}, {}};
   const auto made = testing::TempDir() + "headrace_settings.md";
   std::ofstream{made} << settings_markdown();
-  EXPECT_NE(text.find(settings_markdown()), std::string::npos) << "the table is now that of " << made;
+  EXPECT_NE(text.find(settings_markdown()), std::string::npos)
+    << "the table is now that of " << made;
 }
 
 // -- what they do
