@@ -197,8 +197,9 @@ TEST(Settings, AFlagSetsEachOneAndRefusesWhatIsWrong) {
     wrong.push_back(what.flag() + "=" + x.wrong);
     const auto refusal = run_command(wrong);
     EXPECT_EQ(refusal.code, exit_code::usage);
-    if (!x.wrong.empty())
-      EXPECT_THAT(refusal.text, AllOf(HasSubstr(what.flag() + ": "), HasSubstr(x.said)));
+    // CLI11 has words of its own for an empty text.
+    const auto said_then = x.wrong.empty() ? std::string{} : x.said;
+    EXPECT_THAT(refusal.text, AllOf(HasSubstr(what.flag()), HasSubstr(said_then)));
   }
 }
 
