@@ -87,7 +87,7 @@ result<std::string> named(const std::string& given, std::string_view argument) {
   if (known == nullptr || *known == '\0')
     return invalid_argument(fmt::format(
       "{}: no address is given, and the environment variable HEADRACE_SERVICE is not set; "
-      "host:port of the dispatcher would be right for either",
+      "host:port of the dispatcher would be right for either, e.g. 127.0.0.1:4000",
       argument));
   if (auto where = parse_address(known); !where)
     return where.status().with_context("HEADRACE_SERVICE");

@@ -1,6 +1,7 @@
 #include "headrace/client/command/server_flags.hpp"
 
 #include "headrace/client/command/port_file.hpp"
+#include "headrace/client/command/settle.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
@@ -56,14 +57,19 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
 } // namespace
 
 void add_tls_flags(CLI::App& app, tls_options& into) {
-  const auto add = [&](const char* name, std::string& file, const char* help) {
-    app.add_option(name, file, help)->type_name("FILE")->group("Security");
-  };
-  add("--tls-cert", into.certificate,
-      "Certificate (PEM); the three TLS files are given together or not at all");
-  add("--tls-key", into.key, "Its private key (PEM, not encrypted)");
-  add("--tls-ca", into.ca_file,
-      "Authorities whose certificates are accepted (PEM); both sides must present one");
+  // As the servers' are called.
+  const auto variables = environment_of_process();
+  for (const auto* what : settings_of(server_kind::worker)) {
+    auto* file = what->name == "tls-cert"  ? &into.certificate
+                 : what->name == "tls-key" ? &into.key
+                 : what->name == "tls-ca"  ? &into.ca_file
+                                           : nullptr;
+    if (file == nullptr)
+      continue;
+    if (const auto at = variables.find(what->variable()); at != variables.end())
+      *file = at->second;
+    app.add_option(what->flag(), *file, what->help)->type_name("FILE")->group("Security");
+  }
 }
 
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into) {

@@ -14,7 +14,8 @@
 
 namespace headrace::command {
 
-/// The three TLS files, of who talks to servers.
+/// The three TLS files, of who talks to servers: those of the environment, where no flag says
+/// others.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
 /// `--plugin`, of who runs pipelines and serves nobody.

@@ -446,6 +446,35 @@ TEST(Settings, TheServiceOfTheEnvironmentIsWhereWorkersGoAndWhoseStatusIsShown) 
   EXPECT_THAT(wrong.text, HasSubstr("HEADRACE_SERVICE: address \"nowhere\": the port is missing"));
 }
 
+TEST(Settings, StatusTakesTheTlsFilesOfTheEnvironmentUnlessItIsGivenOthers) {
+  const std::vector<std::string> files{"HEADRACE_TLS_CERT=/nowhere/cert.pem",
+                                       "HEADRACE_TLS_KEY=/nowhere/key.pem",
+                                       "HEADRACE_TLS_CA=/nowhere/ca.pem"};
+  std::vector<std::string> command{"status", "--dispatcher", "127.0.0.1:1"};
+  const auto said = run_command(command, files);
+  EXPECT_NE(said.code, exit_code::ok);
+  EXPECT_THAT(said.text, HasSubstr("/nowhere/"));
+  for (const auto* file : {"cert", "key", "ca"}) {
+    command.push_back(fmt::format("--tls-{}", file));
+    command.push_back(fmt::format("/elsewhere/{}.pem", file));
+  }
+  const auto other = run_command(command, files);
+  EXPECT_THAT(other.text, AllOf(HasSubstr("/elsewhere/"), Not(HasSubstr("/nowhere/"))));
+}
+
+TEST(Settings, TheExampleOfTheDocumentIsRead) {
+  std::ifstream in{test::expected_path("../../docs/configuration.md")};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string_view opening = "```toml\n";
+  const auto begin = text.find(opening) + opening.size();
+  const config_file file{text.substr(begin, text.find("```", begin) - begin)};
+  for (const auto kind : server_kinds) {
+    const auto now = settle(kind, {.values = {}, .file = file.name()}, {});
+    ASSERT_TRUE(now.ok()) << to_string(now.status());
+    EXPECT_EQ(now->from.at("lease"), file.name() + ":2");
+  }
+}
+
 TEST(Settings, AWorkerThatGivesUpItsDispatcherEndsWithACodeAndSaysWhy) {
   for (const bool under_parent : {true, false}) {
     std::vector<std::string> command{
