@@ -138,6 +138,7 @@ struct worker_server::impl {
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
     options.drain = from.drain;
+    options.on_left = from.on_left;
     role = start_worker(here, options, *where, router, from.log, from.on_failed);
   }
 };

@@ -27,6 +27,9 @@ struct worker_options {
   /// Told that the dispatcher is of another major version: trying again would not help. May be
   /// empty.
   std::function<void(const status&)> on_other_version;
+  /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
+  /// be empty.
+  std::function<void()> on_left;
   /// How long a worker that is asked to end may take to give what it has begun to its consumers;
   /// what it has not begun goes back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};

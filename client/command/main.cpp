@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   add_worker(app, chosen);
   add_up(app, chosen);
   add_status(app, chosen);
+  add_drain(app, chosen);
   add_explain(app, chosen);
   add_version(app, chosen);
 
