@@ -1,6 +1,7 @@
 #include "headrace/client/command/server_flags.hpp"
 
 #include "headrace/client/command/option_values.hpp"
+#include "headrace/client/command/past_variable.hpp"
 #include "headrace/client/command/port_file.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
@@ -14,10 +15,10 @@
 namespace headrace::command {
 namespace {
 
-/// What a process that nobody restarts knows of earlier lives.
+/// What a process that has no parent here knows of earlier lives.
 class only_life final : public process_lives {
 public:
-  process_past past() const override { return {}; }
+  process_past past() const override { return past_of_this_process(); }
   uint16_t port(size_t, uint16_t fallback) const noexcept override { return fallback; }
   void keep_port(size_t, uint16_t) noexcept override {}
 };
