@@ -147,6 +147,7 @@ struct worker_server::impl {
     options.heartbeat = from.heartbeat;
     options.dispatcher_timeout = from.dispatcher_timeout;
     options.on_dispatcher_timeout = from.on_failed;
+    options.on_left = from.on_left;
     role = start_worker(here, options, *where, router, from.log, from.on_failed);
   }
 };

@@ -102,6 +102,9 @@ struct worker_server_options {
   /// Told, from any thread, that the dispatcher is of another major version; the worker goes on
   /// trying, in vain until one of the two is updated. May be empty.
   std::function<void(const status&)> on_other_version;
+  /// Told, from any thread, that the worker has left the service, as `drain_worker` wanted: it runs
+  /// nothing any more, and is to be destroyed. May be empty.
+  std::function<void()> on_left;
   /// A node of this process whose consumers read from this worker without sockets and copies:
   /// `node::process()`. May be null.
   std::shared_ptr<node> beside;

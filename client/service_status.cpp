@@ -22,7 +22,8 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getStuckThreads(),
                     {},
                     in.getLeft(),
-                    in.getBadMessages()};
+                    in.getBadMessages(),
+                    in.getDraining()};
   for (auto refused : in.getRefusedLinks())
     out.refused_links.emplace(refused.getCause(), refused.getCount());
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
@@ -58,7 +59,7 @@ job_status read(schema::JobStatus::Reader in) {
 } // namespace
 
 std::string_view state_of(const worker_status& x) noexcept {
-  return x.alive ? "alive" : x.left ? "left" : "lost";
+  return x.alive ? x.draining ? "draining" : "alive" : x.left ? "left" : "lost";
 }
 
 result<service_status> get_service_status(const std::string& dispatcher, duration limit) {

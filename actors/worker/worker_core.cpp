@@ -37,6 +37,7 @@ worker_core::commands worker_core::dispatcher_up(time_point) {
   if (has_said_goodbye())
     return {};
   worker_registration who{self_, {}};
+  who.info.draining = step_ != step::staying;
   for (const auto& [id, task] : tasks_) who.tasks.push_back({id, task.order.job});
   return {worker::register_here{connection_, std::move(who), timing_.lease}};
 }
@@ -96,18 +97,23 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
   // What was said over the earlier connection may not have arrived.
   for (auto& [id, task] : tasks_) ask_all(task, out);
   for (const auto& [id, said] : unheard_ends_) say_end(id, out);
+  if (what->leave)
+    begin_to_leave(now, out);
   return out;
 }
 
-worker_core::commands
-worker_core::heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted) {
+worker_core::commands worker_core::heartbeat_answered(uint64_t over,
+                                                      const result<heartbeat_heard>& what,
+                                                      time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
   // Not known there (any more): a new dispatcher, or our lease was over.
-  if (!unwanted)
-    return {worker::renew_dispatcher{unwanted.status()}};
+  if (!what)
+    return {worker::renew_dispatcher{what.status()}};
   commands out;
-  for (auto id : *unwanted) stop(id, "its job is over", out);
+  for (auto id : what->unwanted) stop(id, "its job is over", out);
+  if (what->leave)
+    begin_to_leave(now, out);
   return out;
 }
 
@@ -254,8 +260,13 @@ void worker_core::beat(time_point now, commands& out) {
   beat_at_.reset();
   if (!up_)
     return; // the answer to the next registration starts the beat again
-  worker::heartbeat say{connection_,  self_.id, self_.life, {}, std::exchange(first_beat_, false),
-                        timing_.lease};
+  worker::heartbeat say{connection_,
+                        self_.id,
+                        self_.life,
+                        {},
+                        std::exchange(first_beat_, false),
+                        timing_.lease,
+                        step_ != step::staying};
   for (auto& [id, task] : tasks_) {
     task.rate.add(now, task.counts.made.elements);
     say.tasks.push_back({id, task.order.job, task.counts, task.rate.per_second()});

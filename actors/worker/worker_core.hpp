@@ -59,9 +59,9 @@ public:
   /// WorkerRegistered, or why the registration failed or was not answered in time. `over`: the
   /// connection that the command named; what concerns an earlier one changes nothing.
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
-  /// The answer to WorkerHeartbeat, which names the tasks that no job needs; or why there was none
-  /// in time. `over`: as above.
-  commands heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted);
+  /// The answer to WorkerHeartbeat, which names the tasks that no job needs, and may say that the
+  /// worker is to leave; or why there was none in time. `over`: as above.
+  commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
 
@@ -102,7 +102,8 @@ public:
 
   // -- leaving ---------------------------------------------------------------------------
 
-  /// The worker is to end. `at_once`: the whole service does, so nothing is waited for.
+  /// Who runs the worker ends it. `at_once`: the whole service does, so nothing is waited for. One
+  /// that leaves already, as its dispatcher wanted, goes on with that, and has left as it will.
   commands leave(bool at_once, time_point now);
   /// LeaveService is answered, or was not in time.
   commands goodbye_over();
@@ -157,9 +158,10 @@ private:
   void say_end(task_id id, commands& out) const;
   void ended(const worker::task_news& what, commands& out);
   void give_up(task_id id, const status& why, const worker::task_counts& made, commands& out);
+  void begin_to_leave(time_point now, commands& out);
   void drain_over(commands& out);
   void look_if_left(commands& out);
-  void say_goodbye(commands& out);
+  void say_goodbye(commands& out, size_t unfinished = 0);
   void go(commands& out);
 
   worker_info self_;
@@ -177,6 +179,7 @@ private:
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;
+  bool asked_ = false;     ///< to leave, by who runs it
   bool first_beat_ = true; ///< since it registered
   size_t stuck_ = 0;       ///< threads, when they were last counted
   bool told_stuck_ = false;

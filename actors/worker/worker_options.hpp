@@ -35,6 +35,9 @@ struct worker_options {
   std::optional<duration> dispatcher_timeout;
   /// Told once (deadline_exceeded) that it gave up. May be empty.
   std::function<void(const status&)> on_dispatcher_timeout;
+  /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
+  /// be empty.
+  std::function<void()> on_left;
   /// How long a worker that is asked to end may take to give what it has begun to its consumers;
   /// what it has not begun goes back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};

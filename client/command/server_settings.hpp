@@ -45,6 +45,7 @@ struct server_settings {
   duration drain = std::chrono::milliseconds{500};
 
   int workers = 1;
+  bool isolate = false; ///< a process for each server of `up`
   std::vector<std::string> plugins;
   size_t most_stuck_threads = 8;
   process_flags process;

@@ -220,6 +220,13 @@ void add_process(std::vector<setting>& out) {
                  .cpp = "drain",
                  .python = "shutdown_quiet_period_ms",
                  .group = "Process"});
+  out.push_back({.name = "isolate",
+                 .of = {up},
+                 .value = flag_value(in(&s::isolate)),
+                 .help = "A process for the dispatcher and for each worker, so that one that "
+                         "crashes takes no other with it; each is started again, and past five "
+                         "times a minute all end",
+                 .group = "Process"});
   out.push_back({.name = "max-stuck-threads",
                  .of = {worker, up},
                  .value = count_value(in(&s::most_stuck_threads)),

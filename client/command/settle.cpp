@@ -4,7 +4,9 @@
 #include "headrace/client/command/settings_file.hpp"
 #include "headrace/client/command/suggestion.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 namespace headrace::command {
@@ -131,6 +133,13 @@ status check_tls(const settled& x) {
                                       given.front(), missing.front()));
 }
 
+status check_processes(const settled& x) {
+  if (!x.values.isolate || !x.values.process.no_restart)
+    return {};
+  return invalid_argument(x.called("isolate") + " and " + x.called("no-restart")
+                          + " do not go together: who gives each server a process starts it again");
+}
+
 } // namespace
 
 std::string settled::called(const std::string& name) const {
@@ -153,11 +162,35 @@ environment environment_of_process() {
   return out;
 }
 
+texts flags_for(const settled& from, server_kind to, const texts& but) {
+  texts out;
+  for (const auto* what : settings_of(from.kind)) {
+    const auto known = settings_of(to);
+    const auto same = [&](const setting* x) { return x->name == what->name; };
+    if (!from.from.contains(what->name) || std::ranges::none_of(known, same)
+        || std::ranges::find(but, what->name) != but.end())
+      continue;
+    const auto held = what->value.get(from.values).value_or(texts{});
+    if (what->by_commas)
+      out.push_back(fmt::format("{}={}", what->flag(), fmt::join(held, ",")));
+    else
+      for (const auto& one : held) out.push_back(fmt::format("{}={}", what->flag(), one));
+  }
+  return out;
+}
+
+texts no_variables() {
+  texts out{std::string{file_variable} + "="};
+  for (const auto& one : all_settings()) out.push_back(one.variable() + "=");
+  return out;
+}
+
 result<settled> settle(server_kind kind, const given_settings& given,
                        const environment& variables) {
   settled out{.kind = kind, .values = defaults_of(kind), .from = {}};
   for (auto how : {take_environment(out, variables), take_file(out, given, variables),
-                   take_command_line(out, given), check_times(out), check_tls(out)})
+                   take_command_line(out, given), check_times(out), check_tls(out),
+                   check_processes(out)})
     if (!how)
       return how;
   // What is given up after the drain is over is the process itself.

@@ -36,4 +36,11 @@ struct settled {
 /// names that nobody knows are refused only if they come near to one, and empty values are none.
 result<settled> settle(server_kind kind, const given_settings& given, const environment& variables);
 
+/// What was set for a server, as flags of one of another kind: of the settings that this has by the
+/// same names, too, without those named in `but`.
+texts flags_for(const settled& from, server_kind to, const texts& but);
+/// `NAME=` of every variable that a setting is read from: for the environment of servers that are
+/// told by flags all that they are to know.
+texts no_variables();
+
 } // namespace headrace::command

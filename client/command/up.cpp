@@ -1,3 +1,4 @@
+#include "headrace/client/command/isolated.hpp"
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
@@ -18,6 +19,18 @@ local_cluster_options options_of(const server_settings& from) {
   return out;
 }
 
+int run_isolated(const settled& now) {
+  const auto& given = now.values;
+  // The others listen where they are told to, and write to this process.
+  const texts own{"port", "port-file", "log-file", "no-restart"};
+  return run_isolated({.workers = given.workers,
+                       .endpoint = given.endpoint,
+                       .port_file = given.process.port_file,
+                       .log = given.process.log,
+                       .dispatcher_flags = flags_for(now, server_kind::dispatcher, own),
+                       .worker_flags = flags_for(now, server_kind::worker, own)});
+}
+
 int run(const server_settings& given) {
   return serve("up", given.process, [&](const process_lives& lives, const logger& log) {
     auto options = in_process(options_of(given), "up", lives, log);
@@ -34,9 +47,9 @@ int run(const server_settings& given) {
 
 void add_up(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand(
-    "up", "A dispatcher and workers in one process on this host, for development");
+    "up", "A dispatcher and workers on this host, in one process or (--isolate) in one each");
   add_settings(sub, server_kind::up, [&chosen](const settled& now) {
-    chosen = [given = now.values] { return run(given); };
+    chosen = [now] { return now.values.isolate ? run_isolated(now) : run(now.values); };
   });
 }
 

@@ -3,6 +3,9 @@
 #include "headrace/client/command/subcommands.hpp"
 #include "headrace/runtime/node/address.hpp"
 
+#include <csignal>
+#include <unistd.h>
+
 namespace headrace::command {
 namespace {
 
@@ -26,6 +29,8 @@ int run(const server_settings& given) {
     options.on_other_version = [](const status& why) {
       end_process("worker", why, exit_code_of_connect(why));
     };
+    // It ends as if it had been told so by a signal: in order, and for good.
+    options.on_left = [] { ::kill(::getpid(), SIGTERM); };
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
     // Scripts that put something in front of the port want to know the port itself.

@@ -40,7 +40,7 @@ private:
   std::string name_;
 };
 
-// -- every setting --------------------------------------------------------------------------------
+// -- every setting ----------------------------------------------------------------------------
 
 /// One row of the table: a value that is not the default, one that is wrong, and what is said then.
 struct row {
@@ -77,6 +77,7 @@ const row rows[]{
   {"tls-key", dispatcher, "key.pem", "-", ""},
   {"tls-ca", dispatcher, "ca.pem", "-", ""},
   {"insecure", worker, "true", "1", "neither true nor false"},
+  {"isolate", up, "true", "maybe", "neither true nor false"},
   {"drain", worker, "2s", "-1s", "such as 250ms, 5s, 2m or 1h"},
   {"max-stuck-threads", up, "3", "-1", "not a whole number of 0 or more"},
   {"memory-limit", worker, "2G", "lots", "such as 1048576, 512M or 2G"},
@@ -203,7 +204,7 @@ TEST(Settings, AFlagSetsEachOneAndRefusesWhatIsWrong) {
   }
 }
 
-// -- which one holds ------------------------------------------------------------------------------
+// -- which one holds --------------------------------------------------------------------------
 
 TEST(Settings, TheCommandLineGoesBeforeTheFileBeforeTheEnvironmentBeforeTheDefault) {
   const config_file file{"lease = \"20s\"\nport = 2\nworkers = 2\n"};
@@ -255,8 +256,7 @@ TEST(Settings, ListsStandInArraysAndInTheEnvironmentWithCommasBetween) {
               HasSubstr("worker_addresses = [\"a:1\", \"b\"]"));
 }
 
-// -- what is refused
-// --------------------------------------------------------------------------------
+// -- what is refused --------------------------------------------------------------------------
 
 TEST(Settings, AFileWithWhatNobodyKnowsIsRefusedWithItsLineAndWhatWasMeant) {
   const std::pair<const char*, const char*> cases[]{
@@ -339,6 +339,9 @@ TEST(Settings, WhatDoesNotGoTogetherIsRefusedByTheNamesUnderWhichItWasSet) {
               HasSubstr("--lease must be at least twice --heartbeat: 5s and 3s"));
   EXPECT_THAT(said(worker, {}, {{"HEADRACE_TLS_KEY", "key.pem"}}),
               HasSubstr("HEADRACE_TLS_KEY is given without --tls-cert"));
+  EXPECT_THAT(said(up, {.values = {{"isolate", {"true"}}}, .file = {}},
+                   {{"HEADRACE_NO_RESTART", "true"}}),
+              HasSubstr("--isolate and HEADRACE_NO_RESTART do not go together"));
 }
 
 TEST(Settings, ServersEndWithTheCodeOfAWrongCommandLine) {
@@ -354,8 +357,7 @@ TEST(Settings, ServersEndWithTheCodeOfAWrongCommandLine) {
   }
 }
 
-// -- what is printed
-// ----------------------------------------------------------------------------------
+// -- what is printed --------------------------------------------------------------------------
 
 TEST(Settings, WhatIsPrintedSetsTheSameAgain) {
   given_settings given;
@@ -417,8 +419,29 @@ TEST(Settings, TheDocumentHasTheTable) {
     << "the table is now that of " << made;
 }
 
-// -- what they do
-// -------------------------------------------------------------------------------------
+// -- servers in processes of their own --------------------------------------------------------
+
+TEST(Settings, WhatWasSetGoesOnAsFlagsOfWhomItConcerns) {
+  const config_file file{"lease = \"9s\"\nworker_addresses = [\"a:1\", \"b\"]\nplugin = [\"x\", \"y\"]\n"
+                         "[up]\nport = 7\nlog_file = \"log\"\n"};
+  const auto now =
+    settle(up, {.values = {{"isolate", {"true"}}}, .file = file.name()}, {{"HEADRACE_INSECURE", "true"}})
+      .value();
+  EXPECT_EQ(flags_for(now, dispatcher, {"port"}),
+            (texts{"--lease=9s", "--worker-addresses=a:1,b", "--insecure=true", "--log-file=log"}));
+  EXPECT_EQ(flags_for(now, worker, {"log-file"}),
+            (texts{"--lease=9s", "--plugin=x", "--plugin=y", "--insecure=true"}));
+}
+
+TEST(Settings, AServerThatIsToldAllByFlagsReadsNoVariable) {
+  environment all;
+  for (const auto& one : no_variables()) all.emplace(one.substr(0, one.find('=')), "");
+  for (const auto& one : all_settings()) EXPECT_TRUE(all.contains(one.variable())) << one.name;
+  EXPECT_TRUE(all.contains("HEADRACE_CONFIG"));
+  for (const auto kind : server_kinds) EXPECT_TRUE(settle(kind, {}, all).value().from.empty());
+}
+
+// -- what they do -----------------------------------------------------------------------------
 
 TEST(Settings, AServerListensWhereItsFileSays) {
   const config_file file{"port = 0\n[dispatcher]\nport_file = \"" + testing::TempDir()

@@ -1,4 +1,5 @@
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/drain_worker.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
@@ -257,6 +258,14 @@ void bind_service(nb::module_& m) {
       return get_service_status(dispatcher, seconds(limit)).value();
     }));
   });
+  m.def("drain_worker", [](const std::string& dispatcher, const std::string& worker, double limit) {
+    const auto gone = interruptibly([=](std::stop_token stop) {
+      return drain_worker(dispatcher, worker,
+                          {.timeout = seconds(limit), .on_progress = {}, .stop = std::move(stop)});
+    });
+    if (!gone)
+      throw error{gone.status()};
+  });
   m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
     auto how = interruptibly([=](const std::stop_token&) {
       return await_service_workers(dispatcher, count, seconds(limit));
@@ -331,9 +340,14 @@ void bind_service(nb::module_& m) {
         options.dispatcher_timeout = milliseconds{dispatcher_timeout_ms};
       if (drain_ms > 0)
         options.drain = milliseconds{drain_ms};
-      options.on_failed = [fail = kept(std::move(fail))](const status& why) {
+      const auto ends = kept(std::move(fail));
+      options.on_failed = [ends](const status& why) {
         if (const visit here; here)
-          (*fail)(static_cast<int>(why.code()), why.message());
+          (*ends)(static_cast<int>(why.code()), why.message());
+      };
+      options.on_left = [ends] {
+        if (const visit here; here)
+          (*ends)(0, "");
       };
       options.on_other_version = options.on_failed;
       return worker{interruptibly(

@@ -103,8 +103,8 @@ TEST_F(WorkerCore, StopsBeatingWhileThereIsNoDispatcherAndBeginsAfterTheNextRegi
 
 TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenAHeartbeatFails) {
   registered();
-  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector<task_id>{})), texts{});
-  EXPECT_EQ(said(core.heartbeat_answered(connection, not_found("who is that"))),
+  EXPECT_EQ(said(core.heartbeat_answered(connection, heartbeat_heard{}, now)), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(connection, not_found("who is that"), now)),
             (texts{"renew not_found: who is that"}));
 }
 
@@ -113,7 +113,7 @@ TEST_F(WorkerCore, IgnoresWhatConcernsAnEarlierConnection) {
   const auto earlier = connection;
   core.dispatcher_down(unavailable("gone"), now);
   connected();
-  EXPECT_EQ(said(core.heartbeat_answered(earlier, deadline_exceeded("5 s"))), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(earlier, deadline_exceeded("5 s"), now)), texts{});
   EXPECT_EQ(said(core.registered(earlier, deadline_exceeded("5 s"), now)), texts{});
   EXPECT_EQ(said(core.registered(connection,
                                  worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
@@ -124,8 +124,9 @@ TEST_F(WorkerCore, StopsTheTasksThatNoJobNeeds) {
   registered();
   running(7);
   running(8);
-  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector{task_id{8}, task_id{9}})),
-            (texts{"log debug task stopped", "stop 8: its job is over"}));
+  EXPECT_EQ(
+    said(core.heartbeat_answered(connection, heartbeat_heard{{task_id{8}, task_id{9}}}, now)),
+    (texts{"log debug task stopped", "stop 8: its job is over"}));
 }
 
 TEST_F(WorkerCore, PassesOnWhoReadsATask) {

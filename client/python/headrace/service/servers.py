@@ -41,7 +41,8 @@ class _Ending:
         self._why: tuple[int, str] | None = None
 
     def fail(self, code: int, message: str) -> None:
-        self._why = (code, message)
+        # Without a code it has left its service, as that wanted.
+        self._why = (code, message) if code else None
         self.over.set()
 
     def check(self) -> None:
@@ -318,3 +319,22 @@ def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
     """
     out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
     return out
+
+
+def drain_worker(service: str, worker: str, timeout: float = 60.0) -> None:
+    """Has a worker leave its service in order and waits until it has: what ``headrace drain`` does.
+
+    It gets no new tasks, gives trainers what it has begun (for as long as its ``headrace worker --drain`` says) and
+    gives others the rest; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
+    ``status`` has them; a number is hexadecimal.
+
+    Raises ``NotFoundError``, which names the workers that there are, ``UnavailableError`` if nobody answers,
+    ``DeadlineExceededError`` if it has not left within ``timeout`` seconds (it goes on leaving), and ``AbortedError`` if
+    it was lost, or had to end before all that it had begun was given.
+
+    >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
+    ...     drain_worker(dispatcher.target, worker.address)
+    ...     status(dispatcher.target)["workers"][0]["state"]
+    'left'
+    """
+    _core.drain_worker(without_scheme(service, "service"), worker, timeout)
