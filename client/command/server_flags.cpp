@@ -3,11 +3,13 @@
 #include "headrace/client/command/port_file.hpp"
 #include "headrace/client/command/settle.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
+#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -70,6 +72,24 @@ void add_tls_flags(CLI::App& app, tls_options& into) {
       *file = at->second;
     app.add_option(what->flag(), *file, what->help)->type_name("FILE")->group("Security");
   }
+}
+
+void add_service_flag(CLI::App& app, std::string& into) {
+  app
+    .add_option("--dispatcher", into,
+                "Address of the dispatcher; default: what HEADRACE_SERVICE names")
+    ->type_name("HOST:PORT")
+    ->capture_default_str();
+}
+
+void settle_service(const CLI::App& app, std::string& into) {
+  const auto* known = std::getenv("HEADRACE_SERVICE");
+  const bool by_variable = app.count("--dispatcher") == 0 && known != nullptr && *known != '\0';
+  if (by_variable)
+    into = known;
+  if (auto where = parse_address(into); !where)
+    throw CLI::ValidationError{(by_variable ? "HEADRACE_SERVICE: " : "--dispatcher: ")
+                               + where.status().message()};
 }
 
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into) {

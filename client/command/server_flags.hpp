@@ -18,6 +18,12 @@ namespace headrace::command {
 /// others.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
+/// `--dispatcher`, of who asks a service.
+void add_service_flag(CLI::App& app, std::string& into);
+/// For when all is parsed: that of HEADRACE_SERVICE, where no flag said one. Throws
+/// `CLI::ValidationError` if it is no address.
+void settle_service(const CLI::App& app, std::string& into);
+
 /// `--plugin`, of who runs pipelines and serves nobody.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.

@@ -2,13 +2,11 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/status_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <unistd.h>
 
 namespace headrace::command {
@@ -57,11 +55,7 @@ void add_status(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand(
     "status", "Show a service: workers, jobs, tasks with rates, and the supervision "
               "tree with restarts");
-  sub
-    .add_option("--dispatcher", given->dispatcher,
-                "Address of the dispatcher; default: what HEADRACE_SERVICE names")
-    ->type_name("HOST:PORT")
-    ->capture_default_str();
+  add_service_flag(sub, given->dispatcher);
   sub.add_flag("--json", given->json, "One JSON object a line");
   const auto read_watch = [given](const std::string& text) {
     auto every = text.empty() ? result<duration>{std::chrono::seconds{1}} : parse_duration(text);
@@ -79,13 +73,7 @@ void add_status(CLI::App& app, action& chosen) {
   add_duration(sub, "--timeout", given->timeout, "How long to wait for an answer");
   add_tls_flags(sub, given->tls);
   sub.callback([given, &sub, &chosen] {
-    const auto* known = std::getenv("HEADRACE_SERVICE");
-    const bool by_variable = sub.count("--dispatcher") == 0 && known != nullptr && *known != '\0';
-    if (by_variable)
-      given->dispatcher = known;
-    if (auto where = parse_address(given->dispatcher); !where)
-      throw CLI::ValidationError{(by_variable ? "HEADRACE_SERVICE: " : "--dispatcher: ")
-                                 + where.status().message()};
+    settle_service(sub, given->dispatcher);
     chosen = [given] { return run(*given); };
   });
 }

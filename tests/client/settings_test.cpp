@@ -40,7 +40,7 @@ private:
   std::string name_;
 };
 
-// -- every setting --------------------------------------------------------------------------------
+// -- every setting ----------------------------------------------------------------------------
 
 /// One row of the table: a value that is not the default, one that is wrong, and what is said then.
 struct row {
@@ -203,7 +203,7 @@ TEST(Settings, AFlagSetsEachOneAndRefusesWhatIsWrong) {
   }
 }
 
-// -- which one holds ------------------------------------------------------------------------------
+// -- which one holds --------------------------------------------------------------------------
 
 TEST(Settings, TheCommandLineGoesBeforeTheFileBeforeTheEnvironmentBeforeTheDefault) {
   const config_file file{"lease = \"20s\"\nport = 2\nworkers = 2\n"};
@@ -255,8 +255,7 @@ TEST(Settings, ListsStandInArraysAndInTheEnvironmentWithCommasBetween) {
               HasSubstr("worker_addresses = [\"a:1\", \"b\"]"));
 }
 
-// -- what is refused
-// --------------------------------------------------------------------------------
+// -- what is refused --------------------------------------------------------------------------
 
 TEST(Settings, AFileWithWhatNobodyKnowsIsRefusedWithItsLineAndWhatWasMeant) {
   const std::pair<const char*, const char*> cases[]{
@@ -354,8 +353,7 @@ TEST(Settings, ServersEndWithTheCodeOfAWrongCommandLine) {
   }
 }
 
-// -- what is printed
-// ----------------------------------------------------------------------------------
+// -- what is printed --------------------------------------------------------------------------
 
 TEST(Settings, WhatIsPrintedSetsTheSameAgain) {
   given_settings given;
@@ -417,8 +415,7 @@ TEST(Settings, TheDocumentHasTheTable) {
     << "the table is now that of " << made;
 }
 
-// -- what they do
-// -------------------------------------------------------------------------------------
+// -- what they do -----------------------------------------------------------------------------
 
 TEST(Settings, AServerListensWhereItsFileSays) {
   const config_file file{"port = 0\n[dispatcher]\nport_file = \"" + testing::TempDir()
