@@ -188,9 +188,9 @@ texts no_variables() {
 result<settled> settle(server_kind kind, const given_settings& given,
                        const environment& variables) {
   settled out{.kind = kind, .values = defaults_of(kind), .from = {}};
-  for (auto how : {take_environment(out, variables), take_file(out, given, variables),
-                   take_command_line(out, given), check_times(out), check_tls(out),
-                   check_processes(out)})
+  for (auto how :
+       {take_environment(out, variables), take_file(out, given, variables),
+        take_command_line(out, given), check_times(out), check_tls(out), check_processes(out)})
     if (!how)
       return how;
   // What is given up after the drain is over is the process itself.

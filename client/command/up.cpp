@@ -19,7 +19,7 @@ local_cluster_options options_of(const server_settings& from) {
   return out;
 }
 
-int run_isolated(const settled& now) {
+int run_apart(const settled& now) {
   const auto& given = now.values;
   // The others listen where they are told to, and write to this process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
@@ -49,7 +49,7 @@ void add_up(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand(
     "up", "A dispatcher and workers on this host, in one process or (--isolate) in one each");
   add_settings(sub, server_kind::up, [&chosen](const settled& now) {
-    chosen = [now] { return now.values.isolate ? run_isolated(now) : run(now.values); };
+    chosen = [now] { return now.values.isolate ? run_apart(now) : run(now.values); };
   });
 }
 

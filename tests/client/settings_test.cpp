@@ -339,9 +339,9 @@ TEST(Settings, WhatDoesNotGoTogetherIsRefusedByTheNamesUnderWhichItWasSet) {
               HasSubstr("--lease must be at least twice --heartbeat: 5s and 3s"));
   EXPECT_THAT(said(worker, {}, {{"HEADRACE_TLS_KEY", "key.pem"}}),
               HasSubstr("HEADRACE_TLS_KEY is given without --tls-cert"));
-  EXPECT_THAT(said(up, {.values = {{"isolate", {"true"}}}, .file = {}},
-                   {{"HEADRACE_NO_RESTART", "true"}}),
-              HasSubstr("--isolate and HEADRACE_NO_RESTART do not go together"));
+  EXPECT_THAT(
+    said(up, {.values = {{"isolate", {"true"}}}, .file = {}}, {{"HEADRACE_NO_RESTART", "true"}}),
+    HasSubstr("--isolate and HEADRACE_NO_RESTART do not go together"));
 }
 
 TEST(Settings, ServersEndWithTheCodeOfAWrongCommandLine) {
@@ -422,11 +422,12 @@ TEST(Settings, TheDocumentHasTheTable) {
 // -- servers in processes of their own --------------------------------------------------------
 
 TEST(Settings, WhatWasSetGoesOnAsFlagsOfWhomItConcerns) {
-  const config_file file{"lease = \"9s\"\nworker_addresses = [\"a:1\", \"b\"]\nplugin = [\"x\", \"y\"]\n"
-                         "[up]\nport = 7\nlog_file = \"log\"\n"};
-  const auto now =
-    settle(up, {.values = {{"isolate", {"true"}}}, .file = file.name()}, {{"HEADRACE_INSECURE", "true"}})
-      .value();
+  const config_file file{
+    "lease = \"9s\"\nworker_addresses = [\"a:1\", \"b\"]\nplugin = [\"x\", \"y\"]\n"
+    "[up]\nport = 7\nlog_file = \"log\"\n"};
+  const auto now = settle(up, {.values = {{"isolate", {"true"}}}, .file = file.name()},
+                          {{"HEADRACE_INSECURE", "true"}})
+                     .value();
   EXPECT_EQ(flags_for(now, dispatcher, {"port"}),
             (texts{"--lease=9s", "--worker-addresses=a:1,b", "--insecure=true", "--log-file=log"}));
   EXPECT_EQ(flags_for(now, worker, {"log-file"}),
