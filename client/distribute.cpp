@@ -17,7 +17,8 @@ namespace {
 
 service_options to_service_options(const distribute_options& from) {
   service_options out;
-  auto where = parse_address(from.service);
+  const auto service = service::named(from.service, "distribute: service").value();
+  auto where = parse_address(service);
   if (!where)
     throw error{where.status().with_context("distribute: service")};
   if (from.max_outstanding_requests < 0)

@@ -15,7 +15,8 @@ namespace headrace {
 
 struct distribute_options {
   sharding_policy processing_mode = sharding_policy::off;
-  /// The dispatcher: `host:port`, with any scheme or none.
+  /// The dispatcher: `host:port`, with any scheme or none. Empty: what the environment variable
+  /// HEADRACE_SERVICE names, here and wherever a service is asked for.
   std::string service;
   /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
   /// alone. Each new iteration is the next repetition of the job.

@@ -105,9 +105,15 @@ struct worker_server::impl {
       stop_role(here, role, options.drain + std::chrono::seconds{1});
   }
   explicit impl(const worker_server_options& from) : here(options_of_worker(from)) {
-    auto where = parse_address(from.dispatcher);
+    const auto dispatcher = service::named(from.dispatcher, "dispatcher").value();
+    auto where = parse_address(dispatcher);
     if (!where)
       throw error{where.status().with_context("dispatcher")};
+    if (from.heartbeat && *from.heartbeat <= duration::zero())
+      throw error{invalid_argument("a worker's heartbeat must be longer than nothing, or unset")};
+    if (from.dispatcher_timeout && *from.dispatcher_timeout <= duration::zero())
+      throw error{
+        invalid_argument("a worker's dispatcher_timeout must be longer than nothing, or unset")};
     raise_descriptor_limit();
     if (auto how =
           here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
@@ -117,7 +123,7 @@ struct worker_server::impl {
     if (from.beside)
       local.emplace(from.beside->hub(), data, here.id(),
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
-    options.dispatcher = from.dispatcher;
+    options.dispatcher = dispatcher;
     options.data_address = data;
     options.past = from.past;
     options.counters = here.counter_reader();
@@ -138,6 +144,10 @@ struct worker_server::impl {
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
     options.drain = from.drain;
+    options.heartbeat = from.heartbeat;
+    options.dispatcher_timeout = from.dispatcher_timeout;
+    options.on_dispatcher_timeout = from.on_failed;
+    options.on_left = from.on_left;
     role = start_worker(here, options, *where, router, from.log, from.on_failed);
   }
 };
@@ -193,6 +203,7 @@ void local_cluster::add_worker() {
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
+  about.dispatcher_timeout.reset(); // they end together
   about.on_failed = options_.on_failed;
   about.past = options_.past;
   about.beside = here_;

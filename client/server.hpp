@@ -75,7 +75,8 @@ private:
 };
 
 struct worker_server_options {
-  std::string dispatcher; ///< `host:port`, with any scheme or none
+  /// `host:port`, with any scheme or none; empty: what HEADRACE_SERVICE names.
+  std::string dispatcher;
   endpoint_options endpoint;
   /// The dispatcher's lease: a trainer's link that is silent for so long is given up.
   duration lease = std::chrono::seconds{5};
@@ -85,14 +86,25 @@ struct worker_server_options {
   /// With so many threads that hang in foreign code (a file system, a library) the worker cannot go
   /// on; 0: it always does.
   size_t most_stuck_threads = 0;
+  /// How often it speaks to its dispatcher; unset: as often as that asks for. More than half of the
+  /// dispatcher's lease is that half.
+  std::optional<duration> heartbeat;
+  /// A dispatcher that did not answer for so long is reported to `on_failed` (deadline_exceeded),
+  /// once; the worker looks for it until it is destroyed. A dispatcher that refuses the worker has
+  /// answered. Unset: never.
+  std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   /// How long it may take, when it is destroyed, to give trainers what it has begun for them. What
   /// it has not begun goes to other workers in any case.
   duration drain = std::chrono::milliseconds{500};
-  /// As a dispatcher's; also told (resource_exhausted) of too many stuck threads.
+  /// As a dispatcher's; also told of too many stuck threads (resource_exhausted) and of a
+  /// dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
   /// Told, from any thread, that the dispatcher is of another major version; the worker goes on
   /// trying, in vain until one of the two is updated. May be empty.
   std::function<void(const status&)> on_other_version;
+  /// Told, from any thread, that the worker has left the service, as `drain_worker` wanted: it runs
+  /// nothing any more, and is to be destroyed. May be empty.
+  std::function<void()> on_left;
   /// A node of this process whose consumers read from this worker without sockets and copies:
   /// `node::process()`. May be null.
   std::shared_ptr<node> beside;

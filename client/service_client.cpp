@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <unistd.h>
 
@@ -79,6 +80,20 @@ logger log_of(const node& here) {
   return terminal;
 }
 
+result<std::string> named(const std::string& given, std::string_view argument) {
+  if (!given.empty())
+    return given;
+  const auto* known = std::getenv("HEADRACE_SERVICE");
+  if (known == nullptr || *known == '\0')
+    return invalid_argument(fmt::format(
+      "{}: no address is given, and the environment variable HEADRACE_SERVICE is not set; "
+      "host:port of the dispatcher would be right for either, e.g. 127.0.0.1:4000",
+      argument));
+  if (auto where = parse_address(known); !where)
+    return where.status().with_context("HEADRACE_SERVICE");
+  return std::string{known};
+}
+
 namespace {
 
 result<envelope> ask_dispatcher(node& here, const address& where, const published_actor& whom,
@@ -101,7 +116,8 @@ bool pause_for(duration length, const std::stop_token& stop) {
 } // namespace
 
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {
-  HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
+  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+  HEADRACE_ASSIGN(auto where, parse_address(known));
   HEADRACE_ASSIGN(auto session, session_of_process());
   HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
   return ask_dispatcher(*session.here, where, to.actor, limit, what);
@@ -109,7 +125,8 @@ result<envelope> call(const std::string& dispatcher, duration limit, const envel
 
 result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what) {
   constexpr duration attempt = std::chrono::seconds{5}, longest = std::chrono::milliseconds{500};
-  HEADRACE_ASSIGN(auto where, parse_address(dispatcher));
+  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+  HEADRACE_ASSIGN(auto where, parse_address(known));
   HEADRACE_ASSIGN(auto session, session_of_process());
   const auto now = [] { return clock::system().now(); };
   first_contact contact{to_string(where), how.option, how.limit, now()};

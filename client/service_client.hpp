@@ -9,13 +9,15 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace headrace {
 
 class link_pool;
 class node;
 
-/// Blocking calls to a dispatcher from this process's node. Errors name the address.
+/// Blocking calls to a dispatcher from this process's node, that of HEADRACE_SERVICE where no
+/// address is given. Errors name the address.
 namespace service {
 
 /// What this process's consumers and calls share, for as long as anybody holds it.
@@ -34,6 +36,11 @@ result<std::shared_ptr<node>> node_with(const tls_options& tls);
 /// Where consumers and calls of this node write what people should know: its log; without one, the
 /// standard error if it is a terminal.
 logger log_of(const node& here);
+
+/// The address of a dispatcher: `given`, or what the environment variable HEADRACE_SERVICE says
+/// where that is empty. An error (invalid_argument) names `argument` if neither is there, and the
+/// variable if what it says is no address.
+result<std::string> named(const std::string& given, std::string_view argument = "service");
 
 /// How long a dispatcher may take to answer.
 inline constexpr duration answer_limit = std::chrono::seconds{10};

@@ -22,7 +22,8 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getStuckThreads(),
                     {},
                     in.getLeft(),
-                    in.getBadMessages()};
+                    in.getBadMessages(),
+                    in.getDraining()};
   for (auto refused : in.getRefusedLinks())
     out.refused_links.emplace(refused.getCause(), refused.getCount());
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
@@ -58,7 +59,7 @@ job_status read(schema::JobStatus::Reader in) {
 } // namespace
 
 std::string_view state_of(const worker_status& x) noexcept {
-  return x.alive ? "alive" : x.left ? "left" : "lost";
+  return x.alive ? x.draining ? "draining" : "alive" : x.left ? "left" : "lost";
 }
 
 result<service_status> get_service_status(const std::string& dispatcher, duration limit) {
@@ -83,13 +84,14 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
 }
 
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit) {
+  HEADRACE_ASSIGN(const auto known, service::named(dispatcher));
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
   });
-  const auto how = service::call(dispatcher, {.limit = limit, .option = "limit"}, question);
+  const auto how = service::call(known, {.limit = limit, .option = "limit"}, question);
   if (how.status().code() == status_code::deadline_exceeded)
     return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
-                                         dispatcher, count,
+                                         known, count,
                                          std::chrono::duration<double>(limit).count()));
   return how.status();
 }

@@ -57,6 +57,7 @@ struct worker_status {
   std::map<std::string, uint64_t> refused_links;
   bool left = false;         ///< not alive, and ended in order
   uint64_t bad_messages = 0; ///< damaged ones that reached it; each was answered
+  bool draining = false;     ///< alive, and about to leave: it gets no new tasks
 };
 
 struct supervised {
@@ -81,7 +82,7 @@ struct service_status {
   std::vector<supervised> tree; ///< the dispatcher's and each worker's
 };
 
-/// alive, left (it ended in order) or lost.
+/// alive, draining (it is about to leave), left (it ended in order) or lost.
 std::string_view state_of(const worker_status& x) noexcept;
 
 /// Asks a dispatcher. Blocks for at most `limit`; errors name the address.

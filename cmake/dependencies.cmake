@@ -23,6 +23,7 @@ find_library(FARMHASH_LIBRARY farmhash REQUIRED)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 # The actor framework's package has no CMake files.

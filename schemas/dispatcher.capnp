@@ -39,11 +39,15 @@ struct RegisterWorker {
   pid @5 :UInt32;
   tasks @6 :List(RunningTask);
   # Those of jobs that the dispatcher does not know are stopped.
+  leaving @7 :Bool;
+  # It is about to leave, and takes no new tasks.
 }
 
 struct WorkerRegistered {
   workerId @0 :UInt64;
   timing @1 :Timing;
+  leave @2 :Bool;
+  # As HeartbeatHeard.leave.
 }
 
 struct TaskProgress {
@@ -73,6 +77,8 @@ struct WorkerHeartbeat {
   # What the worker's node has counted at its data port; causes that occurred.
   badMessages @6 :UInt64;
   # Damaged ones that reached the worker; each was answered.
+  leaving @7 :Bool;
+  # It is about to leave, and takes no new tasks.
 }
 
 struct HeartbeatHeard {
@@ -80,6 +86,8 @@ struct HeartbeatHeard {
 
   unwanted @0 :List(UInt64);
   # Tasks among those it named that no job needs: they are to stop.
+  leave @1 :Bool;
+  # The worker is to leave in order. Said until it says that it does.
 }
 
 struct RegisterDataset {
@@ -203,6 +211,41 @@ struct LeaveService {
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
+  unfinished @2 :UInt32;
+  # Tasks that had not given what they had begun when the worker's time to drain was over.
+}
+
+struct DrainWorker {
+  # A worker is to leave in order. Answered with how far it is: at once, or when that differs from what is known. May be
+  # repeated, and is as good as done once.
+
+  worker :union {
+    none @0 :Void;
+    # Nothing was set: refused.
+    dataAddress @1 :Text;
+    workerId @2 :UInt64;
+  }
+  known :union {
+    nothing @3 :Void;
+    tasks @4 :UInt32;
+    # As the last answer said: this one waits until it is another number, or the worker is gone.
+  }
+  incarnation @5 :UInt64;
+  # As the last answer said: another process in its place is not meant. Zero: any.
+}
+
+struct WorkerDrains {
+  # How far a worker is that is to leave.
+
+  workerId @0 :UInt64;
+  incarnation @1 :UInt64;
+  dataAddress @2 :Text;
+  tasks @3 :UInt32;
+  # That it last said to have.
+  left @4 :Bool;
+  # It has left, in order.
+  unfinished @5 :UInt32;
+  # Of one that has left; as LeaveService.unfinished.
 }
 
 struct SplitRun {
@@ -406,5 +449,9 @@ struct DispatcherMessage {
     # ok
     heartbeatHeard @18 :HeartbeatHeard;
     # The answer to workerHeartbeat.
+    drainWorker @19 :DrainWorker;
+    # A request: workerDrains; a failure (not_found) names the workers that there are.
+    workerDrains @20 :WorkerDrains;
+    # The answer to drainWorker.
   }
 }

@@ -66,6 +66,10 @@ struct ServiceFact {
     workerNamed @5 :UInt64;
     # A worker got this number, which no worker had before.
     workerPlaced @6 :WorkerPlace;
+    workerDrains @7 :UInt64;
+    # The worker of this number is to leave.
+    workerDrained @8 :UInt64;
+    # It has left.
   }
 }
 
@@ -93,6 +97,8 @@ struct ServiceState {
   # The keys of named jobs that are over, in the order of their ends.
   collected @9 :List(UInt64);
   # The latest jobs that were collected, in the order of their ends.
+  draining @10 :List(UInt64);
+  # Numbers of workers that are to leave.
 
   struct EndedName {
     hash @0 :UInt64;

@@ -31,6 +31,8 @@ struct WorkerStatus {
   # Not alive, and ended in order.
   badMessages @11 :UInt64;
   # Damaged ones that reached it.
+  draining @12 :Bool;
+  # Alive, and about to leave: it takes no new tasks.
 }
 
 struct TaskStatus {

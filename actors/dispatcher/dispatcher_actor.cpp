@@ -1,6 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 
 #include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/drain_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
@@ -62,7 +63,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
   });
   // What the actor before this one decided last may not be kept yet.
   carry_out(dispatcher_command::store{});
-  carry_out(core_.start());
+  carry_out(core_.start(now()));
   return {
     [this](const envelope& in) -> caf::result<envelope> {
       if (!in.valid())
@@ -114,14 +115,15 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
       tasks.push_back({task_id{task.getTaskId()}, job_id{task.getJobId()}});
     return decide(in, [&](request_token token) {
       return core_.worker_heartbeat(token, worker_id{beat.getWorkerId()},
-                                    incarnation{beat.getIncarnation()}, tasks, now());
+                                    incarnation{beat.getIncarnation()}, tasks, beat.getLeaving(),
+                                    now());
     });
   }
   case arm::LEAVE_SERVICE: {
     const auto bye = request.getLeaveService();
     return decide(in, [&](request_token token) {
       return core_.worker_leaves(token, worker_id{bye.getWorkerId()},
-                                 incarnation{bye.getIncarnation()});
+                                 incarnation{bye.getIncarnation()}, bye.getUnfinished(), now());
     });
   }
   case arm::REGISTER_DATASET:
@@ -152,6 +154,17 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
     return decide(in, [&](request_token token) {
       return core_.await_workers(token, request.getAwaitWorkers());
     });
+  case arm::DRAIN_WORKER: {
+    if (!self_->current_sender())
+      return make_failure(
+        invalid_argument("to drain a worker is asked with a request, not with a plain message"),
+        id);
+    const auto wanted = read_drain_request(request.getDrainWorker());
+    if (!wanted)
+      return make_failure(wanted.status(), id);
+    return decide(in,
+                  [&](request_token token) { return core_.drain_worker(token, *wanted, now()); });
+  }
   case arm::GET_STATUS: return get_status(in);
   default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);
   }

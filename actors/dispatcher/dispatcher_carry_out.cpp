@@ -1,5 +1,6 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/drain_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
@@ -29,6 +30,12 @@ struct answer_message {
     return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
       auto all = b.initHeartbeatHeard().initUnwanted(static_cast<unsigned>(what.unwanted.size()));
       for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.unwanted[i].value);
+      b.getHeartbeatHeard().setLeave(what.leave);
+    });
+  }
+  envelope operator()(const worker_drains& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_worker_drains(b.initWorkerDrains(), what);
     });
   }
   envelope operator()(const dataset_def& what) const {

@@ -22,7 +22,9 @@ struct store {
 /// Answer a request: with ok or a failure (a status), or with what it asked for.
 struct answer {
   request_token to;
-  std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view> what;
+  std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view,
+               worker_drains>
+    what;
 };
 /// Let the actor of a job, which runs, answer a request.
 struct to_job {
@@ -83,12 +85,15 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::keep_worker, dispatcher_command::drop_worker, dispatcher_command::keep_report,
   dispatcher_command::stop_task, dispatcher_command::watch_asker, dispatcher_command::log>>;
 
-/// What is promised waits until its facts are kept: that a dataset is registered. All else is seen
+/// What is promised waits until its facts are kept: that a dataset is registered, or that a worker
+/// leaves. All else is seen
 /// through what jobs do, whose own facts are kept after what was stored before, or is not stored;
 /// so a disk that is stuck keeps nobody waiting for the sign of life that a lease hangs on.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
-  return said != nullptr && std::holds_alternative<dataset_def>(said->what);
+  return said != nullptr
+         && (std::holds_alternative<dataset_def>(said->what)
+             || std::holds_alternative<worker_drains>(said->what));
 }
 
 } // namespace headrace

@@ -12,7 +12,8 @@ dispatcher_core::dispatcher_core(const service_terms& terms, service_record reco
     workers_(terms.timing, record_.last_worker()),
     entropy_(entropy) {}
 
-dispatcher_commands dispatcher_core::start() {
+dispatcher_commands dispatcher_core::start(time_point now) {
+  began_ = now;
   const auto jobs = record_.jobs();
   for (const auto& [id, job] : jobs)
     if (auto about = describe(job))

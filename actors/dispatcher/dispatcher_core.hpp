@@ -36,18 +36,20 @@ public:
   dispatcher_core(const service_terms& terms, service_record record, uint64_t entropy);
 
   /// The actor begins. The jobs of an earlier one go on. To be called once, before all else.
-  dispatcher_commands start();
+  dispatcher_commands start(time_point now);
 
   // -- from workers ---------------------------------------------------------------------
 
   /// RegisterWorker: a worker says who it is, first or after its connection was lost.
   dispatcher_commands register_worker(request_token request, const worker_registration& who,
                                       time_point now);
-  /// WorkerHeartbeat: a worker is alive, and runs these tasks.
+  /// WorkerHeartbeat: a worker is alive, and runs these tasks. `leaving`: and takes no new ones.
   dispatcher_commands worker_heartbeat(request_token request, worker_id who, incarnation life,
-                                       const std::vector<running_task>& tasks, time_point now);
-  /// LeaveService: a worker ends in order.
-  dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life);
+                                       const std::vector<running_task>& tasks, bool leaving,
+                                       time_point now);
+  /// LeaveService: a worker ends in order, with so many tasks that had more to give.
+  dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life,
+                                    uint32_t unfinished, time_point now);
   /// The connection to a worker was lost.
   void worker_disconnected(worker_id who, incarnation life);
 
@@ -59,6 +61,11 @@ public:
   dispatcher_commands get_dataset(request_token request, const std::string& id);
   /// AwaitWorkers: answered when so many workers are alive.
   dispatcher_commands await_workers(request_token request, uint32_t workers);
+  /// DrainWorker: a worker is to leave, and no new tasks are given to it. Answered with how far it
+  /// is. not_found: there is no such worker, nor may one come back that an earlier dispatcher had;
+  /// aborted: it was lost, or another process is in its place.
+  dispatcher_commands drain_worker(request_token request, const drain_request& wanted,
+                                   time_point now);
   /// Nobody waits for the answer any more.
   void asker_gone(request_token request);
 
@@ -95,7 +102,7 @@ public:
   /// `next_deadline` has come. Harmless when called earlier.
   dispatcher_commands timer(time_point now);
   /// When to call `timer`; nullopt: nothing is waited for.
-  std::optional<time_point> next_deadline() const { return workers_.next_deadline(); }
+  std::optional<time_point> next_deadline() const;
 
   // -- state ----------------------------------------------------------------------------------
 
@@ -132,6 +139,22 @@ private:
   void forget_worker(const worker_info& who);
   void tell_jobs(const worker_info& who, bool lost);
   bool is_alive(worker_id who) const;
+
+  // workers that are to leave
+  struct waiting_drain {
+    request_token request;
+    drain_request what;
+  };
+  using known_worker = std::pair<const worker_id, worker_table::record>;
+  /// Null if there is none.
+  const known_worker* meant_by(const drain_request& what) const;
+  /// Workers of an earlier dispatcher have a lease to come back to this one.
+  bool may_come_back(time_point now) const { return now < began_ + terms_.timing.lease; }
+  /// Begins what is asked for. The answer; none: it waits.
+  std::optional<answer_value> drained(const drain_request& what, time_point now);
+  /// The worker takes no new tasks from now on.
+  void keep_from_tasks(worker_id who);
+  void answer_drains(time_point now);
 
   // datasets
   /// Of a dataset that is registered now, if it was not before: its id, and a warning.
@@ -170,6 +193,8 @@ private:
   std::map<job_id, std::vector<held>> held_;          ///< those whose actor is started again
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
   std::list<awaiting> awaiting_;
+  std::list<waiting_drain> drains_;
+  time_point began_{};
   dispatcher_commands todo_; ///< what the present event leads to
 };
 

@@ -25,6 +25,12 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
   info.shard = *place;
   const auto outcome = workers_.add(info, now);
   info.id = outcome.id;
+  workers_.runs(info.id, who.tasks.size());
+  // Another process in its place is to leave, too: what the worker was told holds until it did.
+  const bool leave = record_.drains(info.id);
+  if (leave)
+    workers_.drain(info.id);
+  info.draining |= leave;
   if (info.id > record_.last_worker())
     commit(service_record::worker_named{info.id});
   if (info.shard) {
@@ -51,7 +57,8 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
     answer(one.request, status{});
     return true;
   });
-  answer(request, worker_registered{info.id, terms_.timing});
+  answer(request, worker_registered{info.id, terms_.timing, leave});
+  answer_drains(now);
   return finish();
 }
 
@@ -89,10 +96,14 @@ status dispatcher_core::refusal(const worker_info& who, status why) {
 dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, worker_id who,
                                                       incarnation life,
                                                       const std::vector<running_task>& tasks,
-                                                      time_point now) {
+                                                      bool leaving, time_point now) {
   if (workers_.renew(who, life, now)) {
     todo_.push_back(dispatcher_command::keep_report{request, who});
-    heartbeat_heard heard;
+    workers_.runs(who, tasks.size());
+    if (leaving)
+      keep_from_tasks(who);
+    // Said until it says so itself.
+    heartbeat_heard heard{.leave = record_.drains(who) && !leaving};
     for (const auto& task : tasks)
       if (!record_.jobs().contains(task.job))
         heard.unwanted.push_back(task.id);
@@ -101,17 +112,22 @@ dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, wor
     answer(request,
            not_found(fmt::format("worker {} is not registered (any more)", to_string(who))));
   }
+  answer_drains(now);
   return finish();
 }
 
 dispatcher_commands dispatcher_core::worker_leaves(request_token request, worker_id who,
-                                                   incarnation life) {
-  if (const auto gone = workers_.leave(who, life)) {
+                                                   incarnation life, uint32_t unfinished,
+                                                   time_point now) {
+  if (const auto gone = workers_.leave(who, life, unfinished)) {
     say(log_level::info, "worker left",
         {{"worker", to_string(gone->id)}, {"data", gone->data_address}});
+    if (record_.drains(who))
+      commit(service_record::worker_drained{who});
     forget_worker(*gone);
   }
   answer(request, status{});
+  answer_drains(now);
   return finish();
 }
 
@@ -121,6 +137,7 @@ void dispatcher_core::worker_disconnected(worker_id who, incarnation life) {
 
 dispatcher_commands dispatcher_core::timer(time_point now) {
   for (const auto& who : workers_.expire(now)) lose(who);
+  answer_drains(now);
   return finish();
 }
 
@@ -155,6 +172,7 @@ dispatcher_commands dispatcher_core::await_workers(request_token request, uint32
 
 void dispatcher_core::asker_gone(request_token request) {
   std::erase_if(awaiting_, [&](const awaiting& one) { return one.request == request; });
+  std::erase_if(drains_, [&](const waiting_drain& one) { return one.request == request; });
 }
 
 } // namespace headrace

@@ -92,7 +92,8 @@ bool operator==(const service_record& a, const service_record& b) {
   return a.datasets_ == b.datasets_ && a.jobs_ == b.jobs_ && a.by_key_ == b.by_key_
          && a.passing_ == b.passing_ && a.used_by_ == b.used_by_ && a.unused_ == b.unused_
          && a.left_over_ == b.left_over_ && a.last_worker_ == b.last_worker_
-         && a.collected_ == b.collected_ && same_ends();
+         && a.places_ == b.places_ && a.draining_ == b.draining_ && a.collected_ == b.collected_
+         && same_ends();
 }
 
 void service_record::on(const job_started& x) {
@@ -126,6 +127,13 @@ void service_record::on(const job_over& x) {
         left_over_.push_back(id);
   while (left_over_.size() > most_left_over || (left_over_.size() > 1 && datasets_.bytes() > roomy))
     drop_oldest(left_over_);
+}
+
+void service_record::keep_draining(worker_id id) {
+  draining_.insert(id);
+  // Numbers are never given twice: the lowest are of workers that were lost before they left.
+  if (draining_.size() > most_draining)
+    draining_.erase(draining_.begin());
 }
 
 void service_record::use(const std::string& dataset_id, job_id by) {

@@ -38,6 +38,8 @@ public:
   static constexpr size_t most_ended = 100'000;
   /// So many jobs are known to have been collected.
   static constexpr size_t most_collected = 1'000;
+  /// Of so many workers it is known that they are to leave; those of the highest numbers.
+  static constexpr size_t most_draining = 10'000;
 
   struct job {
     job_id id;
@@ -87,8 +89,18 @@ public:
     worker_place who;
     friend bool operator==(const worker_placed&, const worker_placed&) = default;
   };
+  /// A worker is to leave in order.
+  struct worker_drains {
+    worker_id id;
+    friend bool operator==(const worker_drains&, const worker_drains&) = default;
+  };
+  /// It has left.
+  struct worker_drained {
+    worker_id id;
+    friend bool operator==(const worker_drained&, const worker_drained&) = default;
+  };
   using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
-                            worker_placed>;
+                            worker_placed, worker_drains, worker_drained>;
 
   /// What holding a fact takes, roughly.
   static size_t bytes_of(const fact& what);
@@ -111,6 +123,8 @@ public:
   worker_id last_worker() const noexcept { return last_worker_; }
   /// By entry of the dispatcher's list of workers.
   const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }
+  /// The worker is to leave in order, and did not yet.
+  bool drains(worker_id id) const { return draining_.contains(id); }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
@@ -146,6 +160,9 @@ private:
   void on(const job_over& x);
   void on(const worker_named& x) { last_worker_ = std::max(last_worker_, x.id); }
   void on(const worker_placed& x) { places_.insert_or_assign(x.entry, x.who); }
+  void on(const worker_drains& x) { keep_draining(x.id); }
+  void on(const worker_drained& x) { draining_.erase(x.id); }
+  void keep_draining(worker_id id);
   /// Of a key: 128 bits of its digest.
   using key_hash = std::array<uint64_t, 2>;
   static key_hash hash_of(const std::string& key);
@@ -167,6 +184,7 @@ private:
   std::deque<std::string> left_over_; ///< likewise; their jobs are over
   worker_id last_worker_;
   std::map<uint32_t, worker_place> places_;
+  std::set<worker_id> draining_;
   struct kept_end {
     ended_job what;
     uint64_t number = 0; ///< in the order of these ends

@@ -69,6 +69,8 @@ struct service_fact_writer {
   void operator()(const service_record::worker_placed& x) {
     write_place(out.initWorkerPlaced(), x.entry, x.who);
   }
+  void operator()(const service_record::worker_drains& x) { out.setWorkerDrains(x.id.value); }
+  void operator()(const service_record::worker_drained& x) { out.setWorkerDrained(x.id.value); }
 };
 
 result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
@@ -102,6 +104,10 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
     const auto x = in.getWorkerPlaced();
     return fact{service_record::worker_placed{x.getEntry(), read_place(x)}};
   }
+  case schema::ServiceFact::WORKER_DRAINS:
+    return fact{service_record::worker_drains{worker_id{in.getWorkerDrains()}}};
+  case schema::ServiceFact::WORKER_DRAINED:
+    return fact{service_record::worker_drained{worker_id{in.getWorkerDrained()}}};
   }
   return unknown_stored("fact of a dispatcher", static_cast<unsigned>(in.which()));
 }
@@ -169,6 +175,9 @@ buffer codec::write_state(const service_record& what) {
     }
     auto collected = out.initCollected(list_size(what.collected_));
     for (unsigned i = 0; i < collected.size(); ++i) collected.set(i, what.collected_[i].value);
+    auto draining = out.initDraining(list_size(what.draining_));
+    next = 0;
+    for (auto id : what.draining_) draining.set(next++, id.value);
   });
 }
 
@@ -228,6 +237,7 @@ status codec::read_ended(schema::ServiceState::Reader in, service_record& out) {
     out.keep_ended(key, {job_id{from.getJobId()}, read_past(from.getPast())});
   }
   for (auto id : in.getCollected()) out.collected_.emplace_back(id);
+  for (auto id : in.getDraining()) out.keep_draining(worker_id{id});
   return {};
 }
 

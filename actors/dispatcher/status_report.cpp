@@ -23,6 +23,7 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
     one.setPid(worker.info.pid);
     one.setAlive(worker.alive);
     one.setLeft(worker.left);
+    one.setDraining(worker.alive && worker.info.draining);
     one.setSinceHeartbeatNs(static_cast<uint64_t>((now - worker.last_heard).count()));
     if (auto beat = told.heartbeats.find(id); beat != told.heartbeats.end()) {
       auto said = beat->second->getDispatcher().getWorkerHeartbeat();

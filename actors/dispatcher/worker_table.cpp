@@ -55,13 +55,23 @@ bool worker_table::renew(worker_id id, incarnation life, time_point now) {
   return true;
 }
 
-std::optional<worker_info> worker_table::leave(worker_id id, incarnation life) {
+std::optional<worker_info> worker_table::drain(worker_id id) {
+  const auto at = workers_.find(id);
+  if (at == workers_.end() || !at->second.alive || at->second.info.draining)
+    return {};
+  at->second.info.draining = true;
+  return at->second.info;
+}
+
+std::optional<worker_info> worker_table::leave(worker_id id, incarnation life,
+                                               uint32_t unfinished) {
   auto at = workers_.find(id);
   if (at == workers_.end() || !at->second.alive || at->second.info.life != life)
     return {};
   at->second.alive = false;
   leases_.release(id);
   at->second.left = true;
+  at->second.unfinished = unfinished;
   return at->second.info;
 }
 

@@ -20,6 +20,9 @@ public:
     bool alive = true;
     bool left = false;     ///< not alive, and ended in order
     bool connected = true; ///< nothing is known against it
+    uint32_t tasks = 0;    ///< that it last said to have
+    /// It left: tasks that had more to give when its time to drain was over.
+    uint32_t unfinished = 0;
   };
   /// For how long workers that are not alive are remembered.
   static constexpr duration remembered = std::chrono::minutes{10};
@@ -50,8 +53,12 @@ public:
   registered add(worker_info info, time_point now);
   /// A sign of life. False: unknown, lost or another life; it must register again.
   bool renew(worker_id id, incarnation life, time_point now);
+  /// What it last said of its tasks. @pre it is known
+  void runs(worker_id id, size_t tasks) { workers_.at(id).tasks = static_cast<uint32_t>(tasks); }
+  /// It is about to leave. nullopt: it is not alive, or that is known. Else what it is now.
+  std::optional<worker_info> drain(worker_id id);
   /// It ends in order. nullopt: that life of it is not alive anyway.
-  std::optional<worker_info> leave(worker_id id, incarnation life);
+  std::optional<worker_info> leave(worker_id id, incarnation life, uint32_t unfinished = 0);
   /// Workers whose lease has ended by `now`; each is told once. Forgets the ones of old.
   std::vector<worker_info> expire(time_point now);
   /// When to call `expire` at the latest.

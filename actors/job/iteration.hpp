@@ -22,8 +22,8 @@ struct job_remainder {
   /// Readers hold rows of tasks that are over, and have not handed them out: nobody is told that
   /// the repetition is over.
   bool held = false;
-  bool spent = false; ///< every source was leased to its end: no task could read more
-  std::vector<worker_info> alive;
+  bool spent = false;             ///< every source was leased to its end: no task could read more
+  std::vector<worker_info> alive; ///< without those that are about to leave
 };
 
 /// One repetition of a job: who works on it, who reads it, and when it is over. Pure: events from

@@ -22,8 +22,7 @@ job_commands job_core::start(time_point now) {
   if (record_.repetitions().empty())
     return {};
   missing_at_ = now + about_.timing.lease;
-  std::vector<worker_info> present;
-  for (const auto& [id, worker] : workers_) present.push_back(worker);
+  const auto present = takers();
   for (auto& [number, r] : record_.repetitions()) {
     for (auto who : r.state.consumers()) heard_of(number, who);
     connected_[number].idle_since = now;

@@ -59,6 +59,7 @@ public:
   // -- from the dispatcher ----------------------------------------------------------------
 
   /// A worker registered: a new one, another life of a known one, or one whose connection was lost.
+  /// Or it is about to leave now, and gets no new tasks.
   job_commands worker_came(const worker_info& who, time_point now);
   /// A worker's lease ended, or it left.
   job_commands worker_lost(worker_id who, time_point now);
@@ -171,6 +172,8 @@ private:
   /// The task knows how far these were that left in order.
   void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;
+  /// Those that take new tasks.
+  std::vector<worker_info> takers() const;
   void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
   /// The fact of who holds rows of a task as it ends.

@@ -78,9 +78,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, status{status_code::permission_denied, std::move(why)});
     return finish();
   }
-  std::vector<worker_info> alive;
-  for (const auto& [id, worker] : workers_) alive.push_back(worker);
-  carry_out(r, r.state.consumer_joined(wanted.consumer, alive, wanted.node));
+  carry_out(r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node));
   heard_of(wanted.repetition, wanted.consumer);
   now_reaches(r, wanted.consumer);
   answer(request, view_of(r));

@@ -19,7 +19,7 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
       for (const auto& [id, task] : r.state.tasks())
         if (task.alive() && task.worker.id == who.id && task.worker.life == who.life)
           start(r, task);
-      if (!r.state.consumers().empty())
+      if (!r.state.consumers().empty() && !who.draining)
         carry_out(r, r.state.worker_joined(who));
     }
   // What stays given up, it runs in vain.
@@ -223,7 +223,15 @@ job_remainder job_core::rest_of(const repetition& r, bool given_back) const {
                     .held = !r.held.empty(),
                     .spent =
                       about_.policy == sharding_policy::dynamic && !given_back && r.splits.spent()};
-  for (const auto& [id, worker] : workers_) out.alive.push_back(worker);
+  out.alive = takers();
+  return out;
+}
+
+std::vector<worker_info> job_core::takers() const {
+  std::vector<worker_info> out;
+  for (const auto& [id, worker] : workers_)
+    if (!worker.draining)
+      out.push_back(worker);
   return out;
 }
 

@@ -11,6 +11,7 @@ void write_registration(schema::RegisterWorker::Builder out, const worker_regist
   out.setDataAddress(who.info.data_address);
   out.setBootId(who.info.boot_id);
   out.setPid(who.info.pid);
+  out.setLeaving(who.info.draining);
   auto tags = out.initTags(static_cast<unsigned>(who.info.tags.size()));
   for (unsigned i = 0; i < tags.size(); ++i) tags.set(i, who.info.tags[i]);
   auto tasks = out.initTasks(static_cast<unsigned>(who.tasks.size()));
@@ -28,6 +29,7 @@ worker_registration read_registration(schema::RegisterWorker::Reader in) {
                            {},
                            in.getPid()},
                           {}};
+  out.info.draining = in.getLeaving();
   for (auto tag : in.getTags()) out.info.tags.emplace_back(text_of(tag));
   for (auto task : in.getTasks())
     out.tasks.push_back({task_id{task.getTaskId()}, job_id{task.getJobId()}});
@@ -36,12 +38,13 @@ worker_registration read_registration(schema::RegisterWorker::Reader in) {
 
 void write_registered(schema::WorkerRegistered::Builder out, const worker_registered& what) {
   out.setWorkerId(what.id.value);
+  out.setLeave(what.leave);
   write_timing(out.initTiming(), what.timing);
 }
 
 result<worker_registered> read_registered(schema::WorkerRegistered::Reader in) {
   HEADRACE_ASSIGN(const auto timing, read_timing(in.getTiming()));
-  return worker_registered{worker_id{in.getWorkerId()}, timing};
+  return worker_registered{worker_id{in.getWorkerId()}, timing, in.getLeave()};
 }
 
 } // namespace headrace

@@ -20,6 +20,8 @@ struct worker_info {
   /// Its index in the dispatcher's list of workers, where there is one: its shard of a dataset
   /// under a static policy. The dispatcher says it; a worker does not know.
   std::optional<uint32_t> shard = {};
+  /// It is about to leave, in order: it finishes its tasks, and takes no new ones.
+  bool draining = false;
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace headrace {
@@ -98,11 +99,33 @@ struct worker_registration {
 struct worker_registered {
   worker_id id;
   lease_timing timing;
+  bool leave = false; ///< the worker is to leave in order
 };
 
 /// The answer to a worker's heartbeat.
 struct heartbeat_heard {
   std::vector<task_id> unwanted; ///< tasks of it that no job needs: they are to stop
+  bool leave = false;            ///< the worker is to leave in order
+};
+
+/// A worker is to leave in order.
+struct drain_request {
+  /// `host:port` as it advertises it, or its number.
+  std::variant<std::string, worker_id> which;
+  /// How many tasks it was last said to have: the answer waits until that is another number.
+  std::optional<uint32_t> known = {};
+  incarnation life = {}; ///< as was said with that; zero: any
+};
+
+/// How far a worker is that is to leave.
+struct worker_drains {
+  worker_id id;
+  incarnation life;
+  std::string data_address;
+  uint32_t tasks = 0;
+  bool left = false;       ///< it has left, in order
+  uint32_t unfinished = 0; ///< tasks that had more to give when its time to drain was over
+  friend bool operator==(const worker_drains&, const worker_drains&) = default;
 };
 
 /// A task asks for splits of one pass over one source, which is answered with a lease_answer. All

@@ -38,6 +38,7 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
                      const process_report& process) {
   out.setWorkerId(what.id.value);
   out.setIncarnation(what.life.value);
+  out.setLeaving(what.leaving);
   auto tasks = out.initTasks(static_cast<unsigned>(what.tasks.size()));
   for (unsigned i = 0; i < tasks.size(); ++i) {
     const auto& [id, job, counts, per_second] = what.tasks[i];

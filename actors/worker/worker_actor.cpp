@@ -27,6 +27,8 @@ worker_core_options core_options(const worker_options& from, const address& disp
     .dispatcher = to_string(dispatcher),
     .drain = from.drain,
     .most_stuck = from.most_stuck,
+    .heartbeat = from.heartbeat,
+    .dispatcher_timeout = from.dispatcher_timeout,
   };
 }
 
@@ -57,21 +59,23 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
            .dropped = [this](const std::string& child,
                              const status& why) { task_given_up(task_named(child), why); }},
           place_.board),
-    dispatcher_(self, watcher_, std::move(connector), std::move(dispatcher),
-                {
-                  .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
-                  .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why)); },
-                  .on_failed = [this](const status& why,
-                                      duration) { carry_out(core_.dispatcher_unreached(why)); },
-                },
-                // Back inside of a lease, also after a few attempts in vain.
-                {.longest_pause = std::chrono::milliseconds{500}}) {}
+    dispatcher_(
+      self, watcher_, std::move(connector), std::move(dispatcher),
+      {
+        .on_up = [this](const connection&) { carry_out(core_.dispatcher_up(now())); },
+        .on_down = [this](const status& why) { carry_out(core_.dispatcher_down(why, now())); },
+        .on_failed = [this](const status& why,
+                            duration) { carry_out(core_.dispatcher_unreached(why)); },
+      },
+      // Back inside of a lease, also after a few attempts in vain.
+      {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 worker_state::~worker_state() {
   for (const auto& [id, task] : tasks_) router_->remove(id);
 }
 
 port::behavior<worker_handle> worker_state::make_behavior() {
+  carry_out(core_.started(now()));
   team_.stop_before_owner([this](std::function<void()> stop) {
     stop_tasks_ = std::move(stop);
     carry_out(core_.leave(options_.at_once->load(), now()));

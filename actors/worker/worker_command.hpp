@@ -75,6 +75,7 @@ struct heartbeat {
   /// The first one since the worker registered: what is sent only when it changes is sent now.
   bool first = false;
   duration limit{};
+  bool leaving = false; ///< the worker takes no new tasks
 };
 
 /// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer, of which any
@@ -99,6 +100,7 @@ struct say_goodbye {
   worker_id id;
   incarnation life;
   duration limit{};
+  uint32_t unfinished = 0; ///< tasks that had more to give when the time to drain was over
 };
 
 /// Give the connection to the dispatcher up, and connect anew.
@@ -170,13 +172,22 @@ struct report_other_version {
   status why;
 };
 
-/// The worker has left, or has no one to take leave of: its tasks are to be stopped.
-struct left {};
+/// The dispatcher did not answer for the worker's patience with it. Issued once.
+struct report_no_dispatcher {
+  status why;
+};
 
-using command = std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end,
-                             say_goodbye, renew_dispatcher, run_task, stop_task, name_readers,
-                             drop_task, give_splits, tell_leaving, fail_streams, close_streams,
-                             count_stuck, report_stuck, report_other_version, left>;
+/// The worker has left, or has no one to take leave of: its tasks are to be stopped. `ordered`: who
+/// runs it did not ask for that, and is to hear of it.
+struct left {
+  bool ordered = false;
+};
+
+using command =
+  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
+               renew_dispatcher, run_task, stop_task, name_readers, drop_task, give_splits,
+               tell_leaving, fail_streams, close_streams, count_stuck, report_stuck,
+               report_other_version, report_no_dispatcher, left>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

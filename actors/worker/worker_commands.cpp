@@ -107,12 +107,14 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     },
     [this, over = x.connection](const result<envelope>& in) {
       if (auto how = outcome_of(in); !how)
-        return carry_out(core_.heartbeat_answered(over, how));
-      std::vector<task_id> unwanted;
-      if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard())
-        for (auto id : (*in)->getDispatcher().getHeartbeatHeard().getUnwanted())
-          unwanted.emplace_back(id);
-      carry_out(core_.heartbeat_answered(over, unwanted));
+        return carry_out(core_.heartbeat_answered(over, how, now()));
+      heartbeat_heard heard;
+      if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard()) {
+        const auto said = (*in)->getDispatcher().getHeartbeatHeard();
+        for (auto id : said.getUnwanted()) heard.unwanted.emplace_back(id);
+        heard.leave = said.getLeave();
+      }
+      carry_out(core_.heartbeat_answered(over, heard, now()));
     });
 }
 
@@ -152,6 +154,7 @@ void worker_state::carry_out(const worker::say_goodbye& x) {
       auto out = b.initLeaveService();
       out.setWorkerId(x.id.value);
       out.setIncarnation(x.life.value);
+      out.setUnfinished(x.unfinished);
     },
     [this](const result<envelope>&) { carry_out(core_.goodbye_over()); });
 }
@@ -266,9 +269,16 @@ void worker_state::carry_out(const worker::report_other_version& x) {
     options_.on_other_version(x.why);
 }
 
-void worker_state::carry_out(const worker::left&) {
+void worker_state::carry_out(const worker::report_no_dispatcher& x) {
+  if (options_.on_dispatcher_timeout)
+    options_.on_dispatcher_timeout(x.why);
+}
+
+void worker_state::carry_out(const worker::left& x) {
   if (auto stop = std::exchange(stop_tasks_, {}))
     stop();
+  else if (x.ordered && options_.on_left)
+    options_.on_left();
 }
 
 } // namespace headrace

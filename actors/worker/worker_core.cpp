@@ -7,13 +7,28 @@
 
 namespace headrace {
 
+namespace {
+
+std::string milliseconds(duration x) {
+  return fmt::format("{} ms", x / std::chrono::milliseconds{1});
+}
+
+} // namespace
+
 worker_core::worker_core(worker_core_options options)
   : self_(std::move(options.self)),
     dispatcher_(std::move(options.dispatcher)),
     drain_(options.drain),
-    most_stuck_(options.most_stuck) {}
+    most_stuck_(options.most_stuck),
+    heartbeat_(options.heartbeat),
+    dispatcher_timeout_(options.dispatcher_timeout) {}
 
 // -- the dispatcher ------------------------------------------------------------------------
+
+worker_core::commands worker_core::started(time_point now) {
+  unheard_since_ = now;
+  return {};
+}
 
 worker_core::commands worker_core::dispatcher_up(time_point) {
   up_ = true;
@@ -22,12 +37,15 @@ worker_core::commands worker_core::dispatcher_up(time_point) {
   if (has_said_goodbye())
     return {};
   worker_registration who{self_, {}};
+  who.info.draining = step_ != step::staying;
   for (const auto& [id, task] : tasks_) who.tasks.push_back({id, task.order.job});
   return {worker::register_here{connection_, std::move(who), timing_.lease}};
 }
 
-worker_core::commands worker_core::dispatcher_down(const status& why) {
+worker_core::commands worker_core::dispatcher_down(const status& why, time_point now) {
   up_ = false;
+  if (!unheard_since_)
+    unheard_since_ = now;
   return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};
 }
 
@@ -44,6 +62,11 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
                                               time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
+  if (const auto code = what.status().code();
+      code != status_code::unavailable && code != status_code::deadline_exceeded)
+    unheard_since_.reset();
+  else
+    unreached_ = what.status();
   if (!what) {
     commands out{worker::renew_dispatcher{what.status()}};
     // Others have its place: what it runs, its jobs have given up.
@@ -58,24 +81,39 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
   self_.id = what->id;
   timing_ = what->timing;
   first_beat_ = true;
-  beat_at_ = now + timing_.heartbeat;
   commands out{log_line{
     log_level::info, "registered", {{"worker", to_string(self_.id)}, {"dispatcher", dispatcher_}}}};
+  if (heartbeat_) {
+    timing_.heartbeat = std::min(*heartbeat_, timing_.lease / 2);
+    if (timing_.heartbeat < *heartbeat_)
+      out.emplace_back(log_line{log_level::warn,
+                                "heartbeats are more frequent than asked for: the dispatcher's "
+                                "lease needs two",
+                                {{"asked", milliseconds(*heartbeat_)},
+                                 {"every", milliseconds(timing_.heartbeat)},
+                                 {"lease", milliseconds(timing_.lease)}}});
+  }
+  beat_at_ = now + timing_.heartbeat;
   // What was said over the earlier connection may not have arrived.
   for (auto& [id, task] : tasks_) ask_all(task, out);
   for (const auto& [id, said] : unheard_ends_) say_end(id, out);
+  if (what->leave)
+    begin_to_leave(now, out);
   return out;
 }
 
-worker_core::commands
-worker_core::heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted) {
+worker_core::commands worker_core::heartbeat_answered(uint64_t over,
+                                                      const result<heartbeat_heard>& what,
+                                                      time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
   // Not known there (any more): a new dispatcher, or our lease was over.
-  if (!unwanted)
-    return {worker::renew_dispatcher{unwanted.status()}};
+  if (!what)
+    return {worker::renew_dispatcher{what.status()}};
   commands out;
-  for (auto id : *unwanted) stop(id, "its job is over", out);
+  for (auto id : what->unwanted) stop(id, "its job is over", out);
+  if (what->leave)
+    begin_to_leave(now, out);
   return out;
 }
 
@@ -173,16 +211,40 @@ worker_core::commands worker_core::end_unanswered(task_id id, const status& why)
 
 // -- time ----------------------------------------------------------------------------------
 
+std::optional<time_point> worker_core::patience_over() const {
+  if (!unheard_since_ || !dispatcher_timeout_ || gave_up_ || step_ != step::staying)
+    return {};
+  return *unheard_since_ + *dispatcher_timeout_;
+}
+
 std::optional<time_point> worker_core::next_deadline() const {
-  if (step_ != step::draining)
-    return beat_at_;
-  return beat_at_ ? std::min(*beat_at_, drain_at_) : drain_at_;
+  auto out = beat_at_;
+  const auto at_most = [&out](std::optional<time_point> at) {
+    if (at && (!out || *at < *out))
+      out = at;
+  };
+  at_most(patience_over());
+  if (step_ == step::draining)
+    at_most(drain_at_);
+  return out;
+}
+
+void worker_core::give_up_dispatcher(commands& out) {
+  gave_up_ = true;
+  const auto why = deadline_exceeded(
+    fmt::format("the dispatcher at {} did not answer for {:g} s (dispatcher timeout){}",
+                dispatcher_, std::chrono::duration<double>(*dispatcher_timeout_).count(),
+                unreached_.ok() ? std::string{} : ": " + unreached_.message()));
+  out.emplace_back(log_line{log_level::error, "dispatcher given up", {{"why", to_string(why)}}});
+  out.emplace_back(worker::report_no_dispatcher{why});
 }
 
 worker_core::commands worker_core::timer(time_point now) {
   commands out;
   if (step_ == step::draining && drain_at_ <= now)
     drain_over(out);
+  if (const auto at = patience_over(); at && *at <= now)
+    give_up_dispatcher(out);
   if (beat_at_ && *beat_at_ <= now)
     beat(now, out);
   return out;
@@ -198,8 +260,13 @@ void worker_core::beat(time_point now, commands& out) {
   beat_at_.reset();
   if (!up_)
     return; // the answer to the next registration starts the beat again
-  worker::heartbeat say{connection_,  self_.id, self_.life, {}, std::exchange(first_beat_, false),
-                        timing_.lease};
+  worker::heartbeat say{connection_,
+                        self_.id,
+                        self_.life,
+                        {},
+                        std::exchange(first_beat_, false),
+                        timing_.lease,
+                        step_ != step::staying};
   for (auto& [id, task] : tasks_) {
     task.rate.add(now, task.counts.made.elements);
     say.tasks.push_back({id, task.order.job, task.counts, task.rate.per_second()});

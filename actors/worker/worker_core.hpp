@@ -16,6 +16,12 @@ struct worker_core_options {
   duration drain = std::chrono::milliseconds{500};
   /// With so many stuck threads the worker cannot go on; 0: it always does.
   size_t most_stuck = 0;
+  /// How often it speaks to its dispatcher; unset: as that asks for. Where it would be more than
+  /// half of the dispatcher's lease it is that half, and a warning says so.
+  std::optional<duration> heartbeat = {};
+  /// For how long its dispatcher may not answer before the worker gives up; unset: for ever. Who
+  /// refuses the worker has answered.
+  std::optional<duration> dispatcher_timeout = {};
 };
 
 /// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks
@@ -41,18 +47,21 @@ public:
 
   // -- the dispatcher --------------------------------------------------------------------
 
+  /// The worker begins to look for its dispatcher. Once, before all else; without it nobody is
+  /// given up before the first connection.
+  commands started(time_point now);
   /// The connection to a dispatcher is there.
   commands dispatcher_up(time_point now);
   /// The connection is lost, and looked for again.
-  commands dispatcher_down(const status& why);
+  commands dispatcher_down(const status& why, time_point now);
   /// An attempt to connect failed. Each reason is logged once in a row.
   commands dispatcher_unreached(const status& why);
   /// WorkerRegistered, or why the registration failed or was not answered in time. `over`: the
   /// connection that the command named; what concerns an earlier one changes nothing.
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
-  /// The answer to WorkerHeartbeat, which names the tasks that no job needs; or why there was none
-  /// in time. `over`: as above.
-  commands heartbeat_answered(uint64_t over, const result<std::vector<task_id>>& unwanted);
+  /// The answer to WorkerHeartbeat, which names the tasks that no job needs, and may say that the
+  /// worker is to leave; or why there was none in time. `over`: as above.
+  commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
 
@@ -93,7 +102,8 @@ public:
 
   // -- leaving ---------------------------------------------------------------------------
 
-  /// The worker is to end. `at_once`: the whole service does, so nothing is waited for.
+  /// Who runs the worker ends it. `at_once`: the whole service does, so nothing is waited for. One
+  /// that leaves already, as its dispatcher wanted, goes on with that, and has left as it will.
   commands leave(bool at_once, time_point now);
   /// LeaveService is answered, or was not in time.
   commands goodbye_over();
@@ -142,25 +152,34 @@ private:
   /// One more stuck thread would be too many.
   bool refuses_tasks() const noexcept;
   status why_stuck() const;
+  /// When the worker gives up, as things stand.
+  std::optional<time_point> patience_over() const;
+  void give_up_dispatcher(commands& out);
   void say_end(task_id id, commands& out) const;
   void ended(const worker::task_news& what, commands& out);
   void give_up(task_id id, const status& why, const worker::task_counts& made, commands& out);
+  void begin_to_leave(time_point now, commands& out);
   void drain_over(commands& out);
   void look_if_left(commands& out);
-  void say_goodbye(commands& out);
+  void say_goodbye(commands& out, size_t unfinished = 0);
   void go(commands& out);
 
   worker_info self_;
   std::string dispatcher_;
   duration drain_;
   size_t most_stuck_;
+  std::optional<duration> heartbeat_;
+  std::optional<duration> dispatcher_timeout_;
   lease_timing timing_;
   bool up_ = false;
-  uint64_t connection_ = 0; ///< to the dispatcher, counted
-  status unreached_;        ///< why the last attempt to connect failed
+  uint64_t connection_ = 0;                 ///< to the dispatcher, counted
+  status unreached_;                        ///< why the last attempt to connect failed
+  std::optional<time_point> unheard_since_; ///< that the dispatcher has not answered; unset: it did
+  bool gave_up_ = false;                    ///< on the dispatcher
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;
+  bool asked_ = false;     ///< to leave, by who runs it
   bool first_beat_ = true; ///< since it registered
   size_t stuck_ = 0;       ///< threads, when they were last counted
   bool told_stuck_ = false;

@@ -183,12 +183,18 @@ void worker_core::give_up(task_id id, const status& why, const worker::task_coun
 
 worker_core::commands worker_core::leave(bool at_once, time_point now) {
   commands out;
-  if (step_ != step::staying)
+  if (std::exchange(asked_, true))
     return out;
-  if (at_once) {
+  if (at_once || step_ == step::gone)
     go(out);
-    return out;
-  }
+  else
+    begin_to_leave(now, out);
+  return out;
+}
+
+void worker_core::begin_to_leave(time_point now, commands& out) {
+  if (step_ != step::staying)
+    return;
   // Streams flow without a dispatcher, too; it may be back to hear the ends before the drain is
   // over.
   step_ = step::draining;
@@ -197,7 +203,6 @@ worker_core::commands worker_core::leave(bool at_once, time_point now) {
     out.emplace_back(log_line{log_level::info, "leaving", {{"tasks", uint64_t{tasks_.size()}}}});
   for (const auto& [id, task] : tasks_) out.emplace_back(worker::tell_leaving{id});
   look_if_left(out);
-  return out;
 }
 
 void worker_core::look_if_left(commands& out) {
@@ -216,17 +221,18 @@ void worker_core::drain_over(commands& out) {
                 {"after", fmt::format("{} ms", drain_ / std::chrono::milliseconds{1})}}});
     out.emplace_back(worker::close_streams{id});
   }
-  say_goodbye(out);
+  say_goodbye(out, tasks_.size());
 }
 
-void worker_core::say_goodbye(commands& out) {
+void worker_core::say_goodbye(commands& out, size_t unfinished) {
   if (!up_)
     return go(out);
   step_ = step::saying_goodbye;
   beat_at_.reset();
   // For the dispatcher to answer.
   constexpr auto limit = std::chrono::milliseconds{200};
-  out.emplace_back(worker::say_goodbye{self_.id, self_.life, limit});
+  out.emplace_back(
+    worker::say_goodbye{self_.id, self_.life, limit, static_cast<uint32_t>(unfinished)});
 }
 
 worker_core::commands worker_core::goodbye_over() {
@@ -239,7 +245,7 @@ worker_core::commands worker_core::goodbye_over() {
 void worker_core::go(commands& out) {
   step_ = step::gone;
   beat_at_.reset();
-  out.emplace_back(worker::left{});
+  out.emplace_back(worker::left{.ordered = !asked_});
 }
 
 } // namespace headrace

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,16 @@ struct worker_options {
   /// Told that the dispatcher is of another major version: trying again would not help. May be
   /// empty.
   std::function<void(const status&)> on_other_version;
+  /// How often the worker speaks to its dispatcher, at most half of the dispatcher's lease; unset:
+  /// as often as that asks for.
+  std::optional<duration> heartbeat;
+  /// A worker whose dispatcher did not answer for so long gives up; unset: it never does.
+  std::optional<duration> dispatcher_timeout;
+  /// Told once (deadline_exceeded) that it gave up. May be empty.
+  std::function<void(const status&)> on_dispatcher_timeout;
+  /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
+  /// be empty.
+  std::function<void()> on_left;
   /// How long a worker that is asked to end may take to give what it has begun to its consumers;
   /// what it has not begun goes back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};

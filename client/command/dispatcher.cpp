@@ -1,18 +1,24 @@
-#include "headrace/client/command/option_values.hpp"
 #include "headrace/client/command/server_flags.hpp"
+#include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 
 namespace headrace::command {
 namespace {
 
-struct flags {
-  dispatcher_server_options server;
-  process_flags process;
-};
+dispatcher_server_options options_of(const server_settings& from) {
+  dispatcher_server_options out;
+  out.endpoint = from.endpoint;
+  out.heartbeat = from.heartbeat;
+  out.lease = from.lease;
+  out.jobs = from.jobs;
+  out.work_dir = from.work_dir;
+  out.worker_addresses = from.worker_addresses;
+  return out;
+}
 
-int run(const flags& given) {
+int run(const server_settings& given) {
   return serve("dispatcher", given.process, [&](const process_lives& lives, const logger& log) {
-    auto options = in_process(given.server, "dispatcher", lives, log);
+    auto options = in_process(options_of(given), "dispatcher", lives, log);
     options.endpoint.port = lives.port(0, options.endpoint.port);
     auto server = std::make_shared<dispatcher_server>(options);
     return running{server, server->target(), {server->port()}};
@@ -22,22 +28,11 @@ int run(const flags& given) {
 } // namespace
 
 void add_dispatcher(CLI::App& app, action& chosen) {
-  auto given = std::make_shared<flags>();
-  given->server.endpoint.port = 5050;
   auto& sub = *app.add_subcommand("dispatcher",
                                   "Serve workers and trainers: knows datasets, workers and jobs. "
                                   "One for each service");
-  auto& server = given->server;
-  add_endpoint_flags(sub, server.endpoint);
-  add_port(sub, "--port", server.endpoint.port, "Port for workers and trainers");
-  add_timing_flags(sub, server.heartbeat.emplace(std::chrono::seconds{1}), server.lease);
-  add_job_flags(sub, server.jobs);
-  add_work_dir_flag(sub, server.work_dir);
-  add_worker_addresses_flag(sub, server.worker_addresses);
-  add_process_flags(sub, given->process);
-  sub.callback([given, &chosen] {
-    check_timing(*given->server.heartbeat, given->server.lease, given->server.jobs);
-    chosen = [given] { return run(*given); };
+  add_settings(sub, server_kind::dispatcher, [&chosen](const settled& now) {
+    chosen = [given = now.values] { return run(given); };
   });
 }
 

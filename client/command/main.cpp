@@ -51,6 +51,22 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
+/// The command that these arguments name, and its whole name: `config worker`.
+std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
+                                                   const std::vector<std::string>& arguments) {
+  const CLI::App* out = &app;
+  std::string name;
+  for (const auto& word : arguments) {
+    const auto there =
+      out->get_subcommands([&](const CLI::App* x) { return x->get_name() == word; });
+    if (there.empty())
+      break;
+    out = there.front();
+    name += (name.empty() ? "" : " ") + word;
+  }
+  return {out, name};
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
                "headrace"};
@@ -67,6 +83,8 @@ int run(int argc, char** argv) {
   add_worker(app, chosen);
   add_up(app, chosen);
   add_status(app, chosen);
+  add_drain(app, chosen);
+  add_config(app, chosen);
   add_explain(app, chosen);
   add_version(app, chosen);
 
@@ -92,10 +110,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
-    const auto* sub = app.get_subcommand(arguments.front());
-    return usage_error(fmt::format("{}: {}", sub->get_name(), e.what()),
+    const auto [sub, name] = command_of(app, arguments);
+    // One that only has subcommands (`config`) takes no other word.
+    for (const auto& word : arguments)
+      if (auto close = nearest(word, names_of(*sub)); !word.starts_with('-') && !close.empty())
+        return usage_error(fmt::format("{}: there is no '{}'", name, word),
+                           fmt::format("Did you mean {} {}?", name, close));
+    return usage_error(fmt::format("{}: {}", name, e.what()),
                        meant_option(*sub, arguments)
-                         + fmt::format("`headrace {} --help` lists all options.", sub->get_name()));
+                         + fmt::format("`headrace {} --help` lists all options.", name));
   }
   return chosen();
 }

@@ -68,17 +68,4 @@ CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into
     ->default_str(duration_text(into));
 }
 
-CLI::Option* add_port(CLI::App& app, const std::string& name, uint16_t& into,
-                      const std::string& help) {
-  auto read = [&into, name](const std::string& text) {
-    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), into);
-    if (code != std::errc{} || end != text.data() + text.size())
-      throw CLI::ValidationError{
-        name, "'" + text + "' is not a port: a number from 0 (any free one) to 65535"};
-  };
-  return app.add_option_function<std::string>(name, read, help + "; 0: any free one")
-    ->type_name("PORT")
-    ->default_str(std::to_string(into));
-}
-
 } // namespace headrace::command

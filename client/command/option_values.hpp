@@ -22,9 +22,4 @@ result<uint64_t> parse_bytes(std::string_view text);
 CLI::Option* add_duration(CLI::App& app, const std::string& name, duration& into,
                           const std::string& help);
 
-/// An option whose value is a port, shown with `into`'s value as the default; the help says what 0
-/// means.
-CLI::Option* add_port(CLI::App& app, const std::string& name, uint16_t& into,
-                      const std::string& help);
-
 } // namespace headrace::command

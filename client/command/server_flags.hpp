@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/command/server_settings.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/log/logger.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
@@ -13,38 +14,17 @@
 
 namespace headrace::command {
 
-/// How a server process behaves, whatever it serves.
-struct process_flags {
-  uint64_t memory_limit = 0; ///< bytes; 0: none
-  log_options log;
-  std::string port_file;
-  bool restart = true;
-  /// From a signal to stop to the end, whatever hangs.
-  duration stop_budget = std::chrono::milliseconds{900};
-};
-void add_process_flags(CLI::App& app, process_flags& into);
-
-/// `--host`, `--advertise`, the TLS files and `--insecure`; ports are each server's own.
-void add_endpoint_flags(CLI::App& app, endpoint_options& into);
-
-/// The three TLS files, for servers and for who talks to them.
+/// The three TLS files, of who talks to servers: those of the environment, where no flag says
+/// others.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
-/// Adds `--heartbeat` and `--lease`.
-void add_timing_flags(CLI::App& app, duration& heartbeat, duration& lease);
-/// Adds `--client-timeout`, `--job-gc-timeout`, `--job-gc-check-interval` and
-/// `--gc-dynamic-sharding-jobs`.
-void add_job_flags(CLI::App& app, job_terms& into);
-/// For when all is parsed: throws `CLI::ValidationError` if they do not go together.
-void check_timing(duration heartbeat, duration lease, const job_terms& jobs);
+/// `--dispatcher`, of who asks a service.
+void add_service_flag(CLI::App& app, std::string& into);
+/// For when all is parsed: that of HEADRACE_SERVICE, where no flag said one. Throws
+/// `CLI::ValidationError` if it is no address.
+void settle_service(const CLI::App& app, std::string& into);
 
-/// `--work-dir`, of a dispatcher.
-void add_work_dir_flag(CLI::App& app, std::string& into);
-/// `--worker-addresses`, of a dispatcher.
-void add_worker_addresses_flag(CLI::App& app, std::vector<std::string>& into);
-/// `--max-stuck-threads`.
-void add_stuck_flag(CLI::App& app, size_t& into);
-/// `--plugin`, for what runs pipelines.
+/// `--plugin`, of who runs pipelines and serves nobody.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.
 std::function<named_function(const std::string&)>

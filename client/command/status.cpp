@@ -2,7 +2,6 @@
 #include "headrace/client/command/server_flags.hpp"
 #include "headrace/client/command/status_text.hpp"
 #include "headrace/client/command/subcommands.hpp"
-#include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
@@ -56,9 +55,7 @@ void add_status(CLI::App& app, action& chosen) {
   auto& sub = *app.add_subcommand(
     "status", "Show a service: workers, jobs, tasks with rates, and the supervision "
               "tree with restarts");
-  sub.add_option("--dispatcher", given->dispatcher, "Address of the dispatcher")
-    ->type_name("HOST:PORT")
-    ->capture_default_str();
+  add_service_flag(sub, given->dispatcher);
   sub.add_flag("--json", given->json, "One JSON object a line");
   const auto read_watch = [given](const std::string& text) {
     auto every = text.empty() ? result<duration>{std::chrono::seconds{1}} : parse_duration(text);
@@ -75,9 +72,8 @@ void add_status(CLI::App& app, action& chosen) {
     ->expected(0, 1);
   add_duration(sub, "--timeout", given->timeout, "How long to wait for an answer");
   add_tls_flags(sub, given->tls);
-  sub.callback([given, &chosen] {
-    if (auto where = parse_address(given->dispatcher); !where)
-      throw CLI::ValidationError{"--dispatcher: " + where.status().message()};
+  sub.callback([given, &sub, &chosen] {
+    settle_service(sub, given->dispatcher);
     chosen = [given] { return run(*given); };
   });
 }

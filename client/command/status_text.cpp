@@ -82,11 +82,11 @@ std::string status_text(const service_status& x) {
   if (!x.left_out.empty())
     out += "left out: " + x.left_out + "\n";
   if (!x.workers.empty())
-    out += fmt::format("\n{:<18}{:<24}{:<8}{:<8}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
+    out += fmt::format("\n{:<18}{:<24}{:<8}{:<10}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
     out += fmt::format(
-      "{:<18x}{:<24}{:<8}{:<8}{:<10}{}\n", worker.worker, worker.address, worker.pid,
+      "{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, worker.address, worker.pid,
       state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
       or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
         + bad_text(worker.bad_messages) + refused_text(worker));

@@ -1,19 +1,39 @@
-#include "headrace/client/command/option_values.hpp"
+#include "headrace/client/command/isolated.hpp"
 #include "headrace/client/command/server_flags.hpp"
+#include "headrace/client/command/setting_flags.hpp"
 #include "headrace/client/command/subcommands.hpp"
 
 namespace headrace::command {
 namespace {
 
-struct flags {
-  local_cluster_options cluster{.workers = 1, .endpoint = {.port = 5050}};
-  process_flags process;
-  std::vector<std::string> plugins;
-};
+local_cluster_options options_of(const server_settings& from) {
+  local_cluster_options out;
+  out.workers = from.workers;
+  out.endpoint = from.endpoint;
+  out.heartbeat = from.heartbeat;
+  out.lease = from.lease;
+  out.jobs = from.jobs;
+  out.work_dir = from.work_dir;
+  out.worker_addresses = from.worker_addresses;
+  out.most_stuck_threads = from.most_stuck_threads;
+  return out;
+}
 
-int run(const flags& given) {
+int run_apart(const settled& now) {
+  const auto& given = now.values;
+  // The others listen where they are told to, and write to this process.
+  const texts own{"port", "port-file", "log-file", "no-restart"};
+  return run_isolated({.workers = given.workers,
+                       .endpoint = given.endpoint,
+                       .port_file = given.process.port_file,
+                       .log = given.process.log,
+                       .dispatcher_flags = flags_for(now, server_kind::dispatcher, own),
+                       .worker_flags = flags_for(now, server_kind::worker, own)});
+}
+
+int run(const server_settings& given) {
   return serve("up", given.process, [&](const process_lives& lives, const logger& log) {
-    auto options = in_process(given.cluster, "up", lives, log);
+    auto options = in_process(options_of(given), "up", lives, log);
     options.find_function = functions_of(given.plugins);
     options.endpoint.port = lives.port(0, options.endpoint.port);
     for (int i = 0; i < options.workers; ++i)
@@ -26,26 +46,10 @@ int run(const flags& given) {
 } // namespace
 
 void add_up(CLI::App& app, action& chosen) {
-  auto given = std::make_shared<flags>();
   auto& sub = *app.add_subcommand(
-    "up", "A dispatcher and workers in one process on this host, for development");
-  auto& cluster = given->cluster;
-  sub.add_option("--workers", cluster.workers, "How many workers")
-    ->type_name("N")
-    ->check(CLI::Range(0, 1024))
-    ->capture_default_str();
-  add_endpoint_flags(sub, cluster.endpoint);
-  add_port(sub, "--port", cluster.endpoint.port, "Port of the dispatcher");
-  add_timing_flags(sub, cluster.heartbeat.emplace(std::chrono::seconds{1}), cluster.lease);
-  add_job_flags(sub, cluster.jobs);
-  add_work_dir_flag(sub, cluster.work_dir);
-  add_worker_addresses_flag(sub, cluster.worker_addresses);
-  add_plugin_flag(sub, given->plugins);
-  add_process_flags(sub, given->process);
-  add_stuck_flag(sub, cluster.most_stuck_threads);
-  sub.callback([given, &chosen] {
-    check_timing(*given->cluster.heartbeat, given->cluster.lease, given->cluster.jobs);
-    chosen = [given] { return run(*given); };
+    "up", "A dispatcher and workers on this host, in one process or (--isolate) in one each");
+  add_settings(sub, server_kind::up, [&chosen](const settled& now) {
+    chosen = [now] { return now.values.isolate ? run_apart(now) : run(now.values); };
   });
 }
 

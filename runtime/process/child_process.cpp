@@ -37,6 +37,7 @@ struct launch {
   int report_fd;
   bool merge_stderr;
   bool dies_with_parent;
+  bool own_group;
   pid_t parent;
 
   [[noreturn]] void run() const {
@@ -45,6 +46,8 @@ struct launch {
       if (::getppid() != parent) // it ended before the call
         ::_exit(static_cast<int>(exit_code::failure));
     }
+    if (own_group)
+      ::setpgid(0, 0);
     // The mask and ignored signals are inherited; the program is to start with the usual ones.
     sigset_t none;
     ::sigemptyset(&none);
@@ -94,8 +97,14 @@ result<child_process> child_process::start(child_options options) {
     ::close(out[1]);
     return os_error("cannot start " + options.argv[0], code);
   }
-  launch plan{argv.data(),          environment.data(),       out[1],    report[1],
-              options.merge_stderr, options.dies_with_parent, ::getpid()};
+  launch plan{argv.data(),
+              environment.data(),
+              out[1],
+              report[1],
+              options.merge_stderr,
+              options.dies_with_parent,
+              options.own_group,
+              ::getpid()};
   auto pid = ::fork();
   if (pid == 0)
     plan.run();

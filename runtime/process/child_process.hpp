@@ -33,6 +33,8 @@ struct child_options {
   bool merge_stderr = false;
   /// The kernel kills the child when the *thread* that started it ends.
   bool dies_with_parent = true;
+  /// In a process group of its own, which a signal from the terminal does not reach.
+  bool own_group = false;
 };
 
 /// A program started by this one, for tests and demonstrations: never outlives the object. It
@@ -47,6 +49,8 @@ public:
 
   pid_t pid() const noexcept { return pid_; }
   bool running();
+  /// What becomes readable when there is something for `read_line`; -1: that is the parent's.
+  int output() const noexcept { return out_; }
   /// Sends a signal; nothing if it has ended.
   void kill(int signal);
   /// Waits for its end; a status of `deadline_exceeded` if it still runs then. May be asked again.

@@ -9,12 +9,12 @@ namespace headrace::test {
 namespace {
 
 /// What came of a reading that something was killed under.
-struct outcome {
+struct reading_end {
   std::vector<int64_t> seen;
   status how;
 };
 
-void read_rest(dataset_iterator& from, outcome& to) {
+void read_rest(dataset_iterator& from, reading_end& to) {
   while (auto rows = from.next_block()) {
     if (!rows->errors.empty()) {
       to.how = rows->errors[0].why;
@@ -49,16 +49,16 @@ struct RoleRestart : testing::Test {
     return what.apply(
       distribute{{.processing_mode = sharding_policy::dynamic, .service = cluster.target()}});
   }
-  static outcome whole(const dataset& from) {
-    outcome out;
+  static reading_end whole(const dataset& from) {
+    reading_end out;
     auto reading = from.iterate();
     read_rest(reading, out);
     return out;
   }
   /// Reads one block, lets `kill` kill, waits until `again` holds and reads the rest.
   template <class Kill, class Again>
-  outcome read_across(const dataset& from, Kill&& kill, Again&& again) {
-    outcome got;
+  reading_end read_across(const dataset& from, Kill&& kill, Again&& again) {
+    reading_end got;
     auto reading = from.iterate();
     if (auto rows = reading.next_block())
       add_all(got.seen, *rows);

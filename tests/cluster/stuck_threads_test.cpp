@@ -1,4 +1,5 @@
 #include "tests/cluster/processes.hpp"
+#include "tests/cluster/unanswering_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,48 +18,6 @@
 
 namespace headrace::test {
 namespace {
-
-/// A file with one line, and after it one that never answers: a pipe that nobody writes.
-class unanswering_files {
-public:
-  unanswering_files() : folder_(std::filesystem::temp_directory_path() / "headrace_stuck_XXXXXX") {
-    if (::mkdtemp(folder_.data()) == nullptr || ::mkfifo(pipe().c_str(), 0600) != 0)
-      throw std::system_error{errno, std::generic_category(), folder_};
-    std::ofstream{folder_ + "/first"} << "a line\n";
-  }
-  unanswering_files(const unanswering_files&) = delete;
-  ~unanswering_files() {
-    ::close(writer_);
-    std::filesystem::remove_all(folder_);
-  }
-
-  /// Reads the first line on the service's worker and leaves its thread behind in the second file.
-  void leave_a_thread_behind(const std::string& dispatcher) { static_cast<void>(read(dispatcher)); }
-  /// The same; the thread is told to stop when the iterator is dropped.
-  std::optional<dataset_iterator> read(const std::string& dispatcher) {
-    std::optional<dataset_iterator> out;
-    start(dispatcher, out);
-    return out;
-  }
-
-private:
-  void start(const std::string& dispatcher, std::optional<dataset_iterator>& reading) {
-    reading = dataset::text_lines({folder_ + "/first", pipe()})
-                .apply(distribute({.processing_mode = sharding_policy::off, .service = dispatcher}))
-                .iterate();
-    auto line = reading->next();
-    ASSERT_TRUE(line) << to_string(line.status());
-    ASSERT_TRUE(*line);
-    const auto limit = clock::system().now() + patience;
-    // A pipe opens for writing, without waiting, only when somebody reads it.
-    while ((writer_ = ::open(pipe().c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
-      ASSERT_LT(clock::system().now(), limit) << "nobody reads the second file";
-  }
-  std::string pipe() const { return folder_ + "/second"; }
-
-  std::string folder_;
-  int writer_ = -1;
-};
 
 /// The only worker, as the status shows it.
 worker_status worker_of(const std::string& dispatcher) {

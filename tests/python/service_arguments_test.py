@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import socket
 
 import numpy as np
@@ -74,15 +75,14 @@ WORKS = {
                          "gc_dynamic_sharding_jobs", "worker_addresses"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
-                     "python_call_timeout_ms", "python_from_anyone"},
+                     "python_call_timeout_ms", "python_from_anyone", "heartbeat_interval_ms", "dispatcher_timeout_ms",
+                     "shutdown_quiet_period_ms", "data_transfer_address", "data_transfer_port"},
 }
-# ... or is warned of, or is missing, with a value that asks for it.
-WARNED = {"heartbeat_interval_ms", "dispatcher_timeout_ms"}
+# ... or is missing, with a value that asks for it.
 MISSING = {
     "DispatcherConfig": {"worker_max_concurrent_snapshots": 1, "deployment_mode": "COLOCATED"},
-    "WorkerConfig": {"data_transfer_protocol": "rdma", "data_transfer_address": "a:1", "data_transfer_port": 5,
-                     "cross_trainer_cache_size_bytes": 1, "snapshot_max_chunk_size_bytes": 1,
-                     "shutdown_quiet_period_ms": 1},
+    "WorkerConfig": {"data_transfer_protocol": "rdma", "cross_trainer_cache_size_bytes": 1,
+                     "snapshot_max_chunk_size_bytes": 1},
 }
 
 
@@ -100,7 +100,7 @@ def config(what, **fields):
 @pytest.mark.parametrize("what", WORKS)
 def test_NoFieldIsForgotten(what):
     fields = set(getattr(service, what)._fields)
-    assert fields == WORKS[what] | set(MISSING[what]) | (WARNED if what == "WorkerConfig" else set())
+    assert fields == WORKS[what] | set(MISSING[what])
 
 
 @pytest.mark.parametrize("what, field", [(what, field) for what in MISSING for field in MISSING[what]])
@@ -125,6 +125,11 @@ def test_FieldsOfWrongValuesNameThemselves():
         ("DispatcherConfig", {"job_gc_check_interval_ms": -1}, "job_gc_check_interval_ms"),
         ("WorkerConfig", {"worker_tags": [""]}, "worker_tags"), ("WorkerConfig", {"dispatcher_address": ""}, "empty"),
         ("WorkerConfig", {"python_processes": 0}, "python_processes"),
+        ("WorkerConfig", {"heartbeat_interval_ms": -1}, "heartbeat_interval_ms"),
+        ("WorkerConfig", {"dispatcher_timeout_ms": -1}, "dispatcher_timeout_ms"),
+        ("WorkerConfig", {"shutdown_quiet_period_ms": -1}, "shutdown_quiet_period_ms"),
+        ("WorkerConfig", {"data_transfer_port": 70000}, "data_transfer_port"),
+        ("WorkerConfig", {"port": 5, "data_transfer_port": 6}, "port is 5 and data_transfer_port is 6"),
     ]:
         with pytest.raises(ValueError, match=text):
             server(config(what, **fields))
@@ -144,7 +149,7 @@ def test_DefaultsMayBeWrittenDown():
             job_gc_check_interval_ms=600_000, gc_dynamic_sharding_jobs=False)) as dispatcher:
         worker = service.WorkerServer(service.WorkerConfig(
             dispatcher.target, "localhost:%port%", data_transfer_protocol="grpc", shutdown_quiet_period_ms=0,
-            worker_tags=["gpu"]))
+            data_transfer_address="localhost:%dts_port%", data_transfer_port=0, worker_tags=["gpu"]))
         while dispatcher.num_workers() < 1:
             pass
         told = dispatcher.status()["workers"][0]
@@ -155,10 +160,33 @@ def test_DefaultsMayBeWrittenDown():
         assert dispatcher.status()["refused_peers"] == 0
 
 
-@pytest.mark.parametrize("field", sorted(WARNED))
-def test_WhatTheDispatcherDecidesIsWarnedOf(field):
-    with pytest.warns(UserWarning, match=field):
-        service.WorkerServer(service.WorkerConfig("localhost:1", **{field: 20})).stop()
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def test_AWorkersPortAndAddressHaveTwoNamesEach(cluster):
+    dispatcher = cluster(0)
+    for config in ({"data_transfer_port": free_port()}, {"port": free_port()}):
+        (port,) = config.values()
+        with service.WorkerServer(service.WorkerConfig(dispatcher.target, **config)) as worker:
+            assert worker.address == f"127.0.0.1:{port}"
+    for config in ({"data_transfer_address": "localhost:7"},
+                   {"data_transfer_address": "localhost:7", "worker_address": "elsewhere"},
+                   {"worker_address": "localhost:7"}):
+        with service.WorkerServer(service.WorkerConfig(dispatcher.target, **config)) as worker:
+            assert worker.address == "localhost:7"
+    with service.WorkerServer(service.WorkerConfig(dispatcher.target, data_transfer_port=port,
+                                                   data_transfer_address="localhost:%dts_port%")) as worker:
+        assert worker.address == f"localhost:{port}"
+
+
+def test_EveryFieldOfTheDocumentIsThere():
+    text = (pathlib.Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    named = {field.strip("` |") for row in rows if len(row) == 6 for field in row[5].split(",")} - {""}
+    assert len(named) > 20
+    assert named <= WORKS["DispatcherConfig"] | WORKS["WorkerConfig"]
 
 
 # -- compression ---------------------------------------------------------------------------------------------

@@ -47,7 +47,8 @@ def test_TheJudgeTellsOthersApart():
 
 @pytest.mark.parametrize("name", SERVICE)
 def test_TheServicesNames(name):
-    agrees(getattr(hr.experimental.service, name), SERVICE[name])
+    # The environment may name the service.
+    agrees(getattr(hr.experimental.service, name), SERVICE[name].replace("mode, service, job_name", "mode, service=None, job_name"))
     assert getattr(hr.service, name) is getattr(hr.data.experimental.service, name)
 
 

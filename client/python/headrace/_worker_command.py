@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import signal
+import subprocess
 import sys
+from typing import Any
 
-from .errors import FailedPreconditionError, OpError
+from .errors import DeadlineExceededError, FailedPreconditionError, OpError
 
-#: The exit code of a worker whose dispatcher is of another major version, as the command's.
-_VERSION_MISMATCH = 5
+# Exit codes of the command.
+_USAGE, _CANNOT_CONNECT, _VERSION_MISMATCH = 2, 4, 5
+
+#: Settings of the command's own process, which a worker in Python does not have.
+_NOT_HERE = ("lease", "plugin", "max_stuck_threads", "memory_limit", "no_restart", "port_file", "log_level", "log_format",
+             "log_file")
 
 
 def _bytes(text: str) -> int:
@@ -23,18 +30,49 @@ def _ms(seconds: float | None) -> int | None:
     return None if seconds is None else math.ceil(seconds * 1000)
 
 
+def _time_ms(text: str | None) -> int | None:
+    """Of a time as settings are printed: ``500ms``, ``1h``. ``never`` is thirty years."""
+    if text is None:
+        return None
+    if text == "never":
+        return 10**12
+    for unit, factor in (("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)):
+        if text.endswith(unit):
+            return int(text[:-len(unit)]) * factor
+    raise ValueError(text)
+
+
+def _settings(arguments: list[str]) -> dict[str, Any] | int:
+    """What holds for a worker with these arguments, or the exit code of the command, which said what is wrong."""
+    from .__main__ import binary
+
+    program = binary()
+    if program is None:
+        print("headrace: the command's program is not in this installation", file=sys.stderr)
+        return 1
+    said = subprocess.run([program, "config", "worker", "--json", *arguments], stdout=subprocess.PIPE, text=True)
+    if said.returncode != 0:
+        return said.returncode
+    settings = json.loads(said.stdout)
+    for key in _NOT_HERE:
+        origin = settings[key]["from"]
+        if origin == "command line":
+            print(f"headrace: worker --python: there is no --{key.replace('_', '-')}", file=sys.stderr)
+            return _USAGE
+        if origin != "default":
+            print(f"headrace: worker --python: {key} ({origin}) has no effect", file=sys.stderr)
+    return {key: about["value"] for key, about in settings.items()}
+
+
 def run(arguments: list[str]) -> int:
     """Serves until SIGTERM or Ctrl-C; returns the exit code."""
     from . import service
 
     parser = argparse.ArgumentParser(
-        prog="headrace worker --python",
-        description="Run input pipelines, with the Python functions in them, for a dispatcher.")
-    parser.add_argument("--dispatcher", default="127.0.0.1:5050", metavar="HOST:PORT", help="address of the dispatcher")
-    parser.add_argument("--host", default="127.0.0.1", help="address to bind")
-    parser.add_argument("--advertise", default="", metavar="HOST", help="what trainers are told; default: --host")
-    parser.add_argument("--data-port", type=int, default=0, help="port from which trainers read; 0: any free one")
-    parser.add_argument("--tag", action="append", default=[], help="a label that jobs may ask for")
+        prog="headrace worker --python", allow_abbrev=False,
+        description="Run input pipelines, with the Python functions in them, for a dispatcher.",
+        epilog="Other options, files and environment variables are those of `headrace worker`, but for the following: "
+        + ", ".join(_NOT_HERE))
     parser.add_argument("--python-processes", type=int, metavar="N", help="processes that run Python functions; default: "
                         "as many as there are CPUs")
     parser.add_argument("--python-memory", type=_bytes, metavar="BYTES", help="bound of the memory of each; K, M and G "
@@ -43,16 +81,18 @@ def run(arguments: list[str]) -> int:
                         "default: none")
     parser.add_argument("--python-from-anyone", action="store_true", help="run the Python functions of everybody who "
                         "reaches the dispatcher; default, without TLS: only those of this user's programs on this host")
-    parser.add_argument("--tls-cert", default="", metavar="FILE")
-    parser.add_argument("--tls-key", default="", metavar="FILE")
-    parser.add_argument("--tls-ca", default="", metavar="FILE")
-    parser.add_argument("--insecure", action="store_true", help="listen off loopback without TLS")
-    given = parser.parse_args(arguments)
+    given, others = parser.parse_known_args(arguments)
+    holds = _settings(others)
+    if isinstance(holds, int):
+        return holds
     try:
         server = service.WorkerServer(service.WorkerConfig(
-            dispatcher_address=given.dispatcher, worker_address=given.advertise or None, port=given.data_port,
-            worker_tags=given.tag, host=given.host, tls_cert=given.tls_cert, tls_key=given.tls_key,
-            tls_ca=given.tls_ca, insecure=given.insecure, python_processes=given.python_processes,
+            dispatcher_address=holds["dispatcher"], worker_address=holds["advertise_data"] or holds["advertise"],
+            port=holds["data_port"], worker_tags=holds["tag"], host=holds["host"], tls_cert=holds["tls_cert"] or "",
+            tls_key=holds["tls_key"] or "", tls_ca=holds["tls_ca"] or "", insecure=holds["insecure"],
+            heartbeat_interval_ms=_time_ms(holds["heartbeat"]),
+            dispatcher_timeout_ms=_time_ms(holds["dispatcher_timeout"]),
+            shutdown_quiet_period_ms=_time_ms(holds["drain"]) or 0, python_processes=given.python_processes,
             python_memory_bytes=given.python_memory, python_call_timeout_ms=_ms(given.python_call_timeout),
             python_from_anyone=given.python_from_anyone))
     except (OpError, ValueError) as e:
@@ -64,9 +104,9 @@ def run(arguments: list[str]) -> int:
         server.join()
     except KeyboardInterrupt:
         pass
-    except FailedPreconditionError as e:
+    except (FailedPreconditionError, DeadlineExceededError) as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
-        return _VERSION_MISMATCH
+        return _VERSION_MISMATCH if isinstance(e, FailedPreconditionError) else _CANNOT_CONNECT
     finally:
         server.stop()
     return 0

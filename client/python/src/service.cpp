@@ -1,4 +1,5 @@
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/drain_worker.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
@@ -257,6 +258,14 @@ void bind_service(nb::module_& m) {
       return get_service_status(dispatcher, seconds(limit)).value();
     }));
   });
+  m.def("drain_worker", [](const std::string& dispatcher, const std::string& worker, double limit) {
+    const auto gone = interruptibly([=](std::stop_token stop) {
+      return drain_worker(dispatcher, worker,
+                          {.timeout = seconds(limit), .on_progress = {}, .stop = std::move(stop)});
+    });
+    if (!gone)
+      throw error{gone.status()};
+  });
   m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
     auto how = interruptibly([=](const std::stop_token&) {
       return await_service_workers(dispatcher, count, seconds(limit));
@@ -317,21 +326,36 @@ void bind_service(nb::module_& m) {
   m.def(
     "start_worker",
     [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags,
-       nb::object pool, nb::object fail) {
+       nb::object pool, nb::object fail, int64_t heartbeat_ms, int64_t dispatcher_timeout_ms,
+       int64_t drain_ms) {
       worker_server_options options;
       options.endpoint = endpoint_of(endpoint);
       options.dispatcher = of;
       options.find_function = python_functions(std::move(pool));
       options.tags = tags;
-      options.on_other_version = [fail = kept(std::move(fail))](const status& why) {
+      // Of times, 0 is the default.
+      if (heartbeat_ms > 0)
+        options.heartbeat = milliseconds{heartbeat_ms};
+      if (dispatcher_timeout_ms > 0)
+        options.dispatcher_timeout = milliseconds{dispatcher_timeout_ms};
+      if (drain_ms > 0)
+        options.drain = milliseconds{drain_ms};
+      const auto ends = kept(std::move(fail));
+      options.on_failed = [ends](const status& why) {
         if (const visit here; here)
-          (*fail)(static_cast<int>(why.code()), why.message());
+          (*ends)(static_cast<int>(why.code()), why.message());
       };
+      options.on_left = [ends] {
+        if (const visit here; here)
+          (*ends)(0, "");
+      };
+      options.on_other_version = options.on_failed;
       return worker{interruptibly(
         [=](const std::stop_token&) { return std::make_shared<worker_server>(options); })};
     },
     nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none(),
-    nb::arg("fail"));
+    nb::arg("fail"), nb::arg("heartbeat_ms"), nb::arg("dispatcher_timeout_ms"),
+    nb::arg("drain_ms"));
 }
 
 } // namespace headrace::python

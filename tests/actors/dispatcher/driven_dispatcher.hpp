@@ -22,14 +22,14 @@ public:
 
   explicit driven_dispatcher(service_terms of = {})
     : terms(std::move(of)), core(terms, service_record{}, 42) {
-    take(core.start());
+    take(core.start(now));
   }
   /// Another core goes on where this one was.
   commands restart() {
     auto [next, record] = store.take_over();
     writer = next;
     core = dispatcher_core{terms, std::move(record), 43};
-    return take(core.start());
+    return take(core.start(now));
   }
 
   commands enroll(const std::string& id, int64_t n = 10, bool for_iteration = false) {

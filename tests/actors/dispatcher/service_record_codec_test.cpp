@@ -43,6 +43,9 @@ std::vector<service_fact> every_service_fact() {
     record::worker_named{worker_id{7}},
     record::job_started{{job_id{3}, "", "a", {.mode = sharding_policy::hint}, "consumer 4", 5}},
     record::worker_placed{4, {worker_id{7}, "host:1"}},
+    record::worker_drains{worker_id{7}},
+    record::worker_drains{worker_id{6}},
+    record::worker_drained{worker_id{7}},
   };
 }
 

@@ -22,6 +22,25 @@ TEST(JobOrders, AsksAWorkerThatDoesNotAnswerAgainUntilItsLeaseEnds) {
   EXPECT_TRUE(x.pass(3s).starts.empty());
 }
 
+TEST(JobOrders, GivesNoNewTaskToAWorkerThatIsAboutToLeave) {
+  driven_job x{sharding_policy::dynamic, 10, {worker(1), worker(2)}};
+  const auto begun = x.open(1).starts;
+  ASSERT_EQ(begun.size(), 2u);
+  for (const auto& one : begun) x.started(one);
+  auto leaves = worker(1);
+  leaves.draining = true;
+  EXPECT_TRUE(x.came(leaves).stops.empty()) << "what it has goes on";
+  const auto next = x.open(1, 1).starts;
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].worker, worker_id{2});
+  EXPECT_TRUE(x.came(leaves).starts.empty()) << "its connection was lost";
+  const auto again = x.restart({leaves, worker(2)}).starts;
+  for (const auto& one : again)
+    if (one.worker == worker_id{1}) {
+      EXPECT_EQ(one.what.repetition, 0u) << "a task that it has";
+    }
+}
+
 TEST(JobOrders, TakesAStartThatIsAnsweredLate) {
   driven_job x{sharding_policy::dynamic, 10, {worker(1)}};
   const auto task = x.open(1).starts.at(0);

@@ -28,13 +28,15 @@ public:
     return fmt::format("answer {} {}", x.to.value, to_string(x.how));
   }
   std::string operator()(const worker::register_here& x) const {
-    std::string out = fmt::format("register {}", x.who.info.id.value);
+    std::string out =
+      fmt::format("register {}{}", x.who.info.id.value, x.who.info.draining ? " leaving" : "");
     for (const auto& task : x.who.tasks)
       out += fmt::format(" {}/{}", task.id.value, task.job.value);
     return out;
   }
   std::string operator()(const worker::heartbeat& x) const {
-    std::string out = fmt::format("beat {}{}", x.id.value, x.first ? " first" : "");
+    std::string out =
+      fmt::format("beat {}{}{}", x.id.value, x.first ? " first" : "", x.leaving ? " leaving" : "");
     for (const auto& task : x.tasks)
       out += fmt::format(" {}:{}", task.id.value, task.counts.made.elements);
     return out;
@@ -64,7 +66,8 @@ public:
     return out;
   }
   std::string operator()(const worker::say_goodbye& x) const {
-    return fmt::format("goodbye {}", x.id.value);
+    return x.unfinished == 0 ? fmt::format("goodbye {}", x.id.value)
+                             : fmt::format("goodbye {} unfinished {}", x.id.value, x.unfinished);
   }
   std::string operator()(const worker::renew_dispatcher& x) const {
     return fmt::format("renew {}", to_string(x.why));
@@ -108,7 +111,12 @@ public:
   std::string operator()(const worker::report_other_version& x) const {
     return fmt::format("other version {}", x.why.message());
   }
-  std::string operator()(const worker::left&) const { return "left"; }
+  std::string operator()(const worker::report_no_dispatcher& x) const {
+    return fmt::format("no dispatcher: {}", x.why.message());
+  }
+  std::string operator()(const worker::left& x) const {
+    return x.ordered ? "left as ordered" : "left";
+  }
 };
 
 } // namespace headrace::test

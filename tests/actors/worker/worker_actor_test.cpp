@@ -96,6 +96,26 @@ TEST_F(WorkerActor, AsksAgainWhenAQuestionIsNotAnsweredWithinALease) {
   EXPECT_EQ(events<splits_answered>(7).size(), 1u);
 }
 
+// -- its dispatcher ---------------------------------------------------------------------------
+
+TEST_F(WorkerActor, ReportsADispatcherThatStopsAnsweringAfterItsTimeOutAndOnce) {
+  std::vector<status> told;
+  node.end(worker);
+  options.dispatcher_timeout = 1min;
+  options.on_dispatcher_timeout = [&](const status& why) { told.push_back(why); };
+  start_worker();
+  node.advance(5min);
+  EXPECT_TRUE(told.empty()) << "it answers";
+  dispatcher->held_kinds = {kind::WORKER_HEARTBEAT, kind::REGISTER_WORKER};
+  // A heartbeat, its limit of a lease, and what is left of the minute.
+  for (int second = 0; second < 60; ++second) node.advance(1s);
+  EXPECT_TRUE(told.empty()) << "it was not silent for so long";
+  for (int second = 0; second < 60; ++second) node.advance(1s);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].code(), status_code::deadline_exceeded);
+  EXPECT_NE(told[0].message().find("127.0.0.1:1 did not answer for 60 s"), std::string::npos);
+}
+
 // -- tasks that crash --------------------------------------------------------------------------
 
 TEST_F(WorkerActor, RunsATaskInAnotherActorWhenOneDies) {

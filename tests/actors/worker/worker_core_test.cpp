@@ -25,7 +25,8 @@ TEST_F(WorkerCore, RegistersAnewWithItsIdItsTasksAndItsQuestions) {
   running(7);
   running(8);
   asks(8, 2);
-  EXPECT_EQ(said(core.dispatcher_down(unavailable("gone"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("gone"), now)),
+            (texts{"log warn dispatcher lost"}));
   EXPECT_EQ(said(connected()), (texts{"register 5 7/70 8/70"}));
   EXPECT_EQ(said(core.registered(connection,
                                  worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
@@ -44,7 +45,7 @@ TEST_F(WorkerCore, StopsItsTasksWhereOthersHaveItsPlace) {
   for (const auto code : {status_code::already_exists, status_code::permission_denied}) {
     registered();
     running(7);
-    core.dispatcher_down(unavailable("gone"));
+    core.dispatcher_down(unavailable("gone"), now);
     connected();
     const auto out = said(core.registered(connection, status{code, "no entry"}, now));
     EXPECT_THAT(out, testing::Contains(testing::HasSubstr("stop 7")));
@@ -93,7 +94,7 @@ TEST_F(WorkerCore, BeatsAtTheDispatchersPaceAndSaysWhatItsTasksMade) {
 TEST_F(WorkerCore, StopsBeatingWhileThereIsNoDispatcherAndBeginsAfterTheNextRegistration) {
   registered();
   after(seconds(1));
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(after(seconds(1))), (texts{"count stuck 5 s"}));
   EXPECT_EQ(core.next_deadline(), std::nullopt);
   registered();
@@ -102,17 +103,17 @@ TEST_F(WorkerCore, StopsBeatingWhileThereIsNoDispatcherAndBeginsAfterTheNextRegi
 
 TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenAHeartbeatFails) {
   registered();
-  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector<task_id>{})), texts{});
-  EXPECT_EQ(said(core.heartbeat_answered(connection, not_found("who is that"))),
+  EXPECT_EQ(said(core.heartbeat_answered(connection, heartbeat_heard{}, now)), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(connection, not_found("who is that"), now)),
             (texts{"renew not_found: who is that"}));
 }
 
 TEST_F(WorkerCore, IgnoresWhatConcernsAnEarlierConnection) {
   registered();
   const auto earlier = connection;
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   connected();
-  EXPECT_EQ(said(core.heartbeat_answered(earlier, deadline_exceeded("5 s"))), texts{});
+  EXPECT_EQ(said(core.heartbeat_answered(earlier, deadline_exceeded("5 s"), now)), texts{});
   EXPECT_EQ(said(core.registered(earlier, deadline_exceeded("5 s"), now)), texts{});
   EXPECT_EQ(said(core.registered(connection,
                                  worker_registered{worker_id{5}, {seconds(1), seconds(5)}}, now)),
@@ -123,8 +124,9 @@ TEST_F(WorkerCore, StopsTheTasksThatNoJobNeeds) {
   registered();
   running(7);
   running(8);
-  EXPECT_EQ(said(core.heartbeat_answered(connection, std::vector{task_id{8}, task_id{9}})),
-            (texts{"log debug task stopped", "stop 8: its job is over"}));
+  EXPECT_EQ(
+    said(core.heartbeat_answered(connection, heartbeat_heard{{task_id{8}, task_id{9}}}, now)),
+    (texts{"log debug task stopped", "stop 8: its job is over"}));
 }
 
 TEST_F(WorkerCore, PassesOnWhoReadsATask) {
@@ -348,7 +350,7 @@ TEST_F(WorkerCore, AsksWithTheNextHeartbeatWhenAJobEndedThatHadTheQuestion) {
 TEST_F(WorkerCore, KeepsAQuestionUntilThereIsADispatcher) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(asks(7, 0)), texts{});
   connected();
   EXPECT_EQ(said(core.registered(connection,
@@ -393,7 +395,7 @@ TEST_F(WorkerCore, SaysWhyATaskFailed) {
 TEST_F(WorkerCore, KeepsAnEndWhileThereIsNoDispatcher) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(ends(7, 3)), texts{});
   EXPECT_EQ(said(registered_again()), (texts{"log info registered", "end 7 exhausted 3"}));
   EXPECT_EQ(said(after(seconds(1))),
@@ -404,7 +406,7 @@ TEST_F(WorkerCore, SaysEndsThatWereNotHeardAgainWhenItRegisters) {
   registered();
   running(7);
   ends(7, 3);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   const auto out = registered_again();
   EXPECT_EQ(said(out), (texts{"log info registered", "end 7 exhausted 3"}));
 }

@@ -93,13 +93,13 @@ TEST_F(WorkerLeaving, LeavesTasksThatAreNotThroughToItsJobWhenTheDrainIsOver) {
   core.task_reported(what, now);
   EXPECT_EQ(said(after(millis(500))),
             (texts{"log warn what a task had begun is lost: it did not reach its consumers in time",
-                   "close 7", "goodbye 5"}));
+                   "close 7", "goodbye 5 unfinished 1"}));
   EXPECT_EQ(core.leaving(), step::saying_goodbye);
 }
 
 TEST_F(WorkerLeaving, GoesWithoutAGoodbyeWhenTheDrainIsOverAndTheDispatcherIsAway) {
   draining();
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(after(millis(500))),
             (texts{"log warn what a task had begun is lost: it did not reach its consumers in time",
                    "close 7", "left"}));
@@ -109,7 +109,7 @@ TEST_F(WorkerLeaving, GoesWithoutAGoodbyeWhenTheDrainIsOverAndTheDispatcherIsAwa
 TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(core.leave(false, now)), (texts{"log info leaving", "leaving 7"}));
   EXPECT_EQ(core.leaving(), step::draining);
   EXPECT_EQ(core.next_deadline(), now + millis(500));
@@ -123,7 +123,7 @@ TEST_F(WorkerLeaving, DrainsAlsoWhileItsDispatcherIsAway) {
 TEST_F(WorkerLeaving, GoesWhenTheDrainIsOverThoughNobodyHeardOfItsEnds) {
   registered();
   running(7);
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   core.leave(false, now);
   ends(7, 30);
   core.task_down(task_id{7}, {}, false, {});
@@ -158,7 +158,7 @@ TEST_F(WorkerLeaving, GoesOnBeatingWhileItDrains) {
   running(7);
   after(millis(600));
   core.leave(false, now);
-  EXPECT_EQ(said(after(millis(400))), (texts{"count stuck 5 s", "beat 5 first 7:0"}));
+  EXPECT_EQ(said(after(millis(400))), (texts{"count stuck 5 s", "beat 5 first leaving 7:0"}));
   EXPECT_EQ(core.leaving(), step::draining);
 }
 
@@ -174,7 +174,8 @@ TEST_F(WorkerLeaving, AGoodbyeIsOverOnceAndOnlyAfterItWasSaid) {
 TEST_F(WorkerLeaving, SaysNothingMoreToADispatcherAfterItsGoodbye) {
   saying_goodbye();
   EXPECT_EQ(said(after(seconds(2))), texts{}) << "a heartbeat would bring it back";
-  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"), now)),
+            (texts{"log warn dispatcher lost"}));
   EXPECT_EQ(said(connected()), texts{}) << "so would a registration";
   core.goodbye_over();
   EXPECT_EQ(said(connected()), texts{});
@@ -186,6 +187,61 @@ TEST_F(WorkerLeaving, GoesWhenItsLastTaskIsStoppedBetweenTwoLives) {
   core.task_down(task_id{7}, aborted("crash"), false, {});
   core.stop_task(second, task_id{7}, "over");
   EXPECT_EQ(core.leaving(), step::saying_goodbye);
+}
+
+// -- as its dispatcher wants it
+
+TEST_F(WorkerLeaving, LeavesAsItsDispatcherWantsAndSaysSoToWhoRunsIt) {
+  registered();
+  running(7);
+  EXPECT_EQ(said(core.heartbeat_answered(connection, heartbeat_heard{.leave = true}, now)),
+            (texts{"log info leaving", "leaving 7"}));
+  EXPECT_EQ(core.leaving(), step::draining);
+  EXPECT_EQ(core.next_deadline(), now + millis(500));
+  ends(7, 30);
+  core.end_acknowledged(task_id{7}, {});
+  EXPECT_EQ(said(core.task_down(task_id{7}, {}, false, {})), (texts{"drop 7", "goodbye 5"}));
+  EXPECT_EQ(said(core.goodbye_over()), (texts{"left as ordered"}));
+  EXPECT_EQ(said(core.leave(false, now)), (texts{"left"})) << "who runs it ends it now";
+}
+
+TEST_F(WorkerLeaving, LeavesWhereItsRegistrationIsAnsweredWithThat) {
+  connected();
+  EXPECT_EQ(said(core.registered(
+              connection, worker_registered{worker_id{5}, {seconds(1), seconds(5)}, true}, now)),
+            (texts{"log info registered", "goodbye 5"}));
+  EXPECT_EQ(said(core.goodbye_over()), (texts{"left as ordered"}));
+}
+
+TEST_F(WorkerLeaving, HearsTheOrderToLeaveManyTimesAndLeavesOnce) {
+  registered();
+  running(7);
+  core.heartbeat_answered(connection, heartbeat_heard{.leave = true}, now);
+  EXPECT_EQ(said(core.heartbeat_answered(connection, heartbeat_heard{.leave = true}, now)),
+            texts{});
+  EXPECT_EQ(core.next_deadline(), now + millis(500)) << "it has no more time";
+}
+
+TEST_F(WorkerLeaving, TellsANewDispatcherThatItLeaves) {
+  draining();
+  core.dispatcher_down(unavailable("gone"));
+  EXPECT_EQ(said(connected()), (texts{"register 5 leaving 7/70"}));
+}
+
+TEST_F(WorkerLeaving, IsStoppedByASignalWhileItLeavesAsItsDispatcherWants) {
+  registered();
+  running(7);
+  core.heartbeat_answered(connection, heartbeat_heard{.leave = true}, now);
+  EXPECT_EQ(said(core.leave(false, now)), texts{}) << "it leaves already";
+  after(millis(500));
+  EXPECT_EQ(said(core.goodbye_over()), (texts{"left"}));
+}
+
+TEST_F(WorkerLeaving, GoesAtOnceWithTheWholeServiceAlsoWhileItLeavesAsItsDispatcherWants) {
+  registered();
+  running(7);
+  core.heartbeat_answered(connection, heartbeat_heard{.leave = true}, now);
+  EXPECT_EQ(said(core.leave(true, now)), (texts{"left"}));
 }
 
 TEST_F(WorkerLeaving, PassesQuestionsOnWhileItDrains) {

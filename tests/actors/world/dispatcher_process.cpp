@@ -45,7 +45,7 @@ void dispatcher_process::begin() {
                                                     .roster = worker_roster::of(list).value()},
                                       std::move(record), time_.below(UINT64_MAX));
   carry_out(dispatcher_command::store{});
-  carry_out(core_->start());
+  carry_out(core_->start(now()));
 }
 
 void dispatcher_process::on_killed() {
@@ -189,17 +189,21 @@ void dispatcher_process::register_worker(const worker_registration& who, const c
 }
 
 void dispatcher_process::worker_heartbeat(const headrace::worker::heartbeat& what,
-                                          answered<result<std::vector<task_id>>> reply) {
+                                          answered<result<heartbeat_heard>> reply) {
   world_.traffic.count(what);
   std::vector<running_task> tasks;
   for (const auto& task : what.tasks) tasks.push_back({task.id, task.job});
-  carry_out(
-    core_->worker_heartbeat(keep({.reply = std::move(reply)}), what.id, what.life, tasks, now()));
+  carry_out(core_->worker_heartbeat(keep({.reply = std::move(reply)}), what.id, what.life, tasks,
+                                    what.leaving, now()));
 }
 
-void dispatcher_process::worker_leaves(worker_id id, incarnation life) {
-  carry_out(
-    core_->worker_leaves(keep({.reply = answered<status>{[](const status&) {}}}), id, life));
+void dispatcher_process::worker_leaves(worker_id id, incarnation life, uint32_t unfinished) {
+  carry_out(core_->worker_leaves(keep({.reply = answered<status>{[](const status&) {}}}), id, life,
+                                 unfinished, now()));
+}
+
+void dispatcher_process::drain(const drain_request& what, answered<result<worker_drains>> reply) {
+  carry_out(core_->drain_worker(keep({.reply = std::move(reply)}), what, now()));
 }
 
 // -- what the dispatcher decides ------------------------------------------------------------------
@@ -240,9 +244,10 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
                                  answered<result<worker_registered>>>)
       reply(std::get<worker_registered>(what.what));
-    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>,
-                                 answered<result<std::vector<task_id>>>>)
-      reply(std::get<heartbeat_heard>(what.what).unwanted);
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<heartbeat_heard>>>)
+      reply(std::get<heartbeat_heard>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<worker_drains>>>)
+      reply(std::get<worker_drains>(what.what));
   });
 }
 

@@ -50,8 +50,9 @@ public:
   void register_worker(const worker_registration& who, const connection_end& from,
                        answered<result<worker_registered>> reply);
   void worker_heartbeat(const headrace::worker::heartbeat& what,
-                        answered<result<std::vector<task_id>>> reply);
-  void worker_leaves(worker_id id, incarnation life);
+                        answered<result<heartbeat_heard>> reply);
+  void worker_leaves(worker_id id, incarnation life, uint32_t unfinished);
+  void drain(const drain_request& what, answered<result<worker_drains>> reply);
   void lease(const splits_request& what, answered<result<lease_answer>> reply);
   void task_ended(const task_end& what, answered<status> reply);
 
@@ -67,7 +68,8 @@ private:
   /// A request that is not answered, and what it is to the job that it is for.
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
-                 answered<result<worker_registered>>, answered<result<std::vector<task_id>>>>
+                 answered<result<worker_registered>>, answered<result<heartbeat_heard>>,
+                 answered<result<worker_drains>>>
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;

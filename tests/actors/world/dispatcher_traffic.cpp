@@ -1,5 +1,6 @@
 #include "tests/actors/world/dispatcher_traffic.hpp"
 
+#include "headrace/actors/protocol/drain_codec.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
 #include "headrace/actors/protocol/splits_codec.hpp"
@@ -69,7 +70,13 @@ void dispatcher_traffic::count(const heartbeat_heard& what) {
     auto unwanted = b.initDispatcher().initHeartbeatHeard().initUnwanted(
       static_cast<unsigned>(what.unwanted.size()));
     for (unsigned i = 0; i < unwanted.size(); ++i) unwanted.set(i, what.unwanted[i].value);
+    b.getDispatcher().getHeartbeatHeard().setLeave(what.leave);
   });
+}
+
+void dispatcher_traffic::count(const worker_drains& what) {
+  add("answers: drains",
+      [&](builder b) { write_worker_drains(b.initDispatcher().initWorkerDrains(), what); });
 }
 
 void dispatcher_traffic::count(const task_order& what, const buffer& graph) {

@@ -42,6 +42,7 @@ public:
   void count(const lease_answer& what);
   void count(const worker_registered& what);
   void count(const heartbeat_heard& what);
+  void count(const worker_drains& what);
   /// Other answers are for clients that only register or look.
   template <class Other>
   void count(const Other&) {}

@@ -60,6 +60,8 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     about.mixed = false;
     about.shards = static_cast<uint32_t>(apart.between(1, 4));
   }
+  if (simulation third{seed * 0x9e3779b97f4a7c15 + 3}; (allowed & drains) != 0)
+    kinds_ |= allowed == drains || third.one_in(8) ? drains : 0;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
 }
@@ -76,7 +78,7 @@ void disturbed_world::build() {
   for (uint64_t i = 0; i < workers; ++i)
     world_->add_worker({.per_block = t.between(100us, t.one_in(3) ? 200ms : 5ms),
                         .most_rows = t.between(1, 64),
-                        .drain = t.between(100ms, 3s)});
+                        .drain = t.between(100ms, 3s) + size_.more_time_to_drain});
   const auto trainers = world_->about.job_name.empty() ? t.between(1, 2) : t.between(1, 4);
   const auto& terms = world_->about.jobs;
   const auto bounded = t.one_in(3) ? static_cast<int64_t>(t.between(1, 64)) : 0;
@@ -251,6 +253,38 @@ void disturbed_world::repeat(const trainer_process::options& what) {
     join(0);
 }
 
+void disturbed_world::drain(worker_process& who) {
+  if (!who.alive() || who.stopped() || who.leaving() || !world_->dispatcher.alive()
+      || world_->dispatcher.stopped())
+    return;
+  say(who.name() + " is to leave");
+  disturb(who, 10s);
+  follow(who, {.which = who.about().address});
+  world_->time.after(world_->time.between(1ms, 3s), [this] {
+    auto& fresh = world_->add_worker({.per_block = 2ms, .drain = 1s + size_.more_time_to_drain});
+    say(fresh.name() + " comes in its place");
+  });
+}
+
+void disturbed_world::follow(worker_process& who, drain_request what) {
+  world_->dispatcher.drain(what, [this, &who, what](const result<worker_drains>& how) {
+    if (!how)
+      return say(who.name() + " is not drained: " + to_string(how.status()));
+    if (!how->left) {
+      auto next = what;
+      next.known = how->tasks;
+      next.life = how->life;
+      // As its answer would come to it over the network.
+      return world_->time.after(1ms, [this, &who, next] {
+        if (world_->dispatcher.alive() && !world_->dispatcher.stopped())
+          follow(who, next);
+      });
+    }
+    say(fmt::format("{} has left, with {} tasks unfinished", who.name(), how->unfinished));
+    drained_.push_back(*how);
+  });
+}
+
 void disturbed_world::befall() {
   auto& w = *world_;
   auto& t = w.time;
@@ -295,6 +329,8 @@ void disturbed_world::befall() {
         say(fresh.name() + " comes in its place");
       });
     });
+  if (kind(drains))
+    what.push_back([&, this] { drain(w.workers[t.below(w.workers.size())]); });
   if (kind(worker_joins))
     what.push_back([this] { say(world_->add_worker({.per_block = 1ms}).name() + " joins"); });
   if (kind(trainer_deaths))

@@ -33,7 +33,8 @@ public:
     repetitions = 1 << 14,        ///< a job repeats, and trainers join late
     shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
     rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
-    every = (1 << 17) - 1,
+    drains = 1 << 17,             ///< the dispatcher is asked to have a worker leave
+    every = (1 << 18) - 1,
   };
   /// How much of everything there is.
   struct scale {
@@ -42,6 +43,7 @@ public:
     duration shortest_pause{}; ///< of a trainer
     duration faults_within = std::chrono::seconds{20};
     duration longest_fault = std::chrono::seconds{25};
+    duration more_time_to_drain{}; ///< of a worker that leaves
   };
   /// For very many worlds: about a thousand events each.
   static constexpr scale small() {
@@ -58,6 +60,8 @@ public:
   /// Runs until all is over, or the last wait should be.
   void run();
   const std::vector<violation>& judged() { return judge_->all(); }
+  /// Of workers that were to leave: what the dispatcher said when they had left.
+  const std::vector<worker_drains>& drained() const noexcept { return drained_; }
   const world& the_world() const noexcept { return *world_; }
   uint64_t events() const noexcept { return world_->time.events(); }
   /// What there was and what befell it, a line each.
@@ -69,6 +73,9 @@ private:
   /// Now and then: whether a stream is granted less than its share for long.
   void look_at_credit();
   void cut_something();
+  void drain(worker_process& who);
+  /// Asks how far it is until it has left, as a client does.
+  void follow(worker_process& who, drain_request what);
   void kill_dispatcher(bool keeps_state);
   void repeat(const trainer_process::options& what);
   void stop_something();
@@ -89,6 +96,7 @@ private:
   std::vector<std::string> story_;
   std::map<const trainer_process*, int> starved_; ///< how often in turn
   std::vector<std::string> starving_;
+  std::vector<worker_drains> drained_;
   duration worker_timeout_{};
   time_point began_{};
 };

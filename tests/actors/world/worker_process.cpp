@@ -22,7 +22,7 @@ void worker_process::on_started() {
     [this](connection_end at) { world_.dispatcher.accepted(at); },
     control_peer::events{
       .up = [this] { carry_out(core_->dispatcher_up(now())); },
-      .down = [this](const status& why) { carry_out(core_->dispatcher_down(why)); },
+      .down = [this](const status& why) { carry_out(core_->dispatcher_down(why, now())); },
       .failed = [this](const status& why) { carry_out(core_->dispatcher_unreached(why)); }});
 }
 
@@ -188,13 +188,14 @@ void worker_process::carry_out(const worker::heartbeat& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.worker_heartbeat(what, [this, what, reply](const result<std::vector<task_id>>& answer) {
-        reply(
-          [this, what, answer] { carry_out(core_->heartbeat_answered(what.connection, answer)); });
+      d.worker_heartbeat(what, [this, what, reply](const result<heartbeat_heard>& answer) {
+        reply([this, what, answer] {
+          carry_out(core_->heartbeat_answered(what.connection, answer, now()));
+        });
       });
     },
     [this, over = what.connection] {
-      carry_out(core_->heartbeat_answered(over, deadline_exceeded("no answer")));
+      carry_out(core_->heartbeat_answered(over, deadline_exceeded("no answer"), now()));
     });
 }
 
@@ -232,7 +233,7 @@ void worker_process::carry_out(const worker::say_goodbye& what) {
   request(
     dispatcher_->get(), what.limit,
     [this, &d, what](replier reply) {
-      d.worker_leaves(what.id, what.life);
+      d.worker_leaves(what.id, what.life, what.unfinished);
       reply([this] { carry_out(core_->goodbye_over()); });
     },
     [this] { carry_out(core_->goodbye_over()); });

@@ -27,10 +27,12 @@ public:
   worker_process(world& in, std::string name, options what);
 
   const options& about() const noexcept { return options_; }
-  bool leaving() const noexcept { return leaving_; }
+  bool leaving() const noexcept {
+    return leaving_ || (core_ && core_->leaving() != worker_core::step::staying);
+  }
   size_t tasks() const noexcept { return tasks_.size(); }
   /// Since the world began, and in one life.
-  bool there_from_the_start() const { return alive() && !leaving_ && starts_ == 1 && first_; }
+  bool there_from_the_start() const { return alive() && !leaving() && starts_ == 1 && first_; }
   /// SIGTERM.
   void leave();
   /// A task's actor dies, and its next one goes on; or its runner does.
@@ -88,6 +90,7 @@ private:
   void carry_out(const worker::count_stuck&) {}
   void carry_out(const worker::report_stuck&) {}
   void carry_out(const worker::report_other_version&) {}
+  void carry_out(const worker::report_no_dispatcher&) {}
   void carry_out(const worker::left& what);
 
   void carry_out(task_id id, const produce::commands& what);

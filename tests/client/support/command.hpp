@@ -19,13 +19,19 @@ struct outcome {
   std::string text;
 };
 
-inline child_process start_command(std::vector<std::string> arguments, bool merge_stderr = false) {
+/// `environment`: `NAME=value`, beside this process's.
+inline child_process start_command(std::vector<std::string> arguments, bool merge_stderr = false,
+                                   std::vector<std::string> environment = {}) {
   arguments.insert(arguments.begin(), test::headrace_program());
-  return child_process::start({.argv = std::move(arguments), .merge_stderr = merge_stderr}).value();
+  return child_process::start({.argv = std::move(arguments),
+                               .environment = std::move(environment),
+                               .merge_stderr = merge_stderr})
+    .value();
 }
 
-inline outcome run_command(std::vector<std::string> arguments) {
-  auto process = start_command(std::move(arguments), true);
+inline outcome run_command(std::vector<std::string> arguments,
+                           std::vector<std::string> environment = {}) {
+  auto process = start_command(std::move(arguments), true, std::move(environment));
   outcome out{};
   while (auto line = process.read_line(command_patience)) out.text += *line + "\n";
   out.code = static_cast<exit_code>(process.wait(command_patience).value().as_exit_code());

@@ -19,13 +19,13 @@ from .configs import DispatcherConfig, WorkerConfig
 from .distributing import distribute, from_dataset_id, register_dataset
 from .policies import SHARD_HINT, CrossTrainerCache, ShardingPolicy
 from .securing import secure
-from .servers import DispatchServer, WorkerServer, status
+from .servers import DispatchServer, WorkerServer, drain_worker, status
 
 COMPRESSION_AUTO = "AUTO"
 COMPRESSION_NONE = None
 
 __all__ = [
     "COMPRESSION_AUTO", "COMPRESSION_NONE", "CrossTrainerCache", "DispatchServer", "DispatcherConfig", "SHARD_HINT",
-    "ShardingPolicy", "WorkerConfig", "WorkerServer", "distribute", "from_dataset_id", "register_dataset", "secure",
-    "status",
+    "ShardingPolicy", "WorkerConfig", "WorkerServer", "distribute", "drain_worker", "from_dataset_id", "register_dataset",
+    "secure", "status",
 ]

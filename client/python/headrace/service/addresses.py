@@ -8,7 +8,9 @@ from .._values import integer
 
 
 def without_scheme(address: Any, argument: str) -> str:
-    """``host:port`` of an address with any scheme or none."""
+    """``host:port`` of an address with any scheme or none. None: empty, which is HEADRACE_SERVICE to the engine."""
+    if address is None:
+        return ""
     if not isinstance(address, str):
         raise TypeError(f"{argument} must be a str, not {type(address).__name__}: {address!r}")
     if not address:
@@ -17,9 +19,11 @@ def without_scheme(address: Any, argument: str) -> str:
 
 
 def address_of(service: Any) -> str:
-    """Of what `distribute` and others take as `service`: an address, or a pair of a protocol and one."""
+    """Of what `distribute` and others take as `service`: an address, a pair of a protocol and one, or None."""
     if isinstance(service, tuple) and len(service) == 2:
         service = service[1]
+    if service is None:
+        return ""
     if not isinstance(service, str):
         raise TypeError(f"service must be a str, not {type(service).__name__}: {service!r}")
     if not service:

@@ -65,25 +65,31 @@ class DispatcherConfig(NamedTuple):
 class WorkerConfig(NamedTuple):
     """How a worker runs. The first eight fields are those of tf.data; milliseconds throughout.
 
-    dispatcher_address: ``host:port``, with any scheme or none. worker_address: what trainers are told, ``host`` or
-    ``host:port``. port: from which trainers read; 0: any free port. worker_tags: labels that jobs may ask for.
+    dispatcher_address: ``host:port``, with any scheme or none; None: what the environment variable HEADRACE_SERVICE names.
+    worker_address: what trainers are told, ``host`` or ``host:port``. port: from which trainers read; 0: any free port.
+    data_transfer_address, data_transfer_port: these two by their other names (a worker has one port, which is that of its
+    data); ``host:%dts_port%`` is the host with the port that it got. worker_tags: labels that jobs may ask for.
+    heartbeat_interval_ms: how often the worker speaks to its dispatcher: by default as often as that asks for, and never
+    less often than twice in the dispatcher's ``worker_timeout_ms``.
+    dispatcher_timeout_ms: how long the dispatcher may not answer (3,600,000): then ``join`` raises
+    ``DeadlineExceededError``. A dispatcher that refuses the worker has answered.
+    shutdown_quiet_period_ms: how long ``stop`` may take to give trainers what was begun for them (0: half a second); it
+    takes no longer than that needs.
     python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
     many processes (as many as there are CPUs), the memory of each, and the time of one call. A call that takes more is
     that element's error, and its process is replaced.
     python_from_anyone: run the Python functions of everybody who reaches the dispatcher. Without it, and without TLS, a
     worker runs only those of datasets that programs of its own user distributed on this host.
-    heartbeat_interval_ms, dispatcher_timeout_ms: the dispatcher decides these here, and a worker waits for its
-    dispatcher as long as it lives; a warning says so.
 
-    ``cross_trainer_cache_size_bytes``, ``snapshot_max_chunk_size_bytes``, ``shutdown_quiet_period_ms`` and other
-    transfer protocols are not in this release: a server that is given them raises ``UnimplementedError``;
+    ``cross_trainer_cache_size_bytes``, ``snapshot_max_chunk_size_bytes`` and transfer protocols other than ``"grpc"``
+    (which is a name here) are not in this release: a server that is given them raises ``UnimplementedError``;
     ``TypeError`` and ``ValueError`` name the field that is wrong.
 
     >>> WorkerConfig("localhost:5050", worker_tags=["gpu"]).dispatcher_address
     'localhost:5050'
     """
 
-    dispatcher_address: str
+    dispatcher_address: str | None
     worker_address: str | None = None
     port: int = 0
     protocol: str | None = "grpc"
@@ -168,9 +174,7 @@ _CHECKS: dict[str, _Check] = {
 #: What this release has not, unless it is left at these values.
 _MISSING: dict[str, tuple[Any, ...]] = {
     "worker_max_concurrent_snapshots": (), "deployment_mode": ("REMOTE",),
-    "data_transfer_protocol": ("", "grpc"), "data_transfer_address": ("",), "data_transfer_port": (0,),
-    "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
-    "shutdown_quiet_period_ms": (0,),
+    "data_transfer_protocol": ("", "grpc"), "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
 }
 
 
@@ -178,10 +182,13 @@ def check(config: DispatcherConfig | WorkerConfig) -> None:
     """Raises for a field of a wrong type or value, and for one that this release does not have."""
     what = type(config).__name__
     for field, value in config._asdict().items():
-        if value is None and (field == "protocol" or type(config)._field_defaults.get(field, "") is None):
+        if value is None and (field in ("protocol", "dispatcher_address") or type(config)._field_defaults.get(field, "") is None):
             continue
         _CHECKS.get(field, _text)(value, f"{what}: {field}")
     for field, harmless in _MISSING.items():
         value = getattr(config, field, None)
         if value is not None and value not in harmless:
             raise UnimplementedError(f"{what}: this release has no {field} (it is {value!r})")
+    if isinstance(config, WorkerConfig) and config.port and config.data_transfer_port not in (0, config.port):
+        raise ValueError(f"WorkerConfig: port is {config.port} and data_transfer_port is {config.data_transfer_port}; a "
+                         "worker has one port, that from which trainers read: one of them would be right")

@@ -89,7 +89,7 @@ def _compression(compression: Any) -> str:
     raise ValueError(f"compression must be \"AUTO\", \"SNAPPY\" or None, not {compression!r}")
 
 
-def distribute(processing_mode: Any, service: Any, job_name: str | None = None, consumer_index: int | None = None,
+def distribute(processing_mode: Any, service: Any = None, job_name: str | None = None, consumer_index: int | None = None,
                num_consumers: int | None = None, max_outstanding_requests: int | None = None,
                data_transfer_protocol: str | None = None, compression: str | None = "AUTO",
                cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
@@ -99,7 +99,8 @@ def distribute(processing_mode: Any, service: Any, job_name: str | None = None, 
     """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
-    service: the dispatcher, ``host:port`` with any scheme or none.
+    service: the dispatcher, ``host:port`` with any scheme or none. None, here and wherever a service is asked for: what the
+    environment variable HEADRACE_SERVICE names.
     job_name: consumers with the same job name and dataset share its elements: the n-th iteration of each reads the job's
     n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must ask for the
     same processing mode and target workers.

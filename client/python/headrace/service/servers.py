@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from typing import Any
 
 from .. import _core, _lifetime, _pool, _vouching
@@ -42,7 +41,8 @@ class _Ending:
         self._why: tuple[int, str] | None = None
 
     def fail(self, code: int, message: str) -> None:
-        self._why = (code, message)
+        # Without a code it has left its service, as that wanted.
+        self._why = (code, message) if code else None
         self.over.set()
 
     def check(self) -> None:
@@ -77,7 +77,8 @@ class _Server:
     def join(self) -> None:
         """Waits until the server is stopped, by another thread or Ctrl-C.
 
-        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version.
+        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version, and
+        ``DeadlineExceededError`` if that did not answer for ``dispatcher_timeout_ms``.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.stop()
@@ -219,7 +220,7 @@ class WorkerServer(_Server):
     def __init__(self, config: WorkerConfig, start: bool = True) -> None:
         if not isinstance(config, WorkerConfig):
             raise TypeError(f"config must be a WorkerConfig, not {type(config).__name__}")
-        if not config.dispatcher_address:
+        if config.dispatcher_address == "":
             raise ValueError("WorkerConfig: dispatcher_address must not be empty")
         check(config)
         self._config = config
@@ -227,22 +228,20 @@ class WorkerServer(_Server):
 
     def _launch(self, ending: _Ending) -> Any:
         c = self._config
-        for field in ("heartbeat_interval_ms", "dispatcher_timeout_ms"):
-            if getattr(c, field) is not None:
-                warnings.warn(f"WorkerConfig: {field} has no effect: the dispatcher decides how often workers speak, "
-                              "and workers wait for it as long as they live", stacklevel=4)
         advertised = {}
-        if c.worker_address:
-            where = without_scheme(c.worker_address, "worker_address").replace(":%port%", "")
-            advertised = {"advertise_data" if ":" in where else "advertise_host": where}
+        for field in ("worker_address", "data_transfer_address"):
+            if getattr(c, field):
+                where = without_scheme(getattr(c, field), field).replace(":%port%", "").replace(":%dts_port%", "")
+                advertised = {"advertise_data" if ":" in where else "advertise_host": where}
         limits = _pool.Limits(c.python_processes, c.python_memory_bytes,
                               c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None)
         # With TLS, whoever speaks to the dispatcher has a certificate.
         from_anyone = c.python_from_anyone or bool(c.tls_cert)
         self._pool = _pool.Pool(limits) if from_anyone else _pool.Pool(limits, _vouching.check)
-        return _core.start_worker(_endpoint(c, data_port=c.port, **advertised),
+        return _core.start_worker(_endpoint(c, data_port=c.port or c.data_transfer_port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
-                                  list(c.worker_tags or []), self._pool, ending.fail)
+                                  list(c.worker_tags or []), self._pool, ending.fail, _ms(c.heartbeat_interval_ms),
+                                  _ms(c.dispatcher_timeout_ms), c.shutdown_quiet_period_ms)
 
     def start(self) -> None:
         """Starts the server. Raises an ``OpError`` if it cannot (a port in use).
@@ -257,7 +256,7 @@ class WorkerServer(_Server):
         dispatcher = without_scheme(self._config.dispatcher_address, "dispatcher_address")
         try:
             while not self._is_over() and (left := limit - time.monotonic()) > 0:
-                alive = [w["address"] for w in status(dispatcher, timeout=1)["workers"] if w["alive"]]
+                alive = [w["address"] for w in status(dispatcher or None, timeout=1)["workers"] if w["alive"]]
                 if self.address in alive:
                     return
                 try:
@@ -272,7 +271,8 @@ class WorkerServer(_Server):
 
     def _end(self, running: Any) -> None:
         # What it runs was told to end, when the processes are killed in which that may hang.
-        if not running.stop(_MOMENT) and self._pool is not None:
+        moment = max(_MOMENT, self._config.shutdown_quiet_period_ms / 1000)
+        if not running.stop(moment) and self._pool is not None:
             self._pool.stop()
         running.stop(None)
         pool, self._pool = self._pool, None
@@ -299,7 +299,7 @@ class WorkerServer(_Server):
         """
         if self._ending is not None:
             self._ending.check()
-        told = status(self._config.dispatcher_address)
+        told = status(self._config.dispatcher_address or None)
         mine = {w["worker"] for w in told["workers"] if w["address"] == self.address}
         return sum(1 for job in told["jobs"] for task in job["tasks"]
                    if task["worker"] in mine and task["state"] in ("starting", "running"))
@@ -308,8 +308,8 @@ class WorkerServer(_Server):
         return self.num_tasks()
 
 
-def status(service: str, timeout: float = 5.0) -> dict[str, Any]:
-    """What a service is doing: what ``headrace status`` shows, by the same names.
+def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
+    """What a service is doing: what ``headrace status`` shows, by the same names. None: that of HEADRACE_SERVICE.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
 
@@ -319,3 +319,22 @@ def status(service: str, timeout: float = 5.0) -> dict[str, Any]:
     """
     out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
     return out
+
+
+def drain_worker(service: str, worker: str, timeout: float = 60.0) -> None:
+    """Has a worker leave its service in order and waits until it has: what ``headrace drain`` does.
+
+    It gets no new tasks, gives trainers what it has begun (for as long as its ``headrace worker --drain`` says) and
+    gives others the rest; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
+    ``status`` has them; a number is hexadecimal.
+
+    Raises ``NotFoundError``, which names the workers that there are, ``UnavailableError`` if nobody answers,
+    ``DeadlineExceededError`` if it has not left within ``timeout`` seconds (it goes on leaving), and ``AbortedError`` if
+    it was lost, or had to end before all that it had begun was given.
+
+    >>> with DispatchServer() as dispatcher, WorkerServer(WorkerConfig(dispatcher.target)) as worker:
+    ...     drain_worker(dispatcher.target, worker.address)
+    ...     status(dispatcher.target)["workers"][0]["state"]
+    'left'
+    """
+    _core.drain_worker(without_scheme(service, "service"), worker, timeout)

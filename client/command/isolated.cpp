@@ -1,0 +1,173 @@
+#include "headrace/client/command/isolated.hpp"
+
+#include "headrace/client/command/past_variable.hpp"
+#include "headrace/client/command/port_file.hpp"
+#include "headrace/client/command/settle.hpp"
+#include "headrace/runtime/node/address.hpp"
+#include "headrace/runtime/process/exit_code.hpp"
+#include "headrace/runtime/process/process_parent.hpp"
+#include "headrace/runtime/process/process_team.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <map>
+#include <unistd.h>
+
+namespace headrace::command {
+
+namespace {
+
+/// This program, also where its file was replaced meanwhile.
+std::string this_program() {
+  std::string out(4096, '\0');
+  const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
+  if (n <= 0 || static_cast<size_t>(n) == out.size())
+    return "/proc/self/exe";
+  out.resize(static_cast<size_t>(n));
+  return ::access(out.c_str(), X_OK) == 0 ? out : "/proc/self/exe";
+}
+
+class isolated_cluster {
+public:
+  isolated_cluster(const isolated_options& options, const logger& log, int log_file)
+    : options_(options),
+      log_(log),
+      log_file_(log_file),
+      port_(options.endpoint.port),
+      team_({.path = "up", .on_end = [this](const std::string& id, const process_end& how) {
+               log_.warn("a process ended", {{"process", id}, {"how", to_string(how)}});
+             }}) {}
+
+  team_end run() {
+    add("dispatcher", restart_policy::permanent, port_, "--port", options_.dispatcher_flags);
+    return team_.run();
+  }
+
+private:
+  /// A server: `port` is the one that it has had, or is to have.
+  void add(const std::string& id, restart_policy restart, uint16_t port, const char* port_flag,
+           const std::vector<std::string>& flags) {
+    auto& of = servers_[id];
+    of.port = port;
+    const auto role = id.substr(0, id.find(' '));
+    const auto how = team_.add(
+      {.id = id,
+       .restart = restart,
+       .program =
+         [this, &of, role, port_flag, flags](const process_past& past) {
+           child_options out{.argv = {this_program(), role, "--no-restart",
+                                      fmt::format("{}={}", port_flag, of.port)}};
+           if (role == "worker")
+             out.argv.push_back("--dispatcher=" + dispatcher_);
+           out.argv.insert(out.argv.end(), flags.begin(), flags.end());
+           out.environment = no_variables();
+           out.environment.push_back(past_variable(past));
+           return out;
+         },
+       .on_line = [this, &of, id, role](const std::string& line) { said(of, id, role, line); },
+       .is_final =
+         [this, &of](const process_end& how) {
+           // Somebody else has its port now: any other one will do for a worker.
+           if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
+               && &of != &servers_.at("dispatcher"))
+             of.port = 0;
+           // What it was told cannot be done.
+           return !of.listened && how != process_end{} && !is_restarted(how);
+         }});
+    if (!how)
+      log_.error("a process was not started", {{"process", id}, {"why", to_string(how)}});
+  }
+
+  struct server {
+    uint16_t port = 0;
+    bool listened = false; ///< in some life
+  };
+
+  void said(server& of, const std::string& id, const std::string& role, const std::string& line) {
+    const auto words = role + " listening on ";
+    if (!line.starts_with(words)) {
+      const auto whole = line + "\n";
+      // Nobody is left to hear that this cannot be written.
+      [[maybe_unused]] const auto n = ::write(log_file_, whole.data(), whole.size());
+      return;
+    }
+    const auto address = line.substr(words.size());
+    if (const auto where = parse_address(address))
+      of.port = where->port;
+    const bool first = !std::exchange(of.listened, true);
+    log_.info("a process listens", {{"process", id}, {"address", address}});
+    if (!first)
+      return;
+    if (role == "dispatcher")
+      begin_workers(address, of.port);
+    else
+      --silent_;
+    if (silent_ == 0)
+      say_where();
+  }
+
+  void begin_workers(const std::string& address, uint16_t port) {
+    told_ = address;
+    port_ = port;
+    // What others are told may not lead back here, through address translation for one.
+    const auto& host = options_.endpoint.host;
+    dispatcher_ = host_and_port(!is_wildcard(host) ? host
+                                : host == "::"     ? "::1"
+                                                   : "127.0.0.1",
+                                port);
+    silent_ = options_.workers;
+    for (int i = 1; i <= options_.workers; ++i)
+      add(fmt::format("worker {}", i), restart_policy::transient, 0, "--data-port",
+          options_.worker_flags);
+  }
+
+  void say_where() {
+    if (!options_.port_file.empty())
+      if (const auto how = write_port_file(options_.port_file, port_); !how)
+        log_.error("--port-file", {{"why", how.message()}});
+    std::printf("dispatcher listening on %s\n", told_.c_str());
+    std::fflush(stdout);
+  }
+
+  const isolated_options& options_;
+  logger log_;
+  int log_file_;
+  uint16_t port_;
+  std::string told_;       ///< the dispatcher's address
+  std::string dispatcher_; ///< as its workers reach it
+  int silent_ = -1;        ///< workers that do not listen yet
+  std::map<std::string, server> servers_;
+  process_team team_;
+};
+
+int fail(const status& why) {
+  std::fprintf(stderr, "headrace up: %s\n", why.message().c_str());
+  return static_cast<int>(exit_code_of(why));
+}
+
+} // namespace
+
+int run_isolated(const isolated_options& options) {
+  const auto log = logger::open(options.log);
+  if (!log)
+    return fail(log.status());
+  int file = STDERR_FILENO;
+  if (!options.log.file.empty())
+    file = ::open(options.log.file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    return fail(invalid_argument("cannot write " + options.log.file));
+  const auto end = isolated_cluster{options, *log, file}.run();
+  if (end.why.ok())
+    return static_cast<int>(exit_code::ok);
+  auto text = fmt::format("headrace up: all ends, as {} ended: {}\n{}\n", end.member,
+                          to_string(end.last), end.why.message());
+  for (size_t i = 0; i < end.lines.size(); ++i)
+    text += (i == 0 ? "what it wrote last:\n  " : "  ") + end.lines[i] + "\n";
+  std::fputs(text.c_str(), stderr);
+  const auto code = end.last.as_exit_code();
+  return code != 0 ? code : static_cast<int>(exit_code::failure);
+}
+
+} // namespace headrace::command

@@ -1,0 +1,77 @@
+#include "headrace/client/command/setting_flags.hpp"
+
+#include "headrace/client/command/option_values.hpp"
+
+#include <utility>
+
+namespace headrace::command {
+namespace {
+
+/// Keeps what was written for a setting, if it is right.
+void take(const setting& what, server_kind kind, const texts& written, given_settings& into) {
+  auto scratch = defaults_of(kind);
+  if (auto how = what.value.set(scratch, written); !how)
+    throw CLI::ValidationError{what.flag(), how.message()};
+  into.values[what.name] = written;
+}
+
+CLI::Option* add_flag(CLI::App& app, const setting& what, server_kind kind, given_settings& into) {
+  switch (what.value.form) {
+  case setting_value::shape::flag:
+    return app.add_flag_function(
+      what.flag(),
+      [&what, kind, &into](int64_t count) {
+        take(what, kind, {count > 0 ? "true" : "false"}, into);
+      },
+      what.help);
+  case setting_value::shape::list: {
+    auto* option =
+      app
+        .add_option_function<texts>(
+          what.flag(), [&what, kind, &into](const texts& all) { take(what, kind, all, into); },
+          what.help)
+        ->allow_extra_args(false);
+    return what.by_commas ? option->delimiter(',') : option;
+  }
+  default:
+    return app.add_option_function<std::string>(
+      what.flag(),
+      [&what, kind, &into](const std::string& text) { take(what, kind, {text}, into); }, what.help);
+  }
+}
+
+} // namespace
+
+void add_setting_flags(CLI::App& app, server_kind kind, given_settings& into) {
+  app
+    .add_option("--config", into.file,
+                "TOML file with more of these settings, by their names (with _ for -); the command "
+                "line goes before it, and it before the environment (HEADRACE_PORT and so on)")
+    ->type_name("FILE");
+  const auto defaults = defaults_of(kind);
+  for (const auto* what : settings_of(kind)) {
+    auto* option = add_flag(app, *what, kind, into);
+    if (!what->group.empty())
+      option->group(what->group);
+    if (what->value.form == setting_value::shape::flag)
+      continue;
+    option->type_name(what->value.type);
+    if (const auto held = what->value.get(defaults))
+      option->default_str(held->front());
+    else
+      option->description(what->help + "; default: " + what->not_set);
+  }
+}
+
+void add_settings(CLI::App& app, server_kind kind, std::function<void(const settled&)> use) {
+  auto given = std::make_shared<given_settings>();
+  add_setting_flags(app, kind, *given);
+  app.callback([given, kind, use = std::move(use)] {
+    const auto out = settle(kind, *given, environment_of_process());
+    if (!out)
+      throw CLI::ValidationError{out.status().message()};
+    use(*out);
+  });
+}
+
+} // namespace headrace::command

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "headrace/client/command/server_settings.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::command {
+
+using texts = std::vector<std::string>;
+
+/// How a setting's value is written, and where it goes.
+struct setting_value {
+  /// In a file: a number and a flag stand there without quotation marks, too.
+  enum class shape : uint8_t { text, number, flag, list };
+
+  std::string type; ///< for people: `TIME`
+  shape form = shape::text;
+  /// Reads what was written (one text, unless it is a list) and puts it in its place; an error says
+  /// what is wrong with it and what would be right, and changes nothing.
+  std::function<status(server_settings&, const texts&)> set;
+  /// What holds, as `set` reads it; nullopt: nothing is set.
+  std::function<std::optional<texts>(const server_settings&)> get;
+};
+
+// -- makers: `at` finds the place ---------------------------------------------------------
+
+template <class T>
+using place = std::function<T&(server_settings&)>;
+
+/// Any text; empty is none.
+setting_value text_value(std::string type, place<std::string> at);
+/// As above, but not empty: `what` it would name.
+setting_value name_value(std::string type, place<std::string> at, std::string what);
+/// `host:port`.
+setting_value address_value(place<std::string> at);
+/// `host:port`, or empty: none.
+setting_value address_or_none_value(place<std::string> at);
+setting_value list_value(std::string type, place<texts> at);
+/// Of the workers that may come.
+setting_value roster_value(place<texts> at);
+setting_value flag_value(place<bool> at);
+setting_value port_value(place<uint16_t> at);
+setting_value bytes_value(place<uint64_t> at);
+setting_value count_value(place<size_t> at);
+/// From `least` to `most`.
+setting_value number_value(place<int> at, int least, int most);
+/// Longer than nothing.
+setting_value time_value(place<duration> at);
+/// As above, or `never`, which is none. `least`: what is the least that is a time.
+setting_value time_or_never_value(place<std::optional<duration>> at, duration least);
+/// Longer than nothing; where there is none, nothing is shown.
+setting_value optional_time_value(place<std::optional<duration>> at);
+setting_value log_level_value(place<log_level> at);
+setting_value log_format_value(place<log_format> at);
+
+} // namespace headrace::command
