@@ -137,6 +137,7 @@ struct worker_server::impl {
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
+    options.on_not_listed = from.on_not_listed;
     options.drain = from.drain;
     options.on_left = from.on_left;
     role = start_worker(here, options, *where, router, from.log, from.on_failed);
@@ -194,7 +195,7 @@ void local_cluster::add_worker() {
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
-  about.on_failed = options_.on_failed;
+  about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;
   about.beside = here_;
   about.log = options_.log;

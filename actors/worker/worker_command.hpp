@@ -172,16 +172,23 @@ struct report_other_version {
   status why;
 };
 
+/// The dispatcher's list has no place for this worker: to try again would not help. Issued once for
+/// each such answer.
+struct report_not_listed {
+  status why;
+};
+
 /// The worker has left, or has no one to take leave of: its tasks are to be stopped. `ordered`: who
 /// runs it did not ask for that, and is to hear of it.
 struct left {
   bool ordered = false;
 };
 
-using command = std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end,
-                             say_goodbye, renew_dispatcher, run_task, stop_task, name_readers,
-                             drop_task, give_splits, tell_leaving, fail_streams, close_streams,
-                             count_stuck, report_stuck, report_other_version, left>;
+using command =
+  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
+               renew_dispatcher, run_task, stop_task, name_readers, drop_task, give_splits,
+               tell_leaving, fail_streams, close_streams, count_stuck, report_stuck,
+               report_other_version, report_not_listed, left>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

@@ -269,6 +269,11 @@ void worker_state::carry_out(const worker::report_other_version& x) {
     options_.on_other_version(x.why);
 }
 
+void worker_state::carry_out(const worker::report_not_listed& x) {
+  if (options_.on_not_listed)
+    options_.on_not_listed(x.why);
+}
+
 void worker_state::carry_out(const worker::left& x) {
   if (auto stop = std::exchange(stop_tasks_, {}))
     stop();

@@ -160,6 +160,7 @@ private:
   bool up_ = false;
   uint64_t connection_ = 0; ///< to the dispatcher, counted
   status unreached_;        ///< why the last attempt to connect failed
+  status refused_;          ///< the last answer to a registration, if others have its place
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;

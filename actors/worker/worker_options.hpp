@@ -27,6 +27,9 @@ struct worker_options {
   /// Told that the dispatcher is of another major version: trying again would not help. May be
   /// empty.
   std::function<void(const status&)> on_other_version;
+  /// Told that the dispatcher has a list of workers, and no place in it for this one: trying again
+  /// would not help. May be empty.
+  std::function<void(const status&)> on_not_listed;
   /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
   /// be empty.
   std::function<void()> on_left;

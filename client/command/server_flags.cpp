@@ -243,8 +243,9 @@ void end_process(const std::string& name, const status& why, exit_code code) {
 std::function<void(const status&)> end_process_as(std::string name) {
   return [name = std::move(name)](const status& why) {
     end_process(name, why,
-                why.code() == status_code::resource_exhausted ? exit_code::stuck_thread
-                                                              : exit_code::internal);
+                why.code() == status_code::resource_exhausted  ? exit_code::stuck_thread
+                : why.code() == status_code::permission_denied ? exit_code::failure
+                                                               : exit_code::internal);
   };
 }
 

@@ -67,6 +67,9 @@ def run(arguments: list[str]) -> int:
     except FailedPreconditionError as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
         return _VERSION_MISMATCH
+    except OpError as e:  # it is none of the dispatcher's workers
+        print(f"headrace: worker: {e}", file=sys.stderr)
+        return 1
     finally:
         server.stop()
     return 0

@@ -111,6 +111,9 @@ public:
   std::string operator()(const worker::report_other_version& x) const {
     return fmt::format("other version {}", x.why.message());
   }
+  std::string operator()(const worker::report_not_listed& x) const {
+    return fmt::format("not listed {}", x.why.message());
+  }
   std::string operator()(const worker::left& x) const {
     return x.ordered ? "left as ordered" : "left";
   }
