@@ -206,6 +206,13 @@ TEST(Isolate, EndsAtOnceWhereItsPortIsInUse) {
   EXPECT_EQ(up.wait(patience).value().code, static_cast<int>(exit_code::cannot_listen));
 }
 
+TEST(Isolate, EndsAtOnceWhereItsDispatchersListDoesNotHaveItsWorkers) {
+  auto up = isolated::start({"--worker-addresses", "elsewhere"});
+  EXPECT_TRUE(up.read_until("all ends, as worker 1 ended", patience));
+  EXPECT_TRUE(up.read_until("headrace worker: the worker at 127.0.0.1:", patience));
+  EXPECT_EQ(up.wait(patience).value().code, static_cast<int>(exit_code::failure));
+}
+
 TEST(Isolate, GoesNotTogetherWithNoRestart) {
   const auto how = run_command({"up", "--isolate", "--no-restart"});
   EXPECT_EQ(how.code, exit_code::usage);
