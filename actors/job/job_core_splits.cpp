@@ -1,8 +1,9 @@
 #include "headrace/actors/job/job_core.hpp"
+#include "headrace/actors/job/waiting_leases.hpp"
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 namespace headrace {
 
@@ -66,8 +67,25 @@ void job_core::close(repetition& r, task_id task, const unread_splits& what) {
 void job_core::settle(repetition& r) {
   const auto number = r.state.repetition();
   auto& questions = connected_[number].leases;
-  std::set<task_id> blocked;
-  for (const auto& waiting : questions) blocked.insert(waiting.what.task);
+  waiting_leases waiting;
+  for (const auto& one : questions) waiting.add(one.what);
+  const auto erase = [&](auto at) {
+    waiting.remove(at->what);
+    return questions.erase(at);
+  };
+  const auto give = [&](auto at, const std::vector<split_assigner::leased_to>& given) {
+    std::vector<job_record::fact> facts;
+    lease_answer out{given.front().splits};
+    for (const auto& one : given) {
+      facts.push_back({number, split_assigner::fact{one}});
+      if (one.continues)
+        out.more.push_back(*one.splits);
+    }
+    commit(std::move(facts));
+    r.splits.keep_pace(given, now_);
+    answer(at->request, std::move(out));
+    return erase(at);
+  };
   // One answer can make others possible, so again from the start until nothing changes.
   for (bool progress = true; progress;) {
     progress = false;
@@ -77,28 +95,26 @@ void job_core::settle(repetition& r) {
       const auto worker = r.state.tasks().at(at->what.task).worker.data_address;
       if (const auto why = r.splits.refused(at->what, worker); !why.ok()) {
         answer(at->request, why);
-        blocked.erase(at->what.task);
-        at = questions.erase(at);
+        at = erase(at);
         progress = true;
-        continue;
-      }
-      const auto given = r.splits.decide(at->what, blocked, now_);
-      if (given.empty()) {
+      } else if (auto given = r.splits.decide(at->what, waiting.beside(at->what), now_);
+                 !given.empty()) {
+        at = give(at, given);
+        progress = true;
+      } else {
         ++at;
-        continue;
       }
-      std::vector<job_record::fact> facts;
-      lease_answer out{given.front().splits};
-      for (const auto& one : given) {
-        facts.push_back({number, split_assigner::fact{one}});
-        if (one.continues)
-          out.more.push_back(*one.splits);
-      }
-      commit(std::move(facts));
-      r.splits.keep_pace(given, now_);
-      answer(at->request, std::move(out));
-      blocked.erase(at->what.task);
-      at = questions.erase(at);
+    }
+    if (progress)
+      continue;
+    if (const auto given = waiting.give_way(r.splits, now_); !given.empty()) {
+      const auto& [task, source, pass, which, splits, continues] = given.front();
+      give(std::ranges::find_if(questions,
+                                [&](const auto& one) {
+                                  return one.what.task == task && one.what.source == source
+                                         && one.what.pass == pass;
+                                }),
+           given);
       progress = true;
     }
   }

@@ -160,7 +160,7 @@ uint64_t split_assigner::size_of(const group_state& g, task_id task, bool has_en
 }
 
 std::vector<split_assigner::leased_to> split_assigner::decide(const lease_request& wanted,
-                                                              const std::set<task_id>& blocked,
+                                                              const std::set<task_id>& beside,
                                                               time_point now) const {
   std::vector<leased_to> out;
   const size_t most = wanted.number ? most_pieces : 1;
@@ -230,13 +230,19 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
     give(split_range{next, size_of(g, wanted.task, total.has_value(), fresh, now)});
     return out;
   }
-  const bool unread_elsewhere = std::any_of(holders.begin(), holders.end(), [&](const auto& entry) {
-    return entry.first != wanted.task && !blocked.contains(entry.first)
-           && entry.second.unread(wanted.source);
-  });
-  if (unread_elsewhere)
+  if (!this->holders(wanted, beside).empty())
     return {};
   return over();
+}
+
+std::vector<task_id> split_assigner::holders(const lease_request& wanted,
+                                             const std::set<task_id>& beside) const {
+  std::vector<task_id> out;
+  if (const auto at = holdings_.find({wanted.pass, group_of(wanted.source)}); at != holdings_.end())
+    for (const auto& [task, holding] : at->second)
+      if (task != wanted.task && !beside.contains(task) && holding.unread(wanted.source))
+        out.push_back(task);
+  return out;
 }
 
 std::vector<split_assigner::fact> split_assigner::close(task_id task,

@@ -38,10 +38,10 @@ struct lease_request {
 /// that a lost worker takes little with it whatever a split costs. A task's first lease is one
 /// split, and leases grow at most eightfold. Sources of one group are leased jointly as equal
 /// ranges; zipped ones that do not advance together in pieces of at most 8. A pass of a source is
-/// over for a task only when no other task holds unread splits of it, but for those that wait
-/// themselves; what is given back after everybody was told the end is for a task to come. Memory
-/// does not grow with splits, leases or passes. Pure: decisions are facts that change it when they
-/// are applied, and the same facts make the same state, but for the pace of tasks.
+/// over for a task only when no other task holds unread splits of it (waiting_leases: but for those
+/// that wait for each other); what is given back after everybody was told the end is for a task to
+/// come. Memory does not grow with splits, leases or passes. Pure: decisions are facts that change
+/// it when they are applied, and the same facts make the same state, but for the pace of tasks.
 class split_assigner {
 public:
   /// How long a task should be busy with one lease.
@@ -114,10 +114,12 @@ public:
   /// What a request says before it is answered; nullopt: nothing new.
   std::optional<fact> note(const lease_request& wanted) const;
   /// The answer, after `note`: a piece, or the end of the pass, and further pieces for the
-  /// questions that follow; nothing: ask again when something changed. `blocked`: tasks whose
-  /// requests wait, so that nobody waits for them.
-  std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& blocked,
+  /// questions that follow; nothing: ask again when something changed. `beside`: tasks that need
+  /// not be waited for, whatever they hold (see waiting_leases).
+  std::vector<leased_to> decide(const lease_request& wanted, const std::set<task_id>& beside,
                                 time_point now) const;
+  /// Tasks that hold unread splits of what is asked for, but for those `beside` it.
+  std::vector<task_id> holders(const lease_request& wanted, const std::set<task_id>& beside) const;
   /// Why the task may not have splits: what it found is not what the first one found, so that their
   /// numbers mean something else. Ok if it may. `who` is named.
   status refused(const lease_request& wanted, std::string_view who) const;
@@ -138,6 +140,10 @@ public:
   /// Was the task leased splits of a source from whose cache in memory it reads later passes? When
   /// it goes, these passes lack them.
   bool keeps_passes(task_id task) const;
+  /// Of how many inputs zips hold a row when they read this source.
+  uint32_t read_behind(uint32_t source) const noexcept {
+    return source < plan_.sources.size() ? plan_.sources[source].behind : 0;
+  }
   /// Splits leased so far.
   uint64_t leased() const noexcept { return leased_; }
   /// Leases, passes and tasks that are remembered.

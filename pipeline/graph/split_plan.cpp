@@ -56,7 +56,8 @@ private:
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
     // A file has any number of rows, so rows of files side by side are not of one index.
     const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
-    out_.sources.push_back({node.op, splits_of(node), passes, group, zips_ != 0, caches_ != 0});
+    out_.sources.push_back(
+      {node.op, splits_of(node), passes, group, zips_ != 0, behind_, caches_ != 0});
   }
 
   void visit(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
@@ -84,8 +85,12 @@ private:
     zips_ += node.op == dataset_op::zip;
     caches_ += keeps;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (!is_whole(node, i))
+      if (!is_whole(node, i)) {
+        const auto before = node.op == dataset_op::zip ? static_cast<uint32_t>(i) : 0;
+        behind_ += before;
         visit(*node.inputs[i], passes, aligned);
+        behind_ -= before;
+      }
     caches_ -= keeps;
     zips_ -= node.op == dataset_op::zip;
     current_group_ = outer;
@@ -93,6 +98,7 @@ private:
 
   split_plan out_;
   int zips_ = 0, caches_ = 0; // around the node that is visited
+  uint32_t behind_ = 0;       // as in source_splits
   uint32_t next_group_ = 0;
   uint32_t current_group_ = 0;
 };

@@ -19,6 +19,8 @@ struct source_splits {
   /// of one belongs to split i of the others, so they are leased as aligned ranges.
   uint32_t group = 0;
   bool zipped = false; ///< a zip reads it side by side with others
+  /// Inputs that zips read before it, so that they hold rows of these when it is read.
+  uint32_t behind = 0;
   /// It fills a cache in memory, from which later passes are read: these are not leased.
   bool kept = false;
 };

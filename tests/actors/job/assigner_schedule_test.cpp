@@ -1,3 +1,5 @@
+#include "headrace/actors/job/waiting_leases.hpp"
+
 #include "tests/actors/job/reading_task.hpp"
 
 #include <iostream>
@@ -9,7 +11,13 @@ namespace {
 class assigner_schedule {
 public:
   explicit assigner_schedule(uint64_t seed)
-    : random_(seed), plan_(random_, 400), ledger_(plan_), core_(plan_.what), replayed_(core_) {
+    : random_(seed),
+      plan_(random_, 400),
+      ledger_(plan_),
+      core_(plan_.what),
+      replayed_(core_),
+      all_stay_(random_() % 2 == 0),
+      slowest_(random_() % 2 == 0 ? 40'000'000 : 100'000) {
     join();
   }
 
@@ -17,13 +25,13 @@ public:
     size_t events = 0;
     while (!tasks_.empty() && !::testing::Test::HasFailure()) {
       ++events;
-      now_ += std::chrono::nanoseconds{random_() % 40'000'000};
+      now_ += std::chrono::nanoseconds{random_() % slowest_};
       const auto kind = random_() % 1000;
-      if (kind < 3 && last_ < 12)
+      if (kind < 6 && last_ < 12)
         join();
-      else if (kind < 5 && tasks_.size() > 1)
+      else if (kind < 8 && tasks_.size() > 1 && !all_stay_)
         die();
-      else if (kind < 8 && last_ < 12)
+      else if (kind < 11 && last_ < 12 && !all_stay_)
         leave();
       else
         act();
@@ -65,6 +73,7 @@ private:
   void die() {
     const auto at = some();
     at->second.lose();
+    left_ = true;
     remove(at);
   }
   void leave() {
@@ -84,7 +93,14 @@ private:
   }
   void act() {
     const auto at = some();
-    at->second.step(random_);
+    auto& [id, task] = *at;
+    task.step(random_);
+    for (const auto& one : task.closed())
+      for (const auto& fact : core_.close(id, one)) {
+        if (const auto* back = std::get_if<split_assigner::returned>(&fact))
+          task.gave_back(*back);
+        apply(fact);
+      }
     if (!at->second.ended())
       return;
     at->second.finish();
@@ -93,10 +109,22 @@ private:
   }
   /// As the job actor: until nothing changes.
   void settle() {
-    std::set<task_id> blocked;
+    waiting_leases waiting;
     for (const auto& [id, task] : tasks_)
-      if (task.asks(id))
-        blocked.insert(id);
+      if (const auto wanted = task.asks(id))
+        waiting.add(*wanted);
+    const auto give = [&](reading_task& task, const lease_request& wanted,
+                          const std::vector<split_assigner::leased_to>& given) {
+      lease_answer answer{given.front().splits};
+      for (const auto& one : given) {
+        apply(one);
+        if (one.continues)
+          answer.more.push_back(*one.splits);
+      }
+      core_.keep_pace(given, now_);
+      waiting.remove(wanted);
+      task.answered(answer);
+    };
     for (bool moved = true; moved;) {
       moved = false;
       for (auto& [id, task] : tasks_) {
@@ -106,18 +134,17 @@ private:
         if (auto news = core_.note(*wanted))
           apply(*news);
         EXPECT_EQ(core_.note(*wanted), std::nullopt) << "said twice";
-        const auto given = core_.decide(*wanted, blocked, now_);
+        const auto given = core_.decide(*wanted, waiting.beside(*wanted), now_);
         if (given.empty())
           continue;
-        lease_answer answer{given.front().splits};
-        for (const auto& one : given) {
-          apply(one);
-          if (one.continues)
-            answer.more.push_back(*one.splits);
-        }
-        core_.keep_pace(given, now_);
-        task.answered(answer);
-        blocked.erase(id);
+        give(task, *wanted, given);
+        moved = true;
+      }
+      if (moved)
+        continue;
+      if (const auto given = waiting.give_way(core_, now_); !given.empty()) {
+        auto& task = tasks_.at(given.front().task);
+        give(task, *task.asks(given.front().task), given);
         moved = true;
       }
     }
@@ -136,6 +163,8 @@ private:
   split_assigner replayed_;
   time_point now_{};
   uint64_t last_ = 0, newest_ended_ = 0, begun_before_return_ = 0;
+  const uint64_t slowest_; ///< nanoseconds between two events
+  const bool all_stay_;    ///< nobody dies or leaves, so that zips are without an excuse
   bool left_ = false;
   std::map<task_id, reading_task> tasks_;
 };

@@ -147,8 +147,11 @@ private:
       return;
     if (policy_ == sharding_policy::dynamic && !t.reader.ended()) {
       t.reader.step(random_);
-      if (!t.unread && !t.waits)
-        ask(id, t);
+      const auto task = id;
+      for (const auto& closed : t.reader.closed()) close(task, closed);
+      if (const auto now = tasks_.find(task);
+          now != tasks_.end() && !now->second.unread && !now->second.waits)
+        ask(task, now->second);
       return;
     }
     if (t.unread) {
@@ -170,6 +173,20 @@ private:
     const auto out = job_.ask(
       {.task = id, .life = t.order.what.life, .wish = {.which = which, .total = wanted->total}});
     questions_[job_.last_token] = {id, which};
+    follow(out);
+  }
+  void close(task_id id, const unread_splits& what) {
+    const auto at = tasks_.find(id);
+    if (at == tasks_.end())
+      return;
+    const auto out =
+      job_.ask({.task = id,
+                .life = at->second.order.what.life,
+                .wish = {.which = {what.source, what.pass, what.answered}, .closes = what}});
+    for (const auto& fact : out.stored)
+      if (const auto* of = std::get_if<split_assigner::fact>(&fact.what))
+        if (const auto* back = std::get_if<split_assigner::returned>(of))
+          at->second.reader.gave_back(*back);
     follow(out);
   }
   void end_of_leaving(task_id id) {
@@ -209,6 +226,7 @@ private:
         continue;
       }
       dying_.emplace(at->first, std::move(at->second.reader));
+      left_ = true;
       at = tasks_.erase(at);
     }
     look_at_the_lost(what);
@@ -300,7 +318,7 @@ private:
   std::map<task_id, reading_task> dying_;       ///< lost, and their readers have not all said it
   std::map<request_token, question> questions_; ///< that the job has not answered
   std::map<uint64_t, bool> readers_;            ///< and whether they heard of the end
-  bool left_ = false;                           ///< a worker, in order
+  bool left_ = false;                           ///< a worker, in order or not
   bool calm_ = false;
   uint64_t life_ = 0;
 };

@@ -34,12 +34,17 @@ struct random_plan {
         one.aligned ? random() % most + 1 : random() % std::min<uint64_t>(most, 2) + 1;
       const bool zipped = count > 1;
       for (uint64_t i = 0; i < count; ++i) {
-        const auto splits = random() % (most_splits + 1);
+        // Zips of equal lengths end with tasks that wait for each other.
+        const bool as_before = i != 0 && random() % 2 == 0;
+        const auto splits = as_before ? totals.back() : random() % (most_splits + 1);
         // Without a total the tasks tell it.
         const auto known = random() % 4 == 0 ? std::nullopt : std::optional{splits};
         if (i == 0 || !one.aligned)
           ++what.groups;
-        what.sources.push_back({.splits = known, .group = what.groups - 1, .zipped = zipped});
+        what.sources.push_back({.splits = known,
+                                .group = what.groups - 1,
+                                .zipped = zipped,
+                                .behind = static_cast<uint32_t>(i)});
         totals.push_back(splits);
         one.sources.push_back(next++);
       }
@@ -83,8 +88,8 @@ public:
   void add(fate how, uint32_t source, uint64_t pass, uint64_t split) {
     ++counts_.at({source, pass}).at(split).at(how);
   }
-  /// Each split once, as far as that is promised. `left`: a task did, of whose zips what came back
-  /// may find no partner any more.
+  /// Each split once, as far as that is promised. `left`: a task did, or was lost, of whose zips
+  /// what came back may find no partner any more.
   void check(bool left) const {
     for (const auto& part : plan_.parts)
       for (uint64_t pass = 0; pass < plan_.passes; ++pass) {
@@ -94,9 +99,16 @@ public:
           one_is_through |= once == plan_.totals[source];
           EXPECT_EQ(once + often(source, pass, 0), plan_.totals[source])
             << "given out twice: source " << source << ", pass " << pass;
+          const auto& all = counts_.at({source, pass});
+          if (!part.aligned && !left) {
+            auto shortest = plan_.totals[source];
+            for (auto other : part.sources) shortest = std::min(shortest, plan_.totals[other]);
+            EXPECT_EQ(std::ranges::count_if(all, [](const auto& x) { return x[was_read] != 0; }),
+                      static_cast<int64_t>(shortest))
+              << "rows of a zip without a partner: source " << source << ", pass " << pass;
+          }
           if (!part.aligned)
             continue;
-          const auto& all = counts_.at({source, pass});
           for (uint64_t i = 0; i < plan_.common(source); ++i)
             ASSERT_EQ(all[i][was_read] + all[i][was_lost], 1u)
               << "neither read nor lost with a task: split " << i << " of source " << source
@@ -171,7 +183,7 @@ public:
           return;
         }
         if (std::holds_alternative<pass_over>(next))
-          return pass_ends();
+          return pass_ends(source);
         const auto& splits = std::get<split_range>(next);
         for (uint64_t i = splits.first; i < splits.first + splits.count; ++i)
           if (i < plan_->totals[source])
@@ -191,6 +203,8 @@ public:
     }
     part_.reset();
   }
+  /// Passes that it is done with before they are over, since it was asked last.
+  std::vector<unread_splits> closed() { return std::exchange(closed_, {}); }
   /// What it had not begun; the rest is read in further steps.
   std::vector<unread_splits> leave() {
     asked_.reset();
@@ -260,9 +274,18 @@ private:
     }
     ledger_->add(split_ledger::was_skipped, source, pass, split);
   }
-  // A zip ends with its first source that does. What others had at hand is for nobody.
-  void pass_ends() {
-    for (auto source : plan_->parts[*part_].sources) queues_[source].clear();
+  // A zip ends with its first source that does. It has read the sources before that one, whose rows
+  // are for nobody, and nothing of those behind.
+  void pass_ends(uint32_t ended) {
+    const auto pass = passes_[*part_];
+    for (auto source : plan_->parts[*part_].sources) {
+      auto& queue = queues_[source];
+      const auto unread =
+        source > ended && !queue.empty() ? split_range{queue.front(), queue.size()} : split_range{};
+      queue.clear();
+      if (const auto told = dealer_.close(source, pass, unread))
+        closed_.push_back(*told);
+    }
     ++passes_[*part_];
     part_.reset();
     look_if_ended();
@@ -279,6 +302,7 @@ private:
   std::map<uint32_t, std::deque<uint64_t>> queues_;
   std::optional<split_question> asked_;
   bool heard_of_ = false; ///< there is an answer
+  std::vector<unread_splits> closed_;
   lease_answer answer_;
   std::set<std::tuple<uint32_t, uint64_t, uint64_t>> leases_;        ///< group, pass, first split
   std::map<std::pair<uint32_t, uint64_t>, std::set<uint64_t>> held_; ///< by source and pass

@@ -36,5 +36,13 @@ TEST(SourcePlan, LeasesRowsOfZippedSourcesTogether) {
   EXPECT_EQ(plan_splits(packed).groups, 2u);
 }
 
+TEST(SourcePlan, CountsTheInputsThatZipsHoldRowsOfWhereASourceIsRead) {
+  const auto range = [] { return make_counter().value(); };
+  const auto graph = make_zip({range(), make_zip({range(), range()}).value(), range()}).value();
+  std::vector<uint32_t> behind;
+  for (const auto& source : plan_splits(graph).sources) behind.push_back(source.behind);
+  EXPECT_EQ(behind, (std::vector<uint32_t>{0, 1, 2, 2}));
+}
+
 } // namespace
 } // namespace headrace
