@@ -143,6 +143,7 @@ struct worker_server::impl {
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
+    options.on_not_listed = from.on_not_listed;
     options.drain = from.drain;
     options.heartbeat = from.heartbeat;
     options.dispatcher_timeout = from.dispatcher_timeout;
@@ -204,7 +205,7 @@ void local_cluster::add_worker() {
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
   about.dispatcher_timeout.reset(); // they end together
-  about.on_failed = options_.on_failed;
+  about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;
   about.beside = here_;
   about.log = options_.log;

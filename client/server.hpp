@@ -102,6 +102,9 @@ struct worker_server_options {
   /// Told, from any thread, that the dispatcher is of another major version; the worker goes on
   /// trying, in vain until one of the two is updated. May be empty.
   std::function<void(const status&)> on_other_version;
+  /// Told, from any thread, that the dispatcher's `worker_addresses` have no entry for this worker
+  /// (permission_denied); as above. May be empty.
+  std::function<void(const status&)> on_not_listed;
   /// Told, from any thread, that the worker has left the service, as `drain_worker` wanted: it runs
   /// nothing any more, and is to be destroyed. May be empty.
   std::function<void()> on_left;
@@ -148,7 +151,8 @@ struct local_cluster_options {
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options
-  /// As those of dispatcher and workers.
+  /// As those of dispatcher and workers; also told of a worker that `worker_addresses` have no
+  /// entry for.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
   logger log;

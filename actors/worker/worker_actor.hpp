@@ -74,6 +74,7 @@ private:
   void carry_out(const worker::report_stuck& x);
   void carry_out(const worker::report_other_version& x);
   void carry_out(const worker::report_no_dispatcher& x);
+  void carry_out(const worker::report_not_listed& x);
   void carry_out(const worker::left& x);
 
   template <class Fill>

@@ -177,6 +177,12 @@ struct report_no_dispatcher {
   status why;
 };
 
+/// The dispatcher's list has no place for this worker: to try again would not help. Issued once for
+/// each such answer.
+struct report_not_listed {
+  status why;
+};
+
 /// The worker has left, or has no one to take leave of: its tasks are to be stopped. `ordered`: who
 /// runs it did not ask for that, and is to hear of it.
 struct left {
@@ -187,7 +193,7 @@ using command =
   std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
                renew_dispatcher, run_task, stop_task, name_readers, drop_task, give_splits,
                tell_leaving, fail_streams, close_streams, count_stuck, report_stuck,
-               report_other_version, report_no_dispatcher, left>;
+               report_other_version, report_no_dispatcher, report_not_listed, left>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

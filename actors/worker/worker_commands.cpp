@@ -274,6 +274,11 @@ void worker_state::carry_out(const worker::report_no_dispatcher& x) {
     options_.on_dispatcher_timeout(x.why);
 }
 
+void worker_state::carry_out(const worker::report_not_listed& x) {
+  if (options_.on_not_listed)
+    options_.on_not_listed(x.why);
+}
+
 void worker_state::carry_out(const worker::left& x) {
   if (auto stop = std::exchange(stop_tasks_, {}))
     stop();

@@ -46,6 +46,9 @@ worker_core::commands worker_core::dispatcher_down(const status& why, time_point
   up_ = false;
   if (!unheard_since_)
     unheard_since_ = now;
+  // It is asked again and again, and that was said.
+  if (!refused_.ok() && why == refused_)
+    return {};
   return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};
 }
 
@@ -68,16 +71,24 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
   else
     unreached_ = what.status();
   if (!what) {
-    commands out{worker::renew_dispatcher{what.status()}};
+    commands out;
     // Others have its place: what it runs, its jobs have given up.
     if (const auto code = what.status().code();
         code == status_code::already_exists || code == status_code::permission_denied) {
+      if (std::exchange(refused_, what.status()) != what.status()) {
+        out.emplace_back(log_line{
+          log_level::warn, "refused by the dispatcher", {{"why", to_string(what.status())}}});
+        if (code == status_code::permission_denied)
+          out.emplace_back(worker::report_not_listed{what.status()});
+      }
       const auto running = tasks_;
       for (const auto& [id, task] : running)
         stop(id, "the dispatcher refuses this worker: " + what.status().message(), out);
     }
+    out.emplace_back(worker::renew_dispatcher{what.status()});
     return out;
   }
+  refused_ = {};
   self_.id = what->id;
   timing_ = what->timing;
   first_beat_ = true;

@@ -176,6 +176,7 @@ private:
   status unreached_;                        ///< why the last attempt to connect failed
   std::optional<time_point> unheard_since_; ///< that the dispatcher has not answered; unset: it did
   bool gave_up_ = false;                    ///< on the dispatcher
+  status refused_; ///< the last answer to a registration, if others have its place
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   step step_ = step::staying;

@@ -35,6 +35,9 @@ struct worker_options {
   std::optional<duration> dispatcher_timeout;
   /// Told once (deadline_exceeded) that it gave up. May be empty.
   std::function<void(const status&)> on_dispatcher_timeout;
+  /// Told that the dispatcher has a list of workers, and no place in it for this one: trying again
+  /// would not help. May be empty.
+  std::function<void(const status&)> on_not_listed;
   /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
   /// be empty.
   std::function<void()> on_left;

@@ -73,8 +73,10 @@ private:
            if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
                && &of != &servers_.at("dispatcher"))
              of.port = 0;
-           // What it was told cannot be done.
-           return !of.listened && how != process_end{} && !is_restarted(how);
+           // What it was told cannot be done, or its dispatcher will not have it.
+           const auto is = [&](exit_code x) { return how == process_end{static_cast<int>(x), 0}; };
+           return is(exit_code::failure) || is(exit_code::usage) || is(exit_code::version_mismatch)
+                  || (!of.listened && how != process_end{} && !is_restarted(how));
          }});
     if (!how)
       log_.error("a process was not started", {{"process", id}, {"why", to_string(how)}});

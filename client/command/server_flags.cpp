@@ -123,6 +123,7 @@ std::function<void(const status&)> end_process_as(std::string name) {
     end_process(name, why,
                 why.code() == status_code::resource_exhausted  ? exit_code::stuck_thread
                 : why.code() == status_code::deadline_exceeded ? exit_code::cannot_connect
+                : why.code() == status_code::permission_denied ? exit_code::failure
                                                                : exit_code::internal);
   };
 }

@@ -29,6 +29,7 @@ int run(const server_settings& given) {
     options.on_other_version = [](const status& why) {
       end_process("worker", why, exit_code_of_connect(why));
     };
+    options.on_not_listed = options.on_failed;
     // It ends as if it had been told so by a signal: in order, and for good.
     options.on_left = [] { ::kill(::getpid(), SIGTERM); };
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);

@@ -74,6 +74,10 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
     {{"worker", "--advertise-data", "relay"}, "the port is missing"},
     {{"up", "--workers", "-2"}, "not in range 0 to 1024"},
     {{"status", "--watch", "often"}, "such as 250ms"},
+    {{"drain"}, "worker is required"},
+    {{"drain", "somewhere"}, "neither the address of a worker (host:port) nor its number"},
+    {{"drain", "1", "--timeout", "soon"}, "such as 250ms"},
+    {{"up", "--isolate", "--no-restart"}, "--no-restart excludes --isolate"},
   };
   for (const auto& line : lines) {
     const auto said = run_command(line.arguments);
@@ -101,6 +105,18 @@ TEST(Command, UpBringsDispatcherAndWorkers) {
   const auto said = run_command({"status", "--json", "--dispatcher", cluster.address});
   ASSERT_EQ(said.code, exit_code::ok) << said.text;
   EXPECT_EQ(nlohmann::json::parse(said.text)["workers"].size(), 3u);
+}
+
+TEST(Command, AWorkerThatTheDispatchersListDoesNotHaveEndsAndSaysSo) {
+  server dispatcher{{"dispatcher", "--port", "0", "--worker-addresses", "elsewhere"}};
+  const auto said = run_command({"worker", "--dispatcher", dispatcher.address});
+  EXPECT_EQ(said.code, exit_code::failure);
+  EXPECT_THAT(said.text, HasSubstr("headrace worker: the worker at 127.0.0.1:"));
+  EXPECT_THAT(said.text, HasSubstr("is not among the worker_addresses of this dispatcher "
+                                   "(elsewhere)"));
+  const auto both = run_command({"up", "--port", "0", "--worker-addresses", "elsewhere"});
+  EXPECT_EQ(both.code, exit_code::failure);
+  EXPECT_THAT(both.text, HasSubstr("headrace up: the worker at 127.0.0.1:"));
 }
 
 TEST(Command, StopsWithCodeZeroOnEachStopSignal) {

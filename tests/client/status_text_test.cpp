@@ -91,6 +91,15 @@ TEST(StatusText, ShowsEachWorkerWithItsStateAndWhatIsWrongWithIt) {
   EXPECT_EQ(line_with(text, "7003"), "a3 10.0.0.3:7003 4713 lost 0.0 s -");
 }
 
+TEST(StatusText, ShowsAWorkerThatIsAboutToLeaveAsDraining) {
+  auto what = example();
+  what.workers[0].draining = true;
+  EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 draining 1.5 s"));
+  EXPECT_EQ(nlohmann::json::parse(status_json(what))["workers"][0]["state"], "draining");
+  what.workers[0].alive = false;
+  EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 lost"));
+}
+
 TEST(StatusText, ShowsJobsWithTheRatesOfTheirTasks) {
   const auto text = status_text(example());
   EXPECT_EQ(line_with(text, "job b1"),

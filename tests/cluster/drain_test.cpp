@@ -1,5 +1,6 @@
 #include "tests/client/support/command.hpp"
 #include "tests/cluster/processes.hpp"
+#include "tests/cluster/terminal.hpp"
 #include "tests/cluster/unanswering_files.hpp"
 #include "tests/support/scratch_directory.hpp"
 
@@ -96,6 +97,16 @@ TEST(Drain, ShowsInTheStatusAndGivesNoNewTasks) {
     if (job.state == "finished") {
       for (const auto& task : job.tasks) EXPECT_EQ(task.worker, 2u);
     }
+}
+
+TEST(Drain, ShowsOnATerminalHowFarItIs) {
+  auto dispatcher = dispatcher_of_long_leases();
+  auto leaves = start_worker(dispatcher.address);
+  await_workers(dispatcher.address, 1);
+  const auto all = written_to_a_terminal(
+    {headrace_program(), "drain", leaves.address, "--dispatcher", dispatcher.address});
+  EXPECT_THAT(all, HasSubstr("\r\x1b[Kworker 1 at " + leaves.address + " is leaving: 0 tasks"));
+  EXPECT_THAT(all, testing::EndsWith("\r\x1b[Kworker 1 at " + leaves.address + " has left\r\n"));
 }
 
 TEST(Drain, SaysThatItsBoundWasOverBeforeAllWasGiven) {

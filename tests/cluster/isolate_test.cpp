@@ -3,8 +3,10 @@
 #include "tests/support/scratch_directory.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <set>
 #include <sys/syscall.h>
@@ -204,16 +206,39 @@ TEST(Isolate, EndsAtOnceWhereItsPortIsInUse) {
   EXPECT_EQ(up.wait(patience).value().code, static_cast<int>(exit_code::cannot_listen));
 }
 
+TEST(Isolate, EndsAtOnceWhereItsDispatchersListDoesNotHaveItsWorkers) {
+  auto up = isolated::start({"--worker-addresses", "elsewhere"});
+  EXPECT_TRUE(up.read_until("all ends, as worker 1 ended", patience));
+  EXPECT_TRUE(up.read_until("headrace worker: the worker at 127.0.0.1:", patience));
+  EXPECT_EQ(up.wait(patience).value().code, static_cast<int>(exit_code::failure));
+}
+
 TEST(Isolate, GoesNotTogetherWithNoRestart) {
   const auto how = run_command({"up", "--isolate", "--no-restart"});
   EXPECT_EQ(how.code, exit_code::usage);
 }
 
 TEST(Isolate, PassesOnWhatItWasGiven) {
+  scratch_directory folder;
+  const auto log = folder.path() + "/log";
   isolated up{{"--workers", "1", "--max-stuck-threads", "3", "--worker-addresses",
-               "localhost,127.0.0.1", "--memory-limit", "2G", "--log-format", "json"}};
+               "localhost,127.0.0.1", "--memory-limit", "2G", "--log-format", "json", "--log-file",
+               log}};
   await_workers(up.address, 1);
   EXPECT_EQ(up.workers().size(), 1u) << "it has an entry of the list";
+  up.process.kill(SIGTERM);
+  ASSERT_TRUE(up.process.wait(patience));
+  // What all of them say is in the one file.
+  std::ifstream lines{log};
+  std::set<std::string> said;
+  for (std::string line; std::getline(lines, line);) {
+    const auto one = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(one.is_object()) << line;
+    said.insert(one.value("message", line));
+  }
+  EXPECT_TRUE(said.contains("a process listens")) << "the one that starts the others";
+  EXPECT_TRUE(said.contains("worker joined")) << "the dispatcher";
+  EXPECT_TRUE(said.contains("registered")) << "the worker";
 }
 
 } // namespace

@@ -107,6 +107,9 @@ def run(arguments: list[str]) -> int:
     except (FailedPreconditionError, DeadlineExceededError) as e:
         print(f"headrace: worker: {e}", file=sys.stderr)
         return _VERSION_MISMATCH if isinstance(e, FailedPreconditionError) else _CANNOT_CONNECT
+    except OpError as e:  # it is none of the dispatcher's workers
+        print(f"headrace: worker: {e}", file=sys.stderr)
+        return 1
     finally:
         server.stop()
     return 0

@@ -345,6 +345,7 @@ void bind_service(nb::module_& m) {
         if (const visit here; here)
           (*ends)(static_cast<int>(why.code()), why.message());
       };
+      options.on_not_listed = options.on_other_version;
       options.on_left = [ends] {
         if (const visit here; here)
           (*ends)(0, "");

@@ -1,4 +1,5 @@
 #include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/drain_codec.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
@@ -317,9 +318,44 @@ TEST(ProtocolCodec, KeepsWhatATaskCloses) {
   EXPECT_EQ(back.wish.closes, what.wish.closes);
 }
 
+TEST(ProtocolCodec, KeepsWhatIsSaidOfAWorkerThatIsToLeave) {
+  for (const drain_request& what :
+       {drain_request{.which = "host:1"},
+        drain_request{.which = worker_id{7}, .known = 0, .life = incarnation{9}}}) {
+    carrier<schema::DrainWorker> x;
+    write_drain_request(x.out, what);
+    const auto back = read_drain_request(x.in());
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->which, what.which);
+    EXPECT_EQ(back->known, what.known);
+    EXPECT_EQ(back->life, what.life);
+  }
+  carrier<schema::WorkerDrains> x;
+  const worker_drains what{worker_id{7}, incarnation{9}, "host:1", 3, true, 2};
+  write_worker_drains(x.out, what);
+  EXPECT_EQ(read_worker_drains(x.in()), what);
+}
+
+TEST(ProtocolCodec, RefusesARequestToDrainThatNamesNoWorker) {
+  for (const drain_request& what :
+       {drain_request{.which = std::string{}}, drain_request{.which = worker_id{}}}) {
+    carrier<schema::DrainWorker> x;
+    write_drain_request(x.out, what);
+    EXPECT_EQ(read_drain_request(x.in()).status().code(), status_code::invalid_argument);
+  }
+  carrier<schema::DrainWorker> nothing;
+  EXPECT_EQ(read_drain_request(nothing.in()).status().code(), status_code::invalid_argument);
+}
+
 TEST(ProtocolCodec, KeepsARegistration) {
   const worker_registration who{
-    {worker_id{1}, incarnation{2}, "host:3", "boot", {"gpu", "big"}, 4},
+    {.id = worker_id{1},
+     .life = incarnation{2},
+     .data_address = "host:3",
+     .boot_id = "boot",
+     .tags = {"gpu", "big"},
+     .pid = 4,
+     .draining = true},
     {{task_id{5}, job_id{6}}},
   };
   carrier<schema::RegisterWorker> x;
@@ -328,9 +364,10 @@ TEST(ProtocolCodec, KeepsARegistration) {
   EXPECT_EQ(back.info, who.info);
   EXPECT_EQ(back.tasks, who.tasks);
   carrier<schema::WorkerRegistered> y;
-  write_registered(y.out, {worker_id{1}, {2s, 7s}});
+  write_registered(y.out, {worker_id{1}, {2s, 7s}, true});
   EXPECT_EQ(read_registered(y.in()).value().id, worker_id{1});
   EXPECT_EQ(read_registered(y.in()).value().timing, (lease_timing{2s, 7s}));
+  EXPECT_TRUE(read_registered(y.in()).value().leave);
 }
 
 } // namespace

@@ -114,6 +114,9 @@ public:
   std::string operator()(const worker::report_no_dispatcher& x) const {
     return fmt::format("no dispatcher: {}", x.why.message());
   }
+  std::string operator()(const worker::report_not_listed& x) const {
+    return fmt::format("not listed {}", x.why.message());
+  }
   std::string operator()(const worker::left& x) const {
     return x.ordered ? "left as ordered" : "left";
   }

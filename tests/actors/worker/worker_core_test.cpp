@@ -41,6 +41,34 @@ TEST_F(WorkerCore, LooksForTheDispatcherAnewWhenARegistrationFails) {
   EXPECT_FALSE(core.id());
 }
 
+TEST_F(WorkerCore, SaysOnceThatOthersHaveItsPlaceAndAsksOn) {
+  connected();
+  const auto taken = already_exists("its entry is that of another");
+  EXPECT_EQ(said(core.registered(connection, taken, now)),
+            (texts{"log warn refused by the dispatcher", "renew " + to_string(taken)}));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(said(core.dispatcher_down(taken)), texts{});
+    EXPECT_EQ(said(connected()), (texts{"register 0"}));
+    EXPECT_EQ(said(core.registered(connection, taken, now)), (texts{"renew " + to_string(taken)}));
+  }
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(registered_again()), (texts{"log info registered"}));
+  connected();
+  EXPECT_EQ(said(core.registered(connection, taken, now)).front(),
+            "log warn refused by the dispatcher")
+    << "again, as it had a place meanwhile";
+}
+
+TEST_F(WorkerCore, ReportsThatItIsNotInTheDispatchersList) {
+  connected();
+  const status none{status_code::permission_denied, "no entry"};
+  EXPECT_EQ(said(core.registered(connection, none, now)),
+            (texts{"log warn refused by the dispatcher", "not listed no entry",
+                   "renew " + to_string(none)}));
+  connected();
+  EXPECT_EQ(said(core.registered(connection, none, now)), (texts{"renew " + to_string(none)}));
+}
+
 TEST_F(WorkerCore, StopsItsTasksWhereOthersHaveItsPlace) {
   for (const auto code : {status_code::already_exists, status_code::permission_denied}) {
     registered();

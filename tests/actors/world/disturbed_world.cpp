@@ -60,8 +60,11 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     about.mixed = false;
     about.shards = static_cast<uint32_t>(apart.between(1, 4));
   }
-  if (simulation third{seed * 0x9e3779b97f4a7c15 + 3}; (allowed & drains) != 0)
-    kinds_ |= allowed == drains || third.one_in(8) ? drains : 0;
+  simulation third{seed * 0x9e3779b97f4a7c15 + 3};
+  if ((allowed & ~dispatcher_returns) == drains)
+    kinds_ = allowed;
+  else if (third.one_in(8))
+    kinds_ |= allowed & drains;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
 }

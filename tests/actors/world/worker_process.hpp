@@ -91,6 +91,7 @@ private:
   void carry_out(const worker::report_stuck&) {}
   void carry_out(const worker::report_other_version&) {}
   void carry_out(const worker::report_no_dispatcher&) {}
+  void carry_out(const worker::report_not_listed&) {}
   void carry_out(const worker::left& what);
 
   void carry_out(task_id id, const produce::commands& what);

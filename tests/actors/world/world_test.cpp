@@ -92,11 +92,12 @@ TEST(World, LosesNothingUnderAtLeastOnceWhereWorkersAndTrainersDie) {
 
 TEST(World, LosesNothingWhereWorkersAreDrained) {
   size_t drained = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 120; ++seed) {
+    // Half of them with a dispatcher that may be killed meanwhile, and comes back with its state.
     disturbed_world x{
       seed,
       {.most_splits = 300, .most_rows = 5, .more_time_to_drain = std::chrono::hours{1}},
-      disturbed_world::drains};
+      disturbed_world::drains | (seed > 60 ? disturbed_world::dispatcher_returns : 0u)};
     x.run();
     for (const auto& [rule, what] : x.judged())
       ADD_FAILURE() << "seed " << seed << ": " << rule << ": " << what << "\n" << story_of(x);
