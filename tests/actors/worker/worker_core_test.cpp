@@ -47,11 +47,12 @@ TEST_F(WorkerCore, SaysOnceThatOthersHaveItsPlaceAndAsksOn) {
   EXPECT_EQ(said(core.registered(connection, taken, now)),
             (texts{"log warn refused by the dispatcher", "renew " + to_string(taken)}));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(said(core.dispatcher_down(taken)), texts{});
+    EXPECT_EQ(said(core.dispatcher_down(taken, now)), texts{});
     EXPECT_EQ(said(connected()), (texts{"register 0"}));
     EXPECT_EQ(said(core.registered(connection, taken, now)), (texts{"renew " + to_string(taken)}));
   }
-  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"))), (texts{"log warn dispatcher lost"}));
+  EXPECT_EQ(said(core.dispatcher_down(unavailable("cut"), now)),
+            (texts{"log warn dispatcher lost"}));
   EXPECT_EQ(said(registered_again()), (texts{"log info registered"}));
   connected();
   EXPECT_EQ(said(core.registered(connection, taken, now)).front(),
