@@ -224,7 +224,7 @@ TEST_F(WorkerLeaving, HearsTheOrderToLeaveManyTimesAndLeavesOnce) {
 
 TEST_F(WorkerLeaving, TellsANewDispatcherThatItLeaves) {
   draining();
-  core.dispatcher_down(unavailable("gone"));
+  core.dispatcher_down(unavailable("gone"), now);
   EXPECT_EQ(said(connected()), (texts{"register 5 leaving 7/70"}));
 }
 
