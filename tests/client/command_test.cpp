@@ -77,7 +77,7 @@ TEST(Command, AWrongCommandLineEndsWithCodeTwoAndSaysWhatWouldBeRight) {
     {{"drain"}, "worker is required"},
     {{"drain", "somewhere"}, "neither the address of a worker (host:port) nor its number"},
     {{"drain", "1", "--timeout", "soon"}, "such as 250ms"},
-    {{"up", "--isolate", "--no-restart"}, "--no-restart excludes --isolate"},
+    {{"up", "--isolate", "--no-restart"}, "--isolate and --no-restart do not go together"},
   };
   for (const auto& line : lines) {
     const auto said = run_command(line.arguments);
