@@ -22,7 +22,8 @@ struct distribute_options {
   /// alone. Each new iteration is the next repetition of the job.
   std::string job_name;
   /// Elements asked of all workers in advance, in equal parts and at least one of each: a number
-  /// below that of the workers counts as theirs. 0: bounded by bytes alone.
+  /// below that of the workers counts as theirs. While a worker joins, what the others were granted
+  /// before may still come. 0: bounded by bytes alone.
   int64_t max_outstanding_requests = 0;
   /// `automatic`: between two hosts, blocks that shrink to three quarters or less.
   headrace::compression compression = headrace::compression::automatic;

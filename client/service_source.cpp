@@ -90,7 +90,7 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
   auto came = out_->next_within(limit, impl_->stop, rows, how);
   if (came == handout::outcome::over && !how) {
     // Told as the last element; then it is the end.
-    out_->add(task_id{}, block::failed_row(impl_->spec, how));
+    out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
     came = out_->try_next(rows, how);
   } else if (came == handout::outcome::over) {
     if (const auto remark = out_->take_remark(); !remark.empty() && impl_->warn)

@@ -52,6 +52,8 @@ struct RowError {
   code @1 :UInt16;
   # A headrace::status_code.
   text @2 :Text;
+  endsRun @3 :Bool;
+  # Nothing comes after this row, though there should be more.
 }
 
 struct RowErrors {

@@ -227,8 +227,8 @@ result<std::vector<row_error>> read_errors(const buffer& bytes, size_t rows) {
     if (e.getRow() >= rows || (!out.empty() && e.getRow() <= out.back().row))
       return data_loss(fmt::format("errors do not ascend at row {} of {}", e.getRow(), rows));
     auto text = e.getText();
-    out.push_back(
-      {e.getRow(), {status_code_of(e.getCode()), std::string{text.begin(), text.size()}}});
+    status why{status_code_of(e.getCode()), std::string{text.begin(), text.size()}};
+    out.push_back({e.getRow(), e.getEndsRun() ? why.that_ends_run() : why});
   }
   return out;
 }

@@ -84,6 +84,7 @@ buffer errors_message(const std::vector<row_error>& errors) {
     list[i].setRow(errors[i].row);
     list[i].setCode(static_cast<uint16_t>(errors[i].why.code()));
     list[i].setText(errors[i].why.message());
+    list[i].setEndsRun(errors[i].why.ends_run());
   }
   auto words = ::capnp::messageToFlatArray(message);
   return buffer::copy_of(words.begin(), words.size() * sizeof(::capnp::word));

@@ -44,7 +44,8 @@ protected:
 private:
   // Without these an iteration that was cut short would look complete.
   static bool of_the_run(const status& why) {
-    return why.code() == status_code::cancelled || why.code() == status_code::unavailable;
+    return why.ends_run() || why.code() == status_code::cancelled
+           || why.code() == status_code::unavailable;
   }
 
   std::unique_ptr<iterator> input_;

@@ -33,7 +33,15 @@ const std::string& status::message() const noexcept {
 status status::with_context(std::string_view context) const {
   if (ok())
     return {};
-  return {code(), std::string{context} + ": " + message()};
+  status out{code(), std::string{context} + ": " + message()};
+  return ends_run() ? out.that_ends_run() : out;
+}
+
+status status::that_ends_run() const {
+  status out;
+  if (rep_)
+    out.rep_ = std::make_shared<const rep>(rep{rep_->code, rep_->message, true});
+  return out;
 }
 
 std::string to_string(const status& x) {

@@ -40,7 +40,7 @@ public:
   status() noexcept = default;
   /// @pre `code != status_code::ok`
   status(status_code code, std::string message)
-    : rep_(std::make_shared<const rep>(rep{code, std::move(message)})) {}
+    : rep_(std::make_shared<const rep>(rep{code, std::move(message), false})) {}
 
   bool ok() const noexcept { return rep_ == nullptr; }
   explicit operator bool() const noexcept { return ok(); }
@@ -50,6 +50,12 @@ public:
   /// The same code with `context` put before the message: `context: message`. Ok stays ok.
   status with_context(std::string_view context) const;
 
+  /// The same, and it is why a run of a pipeline ends before it is complete: nobody may leave it
+  /// out as one bad element.
+  status that_ends_run() const;
+  bool ends_run() const noexcept { return rep_ && rep_->ends_run; }
+
+  /// Code and message.
   friend bool operator==(const status& a, const status& b) noexcept {
     return a.code() == b.code() && a.message() == b.message();
   }
@@ -58,6 +64,7 @@ private:
   struct rep {
     status_code code;
     std::string message;
+    bool ends_run = false;
   };
   std::shared_ptr<const rep> rep_;
 };

@@ -79,6 +79,8 @@ TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
   auto it = through_f(3)
               .apply(distribute{
                 {.service = dispatcher.target(), .stall_timeout = std::chrono::milliseconds{100}}})
+              .ignore_errors() // those of elements, not this one
+              .batch(2)
               .iterate();
   const auto first = it.next();
   done.set_value();

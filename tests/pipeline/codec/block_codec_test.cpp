@@ -111,6 +111,19 @@ TEST(BlockCodec, AFailedRowNeedNotFitTheSpec) {
   EXPECT_EQ(words(*back), std::vector<std::string>(3, "!unknown: map: thrown"));
 }
 
+TEST(BlockCodec, KeepsWhatEndsARun) {
+  const std::vector<tensor_spec> specs{tensor_spec{dtype::int64, {}}};
+  const auto why = deadline_exceeded("no element came").with_context("f");
+  for (const bool ends : {false, true}) {
+    const auto failed =
+      block::failed_row(specs, ends ? why.that_ends_run().with_context("job j") : why);
+    const auto back = receive(send(failed, block_encoding::plain), specs);
+    ASSERT_TRUE(back.ok()) << to_string(back.status());
+    ASSERT_EQ(back->errors.size(), 1u);
+    EXPECT_EQ(back->errors[0].why.ends_run(), ends);
+  }
+}
+
 TEST(BlockCodec, SharesLargeColumns) {
   auto rows = first(range(0, 1000));
   auto sent = send(rows, block_encoding::plain);
