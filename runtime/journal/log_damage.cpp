@@ -59,12 +59,13 @@ public:
   }
   bool ends_a_commit() const { return big_endian(&frame_[4]) != 0; }
   checksum stored() const { return checksum::stored(&frame_[16]); }
-  bool continues(const checksum& before) const {
+  /// What it should store. The salts are not part of it.
+  checksum computed(const checksum& before) const {
     const std::span<const std::byte> all{frame_};
     return before.over(all.first(8), words_big_endian_)
-             .over(all.subspan(frame_header_size), words_big_endian_)
-           == stored();
+      .over(all.subspan(frame_header_size), words_big_endian_);
   }
+  bool continues(const checksum& before) const { return computed(before) == stored(); }
 
 private:
   const read_at& read_;
@@ -99,14 +100,18 @@ std::optional<std::string> damage_in_log(const read_at& read, uint64_t size) {
     before = frames.stored();
   const auto first_bad = i;
   bool after_commit = false;
+  // Of the first bad frame, its page, its checksum or its salts may be what is damaged.
+  auto instead = before;
   for (; i < count && frames.go_to(i); ++i) {
-    if (!frames.current()) {
+    const bool current = frames.current() || (i == first_bad && frames.continues(before));
+    if (!current && i != first_bad) {
       after_commit = false;
       continue;
     }
-    if (i != first_bad && after_commit && frames.continues(before))
+    if (i != first_bad && after_commit && (frames.continues(before) || frames.continues(instead)))
       return fmt::format("frame {} of the log is not whole, and commits follow it", first_bad);
     after_commit = frames.ends_a_commit();
+    instead = frames.computed(before);
     before = frames.stored();
   }
   return std::nullopt;

@@ -168,6 +168,13 @@ TEST_F(JournalDamage, OfTheLogIsRefusedUnlessItIsAtItsEnd) {
     damaged["journal.sqlite-wal"][at] ^= static_cast<char>(1 + random() % 255);
     EXPECT_TRUE(refused(damaged));
   }
+  // Every part of the header of the frame before the last commit, of which only that commit tells.
+  for (size_t at = last - log_frame; at < last - log_frame + 32; ++at) {
+    auto damaged = whole;
+    SCOPED_TRACE(fmt::format("byte {} of {}", at, log.size()));
+    damaged["journal.sqlite-wal"][at] ^= 1;
+    EXPECT_TRUE(refused(damaged));
+  }
   // Torn in the last commit: all the others are there.
   for (size_t at = last; at < log.size() && !HasFailure(); at += 512) {
     auto torn = whole;
