@@ -345,12 +345,11 @@ void bind_service(nb::module_& m) {
         if (const visit here; here)
           (*ends)(static_cast<int>(why.code()), why.message());
       };
-      options.on_not_listed = options.on_other_version;
       options.on_left = [ends] {
         if (const visit here; here)
           (*ends)(0, "");
       };
-      options.on_other_version = options.on_failed;
+      options.on_other_version = options.on_not_listed = options.on_failed;
       return worker{interruptibly(
         [=](const std::stop_token&) { return std::make_shared<worker_server>(options); })};
     },

@@ -77,8 +77,9 @@ class _Server:
     def join(self) -> None:
         """Waits until the server is stopped, by another thread or Ctrl-C.
 
-        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version, and
-        ``DeadlineExceededError`` if that did not answer for ``dispatcher_timeout_ms``.
+        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version,
+        ``PermissionDeniedError`` if the worker is not in that one's list, and ``DeadlineExceededError`` if
+        that did not answer for ``dispatcher_timeout_ms``.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.stop()
