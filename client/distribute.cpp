@@ -30,10 +30,6 @@ service_options to_service_options(const distribute_options& from) {
     throw error{invalid_argument("distribute: worker_timeout must be more than 0")};
   if (from.stall_timeout <= duration::zero())
     throw error{invalid_argument("distribute: stall_timeout must be more than 0")};
-  if (from.target_workers == target_workers::local)
-    throw error{
-      unimplemented("distribute: target_workers 'local' is not in this release; 'auto' or "
-                    "'any' would be right")};
   out.targets = from.target_workers;
   if (auto how = can_promise(from.guarantee, from.processing_mode); !how)
     throw error{how.with_context("distribute")};

@@ -33,7 +33,10 @@ struct distribute_options {
   /// How long the trainer waits for an element while workers run the job, before that is an error:
   /// longer than one element may take.
   duration stall_timeout = std::chrono::hours{1};
-  /// From which workers to read. `local` is not there yet.
+  /// From which workers to read. `local`: those of this process alone (`serves_own_process`), whose
+  /// elements come without a socket or a copy; failed_precondition if there are none. `any`: all,
+  /// but for workers of other processes that are tagged `COLOCATED`. `automatic`: as any; as local
+  /// under a static policy where the dispatcher's `deployment` is `colocated`.
   headrace::target_workers target_workers = headrace::target_workers::automatic;
   /// Of `dynamic`: what is promised where workers or trainers are lost. One that the dataset does
   /// not allow is an error.

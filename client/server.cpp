@@ -1,12 +1,14 @@
 #include "headrace/client/server.hpp"
 
 #include "headrace/actors/node/roles.hpp"
+#include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/client/local_listener.hpp"
 #include "headrace/client/server_timing.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/client/service_source.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
+#include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
 
@@ -75,6 +77,7 @@ struct dispatcher_server::impl {
     options.counters = here.counter_reader();
     options.work_dir = from.work_dir;
     options.roster = worker_roster::of(from.worker_addresses).value();
+    options.deployment = from.deployment;
     role = start_dispatcher(here, options, from.log, from.on_failed, stores);
     if (auto published = listen(here, role); !published)
       throw error{published.status()};
@@ -114,20 +117,27 @@ struct worker_server::impl {
     if (from.dispatcher_timeout && *from.dispatcher_timeout <= duration::zero())
       throw error{
         invalid_argument("a worker's dispatcher_timeout must be longer than nothing, or unset")};
+    if (is_colocated(from.tags) && !from.serves_own_process)
+      throw error{invalid_argument(
+        "a worker that is tagged COLOCATED serves only trainers of its own process, and this one "
+        "would serve none: leave the tag out, or start the worker in a trainer's process "
+        "(`worker_server` with `serves_own_process`, `WorkerServer` in Python)")};
     raise_descriptor_limit();
     if (auto how =
           here.listen_data([router = router](std::shared_ptr<link> peer) { router->serve(peer); });
         !how)
       throw error{how};
     data = here.data_address();
-    if (from.beside)
-      local.emplace(from.beside->hub(), data, here.id(),
+    if (from.serves_own_process)
+      local.emplace(local_hub::of_process(), data, here.id(),
                     [router = router](std::shared_ptr<link> peer) { router->serve(peer); });
     options.dispatcher = dispatcher;
     options.data_address = data;
     options.past = from.past;
     options.counters = here.counter_reader();
     options.tags = from.tags;
+    if (from.serves_own_process)
+      options.place = process_place();
     options.tasks.find_function = from.find_function;
     options.tasks.open_distribute =
       [tls = from.endpoint.tls](const dataset_node& node,
@@ -175,6 +185,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.jobs = options_.jobs;
   about.work_dir = options_.work_dir;
   about.worker_addresses = options_.worker_addresses;
+  about.deployment = options_.deployment;
   about.on_failed = options_.on_failed;
   about.past = options_.past;
   about.log = options_.log;
@@ -207,7 +218,8 @@ void local_cluster::add_worker() {
   about.dispatcher_timeout.reset(); // they end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;
-  about.beside = here_;
+  about.serves_own_process = true;
+  about.tags = options_.tags;
   about.log = options_.log;
   workers_.push_back(std::make_unique<worker_server>(about));
 }

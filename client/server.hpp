@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/deployment_mode.hpp"
 #include "headrace/actors/protocol/job_terms.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -51,6 +52,9 @@ struct dispatcher_server_options {
   /// which need this list: `host` or `host:%port%` for one at any data port, or `host:port`. Empty:
   /// any may come.
   std::vector<std::string> worker_addresses;
+  /// Where its workers run: under `colocated` a static policy reads, with `target_workers` AUTO, as
+  /// with LOCAL. Holds for jobs that begin.
+  deployment_mode deployment = deployment_mode::remote;
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -80,6 +84,8 @@ struct worker_server_options {
   endpoint_options endpoint;
   /// The dispatcher's lease: a trainer's link that is silent for so long is given up.
   duration lease = std::chrono::seconds{5};
+  /// Shown with its status. One means something: a worker that is tagged `COLOCATED` serves only
+  /// trainers of its own process, so that it must serve these.
   std::vector<std::string> tags;
   /// Finds the functions that pipelines call by name; without it there are none.
   std::function<named_function(const std::string&)> find_function;
@@ -108,9 +114,9 @@ struct worker_server_options {
   /// Told, from any thread, that the worker has left the service, as `drain_worker` wanted: it runs
   /// nothing any more, and is to be destroyed. May be empty.
   std::function<void()> on_left;
-  /// A node of this process whose consumers read from this worker without sockets and copies:
-  /// `node::process()`. May be null.
-  std::shared_ptr<node> beside;
+  /// Trainers of this process read from this worker without sockets and copies, and may be told to
+  /// read from such workers alone (`target_workers` LOCAL).
+  bool serves_own_process = false;
   process_past past; ///< of this process; for the status
   logger log;
 };
@@ -145,9 +151,11 @@ struct local_cluster_options {
   std::vector<uint16_t> data_ports;  ///< of the workers in turn; those beyond: any free one
   std::optional<duration> heartbeat; ///< as of dispatcher_server_options
   duration lease = std::chrono::seconds{5};
-  job_terms jobs;                            ///< as of dispatcher_server_options
-  std::string work_dir;                      ///< likewise
-  std::vector<std::string> worker_addresses; ///< likewise
+  job_terms jobs;                                       ///< as of dispatcher_server_options
+  std::string work_dir;                                 ///< likewise
+  std::vector<std::string> worker_addresses;            ///< likewise
+  deployment_mode deployment = deployment_mode::remote; ///< likewise
+  std::vector<std::string> tags;                        ///< of each worker
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options

@@ -9,6 +9,7 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 #include "headrace/runtime/node/first_contact.hpp"
@@ -46,7 +47,7 @@ result<session> session_of_process() {
   auto links = known.links.lock();
   if (!links || known.here.lock() != here) {
     HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
-    links = std::make_shared<link_pool>(std::move(way), here->id());
+    links = std::make_shared<link_pool>(std::move(way), here->id(), process_place());
     known.links = links;
     known.here = here;
   }

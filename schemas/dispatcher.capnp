@@ -41,6 +41,8 @@ struct RegisterWorker {
   # Those of jobs that the dispatcher does not know are stopped.
   leaving @7 :Bool;
   # It is about to leave, and takes no new tasks.
+  place @8 :UInt64;
+  # Random, of its process: consumers that name the same one read from it without a socket. Zero: none do.
 }
 
 struct WorkerRegistered {
@@ -137,6 +139,8 @@ struct OpenIteration {
   # Of a consumer that does not know a job yet: what it wants to read, known to the service for this iteration alone. Only
   # graph, elementSpec and fingerprint count. Where a job over that graph is to be joined the fingerprint is enough;
   # notFound asks for the graph.
+  place @8 :UInt64;
+  # Random, of the consumer's process: workers that name the same one are local to it. Zero: none are.
 }
 
 struct TaskInfo {
@@ -147,6 +151,10 @@ struct TaskInfo {
   bootId @3 :Text;
   # Of the worker's host.
   workerId @4 :UInt64;
+  place @5 :UInt64;
+  # Of its worker, as RegisterWorker.place.
+  colocated @6 :Bool;
+  # Its worker serves only consumers of that place.
 }
 
 struct IterationLosses {
@@ -204,6 +212,8 @@ struct Iteration {
   # Of one that is finished: its job was over before this consumer asked.
   empty @17 :Bool;
   # Of one that is finished: no element was given to anybody.
+  targets @18 :Sharding.TargetWorkers;
+  # From which of the tasks each reader reads. `automatic`: as any.
 }
 
 struct LeaveService {

@@ -52,6 +52,8 @@ struct IterationReader {
   consumerId @0 :UInt64;
   nodeId @1 :UInt64;
   # That it reads from; zero: any.
+  place @2 :UInt64;
+  # Of its process, as OpenIteration.place.
 }
 
 struct IterationState {

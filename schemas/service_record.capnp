@@ -24,6 +24,8 @@ struct JobEntry {
   # Under a static policy: how many workers the dispatcher's list had when the job began.
   past @7 :Sharding.JobPast;
   # Repetitions that were over before this job began: earlier ones of the same key had them.
+  targets @8 :Sharding.TargetWorkers;
+  # From which workers its readers read, after the dispatcher's deployment mode was looked at.
 }
 
 struct WorkerPlace {

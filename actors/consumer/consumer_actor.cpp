@@ -10,8 +10,10 @@ namespace headrace {
 
 namespace {
 
-consumer_options reading_from(consumer_options what, uint64_t node) {
-  what.node = node;
+consumer_options reading_from(consumer_options what, const link_pool& links) {
+  what.node = links.node();
+  what.place = links.place();
+  what.beside_a_worker = what.place != 0 && local_hub::present();
   return what;
 }
 
@@ -25,7 +27,7 @@ consumer_state::consumer_state(port::self_pointer<handle_type> self, consumer_op
     components_(options.spec.components),
     answer_limit_(options.worker_timeout),
     links_(std::move(links)),
-    core_(reading_from(std::move(options), links_->node()), consumer_id{random_id()},
+    core_(reading_from(std::move(options), *links_), consumer_id{random_id()},
           to_string(dispatcher), std::move(out), std::move(log), self->clock().now()),
     watcher_(self),
     dispatcher_(

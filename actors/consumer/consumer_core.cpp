@@ -90,7 +90,8 @@ void consumer_core::ask(time_point now) {
                      .repetition = options_.repetition,
                      .parameters = options_.parameters,
                      .job = job_,
-                     .node = options_.node}});
+                     .node = options_.node,
+                     .place = options_.place}});
 }
 
 consume::commands consumer_core::answered(uint64_t number, const result<iteration_view>& what,
@@ -191,8 +192,12 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   }
   if (!state.failure.ok())
     return fail(state.failure);
+  if (auto how = reads_nothing(state); !how)
+    return fail(how);
   std::set<task_id> present;
   for (const auto& task : state.tasks) {
+    if (!reads(task))
+      continue;
     present.insert(task.id);
     auto [at, fresh] = streams_.try_emplace(task.id);
     auto& s = at->second;
@@ -227,8 +232,11 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   unserved_ = state.unserved;
   told_everything_ = state.starting.empty() && unserved_.empty();
   // Their streams are opened when they run; the links may stand by then.
-  for (const auto& task : state.starting) then(consume::make_link{task.data_address});
-  if (!present.empty())
+  for (const auto& task : state.starting)
+    if (reads(task))
+      then(consume::make_link{task.data_address});
+  has_read_ |= !present.empty();
+  if (!present.empty() || others_give())
     without_worker_since_ = now;
   finished_ = state.finished;
   fence(now);
@@ -236,6 +244,30 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     say_alive(now);
   look_at_held(now);
   conclude();
+}
+
+bool consumer_core::reads(const task_address& task) const {
+  return may_read(view_.targets, task.seat, options_.place);
+}
+
+status consumer_core::reads_nothing(const iteration_view& state) const {
+  if (state.targets != target_workers::local || options_.beside_a_worker || state.finished)
+    return {};
+  return failed_precondition(no_local_worker());
+}
+
+std::string consumer_core::no_local_worker() const {
+  const bool asked = options_.parameters.targets == target_workers::local;
+  return fmt::format("{}, and no worker of this process is registered at the dispatcher at {}",
+                     asked ? "target_workers is LOCAL"
+                           : "target_workers AUTO is LOCAL under a static policy where the "
+                             "dispatcher's deployment mode is COLOCATED",
+                     service_);
+}
+
+bool consumer_core::others_give() const {
+  // What is left may be with tasks of other processes.
+  return has_read_ && !view_.tasks.empty();
 }
 
 // -- the trainer ------------------------------------------------------------------------

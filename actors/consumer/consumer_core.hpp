@@ -116,6 +116,13 @@ private:
     status unreached;                     ///< why the last attempt failed, or what cut it off
   };
 
+  /// This consumer reads from that task.
+  bool reads(const task_address& task) const;
+  /// Why it can read from no worker; ok: it may.
+  status reads_nothing(const iteration_view& state) const;
+  std::string no_local_worker() const;
+  /// It waits for what tasks of others have, or give back.
+  bool others_give() const;
   void ask_anew(time_point now);
   void ask(time_point now);
   void not_told(const status& why, bool passes, time_point now);
@@ -227,6 +234,7 @@ private:
   std::map<task_id, bool> held_;
   iteration_losses losses_;  ///< as the job last said
   bool over_before_ = false; ///< the job was over when this consumer asked
+  bool has_read_ = false;    ///< from some task, or could
   bool empty_ = false;       ///< the repetition gave nothing to anybody
   time_point asked_at_;
   time_point lease_until_; ///< of this reader at its job, as far as is known

@@ -146,7 +146,7 @@ void consumer_core::beat(time_point now) {
   const bool served = std::any_of(streams_.begin(), streams_.end(), [](const auto& entry) {
     return entry.second.open && !entry.second.ended;
   });
-  if (served || !held_.empty())
+  if (served || !held_.empty() || others_give())
     without_worker_since_ = now;
   if (!out_->waiting())
     waiting_since_.reset();
@@ -257,6 +257,11 @@ status consumer_core::not_served() const {
       "no worker has come for {:.0f} s for {} of the worker_addresses of the service at {}: its "
       "part of the dataset is not read; start it, or give `worker_timeout` more",
       seconds, fmt::join(unserved_, ", "), service_));
+  if (view_.targets == target_workers::local)
+    return failed_precondition(
+      fmt::format("{} for {:.0f} s; start one there (`WorkerServer`, or a `worker_server` with "
+                  "`serves_own_process`), or give `worker_timeout` more",
+                  no_local_worker(), seconds));
   return unavailable(fmt::format("no worker of the service at {} has served this job for {:.0f} s; "
                                  "start one with `headrace worker --dispatcher {}`, or give "
                                  "`worker_timeout` more",

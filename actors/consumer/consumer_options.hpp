@@ -18,6 +18,9 @@ struct consumer_options {
   std::optional<dataset_registration> dataset;
   std::string job_name; ///< empty: anonymous
   uint64_t node = 0;    ///< that its links come from, as they say it; zero: not told
+  /// Of its process (process_place), where it can read from workers of it; zero: it cannot.
+  uint64_t place = 0;
+  bool beside_a_worker = false; ///< there is one in that process, whatever its dispatcher
   job_parameters parameters;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects

@@ -19,10 +19,12 @@ public:
   /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the
   /// transport's threads from one of them.
   /// `node`: what its links say of the node that they come from.
-  explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0)
-    : way_(way), node_(node) {}
+  /// `place`: of the process, if `way` reaches the workers there without sockets.
+  explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0)
+    : way_(way), node_(node), place_(place) {}
 
   uint64_t node() const noexcept { return node_; }
+  uint64_t place() const noexcept { return place_; }
 
   /// Asks for the link to `address`; the consumer hears `link_made`, soon.
   void want(const std::string& address, const consumer_handle& who);
@@ -42,6 +44,7 @@ private:
 
   std::weak_ptr<transport> way_;
   const uint64_t node_;
+  const uint64_t place_;
   std::mutex mutex_;
   std::map<std::string, entry> links_;
   std::map<std::pair<const link*, uint32_t>, consumer_handle> channels_;

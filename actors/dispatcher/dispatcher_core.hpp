@@ -21,6 +21,7 @@ struct service_terms {
   duration start_timeout = std::chrono::seconds{5};
   /// The workers that may come; empty: any.
   worker_roster roster = {};
+  deployment_mode deployment = deployment_mode::remote;
 };
 
 /// What a dispatcher decides: which workers are alive, what datasets are called, which job a

@@ -152,6 +152,7 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
     .worker_addresses =
       is_static(job.parameters.mode) ? roster.names() : std::vector<std::string>{},
     .guarantee = job.parameters.guarantee,
+    .targets = job.targets,
   };
 }
 
@@ -176,11 +177,13 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
-  service_record::job fresh{.id = id,
-                            .name = wanted.job_name,
-                            .dataset_id = dataset_id,
-                            .parameters = wanted.parameters,
-                            .key = key};
+  service_record::job fresh{
+    .id = id,
+    .name = wanted.job_name,
+    .dataset_id = dataset_id,
+    .parameters = wanted.parameters,
+    .key = key,
+    .targets = resolved(wanted.parameters.targets, wanted.parameters.mode, terms_.deployment)};
   if (is_static(wanted.parameters.mode))
     fresh.shards = terms_.roster.size();
   if (const auto* ended = wanted.job_name.empty() ? nullptr : record_.ended(key))

@@ -3,6 +3,7 @@
 #include "headrace/actors/dispatcher/service_record.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
 #include "headrace/actors/protocol/job_terms.hpp"
+#include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
@@ -37,6 +38,8 @@ struct dispatcher_options {
   std::function<void(const caf::actor&)> on_job;
   /// The workers that may come; empty: any.
   worker_roster roster = {};
+  /// Where its workers run: what AUTO means for jobs that begin.
+  deployment_mode deployment = deployment_mode::remote;
 };
 
 } // namespace headrace

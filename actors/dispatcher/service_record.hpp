@@ -51,6 +51,8 @@ public:
     uint32_t shards = 0;
     /// Repetitions that were over before it began: earlier jobs of its key had them.
     job_past past = {};
+    /// Of its parameters, as the dispatcher's deployment mode made them.
+    target_workers targets = target_workers::automatic;
     friend bool operator==(const job&, const job&) = default;
   };
   struct dataset_registered {

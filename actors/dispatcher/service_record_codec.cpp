@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 namespace headrace {
 
@@ -19,12 +20,14 @@ void write_job(schema::JobEntry::Builder out, const service_record::job& what) {
   write_parameters(out.initParameters(), what.parameters);
   out.setKey(data_of(what.key));
   out.setShards(what.shards);
+  out.setTargets(to_schema(what.targets));
   if (!what.past.empty())
     write_past(out.initPast(), what.past);
 }
 
 result<service_record::job> read_job(schema::JobEntry::Reader in) {
   HEADRACE_ASSIGN(const auto parameters, read_parameters(in.getParameters()));
+  HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargets()));
   return service_record::job{
     .id = job_id{in.getJobId()},
     .name = std::string{text_of(in.getName())},
@@ -33,6 +36,7 @@ result<service_record::job> read_job(schema::JobEntry::Reader in) {
     .key = std::string{chars_of(in.getKey())},
     .shards = in.getShards(),
     .past = read_past(in.getPast()),
+    .targets = targets,
   };
 }
 

@@ -3,6 +3,7 @@
 #include "headrace/actors/job/shard_states.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace headrace {
 
@@ -41,11 +42,12 @@ public:
   /// Under OFF each life of a worker gives one copy, which may be half read; under a static policy
   /// its shard. Under DYNAMIC the splits of a lost task are lost, and it gets another one.
   void begin_on(const worker_info& who) {
-    if (is_static(now.mode_) && !now.may_begin_shard(who))
+    if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
       return;
     if (now.mode_ != sharding_policy::dynamic)
       for (const auto& [id, t] : now.tasks_)
-        if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard)
+        if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard
+            && t.state != task_state::left)
           return resume(t, who);
     start_on(who);
   }
@@ -78,7 +80,7 @@ public:
     uint64_t newest = 0; // of those that began before the last one left
     uint64_t gone = 0;   // the last one that is lost, or left
     for (const auto& [id, task] : now.tasks_) {
-      busy |= task.alive();
+      busy |= task.alive() && now.counts(task);
       ended |= task.state == task_state::ended;
       exhausted |= task.state == task_state::ended && !task.by_itself;
       newest = std::max(newest, task.newest);
@@ -98,6 +100,8 @@ public:
       return start_for_rest(rest, newest);
     if (rest.held)
       return;
+    // Copies that nobody reads may be left.
+    stop_all();
     add(finished_as{});
     out.todo.announce = true;
   }
@@ -108,8 +112,9 @@ private:
     const auto busy =
       std::ranges::any_of(now.tasks_, [](const auto& x) { return x.second.alive(); });
     const auto states = states_of_shards(now.tasks_, now.shards_);
-    const auto done = std::ranges::count(states, shard_state::done);
-    if (busy || rest.held || now.finished_ || done != now.shards_)
+    const auto wanted = now.wanted_shards();
+    if (busy || rest.held || now.finished_ || wanted.empty()
+        || std::ranges::any_of(wanted, [&](auto i) { return states[i] != shard_state::done; }))
       return;
     add(finished_as{});
     out.todo.announce = true;
@@ -123,12 +128,13 @@ private:
   /// On a worker that did not leave, nor failed to read it. If there is none, one may come.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
-      if (std::ranges::none_of(now.tasks_, [&](const auto& entry) {
-            const auto& t = entry.second;
-            return t.worker.id == worker.id && t.worker.life == worker.life
-                   && (t.state == task_state::left
-                       || (t.state == task_state::lost && t.id.value > newest));
-          }))
+      if ((now.consumers_.empty() || now.has_reader(worker))
+          && std::ranges::none_of(now.tasks_, [&](const auto& entry) {
+               const auto& t = entry.second;
+               return t.worker.id == worker.id && t.worker.life == worker.life
+                      && (t.state == task_state::left
+                          || (t.state == task_state::lost && t.id.value > newest));
+             }))
         return start_on(worker);
   }
 
@@ -140,15 +146,66 @@ public:
 // -- decisions ----------------------------------------------------------------------
 
 iteration::decision iteration::consumer_joined(consumer_id who,
-                                               const std::vector<worker_info>& alive,
-                                               uint64_t node) const {
+                                               const std::vector<worker_info>& alive, uint64_t node,
+                                               uint64_t place) const {
   draft next{*this};
   if (!consumers_.contains(who))
-    next.add(reader_joined{who, node});
-  // Workers that came while nobody read have no task yet.
-  if (consumers_.empty())
-    next.begin_on_others(alive);
-  next.out.todo.eager = true;
+    next.add(reader_joined{who, node, place});
+  // Workers that came while nobody read have no task yet, nor have those of which nobody read.
+  std::vector<worker_info> fresh;
+  std::ranges::copy_if(alive, std::back_inserter(fresh), [this](const auto& worker) {
+    return consumers_.empty() || !has_reader(worker);
+  });
+  next.begin_on_others(fresh);
+  next.out.todo.eager = consumers_.empty();
+  return std::move(next.out);
+}
+
+bool iteration::has_reader(const worker_info& who) const {
+  return std::ranges::any_of(consumers_, [&](consumer_id one) { return reads(one, who); });
+}
+
+bool iteration::reads(consumer_id reader, const worker_info& from) const {
+  const auto at = places_.find(reader);
+  return may_read(reads_.targets, seat_of(from), at != places_.end() ? at->second : 0);
+}
+
+bool iteration::counts(const task& what) const {
+  return mode_ != sharding_policy::off || consumers_.empty() || has_reader(what.worker);
+}
+
+std::vector<task_id> iteration::unread_tasks() const {
+  std::vector<task_id> out;
+  if (!finished_ && !consumers_.empty())
+    for (const auto& [id, task] : tasks_)
+      if (task.alive() && !has_reader(task.worker))
+        out.push_back(id);
+  return out;
+}
+
+std::vector<uint32_t> iteration::wanted_shards() const {
+  std::vector<uint32_t> out;
+  const bool own = reads_.targets == target_workers::local && reads_.alone;
+  for (uint32_t i = 0; i < shards_; ++i)
+    if (!own
+        || std::ranges::any_of(tasks_, [i](const auto& x) { return x.second.worker.shard == i; }))
+      out.push_back(i);
+  return out;
+}
+
+iteration::decision iteration::leave_unread(const job_remainder& rest) const {
+  const auto unread = unread_tasks();
+  if (unread.empty())
+    return {};
+  draft next{*this};
+  for (auto id : unread) {
+    const auto& task = tasks_.at(id);
+    if (mode_ == sharding_policy::off)
+      continue; // its reader may come back
+    next.out.todo.stop.push_back(task);
+    next.move(task, is_static(mode_) ? task_state::left : task_state::lost);
+  }
+  next.conclude(rest);
   return std::move(next.out);
 }
 
@@ -162,14 +219,16 @@ iteration::decision iteration::workers_present(const std::vector<worker_info>& a
 bool iteration::empty() const {
   return finished_ && failure_.ok() && std::ranges::all_of(tasks_, [](const auto& entry) {
            const auto& t = entry.second;
-           return t.state != task_state::lost && t.made.elements == 0;
+           return !t.alive() && t.state != task_state::lost && t.made.elements == 0;
          });
 }
 
 bool iteration::serves(const worker_info& who) const {
   return std::ranges::any_of(tasks_, [&](const auto& entry) {
     const auto& t = entry.second;
-    return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost;
+    // Under a static policy one that left is begun anew by whoever may.
+    return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost
+           && !(is_static(mode_) && t.state == task_state::left);
   });
 }
 
@@ -298,12 +357,15 @@ void iteration::apply(const fact& what) {
       to.consumers_.insert(x.who);
       if (x.node != 0)
         to.nodes_[x.who] = x.node;
+      if (x.place != 0)
+        to.places_[x.who] = x.place;
       to.opened_ = true;
       ++to.version_;
     }
     void operator()(const reader_left& x) {
       to.consumers_.erase(x.who);
       to.nodes_.erase(x.who);
+      to.places_.erase(x.who);
       ++to.version_;
     }
     void operator()(const task_is& x) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/store/record_codec.hpp"
@@ -57,7 +58,8 @@ public:
 
   struct reader_joined {
     consumer_id who;
-    uint64_t node = 0; ///< that it reads from; zero: any
+    uint64_t node = 0;  ///< that it reads from; zero: any
+    uint64_t place = 0; ///< of its process; zero: no worker is local to it
     friend bool operator==(const reader_joined&, const reader_joined&) = default;
   };
   struct reader_left {
@@ -93,15 +95,25 @@ public:
 
   /// `first_task`: task ids are counted up from here, in a range that no other iteration uses.
   /// `shards`: of a static policy; it is over when each was read to its end.
-  iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0)
-    : mode_(mode), shards_(shards), repetition_(repetition), last_task_(first_task) {}
+  /// `reads`: a worker has a task only while it has a reader.
+  iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0,
+            reading_rule reads = {})
+    : mode_(mode),
+      shards_(shards),
+      reads_(reads),
+      repetition_(repetition),
+      last_task_(first_task) {}
 
   // -- decisions ----------------------------------------------------------------
 
   /// `node`: that it reads from; zero: any.
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
-                           uint64_t node = 0) const;
+                           uint64_t node = 0, uint64_t place = 0) const;
   decision consumer_left(consumer_id who) const;
+  /// There are readers, and none of them reads these tasks any more (`has_reader`): what DYNAMIC
+  /// leased to them and a static policy gave them is for others, and under OFF nobody waits for
+  /// them.
+  decision leave_unread(const job_remainder& rest = {}) const;
   decision worker_joined(const worker_info& who) const;
   /// Workers that are there as a core of the job takes over. Some may have come while there was
   /// none.
@@ -137,6 +149,14 @@ public:
   const status& failure() const noexcept { return failure_; }
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
   const std::set<consumer_id>& consumers() const noexcept { return consumers_; }
+  /// That reader reads from that worker.
+  bool reads(consumer_id reader, const worker_info& from) const;
+  /// Some reader reads from that worker.
+  bool has_reader(const worker_info& who) const;
+  /// Tasks that live, and that none of the readers that there are reads.
+  std::vector<task_id> unread_tasks() const;
+  /// The entries of the dispatcher's list that are to be read before it is over.
+  std::vector<uint32_t> wanted_shards() const;
   /// The nodes that consumers read from, as far as they said it.
   const std::map<consumer_id, uint64_t>& nodes() const noexcept { return nodes_; }
 
@@ -149,11 +169,15 @@ private:
   /// That life of the worker has a task, or had one that was not lost.
   bool serves(const worker_info& who) const;
 
+  /// It must end before the repetition is over: not a copy that nobody reads.
+  bool counts(const task& what) const;
+
   /// Under a static policy: it has a shard that was not read to its end, and that nobody reads.
   bool may_begin_shard(const worker_info& who) const;
 
   sharding_policy mode_;
   uint32_t shards_;
+  reading_rule reads_;
   uint64_t repetition_;
   uint64_t last_task_;
   uint64_t version_ = 1;
@@ -163,6 +187,7 @@ private:
   std::map<task_id, task> tasks_;
   std::set<consumer_id> consumers_;
   std::map<consumer_id, uint64_t> nodes_;
+  std::map<consumer_id, uint64_t> places_;
 };
 
 std::string_view to_string(iteration::task_state state) noexcept;

@@ -71,6 +71,7 @@ struct iteration_fact_writer {
     auto to = out.initReaderJoined();
     to.setConsumerId(x.who.value);
     to.setNodeId(x.node);
+    to.setPlace(x.place);
   }
   void operator()(const iteration::reader_left& x) {
     out.initReaderLeft().setConsumerId(x.who.value);
@@ -93,7 +94,8 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
   switch (in.which()) {
   case schema::JobFact::READER_JOINED: {
     const auto x = in.getReaderJoined();
-    return iteration::fact{iteration::reader_joined{consumer_id{x.getConsumerId()}, x.getNodeId()}};
+    return iteration::fact{
+      iteration::reader_joined{consumer_id{x.getConsumerId()}, x.getNodeId(), x.getPlace()}};
   }
   case schema::JobFact::READER_LEFT:
     return iteration::fact{iteration::reader_left{consumer_id{in.getReaderLeft().getConsumerId()}}};
@@ -127,6 +129,8 @@ void state_codec<iteration>::write(schema::IterationState::Builder out, const it
     to.setConsumerId(who.value);
     if (const auto node = what.nodes_.find(who); node != what.nodes_.end())
       to.setNodeId(node->second);
+    if (const auto place = what.places_.find(who); place != what.places_.end())
+      to.setPlace(place->second);
   }
 }
 
@@ -152,6 +156,8 @@ result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in
       return data_loss(fmt::format("consumer {} reads twice", to_string(who)));
     if (from.getNodeId() != 0)
       out.nodes_[who] = from.getNodeId();
+    if (from.getPlace() != 0)
+      out.places_[who] = from.getPlace();
   }
   return out;
 }

@@ -34,6 +34,7 @@ job_commands job_core::start(time_point now) {
         start(r, task);
     // What happened to workers while there was no core was said to nobody.
     lose_missing(r, true);
+    leave_unread(r);
     carry_out(r, r.state.workers_present(present));
   }
   end_if_unused();

@@ -121,6 +121,8 @@ private:
   void heard_of(uint64_t repetition, consumer_id who);
   status not_a_reader(consumer_id who, uint64_t repetition) const;
   void remove(repetition& r, consumer_id who);
+  /// What tasks have that none of the readers reads is for the others.
+  void leave_unread(repetition& r);
   /// How far a reader is with tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
   /// What a reader that is gone held of tasks that are over is lost; under at_least_once it is read

@@ -8,12 +8,12 @@ namespace headrace {
 // start and to stop, and who reads them.
 
 task_readers job_core::readers_of(const repetition& r, task_id task) const {
-  const auto& all = r.state.consumers();
   const auto departed = departed_.find(task);
-  return {task,
-          r.state.version(),
-          {all.begin(), all.end()},
-          r.state.nodes(),
+  std::vector<consumer_id> readers;
+  for (auto one : r.state.consumers())
+    if (r.state.reads(one, r.state.tasks().at(task).worker))
+      readers.push_back(one);
+  return {task, r.state.version(), std::move(readers), r.state.nodes(),
           departed != departed_.end() ? departed->second : std::map<consumer_id, uint64_t>{}};
 }
 

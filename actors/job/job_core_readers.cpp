@@ -78,8 +78,9 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, status{status_code::permission_denied, std::move(why)});
     return finish();
   }
-  carry_out(r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node));
+  carry_out(r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node, wanted.place));
   heard_of(wanted.repetition, wanted.consumer);
+  leave_unread(r);
   now_reaches(r, wanted.consumer);
   answer(request, view_of(r));
   return finish();
@@ -177,8 +178,18 @@ void job_core::remove(repetition& r, consumer_id who) {
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
   lose_held(r, who);
   carry_out(r, r.state.consumer_left(who));
+  leave_unread(r);
   if (r.state.consumers().empty())
     seen.idle_since = now_;
+}
+
+void job_core::leave_unread(repetition& r) {
+  const auto unread = r.state.unread_tasks();
+  if (unread.empty())
+    return;
+  auto rest = rest_of(r);
+  rest.unsettled |= std::ranges::any_of(unread, [&](task_id id) { return r.leases.has(id); });
+  carry_out(r, r.state.leave_unread(rest));
 }
 
 bool job_core::is_read() const {
@@ -220,10 +231,15 @@ iteration_view job_core::view_of(const repetition& r) const {
     .held = r.held.tasks(),
     .losses = record_.losses_of(r),
     .empty = state.empty(),
+    .targets = about_.targets,
   };
   for (const auto& [id, task] : state.tasks()) {
-    const task_address at{id, task.life, task.worker.data_address, task.worker.boot_id,
-                          task.worker.id};
+    const task_address at{id,
+                          task.life,
+                          task.worker.data_address,
+                          task.worker.boot_id,
+                          task.worker.id,
+                          seat_of(task.worker)};
     if (task.state == iteration::task_state::starting)
       out.starting.push_back(at);
     else if (task.state == iteration::task_state::running)
@@ -232,7 +248,7 @@ iteration_view job_core::view_of(const repetition& r) const {
       out.lost.push_back(id);
   }
   const auto shards = states_of_shards(state.tasks(), about_.shards());
-  for (size_t i = 0; i < shards.size(); ++i)
+  for (auto i : state.wanted_shards())
     if (shards[i] == shard_state::unserved && !state.finished())
       out.unserved.push_back(about_.worker_addresses[i]);
   return out;

@@ -23,12 +23,13 @@ uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
 } // namespace
 
 job_record::job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past,
-                       uint32_t shards, delivery_guarantee guarantee)
+                       uint32_t shards, delivery_guarantee guarantee, reading_rule reads)
   : id_(id),
     mode_(mode),
     shards_(shards),
     plan_(std::move(plan)),
     guarantee_(guarantee),
+    reads_(reads),
     over_below_(past.below) {
   for (auto number : past.also) over_[number] = status{};
   for (auto number : past.failed)
@@ -45,7 +46,7 @@ void job_record::apply(const fact& what) {
     repetitions_.try_emplace(
       what.repetition,
       repetition{iteration{mode_, what.repetition, first_task_id(id_, what.repetition, first->seed),
-                           shards_},
+                           shards_, reads_},
                  split_assigner{plan_}, lease_history{plan_, guarantee_}, first->seed});
     return;
   }

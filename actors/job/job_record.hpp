@@ -54,7 +54,8 @@ public:
 
   /// `past`: repetitions that are over as the job begins. `shards`: of a static policy.
   job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past = {},
-             uint32_t shards = 0, delivery_guarantee guarantee = delivery_guarantee::at_most_once);
+             uint32_t shards = 0, delivery_guarantee guarantee = delivery_guarantee::at_most_once,
+             reading_rule reads = {});
 
   void apply(const fact& what);
   /// About what a fact takes in memory where that may be much: receipts.
@@ -105,6 +106,7 @@ private:
   uint32_t shards_;
   split_plan plan_;
   delivery_guarantee guarantee_;
+  reading_rule reads_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0;         ///< all before are forgotten
   std::map<uint64_t, status> over_; ///< those behind, and those that failed

@@ -52,7 +52,8 @@ result<std::shared_ptr<dispatcher_stores>> dispatcher_stores::open(const std::st
 }
 
 result<dispatcher_stores::job_store> dispatcher_stores::of(const job_description& about) {
-  job_record empty{about.id, about.policy, about.plan, about.past, about.shards(), about.guarantee};
+  job_record empty{about.id,       about.policy,    about.plan,   about.past,
+                   about.shards(), about.guarantee, about.reads()};
   std::lock_guard lock{mutex_};
   if (const auto known = jobs_.find(about.id); known != jobs_.end())
     return known->second;

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/job_past.hpp"
 #include "headrace/actors/protocol/job_terms.hpp"
+#include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
@@ -32,7 +33,10 @@ struct job_description {
   /// Under a static policy: the dispatcher's list of workers, each of which has a shard.
   std::vector<std::string> worker_addresses = {};
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+  /// From which workers its readers read, resolved.
+  target_workers targets = target_workers::automatic;
 
+  reading_rule reads() const noexcept { return {targets, name.empty()}; }
   uint32_t shards() const noexcept { return static_cast<uint32_t>(worker_addresses.size()); }
 };
 

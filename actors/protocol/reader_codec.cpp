@@ -6,6 +6,7 @@
 #include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ void write_open_iteration(schema::OpenIteration::Builder out, const open_iterati
   write_parameters(out.initParameters(), what.parameters);
   out.setJobId(what.job.value);
   out.setNodeId(what.node);
+  out.setPlace(what.place);
 }
 
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
@@ -35,6 +37,7 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
     .parameters = parameters,
     .job = job_id{in.getJobId()},
     .node = in.getNodeId(),
+    .place = in.getPlace(),
   };
 }
 
@@ -101,12 +104,14 @@ namespace {
 void write_addresses(capnp::List<schema::TaskInfo>::Builder out,
                      const std::vector<task_address>& what) {
   for (unsigned i = 0; i < out.size(); ++i) {
-    const auto& [id, life, data_address, boot_id, worker] = what[i];
+    const auto& [id, life, data_address, boot_id, worker, seat] = what[i];
     out[i].setTaskId(id.value);
     out[i].setIncarnation(life.value);
     out[i].setDataAddress(data_address);
     out[i].setBootId(boot_id);
     out[i].setWorkerId(worker.value);
+    out[i].setPlace(seat.place);
+    out[i].setColocated(seat.colocated);
   }
 }
 
@@ -115,7 +120,8 @@ std::vector<task_address> read_addresses(capnp::List<schema::TaskInfo>::Reader i
   for (auto task : in)
     out.push_back({task_id{task.getTaskId()}, incarnation{task.getIncarnation()},
                    std::string{text_of(task.getDataAddress())},
-                   std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()}});
+                   std::string{text_of(task.getBootId())}, worker_id{task.getWorkerId()},
+                   worker_seat{task.getPlace(), task.getColocated()}});
   return out;
 }
 
@@ -140,6 +146,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   out.setShared(what.shared);
   out.setOverBefore(what.over_before);
   out.setEmpty(what.empty);
+  out.setTargets(to_schema(what.targets));
   write_timing(out.initTiming(), what.timing);
   if (!what.failure.ok())
     write_failure(out.initFailure().initFailed(), what.failure);
@@ -159,6 +166,7 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   HEADRACE_ASSIGN(const auto timing, read_timing(in.getTiming()));
+  HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargets()));
   iteration_view out{
     .job = job_id{in.getJobId()},
     .repetition = in.getRepetition(),
@@ -166,6 +174,7 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
     .finished = in.getFinished(),
     .shared = in.getShared(),
     .timing = timing,
+    .targets = targets,
   };
   const auto failure = in.getFailure();
   switch (failure.which()) {

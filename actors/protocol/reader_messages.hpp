@@ -3,6 +3,7 @@
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/actors/protocol/iteration_losses.hpp"
 #include "headrace/actors/protocol/job_parameters.hpp"
+#include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -33,7 +34,8 @@ struct open_iteration {
   /// The job that it reads; zero before it knows one. If that job has failed the answer is the
   /// failure, never another job.
   job_id job;
-  uint64_t node = 0; ///< of the consumer, the number in its links' hellos; zero: not told
+  uint64_t node = 0;  ///< of the consumer, the number in its links' hellos; zero: not told
+  uint64_t place = 0; ///< of its process (process_place); zero: no worker is local to it
 };
 
 /// One reader of one repetition: what a consumer's heartbeat and its goodbye name.
@@ -73,6 +75,7 @@ struct task_address {
   std::string data_address; ///< `host:port` of its worker's data port
   std::string boot_id;      ///< of the worker's host
   worker_id worker;
+  worker_seat seat = {}; ///< of that worker
   friend bool operator==(const task_address&, const task_address&) = default;
 };
 
@@ -106,6 +109,8 @@ struct iteration_view {
   /// Of one that is finished: its job was over before this consumer asked.
   bool over_before = false;
   bool empty = false; ///< finished, and no element was given to anybody
+  /// From which of the tasks each reader reads.
+  target_workers targets = target_workers::automatic;
 };
 
 } // namespace headrace

@@ -12,6 +12,7 @@ void write_registration(schema::RegisterWorker::Builder out, const worker_regist
   out.setBootId(who.info.boot_id);
   out.setPid(who.info.pid);
   out.setLeaving(who.info.draining);
+  out.setPlace(who.info.place);
   auto tags = out.initTags(static_cast<unsigned>(who.info.tags.size()));
   for (unsigned i = 0; i < tags.size(); ++i) tags.set(i, who.info.tags[i]);
   auto tasks = out.initTasks(static_cast<unsigned>(who.tasks.size()));
@@ -30,6 +31,7 @@ worker_registration read_registration(schema::RegisterWorker::Reader in) {
                            in.getPid()},
                           {}};
   out.info.draining = in.getLeaving();
+  out.info.place = in.getPlace();
   for (auto tag : in.getTags()) out.info.tags.emplace_back(text_of(tag));
   for (auto task : in.getTasks())
     out.tasks.push_back({task_id{task.getTaskId()}, job_id{task.getJobId()}});

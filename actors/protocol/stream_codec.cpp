@@ -5,6 +5,7 @@
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/pipeline/codec/block_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/pipeline/types/block_fit.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,15 @@ status unknown_arm(const char* from, StreamMessage::Which arm) {
 template <class... F>
 struct overloaded : F... {
   using F::operator()...;
+};
+
+/// What a task of this process gave: its consumers share its buffers.
+class shared_block final : public local_content {
+public:
+  explicit shared_block(stream_block what) : what(std::move(what)) {}
+  size_t byte_size() const noexcept override { return what.rows.bytes(); }
+
+  const stream_block what;
 };
 
 template <class Fill>
@@ -68,6 +78,10 @@ result<from_consumer> read_from_consumer(const link_message& in) {
 
 result<from_task> read_from_task(const link_message& in,
                                  const std::vector<tensor_spec>& components) {
+  if (const auto* near = dynamic_cast<const shared_block*>(in.content.get())) {
+    HEADRACE_TRY(fits(near->what.rows, components));
+    return from_task{near->what};
+  }
   const auto what = stream_message::parse(in.header);
   if (!what.valid())
     return what.status();
@@ -120,6 +134,13 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                },
                what);
   });
+}
+
+link_message share_block(uint32_t channel, const stream_block& what) {
+  return {.channel = channel,
+          .header = {},
+          .payload = {},
+          .content = std::make_shared<const shared_block>(what)};
 }
 
 link_message write_block(uint32_t channel, const stream_block& what, bool packed) {

@@ -22,6 +22,9 @@ struct worker_info {
   std::optional<uint32_t> shard = {};
   /// It is about to leave, in order: it finishes its tasks, and takes no new ones.
   bool draining = false;
+  /// Of its process (process_place), where consumers of it reach the worker without a socket; zero:
+  /// none do.
+  uint64_t place = 0;
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };
 

@@ -19,6 +19,8 @@ struct worker_options {
   std::string dispatcher;   ///< `host:port`
   std::string data_address; ///< `host:port` where consumers reach its data port
   std::vector<std::string> tags;
+  /// Of this process (process_place), if its consumers reach the worker without sockets; else zero.
+  uint64_t place = 0;
   task_surroundings tasks;
   /// With so many stuck threads (told to stop a whole lease ago) the worker cannot go on; 0: it
   /// always does.

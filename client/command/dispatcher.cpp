@@ -13,6 +13,7 @@ dispatcher_server_options options_of(const server_settings& from) {
   out.jobs = from.jobs;
   out.work_dir = from.work_dir;
   out.worker_addresses = from.worker_addresses;
+  out.deployment = from.deployment;
   return out;
 }
 

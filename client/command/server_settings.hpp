@@ -37,6 +37,7 @@ struct server_settings {
   job_terms jobs;
   std::string work_dir;
   std::vector<std::string> worker_addresses;
+  deployment_mode deployment = deployment_mode::remote;
 
   std::string dispatcher = "127.0.0.1:5050"; ///< that a worker serves
   std::vector<std::string> tags;

@@ -85,7 +85,7 @@ void add_places(std::vector<setting>& out) {
   out.push_back({.name = "tag",
                  .of = {worker},
                  .value = list_value("TAG", in(&s::tags)),
-                 .help = "A label that jobs may ask for; may be given more than once",
+                 .help = "A label that the status shows; may be given more than once",
                  .cpp = "tags",
                  .python = "worker_tags",
                  .not_set = "none"});
@@ -172,6 +172,14 @@ void add_service(std::vector<setting>& out) {
      .python = "worker_addresses",
      .not_set = "any may come",
      .by_commas = true});
+  out.push_back({.name = "deployment-mode",
+                 .of = {dispatcher, up},
+                 .value = deployment_value(in(&s::deployment)),
+                 .help = "Where workers run: remote, colocated (in trainers' processes, so that "
+                         "under the processing modes file, data, file_or_data and hint a trainer "
+                         "reads from its own) or hybrid",
+                 .cpp = "deployment",
+                 .python = "deployment_mode"});
   out.push_back({.name = "plugin",
                  .of = {worker, up},
                  .value = list_value("FILE", in(&s::plugins)),

@@ -214,6 +214,11 @@ setting_value log_level_value(place<log_level> at) {
              [](log_level x) { return std::optional{std::string{to_string(x)}}; });
 }
 
+setting_value deployment_value(place<deployment_mode> at) {
+  return one("MODE", shape::text, std::move(at), deployment_mode_of,
+             [](deployment_mode x) { return std::optional{std::string{to_string(x)}}; });
+}
+
 setting_value log_format_value(place<log_format> at) {
   return one("FORMAT", shape::text, std::move(at), parse_log_format,
              [](log_format x) { return std::optional{std::string{to_string(x)}}; });

@@ -54,6 +54,7 @@ setting_value time_value(place<duration> at);
 setting_value time_or_never_value(place<std::optional<duration>> at, duration least);
 /// Longer than nothing; where there is none, nothing is shown.
 setting_value optional_time_value(place<std::optional<duration>> at);
+setting_value deployment_value(place<deployment_mode> at);
 setting_value log_level_value(place<log_level> at);
 setting_value log_format_value(place<log_format> at);
 

@@ -15,6 +15,7 @@ local_cluster_options options_of(const server_settings& from) {
   out.jobs = from.jobs;
   out.work_dir = from.work_dir;
   out.worker_addresses = from.worker_addresses;
+  out.deployment = from.deployment;
   out.most_stuck_threads = from.most_stuck_threads;
   return out;
 }

@@ -11,7 +11,7 @@ namespace headrace {
 enum class target_workers : uint8_t {
   automatic, ///< as the service finds best
   any,       ///< all of them
-  local,     ///< those of its own process
+  local,     ///< those of its own process alone
 };
 
 /// All that this build knows.

@@ -5,7 +5,7 @@
 namespace headrace {
 
 size_t link_message::byte_size() const noexcept {
-  auto n = header.size();
+  auto n = header.size() + (content ? content->byte_size() : 0);
   for (const auto& x : payload) n += x.size();
   return n;
 }

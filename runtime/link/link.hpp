@@ -6,10 +6,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace headrace {
+
+/// What goes from one node to another of the same process as it lies in memory. Immutable: both
+/// share it.
+class local_content {
+public:
+  local_content() = default;
+  local_content(const local_content&) = delete;
+  local_content& operator=(const local_content&) = delete;
+  virtual ~local_content() = default;
+  /// That it keeps in memory, about.
+  virtual size_t byte_size() const noexcept = 0;
+};
 
 /// What travels over a link: a small header that says what it is, and bytes that nobody copies.
 struct link_message {
@@ -22,8 +35,10 @@ struct link_message {
   /// Sent straight from these buffers, which stay alive until the kernel has taken them. Each is
   /// received into a buffer of its own, aligned to `buffer_alignment`.
   std::vector<buffer> payload;
+  /// In place of both, on a link that is `in_process`.
+  std::shared_ptr<const local_content> content = {};
 
-  /// Bytes of header and payload together.
+  /// Bytes of header and payload together, or of the content.
   size_t byte_size() const noexcept;
 };
 
@@ -58,6 +73,8 @@ public:
   link& operator=(const link&) = delete;
   virtual ~link() = default;
 
+  /// Both ends are in this process: a message may be a `content`, which no other link sends.
+  virtual bool in_process() const noexcept { return false; }
   /// Queues a message; never waits for the peer. If nothing is queued before it, the calling thread
   /// may itself copy up to about 1 MiB to the kernel. False if the link is closed or the message is
   /// beyond the limits (then nothing was sent and the link stays as it was).

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <unistd.h>
 
 namespace headrace {
 
@@ -43,6 +44,8 @@ public:
     }
     return to->receive(std::move(message));
   }
+
+  bool in_process() const noexcept override { return true; }
 
   const link_limits& limits() const noexcept override {
     static constexpr link_limits all;
@@ -200,6 +203,40 @@ public:
   std::map<std::string, acceptor> acceptors;
   std::vector<std::weak_ptr<local_link>> links;
 };
+
+namespace {
+
+/// The hub that servers of this process hold, and whose it is: threads do not come along with a
+/// fork.
+struct hub_of_process {
+  std::mutex mutex;
+  std::weak_ptr<local_hub> hub;
+  pid_t owner = 0;
+};
+hub_of_process& known_hub() {
+  static hub_of_process the;
+  return the;
+}
+
+} // namespace
+
+std::shared_ptr<local_hub> local_hub::of_process() {
+  auto& known = known_hub();
+  std::lock_guard lock{known.mutex};
+  auto hub = known.owner == ::getpid() ? known.hub.lock() : nullptr;
+  if (!hub) {
+    hub = std::make_shared<local_hub>();
+    known.hub = hub;
+    known.owner = ::getpid();
+  }
+  return hub;
+}
+
+std::shared_ptr<local_hub> local_hub::present() {
+  auto& known = known_hub();
+  std::lock_guard lock{known.mutex};
+  return known.owner == ::getpid() ? known.hub.lock() : nullptr;
+}
 
 local_hub::local_hub() : impl_(std::make_shared<impl>()) {}
 

@@ -13,6 +13,13 @@ namespace headrace {
 /// the thread on which the handlers of its links run.
 class local_hub {
 public:
+  /// That of this process: made by the first who asks for it, ended with the last who holds it. A
+  /// child that was forked has another one. Who listens there does so under the address that others
+  /// reach by a socket.
+  static std::shared_ptr<local_hub> of_process();
+  /// The same, if there is one; else null: nobody listens.
+  static std::shared_ptr<local_hub> present();
+
   local_hub();
   /// Closes all links and listeners, and joins. Not to be called from a handler.
   ~local_hub();

@@ -208,6 +208,8 @@ void socket_link::wait(asio::ip::tcp::socket::wait_type what, void (socket_link:
 bool socket_link::send(link_message message) {
   if (!limits().check(message))
     return false;
+  if (message.content)
+    return false; // it means nothing elsewhere
   auto size = message.byte_size();
   {
     std::lock_guard hold{mutex_};

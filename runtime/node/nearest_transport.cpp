@@ -22,11 +22,7 @@ result<std::string> nearest_transport::listen(const std::string& address,
 }
 
 void nearest_transport::connect(const std::string& address, link_connected done) {
-  std::shared_ptr<local_hub> hub;
-  {
-    std::lock_guard lock{mutex_};
-    hub = hub_;
-  }
+  const auto hub = local_hub::present();
   if (!hub)
     return connect_by(otherwise_, address, std::move(done));
   hub->connect(address, node_id_,
@@ -36,13 +32,6 @@ void nearest_transport::connect(const std::string& address, link_connected done)
                  else
                    connect_by(way, address, done); // nobody in this process
                });
-}
-
-std::shared_ptr<local_hub> nearest_transport::hub() {
-  std::lock_guard lock{mutex_};
-  if (!hub_)
-    hub_ = std::make_shared<local_hub>();
-  return hub_;
 }
 
 } // namespace headrace

@@ -124,8 +124,6 @@ uint16_t node::data_port() const noexcept {
 link_service& node::links() noexcept { return *impl_->links; }
 transport_registry& node::transports() noexcept { return impl_->transports; }
 
-std::shared_ptr<local_hub> node::hub() { return impl_->nearest->hub(); }
-
 node_counters node::counters() const { return impl_->counters(); }
 
 std::function<node_counters()> node::counter_reader() const {

@@ -61,8 +61,6 @@ public:
   /// The ways to reach other nodes' data, by name: `link`, `nearest` (see nearest_transport), and
   /// what was added.
   transport_registry& transports() noexcept;
-  /// Where other nodes of this process listen for links that this one makes by `nearest`.
-  std::shared_ptr<local_hub> hub();
 
   node_counters counters() const;
   /// Reads the counters, for the node's own actors: valid as long as these live.

@@ -96,9 +96,9 @@ node_counters node::impl::counters() const {
 
 void node::impl::add_transports() {
   auto sockets = make_link_transport(links);
-  nearest = std::make_shared<nearest_transport>(sockets, id);
+  auto nearest = std::make_shared<nearest_transport>(sockets, id);
   static_cast<void>(transports.add("link", std::move(sockets)));
-  static_cast<void>(transports.add("nearest", nearest));
+  static_cast<void>(transports.add("nearest", std::move(nearest)));
 }
 
 node::impl::~impl() {

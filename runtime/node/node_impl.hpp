@@ -40,7 +40,6 @@ struct node::impl {
 
   std::shared_ptr<link_service> links;
   transport_registry transports;
-  std::shared_ptr<nearest_transport> nearest;
 
   mutable std::mutex mutex;
   uint16_t actor_port = 0; ///< 0: not published

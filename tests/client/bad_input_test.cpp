@@ -96,14 +96,24 @@ TEST(BadInput, AnElementThatDoesNotComeInItsTimeIsAnErrorThatNamesTheWorker) {
 }
 
 TEST(BadInput, AnElementThatNoMessageHoldsIsAnErrorThatNamesTheLimitAndItsSize) {
-  local_cluster cluster{{.workers = 1}};
+  dispatcher_server dispatcher;
+  worker_server worker{{.dispatcher = dispatcher.target()}}; // as of another process
+  worker_server here{{.dispatcher = dispatcher.target(), .serves_own_process = true}};
+  ASSERT_TRUE(await_service_workers(dispatcher.target(), 2, test::patience).ok());
   constexpr size_t parts = 2'500; // each of two segments: where its strings end, and their bytes
   const auto wide = dataset::range(10).map([](expr) {
     return expr_structure::tuple(
       std::vector<expr_structure>(parts, constant(std::vector<std::string>(20, "ten bytes!"))));
   });
-  auto it = wide.apply(distribute{{.service = cluster.target()}}).iterate();
-  const auto first = it.next();
+  const auto over = [&](target_workers targets) {
+    return wide.apply(distribute{{.service = dispatcher.target(), .target_workers = targets}});
+  };
+  size_t came = 0;
+  for (const element& x : over(target_workers::local)) came += x.size() == parts;
+  EXPECT_EQ(came, 10u) << "nothing is made into a message inside of a process";
+  auto it = over(target_workers::any).iterate();
+  auto first = it.next();
+  while (first && *first) first = it.next(); // those of the other worker
   EXPECT_EQ(first.status().code(), status_code::resource_exhausted);
   EXPECT_THAT(first.status().message(), AllOf(HasSubstr("5000"), HasSubstr("at most 4096"),
                                               ContainsRegex("an element of [0-9]{6,7} bytes"),

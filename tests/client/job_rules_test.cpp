@@ -130,10 +130,5 @@ TEST_F(JobRules, WhoAsksForSomethingElseThanTheJobHasReadsBoth) {
                     HasSubstr("asks for processing mode off, target workers any")));
 }
 
-TEST_F(JobRules, LocalWorkersAreNotThereYet) {
-  EXPECT_EQ(why(dataset::range(1)).code(), status_code::ok);
-  EXPECT_THROW(named("train", sharding_policy::off, target_workers::local), error);
-}
-
 } // namespace
 } // namespace headrace

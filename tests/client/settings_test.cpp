@@ -72,6 +72,7 @@ const row rows[]{
   {"gc-dynamic-sharding-jobs", dispatcher, "true", "maybe", "neither true nor false"},
   {"work-dir", dispatcher, "/var/lib/headrace", "", "names no directory"},
   {"worker-addresses", dispatcher, "a:1", "a:x", "a:x"},
+  {"deployment-mode", dispatcher, "colocated", "here", "'remote', 'colocated' or 'hybrid'"},
   {"plugin", up, "lib.so", "", "one of them is empty"},
   {"tls-cert", dispatcher, "cert.pem", "-", ""},
   {"tls-key", dispatcher, "key.pem", "-", ""},

@@ -297,7 +297,8 @@ void bind_service(nb::module_& m) {
   m.def("start_dispatcher",
         [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms, const std::string& work_dir,
            int64_t client_timeout_ms, int64_t gc_check_interval_ms, int64_t gc_timeout_ms,
-           bool gc_dynamic, const std::vector<std::string>& worker_addresses) {
+           bool gc_dynamic, const std::vector<std::string>& worker_addresses,
+           const std::string& deployment) {
           dispatcher_server_options options;
           options.jobs.gc_dynamic_sharding_jobs = gc_dynamic;
           if (client_timeout_ms > 0)
@@ -311,6 +312,7 @@ void bind_service(nb::module_& m) {
           options.endpoint = endpoint_of(endpoint);
           options.work_dir = work_dir;
           options.worker_addresses = worker_addresses;
+          options.deployment = deployment_mode_of(deployment).value();
           if (heartbeat_ms > 0)
             options.heartbeat = milliseconds{heartbeat_ms};
           if (lease_ms > 0)
@@ -333,6 +335,7 @@ void bind_service(nb::module_& m) {
       options.dispatcher = of;
       options.find_function = python_functions(std::move(pool));
       options.tags = tags;
+      options.serves_own_process = true;
       // Of times, 0 is the default.
       if (heartbeat_ms > 0)
         options.heartbeat = milliseconds{heartbeat_ms};

@@ -32,8 +32,8 @@ protected:
       [this](const job_description& about) -> job_keeper {
         auto& store = stores[about.id];
         if (!store)
-          store = std::make_shared<memory_store<job_record>>(
-            job_record{about.id, about.policy, about.plan, about.past, 0, about.guarantee});
+          store = std::make_shared<memory_store<job_record>>(job_record{
+            about.id, about.policy, about.plan, about.past, 0, about.guarantee, about.reads()});
         return {.start =
                   [this, about, store](const std::vector<worker_change>& present) {
                     return port::spawn<job_state>(node.system, about, store, present, logger{});

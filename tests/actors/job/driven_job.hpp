@@ -60,7 +60,8 @@ public:
     take(core.start(now));
   }
   static job_record empty(const job_description& about) {
-    return {about.id, about.policy, about.plan, about.past, about.shards(), about.guarantee};
+    return {about.id,       about.policy,    about.plan,   about.past,
+            about.shards(), about.guarantee, about.reads()};
   }
   /// Another core goes on where this one was.
   job_outcome restart(const std::vector<worker_info>& present) {
@@ -73,6 +74,9 @@ public:
   job_outcome open(uint64_t consumer, uint64_t repetition = 0) {
     return take(
       core.open(next(), {.consumer = consumer_id{consumer}, .repetition = repetition}, now));
+  }
+  job_outcome open_at(uint64_t place, uint64_t consumer) {
+    return take(core.open(next(), {.consumer = consumer_id{consumer}, .place = place}, now));
   }
   job_outcome open_from(uint64_t node, uint64_t consumer) {
     return take(core.open(next(), {.consumer = consumer_id{consumer}, .node = node}, now));

@@ -62,8 +62,13 @@ std::shared_ptr<virtual_store<job_record>> dispatcher_process::store_of(job_id i
   if (!out)
     out = std::make_shared<virtual_store<job_record>>(
       disk_,
-      job_record{id, world_.about.policy, world_.plan, past, world_.about.shards,
-                 world_.about.guarantee},
+      job_record{id,
+                 world_.about.policy,
+                 world_.plan,
+                 past,
+                 world_.about.shards,
+                 world_.about.guarantee,
+                 {world_.about.targets, world_.about.job_name.empty()}},
       [this, id](const auto& facts) {
         for (const auto& x : facts) note(id, x);
       });

@@ -65,6 +65,9 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
     kinds_ = allowed;
   else if (third.one_in(8))
     kinds_ |= allowed & drains;
+  simulation fourth{seed * 0x9e3779b97f4a7c15 + 4};
+  if ((allowed & locals) != 0 && about.policy == sharding_policy::dynamic && fourth.one_in(6))
+    about.targets = target_workers::local;
   world_ = std::make_unique<world>(about);
   began_ = world_->time.now();
 }
@@ -81,7 +84,8 @@ void disturbed_world::build() {
   for (uint64_t i = 0; i < workers; ++i)
     world_->add_worker({.per_block = t.between(100us, t.one_in(3) ? 200ms : 5ms),
                         .most_rows = t.between(1, 64),
-                        .drain = t.between(100ms, 3s) + size_.more_time_to_drain});
+                        .drain = t.between(100ms, 3s) + size_.more_time_to_drain,
+                        .place = i + 1});
   const auto trainers = world_->about.job_name.empty() ? t.between(1, 2) : t.between(1, 4);
   const auto& terms = world_->about.jobs;
   const auto bounded = t.one_in(3) ? static_cast<int64_t>(t.between(1, 64)) : 0;
@@ -89,7 +93,11 @@ void disturbed_world::build() {
     trainer_process::options what{
       .reads = {.dataset_id = "d",
                 .job_name = world_->about.job_name,
-                .parameters = {.mode = world_->about.policy, .guarantee = world_->about.guarantee},
+                .place = i % workers + 1,
+                .beside_a_worker = true,
+                .parameters = {.mode = world_->about.policy,
+                               .targets = world_->about.targets,
+                               .guarantee = world_->about.guarantee},
                 .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
                 .max_outstanding = bounded,
                 .worker_timeout = worker_timeout_,
@@ -108,11 +116,12 @@ void disturbed_world::build() {
       world_->add_trainer(what);
   }
   say(fmt::format(
-    "{}, {}: {} splits of {} rows, {} workers, {} trainers{}, at most {} outstanding, "
+    "{}, {}, {} workers: {} splits of {} rows, {} workers, {} trainers{}, at most {} outstanding, "
     "timeout {:.0f} s, clients' {:.0f} s, {} after {:.1f} s, looked at each {:.1f} s",
-    to_string(world_->about.policy), to_string(world_->about.guarantee), world_->data.splits,
-    world_->data.rows, workers, trainers, world_->about.job_name.empty() ? "" : " of one job",
-    bounded, seconds(worker_timeout_), seconds(terms.client_timeout),
+    to_string(world_->about.policy), to_string(world_->about.guarantee),
+    to_string(world_->about.targets), world_->data.splits, world_->data.rows, workers, trainers,
+    world_->about.job_name.empty() ? "" : " of one job", bounded, seconds(worker_timeout_),
+    seconds(terms.client_timeout),
     terms.gc_timeout
       ? terms.gc_dynamic_sharding_jobs ? "all collected" : "collected but dynamic ones"
       : "never collected",
@@ -141,6 +150,7 @@ void disturbed_world::disturb(const virtual_process& who, duration how_long) {
   for (size_t i = 0; i < world_->workers.size(); ++i)
     if (&who == &world_->workers[i]) {
       excuses_.workers_away.insert(i);
+      // The only one of a place, or of all.
       if (how_long >= worker_timeout_ - 6s || world_->workers.size() == 1)
         excuses_.no_worker |= how_long >= worker_timeout_ - 6s;
     }
@@ -263,8 +273,9 @@ void disturbed_world::drain(worker_process& who) {
   say(who.name() + " is to leave");
   disturb(who, 10s);
   follow(who, {.which = who.about().address});
-  world_->time.after(world_->time.between(1ms, 3s), [this] {
-    auto& fresh = world_->add_worker({.per_block = 2ms, .drain = 1s + size_.more_time_to_drain});
+  world_->time.after(world_->time.between(1ms, 3s), [this, place = who.about().place] {
+    auto& fresh = world_->add_worker(
+      {.per_block = 2ms, .drain = 1s + size_.more_time_to_drain, .place = place});
     say(fresh.name() + " comes in its place");
   });
 }
@@ -327,8 +338,8 @@ void disturbed_world::befall() {
       say(who.name() + " leaves");
       who.leave();
       disturb(who, 10s);
-      t.after(t.between(1ms, 3s), [this] {
-        auto& fresh = world_->add_worker({.per_block = 2ms});
+      t.after(t.between(1ms, 3s), [this, place = who.about().place] {
+        auto& fresh = world_->add_worker({.per_block = 2ms, .place = place});
         say(fresh.name() + " comes in its place");
       });
     });

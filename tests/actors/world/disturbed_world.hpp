@@ -34,7 +34,8 @@ public:
     shards = 1 << 15,             ///< no fault: a static policy, where the list has several workers
     rereads = 1 << 16,            ///< no fault: the job may promise at_least_once
     drains = 1 << 17,             ///< the dispatcher is asked to have a worker leave
-    every = (1 << 18) - 1,
+    locals = 1 << 18, ///< no fault: trainers may read from the worker of their place alone
+    every = (1 << 19) - 1,
   };
   /// How much of everything there is.
   struct scale {

@@ -13,10 +13,12 @@ worker_process::worker_process(world& in, std::string name, options what)
 void worker_process::on_started() {
   leaving_ = false;
   ++starts_;
-  core_ = std::make_unique<worker_core>(worker_core_options{
-    .self = {.life = incarnation{time_.below(UINT64_MAX) + 1}, .data_address = options_.address},
-    .dispatcher = "dispatcher:1",
-    .drain = options_.drain});
+  core_ = std::make_unique<worker_core>(
+    worker_core_options{.self = {.life = incarnation{time_.below(UINT64_MAX) + 1},
+                                 .data_address = options_.address,
+                                 .place = options_.place},
+                        .dispatcher = "dispatcher:1",
+                        .drain = options_.drain});
   dispatcher_ = std::make_unique<control_peer>(
     world_.net, *this, world_.dispatcher,
     [this](connection_end at) { world_.dispatcher.accepted(at); },

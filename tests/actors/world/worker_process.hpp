@@ -23,6 +23,7 @@ public:
     duration per_block{};    ///< that a runner takes for a block, on average
     uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
+    uint64_t place = 1; ///< trainers of the same one are local to it
   };
   worker_process(world& in, std::string name, options what);
 

@@ -30,8 +30,9 @@ public:
     lease_timing timing;
     job_terms jobs;
     virtual_network::options net;
-    duration slowest_write{}; ///< of the dispatcher's disk
-    uint32_t shards = 0;      ///< under a static policy: how many workers the dispatcher's list has
+    duration slowest_write{};                           ///< of the dispatcher's disk
+    target_workers targets = target_workers::automatic; ///< LOCAL: of places, see there
+    uint32_t shards = 0; ///< under a static policy: how many workers the dispatcher's list has
   };
   explicit world(options what);
 

@@ -23,7 +23,8 @@ class DispatcherConfig(NamedTuple):
     gc_dynamic_sharding_jobs: also those under ``ShardingPolicy.DYNAMIC``.
     host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
 
-    deployment_mode: ``"REMOTE"``, which is the default.
+    deployment_mode: where workers run: ``"REMOTE"`` (the default), ``"COLOCATED"`` (in trainers' processes, so that a
+    trainer reads from its own under the static policies) or ``"HYBRID"`` (some here, some there).
     fault_tolerant_mode, work_dir: with both, datasets and jobs are kept in that directory, and a dispatcher that is
     started again there goes on. ``work_dir`` alone does nothing.
 
@@ -31,8 +32,7 @@ class DispatcherConfig(NamedTuple):
     (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for one at any port,
     as often as there are workers on that host, or ``host:port``.
 
-    ``worker_max_concurrent_snapshots`` and other deployment modes are not in this release: a
-    server that is given them raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is
+    ``worker_max_concurrent_snapshots`` is not in this release: a server that is given it raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is
     wrong.
 
     >>> DispatcherConfig(port=5050, worker_timeout_ms=10_000).port
@@ -68,7 +68,8 @@ class WorkerConfig(NamedTuple):
     dispatcher_address: ``host:port``, with any scheme or none; None: what the environment variable HEADRACE_SERVICE names.
     worker_address: what trainers are told, ``host`` or ``host:port``. port: from which trainers read; 0: any free port.
     data_transfer_address, data_transfer_port: these two by their other names (a worker has one port, which is that of its
-    data); ``host:%dts_port%`` is the host with the port that it got. worker_tags: labels that jobs may ask for.
+    data); ``host:%dts_port%`` is the host with the port that it got. worker_tags: labels that the status
+    shows; a worker with the tag ``"COLOCATED"`` serves only trainers of its own process.
     heartbeat_interval_ms: how often the worker speaks to its dispatcher: by default as often as that asks for, and never
     less often than twice in the dispatcher's ``worker_timeout_ms``.
     dispatcher_timeout_ms: how long the dispatcher may not answer (3,600,000): then ``join`` raises
@@ -173,7 +174,7 @@ _CHECKS: dict[str, _Check] = {
 
 #: What this release has not, unless it is left at these values.
 _MISSING: dict[str, tuple[Any, ...]] = {
-    "worker_max_concurrent_snapshots": (), "deployment_mode": ("REMOTE",),
+    "worker_max_concurrent_snapshots": (),
     "data_transfer_protocol": ("", "grpc"), "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
 }
 

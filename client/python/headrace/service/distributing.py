@@ -48,8 +48,6 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
         raise UnimplementedError(f"distribute: this release has no data_transfer_protocol {data_transfer_protocol!r}")
     if not isinstance(target_workers, str) or target_workers.upper() not in ("AUTO", "ANY", "LOCAL"):
         raise ValueError(f"target_workers must be \"AUTO\", \"ANY\" or \"LOCAL\", not {target_workers!r}")
-    if target_workers.upper() == "LOCAL":
-        raise UnimplementedError("distribute: this release has no target_workers=\"LOCAL\"")
     if task_refresh_interval_hint_ms is not None:
         integer(task_refresh_interval_hint_ms, "task_refresh_interval_hint_ms")
     outstanding = 0
@@ -109,6 +107,10 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
     under a static policy (60).
     stall_timeout: seconds to wait for an element while workers run the job (3600); longer than one may take.
+    target_workers: from which workers to read. ``"LOCAL"``: those of this process alone, whose elements come without sockets
+        or copies; ``FailedPreconditionError`` if there are none. ``"ANY"``: all, but for those of other processes that are
+        tagged ``"COLOCATED"``. ``"AUTO"``: as ``"ANY"``; as ``"LOCAL"`` under a static policy where the dispatcher's
+        ``deployment_mode`` is ``"COLOCATED"``.
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
     guarantee: of ``DYNAMIC``, where workers or trainers are lost: ``"at_most_once"`` (no element comes twice, some may be
         missing) or ``"at_least_once"`` (none is missing, some may come twice).

@@ -164,7 +164,7 @@ class DispatchServer(_Server):
         return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat,
                                       _ms(c.worker_timeout_ms), work_dir, _ms(c.client_timeout_ms),
                                       _ms(c.job_gc_check_interval_ms), collected, c.gc_dynamic_sharding_jobs,
-                                      list(c.worker_addresses or ()))
+                                      list(c.worker_addresses or ()), (c.deployment_mode or "REMOTE").lower())
 
     @property
     def target(self) -> str:

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headrace {
+
+/// Where the workers of a service run, as whoever runs it says: what `target_workers` AUTO means
+/// follows from it.
+enum class deployment_mode : uint8_t {
+  remote,    ///< on hosts or in processes of their own
+  colocated, ///< in the processes of trainers
+  hybrid,    ///< some here, some there
+};
+
+inline constexpr deployment_mode deployment_modes[]{
+  deployment_mode::remote, deployment_mode::colocated, deployment_mode::hybrid};
+
+/// As users write it: `remote`, `colocated` or `hybrid`.
+constexpr std::string_view to_string(deployment_mode x) noexcept {
+  switch (x) {
+  case deployment_mode::remote: return "remote";
+  case deployment_mode::colocated: return "colocated";
+  case deployment_mode::hybrid: return "hybrid";
+  }
+  return "unknown";
+}
+
+/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+result<deployment_mode> deployment_mode_of(std::string_view word);
+
+} // namespace headrace
