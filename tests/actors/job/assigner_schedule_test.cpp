@@ -16,8 +16,8 @@ public:
       ledger_(plan_),
       core_(plan_.what),
       replayed_(core_),
-      all_stay_(random_() % 2 == 0),
-      slowest_(random_() % 2 == 0 ? 40'000'000 : 100'000) {
+      slowest_(random_() % 2 == 0 ? 40'000'000 : 100'000),
+      all_stay_(random_() % 2 == 0) {
     join();
   }
 
