@@ -9,7 +9,8 @@ foreach(folder runtime pipeline client)
     FILES_MATCHING PATTERN "*.hpp" PATTERN "command" EXCLUDE)
 endforeach()
 # Plain structs of the service that options of servers are made of.
-install(FILES ${CMAKE_SOURCE_DIR}/actors/protocol/job_terms.hpp ${CMAKE_SOURCE_DIR}/actors/protocol/timing.hpp
+install(FILES ${CMAKE_SOURCE_DIR}/actors/protocol/deployment_mode.hpp
+  ${CMAKE_SOURCE_DIR}/actors/protocol/job_terms.hpp ${CMAKE_SOURCE_DIR}/actors/protocol/timing.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace/actors/protocol)
 install(FILES ${CMAKE_SOURCE_DIR}/client/headrace.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
