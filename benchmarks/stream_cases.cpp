@@ -43,6 +43,23 @@ void add_large(std::vector<bench_case>& to, services& with, std::string name, in
                 }});
 }
 
+/// Beside a consumer on the same host, one in the worker's process, which gets blocks by pointer.
+void add_local(std::vector<bench_case>& to, services& with, std::string name, int64_t bytes,
+               int64_t count) {
+  const auto read = [bytes, count](const distribute& reads) {
+    const auto ds = dataset::range(count * (bytes / 8)).batch(bytes / 8);
+    return static_cast<double>(bytes) * rate(count, [&] { drain_any(ds.apply(reads)); });
+  };
+  to.push_back({std::move(name), "B/s", "loopback, same size",
+                [read] {
+                  static local_cluster here{{.workers = 1}};
+                  return read(distribute{{.processing_mode = off,
+                                          .service = here.target(),
+                                          .target_workers = target_workers::local}});
+                },
+                [read, &with] { return read(with.one().reads(off)); }});
+}
+
 /// Consumers with a job each, in sum.
 double fan_in(const service& from, int64_t consumers) {
   return rate(scalars, [&] {
@@ -75,6 +92,19 @@ void add_stream_cases(std::vector<bench_case>& to, services& with) {
   add_large(to, with, "large_64k", 64 << 10, 16'000);
   add_large(to, with, "large_1m", 1 << 20, 1'000);
   add_large(to, with, "large_16m", 16 << 20, 60);
+  add_local(to, with, "local_64k", 64 << 10, 16'000);
+  add_local(to, with, "local_1m", 1 << 20, 1'000);
+  add_local(to, with, "local_16m", 16 << 20, 60);
+  to.push_back({"at_least_once", "int64/s", "at_most_once",
+                [&with] {
+                  return rate(scalars, [&] {
+                    drain_blocks(dataset::range(scalars).apply(
+                      distribute{{.processing_mode = dynamic,
+                                  .service = with.two().target(),
+                                  .guarantee = delivery_guarantee::at_least_once}}));
+                  });
+                },
+                [&with] { return scalars_by_block(with.two(), dynamic, scalars, scalars); }});
   to.push_back({"fan_in_8", "int64/s", "one consumer alone",
                 [&with] { return fan_in(with.two(), 8); },
                 [&with] { return fan_in(with.two(), 1); }});

@@ -4,6 +4,7 @@
 #include "headrace/client/supervision_tree.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace headrace {
@@ -62,6 +63,13 @@ std::string_view state_of(const worker_status& x) noexcept {
   return x.alive ? x.draining ? "draining" : "alive" : x.left ? "left" : "lost";
 }
 
+std::string_view state_of(const list_entry_status& x, const service_status& in) noexcept {
+  if (x.worker == 0)
+    return "free";
+  const auto at = std::ranges::find(in.workers, x.worker, &worker_status::worker);
+  return at == in.workers.end() ? "lost" : state_of(*at);
+}
+
 result<service_status> get_service_status(const std::string& dispatcher, duration limit) {
   HEADRACE_ASSIGN(
     auto answer,
@@ -77,6 +85,9 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   out.left_out = std::string{in.getLeftOut()};
   out.work_dir = std::string{in.getWorkDir()};
   out.disk_trouble = std::string{in.getDiskTrouble()};
+  for (auto entry : in.getWorkerAddresses())
+    out.worker_addresses.push_back(
+      {std::string{entry.getName()}, entry.getWorkerId(), std::string{entry.getDataAddress()}});
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
   out.tree = read_supervision(in);

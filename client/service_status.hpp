@@ -60,6 +60,14 @@ struct worker_status {
   bool draining = false;     ///< alive, and about to leave: it gets no new tasks
 };
 
+/// An entry of the dispatcher's list of workers: who has the shard of its index under a static
+/// policy.
+struct list_entry_status {
+  std::string name;    ///< as it was given
+  uint64_t worker = 0; ///< who has it, or had it last; 0: nobody came yet
+  std::string address; ///< of that worker's data port
+};
+
 struct supervised {
   std::string name;
   std::string state;
@@ -77,6 +85,7 @@ struct service_status {
   std::string left_out;     ///< what it does not say, as the answer would be too large; else empty
   std::string work_dir;     ///< where datasets and jobs are kept; empty: in memory
   std::string disk_trouble; ///< why nothing new is begun: that cannot be written; else empty
+  std::vector<list_entry_status> worker_addresses; ///< empty: there is no list
   std::vector<worker_status> workers;
   std::vector<job_status> jobs;
   std::vector<supervised> tree; ///< the dispatcher's and each worker's
@@ -84,6 +93,9 @@ struct service_status {
 
 /// alive, draining (it is about to leave), left (it ended in order) or lost.
 std::string_view state_of(const worker_status& x) noexcept;
+
+/// The same of the worker of an entry: free where nobody came yet.
+std::string_view state_of(const list_entry_status& x, const service_status& in) noexcept;
 
 /// Asks a dispatcher. Blocks for at most `limit`; errors name the address.
 result<service_status> get_service_status(const std::string& dispatcher,

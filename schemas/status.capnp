@@ -35,6 +35,17 @@ struct WorkerStatus {
   # Alive, and about to leave: it takes no new tasks.
 }
 
+struct ListEntryStatus {
+  # An entry of the dispatcher's list of workers: who has the shard of that index under a static policy.
+
+  name @0 :Text;
+  # As it was given.
+  workerId @1 :UInt64;
+  # Who has it, or had it last; 0: nobody came yet.
+  dataAddress @2 :Text;
+  # Of that worker.
+}
+
 struct TaskStatus {
   taskId @0 :UInt64;
   workerId @1 :UInt64;
@@ -94,4 +105,6 @@ struct ServiceStatus {
   # Where datasets and jobs are kept. Empty: in memory, so that they end with the dispatcher's process.
   diskTrouble @10 :Text;
   # Why nothing new is begun: that directory cannot be written. Else empty.
+  workerAddresses @11 :List(ListEntryStatus);
+  # The dispatcher's list of workers; empty: any worker may come.
 }

@@ -109,6 +109,8 @@ public:
 
   const service_record& record() const noexcept { return record_; }
   const worker_table& workers() const noexcept { return workers_; }
+  /// The list of workers; empty: any worker may come.
+  const worker_roster& roster() const noexcept { return terms_.roster; }
 
 private:
   using answer_value = decltype(dispatcher_command::answer::what);

@@ -59,6 +59,16 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
     out.setBadMessages(bad_messages_ + counted.bad_messages);
     out.setRefusedPeers(counted.refused_hellos);
     write_status(out, core_.workers(), reports, jobs, now());
+    const auto entries = core_.roster().names();
+    auto listed = out.initWorkerAddresses(static_cast<uint32_t>(entries.size()));
+    for (uint32_t i = 0; i < listed.size(); ++i) {
+      listed[i].setName(text_of(entries[i]));
+      const auto& places = core_.record().places();
+      if (const auto has = places.find(i); has != places.end()) {
+        listed[i].setWorkerId(has->second.worker.value);
+        listed[i].setDataAddress(text_of(has->second.data_address));
+      }
+    }
     out.setLeftOut(left_out);
     out.setWorkDir(text_of(options_.work_dir));
     out.setDiskTrouble(options_.disk ? options_.disk().message() : std::string{});

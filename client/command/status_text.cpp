@@ -90,6 +90,15 @@ std::string status_text(const service_status& x) {
       state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
       or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
         + bad_text(worker.bad_messages) + refused_text(worker));
+  if (!x.worker_addresses.empty())
+    out += fmt::format("\n{:<6}{:<24}{:<18}{:<24}{}\n", "SHARD", "LISTED", "WORKER", "ADDRESS",
+                       "STATE");
+  for (size_t i = 0; i < x.worker_addresses.size(); ++i) {
+    const auto& entry = x.worker_addresses[i];
+    out += fmt::format("{:<6}{:<24}{:<18}{:<24}{}\n", i, entry.name,
+                       entry.worker == 0 ? "-" : fmt::format("{:x}", entry.worker),
+                       or_dash(entry.address), state_of(entry, x));
+  }
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
                        job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
@@ -138,6 +147,13 @@ std::string status_json(const service_status& x) {
                        {"refused_links", worker.refused_links},
                        {"bad_messages", worker.bad_messages},
                        {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
+  auto worker_addresses = nlohmann::json::array();
+  for (const auto& entry : x.worker_addresses)
+    worker_addresses.push_back(
+      {{"listed", entry.name},
+       {"worker", entry.worker == 0 ? nlohmann::json{} : nlohmann::json{to_hex(entry.worker)}},
+       {"address", entry.address},
+       {"state", state_of(entry, x)}});
   auto jobs = nlohmann::json::array();
   for (const auto& job : x.jobs) {
     auto tasks = nlohmann::json::array();
@@ -167,6 +183,7 @@ std::string status_json(const service_status& x) {
                      {"left_out", x.left_out},
                      {"work_dir", x.work_dir},
                      {"disk_trouble", x.disk_trouble},
+                     {"worker_addresses", std::move(worker_addresses)},
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
                      {"tree", std::move(tree)}};

@@ -142,7 +142,7 @@ TEST_F(LocalReads, ClientsOfOneJobMustAskForTheSameTargets) {
   serve();
   auto first =
     over(dataset::range(1'000), sharding_policy::dynamic, target_workers::local, "named").iterate();
-  first.next();
+  static_cast<void>(first.next());
   const auto how =
     why(over(dataset::range(1'000), sharding_policy::dynamic, target_workers::any, "named"));
   EXPECT_EQ(how.why().code(), status_code::invalid_argument);

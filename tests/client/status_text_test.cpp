@@ -100,6 +100,23 @@ TEST(StatusText, ShowsAWorkerThatIsAboutToLeaveAsDraining) {
   EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 lost"));
 }
 
+TEST(StatusText, ShowsWhoHasWhichEntryOfTheListOfWorkers) {
+  auto what = example();
+  EXPECT_THAT(status_text(what), Not(HasSubstr("SHARD")));
+  what.worker_addresses = {{.name = "10.0.0.1:%port%", .worker = 0xa1, .address = "10.0.0.1:7001"},
+                           {.name = "10.0.0.2", .worker = 0xa9, .address = "10.0.0.2:7009"},
+                           {.name = "10.0.0.4:7004"}};
+  const auto text = status_text(what);
+  EXPECT_EQ(line_with(text, "SHARD"), "SHARD LISTED WORKER ADDRESS STATE");
+  EXPECT_EQ(line_with(text, "%port%"), "0 10.0.0.1:%port% a1 10.0.0.1:7001 alive");
+  EXPECT_EQ(line_with(text, "7009"), "1 10.0.0.2 a9 10.0.0.2:7009 lost");
+  EXPECT_EQ(line_with(text, "7004"), "2 10.0.0.4:7004 - - free");
+  const auto json = nlohmann::json::parse(status_json(what))["worker_addresses"];
+  EXPECT_EQ(json[0]["state"], "alive");
+  EXPECT_TRUE(json[2]["worker"].is_null());
+  EXPECT_EQ(json[2]["listed"], "10.0.0.4:7004");
+}
+
 TEST(StatusText, ShowsJobsWithTheRatesOfTheirTasks) {
   const auto text = status_text(example());
   EXPECT_EQ(line_with(text, "job b1"),

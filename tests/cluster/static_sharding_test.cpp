@@ -52,6 +52,21 @@ TEST(StaticSharding, ReadsTheShardOfAKilledWorkerAnewAtAnotherPort) {
   EXPECT_LE(again.size(), 1u) << "only what the killed one had comes again";
 }
 
+TEST(StaticSharding, ShowsInTheStatusWhoHasWhichEntry) {
+  auto dispatcher = start_dispatcher({"--worker-addresses", "localhost,127.0.0.1:%port%"});
+  auto worker = start_worker(dispatcher.address);
+  await_workers(dispatcher.address, 1);
+  const auto now = get_service_status(dispatcher.address, patience).value();
+  ASSERT_EQ(now.worker_addresses.size(), 2u);
+  const auto& has = now.worker_addresses[0];
+  EXPECT_EQ(has.name, "localhost");
+  EXPECT_EQ(has.worker, now.workers.at(0).worker);
+  EXPECT_EQ(has.address, now.workers.at(0).address);
+  EXPECT_EQ(state_of(has, now), "alive");
+  EXPECT_EQ(now.worker_addresses[1].name, "127.0.0.1:%port%");
+  EXPECT_EQ(state_of(now.worker_addresses[1], now), "free");
+}
+
 TEST(StaticSharding, RefusesAThirdWorkerAndSaysWhoHasTheEntries) {
   two_listed service;
   auto third =

@@ -22,6 +22,14 @@ def numbers(ds):
     return sorted(int(x) for x in ds)
 
 
+def test_TheStatusSaysWhoHasWhichEntry(listed):
+    now = listed.status()
+    entries = now["worker_addresses"]
+    assert [x["listed"] for x in entries] == ["localhost", "localhost:%port%"]
+    assert {x["worker"] for x in entries} == {w["worker"] for w in now["workers"]}
+    assert [x["state"] for x in entries] == ["alive", "alive"]
+
+
 def test_DataGivesEachElementOnce(listed):
     ds = hr.Dataset.range(50).map(lambda x: x * x)
     for mode in (service.ShardingPolicy.DATA, service.ShardingPolicy.FILE_OR_DATA, "data"):

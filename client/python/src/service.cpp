@@ -213,10 +213,21 @@ nb::object value_of(const supervised& x) {
 
 nb::dict to_python(const service_status& x) {
   using s = service_status;
-  return dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
+  nb::list listed;
+  for (const auto& entry : x.worker_addresses) {
+    nb::dict one;
+    one["listed"] = entry.name;
+    one["worker"] = entry.worker == 0 ? nb::object{nb::none()} : nb::cast(to_hex(entry.worker));
+    one["address"] = entry.address;
+    one["state"] = std::string{state_of(entry, x)};
+    listed.append(one);
+  }
+  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
                  &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
                  "jobs", &s::jobs, "tree", &s::tree, "work_dir", &s::work_dir, "disk_trouble",
                  &s::disk_trouble);
+  out["worker_addresses"] = listed;
+  return out;
 }
 
 } // namespace
