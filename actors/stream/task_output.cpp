@@ -221,15 +221,22 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
 std::vector<task_output::action> task_output::deal(bool dry) {
   std::vector<action> out;
   for (auto& [who, s] : streams_) resend(who, s, out);
-  serve_the_starved(out);
+  const auto part = even_part();
+  serve_the_starved(part, out);
   // In turn, beginning after the one that was served last.
   const auto quantum =
     streams_.size() > 1 ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
   for (bool served = true; served && !pending_.empty();) {
     served = false;
-    for (auto who : in_turn())
-      if (auto& s = streams_.at(who); !s.stalled() || leaving_)
-        served |= serve(who, s, quantum, out);
+    for (auto who : in_turn()) {
+      auto& s = streams_.at(who);
+      if (s.stalled() && !leaving_)
+        continue;
+      const auto held = s.sent - s.handed_out;
+      const auto room = std::max(held, part) - held;
+      if (room != 0)
+        served |= serve(who, s, std::min(quantum, room), out);
+    }
   }
   if (pending_.empty() && shared_ && (exhausted_ || dry))
     recall_for_the_starved(out);
@@ -247,7 +254,16 @@ std::vector<consumer_id> task_output::in_turn() const {
   return out;
 }
 
-void task_output::serve_the_starved(std::vector<action>& out) {
+uint64_t task_output::even_part() const noexcept {
+  if (!shared_ || !exhausted_ || leaving_)
+    return std::numeric_limits<uint64_t>::max();
+  const auto readers = static_cast<uint64_t>(std::ranges::count_if(
+    streams_, [](const auto& entry) { return entry.second.connected && !entry.second.ended; }));
+  return readers < 2 ? std::numeric_limits<uint64_t>::max()
+                     : (pending_rows_ + readers - 1) / readers;
+}
+
+void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
   if (streams_.size() < 2 || pending_.empty())
     return;
   std::vector<consumer_id> starved;
@@ -257,8 +273,9 @@ void task_output::serve_the_starved(std::vector<action>& out) {
   if (starved.empty())
     return;
   // What is scarce is shared evenly.
-  const auto share = std::clamp<uint64_t>((pending_rows_ + starved.size() - 1) / starved.size(), 1,
-                                          shared_quantum_rows);
+  const auto share = std::clamp<uint64_t>(
+    std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1,
+    shared_quantum_rows);
   for (auto who : starved) {
     auto& s = streams_.at(who);
     for (auto left = share; left != 0 && !pending_.empty();) {

@@ -15,7 +15,9 @@ namespace headrace {
 /// What a task produced, and to whom it goes: the streams to all its consumers.
 ///
 /// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and kept
-/// until the consumer says that its trainer has them. When a trainer waits and the task has nothing
+/// until the consumer says that its trainer has them. Once nothing more is produced, a stream gets
+/// an even part of what is left, and the next when it has handed that out (guided self-scheduling):
+/// what stays here need not be recalled. When a trainer waits and the task has nothing
 /// more to give, what the others hold is recalled: half of it, or everything from one that handed
 /// nothing out since its last recall; that one is dealt nothing more before it moves. The end is
 /// declared when nothing is un-handed anywhere. Pure: events in, `deal()` says what to send.
@@ -135,7 +137,10 @@ private:
   void put_back(stream& from, uint64_t mark);
   piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
-  void serve_the_starved(std::vector<action>& out);
+  void serve_the_starved(uint64_t part, std::vector<action>& out);
+  /// As many rows as a stream may hold to be dealt more: of what is left, once nothing more is
+  /// produced, one for each stream.
+  uint64_t even_part() const noexcept;
   /// All consumers, beginning after the one that was served last.
   std::vector<consumer_id> in_turn() const;
   void resend(consumer_id who, stream& to, std::vector<action>& out);

@@ -128,7 +128,64 @@ TEST(TaskOutput, RecallsHalfForATrainerThatWaits) {
   EXPECT_EQ(recalls[0].to, b);
   EXPECT_EQ(recalls[0].keep, 3u);
   out.recalled(b, recalls[0].id, 5);
-  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(13, 16));
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(13, 15)) << "an even part of 3";
+  out.grant(a, 10, 18, much, true);
+  EXPECT_EQ(values(only<send_block>(out.deal()), a), run(15, 16)) << "which was not recalled again";
+}
+
+TEST(TaskOutput, RecallsSeldomHoweverManyReadersTakeTheirTurns) {
+  constexpr uint64_t readers = 100, each = 16;
+  task_output out{true};
+  struct reader {
+    uint64_t handed_out = 0, received = 0;
+    bool ended = false;
+  };
+  std::vector<reader> all(readers);
+  const auto grant = [&](uint64_t i, bool waiting) {
+    out.grant(consumer_id{i + 1}, all[i].handed_out, all[i].handed_out + each, much, waiting);
+  };
+  size_t recalls = 0;
+  const auto carry_out = [&] {
+    for (auto actions = out.deal(); !actions.empty(); actions = out.deal())
+      for (const auto& one : actions) {
+        if (const auto* rows = std::get_if<send_block>(&one))
+          all[rows->to.value - 1].received += rows->rows.rows;
+        else if (const auto* back = std::get_if<send_recall>(&one)) {
+          auto& from = all[back->to.value - 1];
+          from.received = std::min(from.received, from.handed_out + back->keep);
+          out.recalled(back->to, back->id, from.received);
+          ++recalls;
+        } else {
+          all[std::get<send_end>(one).to.value - 1].ended = true;
+        }
+      }
+  };
+  for (uint64_t i = 0; i < readers; ++i) {
+    out.open(consumer_id{i + 1}, 0, 0);
+    grant(i, false);
+  }
+  out.produced(numbers(0, readers * each));
+  out.exhausted();
+  carry_out();
+  // One thread reads them, an element from each in turn, and each says so once half is taken.
+  uint64_t taken = 0;
+  for (uint64_t turn = 0; !all[turn % readers].ended; ++turn) {
+    auto& one = all[turn % readers];
+    if (one.handed_out == one.received) {
+      grant(turn % readers, true);
+      carry_out();
+    }
+    if (one.handed_out < one.received) {
+      ++one.handed_out;
+      ++taken;
+    }
+    if (one.handed_out % (each / 2) == 0 || one.handed_out == one.received)
+      grant(turn % readers, false);
+    carry_out();
+    ASSERT_LT(turn, 100 * readers * each) << "no end after " << taken;
+  }
+  EXPECT_EQ(taken, readers * each);
+  EXPECT_LT(recalls, 10 * readers);
 }
 
 TEST(TaskOutput, RecallsAllFromATrainerThatTookNothingSinceTheLastRecall) {
@@ -137,6 +194,8 @@ TEST(TaskOutput, RecallsAllFromATrainerThatTookNothingSinceTheLastRecall) {
   out.grant(a, 8, 16, much, true);
   auto recalls = only<send_recall>(out.deal());
   out.recalled(b, recalls.at(0).id, 5);
+  (void)out.deal();
+  out.grant(a, 10, 18, much, true);
   (void)out.deal();
   out.grant(a, 11, 19, much, true);
   recalls = only<send_recall>(out.deal());
