@@ -197,6 +197,9 @@ private:
   /// Answers the waiting questions that can be answered now.
   void settle(repetition& r);
   void drop_questions(uint64_t number, task_id of);
+  /// A task of a static policy lists files. `failed_precondition`: others of this repetition did
+  /// before, and found something else.
+  status compare_listing(repetition& r, const lease_request& what);
   /// A task's pipeline is done with a pass of a source.
   void close(repetition& r, task_id task, const unread_splits& what);
 

@@ -13,7 +13,8 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
   now_ = now;
   const auto id = wanted.task;
   auto* r = of_task(id);
-  if (r == nullptr || about_.policy != sharding_policy::dynamic
+  const bool lists = is_static(about_.policy) && wanted.wish.listing;
+  if (r == nullptr || (about_.policy != sharding_policy::dynamic && !lists)
       || !r->state.tasks().at(id).alive()) {
     answer(request,
            failed_precondition(r == nullptr && record_.was_collected(id)
@@ -28,6 +29,14 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
     return finish();
   }
   const auto& [which, total, listing, closes, given, done] = wanted.wish;
+  if (lists) {
+    const auto how = compare_listing(*r, {id, which.source, 0, total, which.number, listing});
+    if (how.ok())
+      answer(request, lease_answer{pass_over{}});
+    else
+      answer(request, how);
+    return finish();
+  }
   if (!done.empty() && about_.guarantee == delivery_guarantee::at_least_once && r->leases.has(id))
     commit({{r->state.repetition(), lease_history::fact{lease_history::done{id, done}}}});
   if (given) {
@@ -55,6 +64,12 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
   questions.push_back({{id, which.source, which.pass, total, which.number, listing}, request});
   settle(*r);
   return finish();
+}
+
+status job_core::compare_listing(repetition& r, const lease_request& what) {
+  if (auto news = r.splits.note(what))
+    commit({{r.state.repetition(), *std::move(news)}});
+  return r.splits.refused(what, r.state.tasks().at(what.task).worker.data_address);
 }
 
 void job_core::close(repetition& r, task_id task, const unread_splits& what) {

@@ -46,6 +46,7 @@ struct runner::shared {
   void say_done(const iterator& source, uint64_t rows);
   result<split_answer> next_splits(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                                    const std::shared_ptr<const split_listing>& listing);
+  status same_listing(uint32_t source, const std::shared_ptr<const split_listing>& listing);
   void close_splits(uint32_t source, uint64_t pass, split_range unread);
   bool closes(uint32_t source) const {
     return std::ranges::any_of(closed, [&](const auto& x) { return x.source == source; });
@@ -138,6 +139,20 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   }
 }
 
+/// Under a static policy the job gives no splits, and compares what its tasks list.
+status
+runner::shared::same_listing(uint32_t source, const std::shared_ptr<const split_listing>& listing) {
+  std::unique_lock lock{mutex};
+  const split_question which{source, 0, 0};
+  asked.insert(which);
+  if (!stopped)
+    hear.wants_splits({.which = which, .listing = listing});
+  if (!changed.wait(lock, halt.get_token(), [&] { return !asked.contains(which); }))
+    return cancelled("the task was stopped");
+  const auto why = refused.extract(which);
+  return why ? why.mapped() : status{};
+}
+
 void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range unread) {
   std::lock_guard lock{mutex};
   // What stops is lost as a whole, or another runner goes on where this one was.
@@ -197,6 +212,11 @@ status runner::shared::pull() {
     return count_rows(names, most, context);
   };
   HEADRACE_ASSIGN(const auto graph, auto_shard(what.graph, what.policy, what.shard, count));
+  // Not while files are counted, in a part of the graph whose sources have other numbers.
+  if (what.shard.shards > 1)
+    context.same_listing = [this](uint32_t source, const auto& listing) {
+      return same_listing(source, listing);
+    };
   inner_services services{graph, what.leases_splits, what.seed, what.open_distribute};
   context.distribute = [&](const dataset_node& node) {
     return services.open(node, halt.get_token());
@@ -308,10 +328,10 @@ void runner::give_splits(const split_question& which, const result<lease_answer>
   if (shared_->closed.erase(which) == 0) {
     if (shared_->asked.erase(which) == 0)
       return;
-    if (what)
-      shared_->dealer->answered(which, *what);
-    else
+    if (!what)
       shared_->refused[which] = what.status();
+    else if (shared_->dealer)
+      shared_->dealer->answered(which, *what);
   }
   shared_->changed.notify_all();
 }

@@ -135,6 +135,10 @@ struct iterator_context {
   /// them.
   std::stop_token stop;
   split_provider* splits = nullptr; ///< null: read everything
+  /// Where several runs each read a part of the graph by the numbers of files: what a source found
+  /// that has these numbers, as it begins its first pass. Blocks; `failed_precondition`, which ends
+  /// the source, where the others found something else. Empty: nobody else reads.
+  std::function<status(uint32_t source, const std::shared_ptr<const split_listing>&)> same_listing;
   /// What caches in memory hold, where that is this run's alone; null: the graph's nodes hold it,
   /// for all iterations in this process.
   run_caches* caches = nullptr;

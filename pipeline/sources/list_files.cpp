@@ -106,6 +106,10 @@ private:
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
+    // Files may come and go between passes.
+    const auto& same = engine_.context().same_listing;
+    if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
+      return same(at_.first_source, make_listing(names_));
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
 #include <set>
@@ -102,6 +103,27 @@ TEST_F(StaticSharding, FileGivesEachFileToOneWorker) {
     [](expr name) { return dataset::text_lines(name); }, {.cycle_length = 2});
   EXPECT_EQ(texts(shared(read, cluster, file)), lines);
   EXPECT_EQ(texts(shared(read, cluster, file_or_data)), lines);
+}
+
+TEST_F(StaticSharding, SaysWhichFileAWorkerDoesNotFindThatAnotherFound) {
+  dispatcher_server dispatcher{{.worker_addresses = list_of(2)}};
+  worker_server first{{.dispatcher = dispatcher.target()}};
+  const auto pattern = files(4);
+  const auto read =
+    dataset::list_files({pattern}).flat_map([](expr name) { return dataset::text_lines(name); });
+  auto it = read.apply(distribute{{.processing_mode = file, .service = dispatcher.target()}})
+              .iterate();
+  ASSERT_TRUE(it.next().value());
+  ASSERT_TRUE(std::filesystem::remove(folder.path() + "/1.txt"));
+  worker_server second{{.dispatcher = dispatcher.target()}};
+  status how;
+  while (how.ok()) {
+    const auto next = it.next();
+    ASSERT_TRUE(!next || next->has_value()) << "it ended well";
+    how = next.status();
+  }
+  EXPECT_THAT(how.message(), testing::AllOf(HasSubstr("finds other files for source 0"),
+                                            HasSubstr("4 there, 3 here"), HasSubstr("1.txt")));
 }
 
 TEST_F(StaticSharding, FileWantsAsManyFilesAsWorkersAndFileOrDataDoesNot) {

@@ -140,5 +140,36 @@ TEST(StaticSharding, SaysThatShardsWereReadAgain) {
             "again, so that elements may have come twice");
 }
 
+TEST(StaticSharding, RefusesATaskThatListsOtherFilesThanTheFirst) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  ASSERT_EQ(out.starts.size(), 2u);
+  for (const auto& x : out.starts) job.started(x);
+  const auto lists = [&](size_t task, uint64_t digest, std::vector<std::string> files) {
+    const auto& order = out.starts[task].what;
+    const auto how = job.ask({.task = order.id,
+                              .life = order.life,
+                              .wish = {.listing = std::make_shared<split_listing>(
+                                         split_listing{digest, files.size(), files})}});
+    return how.answers.at(job.last_token);
+  };
+  EXPECT_EQ(std::get<lease_answer>(lists(0, 7, {"a", "b"})), lease_answer{pass_over{}});
+  EXPECT_EQ(std::get<lease_answer>(lists(0, 7, {"a", "b"})), lease_answer{pass_over{}});
+  const auto refused = std::get<status>(lists(1, 8, {"a", "c"}));
+  EXPECT_EQ(refused.code(), status_code::failed_precondition);
+  EXPECT_THAT(refused.message(), testing::HasSubstr("the first that differs is b there and c here"));
+  EXPECT_EQ(std::get<lease_answer>(lists(1, 7, {"a", "b"})), lease_answer{pass_over{}});
+}
+
+TEST(StaticSharding, LeasesNoSplits) {
+  auto job = over_two({placed(1, 0), placed(2, 1)});
+  const auto out = job.open(1);
+  job.started(out.starts.at(0));
+  const auto& order = out.starts[0].what;
+  const auto how = job.ask({.task = order.id, .life = order.life, .wish = {}});
+  EXPECT_THAT(std::get<status>(how.answers.at(job.last_token)).message(),
+              testing::HasSubstr("has no splits to lease"));
+}
+
 } // namespace
 } // namespace headrace::test
