@@ -101,7 +101,8 @@ std::string_view state_of(const list_entry_status& x, const service_status& in) 
 result<service_status> get_service_status(const std::string& dispatcher,
                                           duration limit = std::chrono::seconds{5});
 
-/// Waits until at least `count` workers are alive, and for a dispatcher that is not there yet.
+/// Waits until at least `count` workers are alive and not about to leave, and for a dispatcher that
+/// is not there yet.
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit);
 
 } // namespace headrace

@@ -60,7 +60,7 @@ public:
   dispatcher_commands register_dataset(request_token request, dataset_registration wanted);
   /// GetDataset.
   dispatcher_commands get_dataset(request_token request, const std::string& id);
-  /// AwaitWorkers: answered when so many workers are alive.
+  /// AwaitWorkers: answered when so many workers are alive and not about to leave.
   dispatcher_commands await_workers(request_token request, uint32_t workers);
   /// DrainWorker: a worker is to leave, and no new tasks are given to it. Answered with how far it
   /// is. not_found: there is no such worker, nor may one come back that an earlier dispatcher had;

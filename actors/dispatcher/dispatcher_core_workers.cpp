@@ -50,9 +50,9 @@ dispatcher_commands dispatcher_core::register_worker(request_token request,
     if (!record_.jobs().contains(task.job))
       todo_.push_back(dispatcher_command::stop_task{info.id, task.id, "its job is over"});
   tell_jobs(info, false);
-  const auto alive = workers_.alive().size();
+  const auto ready = workers_.ready();
   std::erase_if(awaiting_, [&](const awaiting& one) {
-    if (one.workers > alive)
+    if (one.workers > ready)
       return false;
     answer(one.request, status{});
     return true;
@@ -161,7 +161,7 @@ bool dispatcher_core::is_alive(worker_id who) const {
 }
 
 dispatcher_commands dispatcher_core::await_workers(request_token request, uint32_t workers) {
-  if (workers_.alive().size() >= workers) {
+  if (workers_.ready() >= workers) {
     answer(request, status{});
     return finish();
   }

@@ -65,6 +65,8 @@ public:
   std::optional<time_point> next_deadline() const;
   const std::map<worker_id, record>& all() const noexcept { return workers_; }
   std::vector<worker_info> alive() const;
+  /// How many are alive and take new tasks: those that are about to leave take none.
+  size_t ready() const noexcept;
   const lease_timing& timing() const noexcept { return timing_; }
 
 private:

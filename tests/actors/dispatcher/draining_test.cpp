@@ -61,6 +61,14 @@ private:
   job_id job_{1};
 };
 
+TEST_F(Draining, WhoAwaitsWorkersWaitsForOneThatTakesTasks) {
+  drain({.which = "host:1"});
+  const request_token waits{7};
+  EXPECT_FALSE(answers(x.take(x.core.await_workers(waits, 2)), waits));
+  const auto came = x.add_worker("host:3", 13);
+  EXPECT_TRUE(answer_to<status>(waits, came).ok());
+}
+
 TEST_F(Draining, TellsTheWorkerUntilItSaysThatItLeavesAndAnswersWhenItHasLeft) {
   EXPECT_EQ(progress(drain({.which = "host:1"})),
             (worker_drains{worker_id{1}, incarnation{11}, "host:1", 0, false, 0}));

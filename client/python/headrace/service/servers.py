@@ -257,11 +257,12 @@ class WorkerServer(_Server):
         dispatcher = without_scheme(self._config.dispatcher_address, "dispatcher_address")
         try:
             while not self._is_over() and (left := limit - time.monotonic()) > 0:
-                alive = [w["address"] for w in status(dispatcher or None, timeout=1)["workers"] if w["alive"]]
-                if self.address in alive:
+                workers = status(dispatcher or None, timeout=1)["workers"]
+                if any(w["alive"] and w["address"] == self.address for w in workers):
                     return
+                ready = sum(1 for w in workers if w["state"] == "alive")  # and not about to leave
                 try:
-                    _core.await_workers(dispatcher, len(alive) + 1, min(left, _LOOK))
+                    _core.await_workers(dispatcher, ready + 1, min(left, _LOOK))
                 except DeadlineExceededError:
                     pass  # others may have left
         except OpError:
