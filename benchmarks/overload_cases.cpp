@@ -158,11 +158,10 @@ void add_overload_cases(std::vector<bench_case>& to, services& with) {
   to.push_back({"overload_1g", "B/s", "framed socket, same size",
                 [gibibyte] { return rate(int64_t{3} << 30, [&] { gibibyte(3); }); },
                 [] { return raw_stream_rate(size_t{1} << 30, 3); }, 3});
-  to.push_back({"overload_1g_rss", "MiB", "three elements",
-                [&with, gibibyte] {
-                  return peak_mib(with.one().worker_pid(), [&] { gibibyte(5); });
-                },
-                fixed(3 * 1024), 3});
+  to.push_back(
+    {"overload_1g_rss", "MiB", "three elements",
+     [&with, gibibyte] { return peak_mib(with.one().worker_pid(), [&] { gibibyte(5); }); },
+     fixed(3 * 1024), 3});
 }
 
 } // namespace headrace::bench

@@ -1,5 +1,6 @@
 #include "headrace/client/server_timing.hpp"
 
+#include "headrace/actors/protocol/timing.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <algorithm>
@@ -16,6 +17,15 @@ std::string milliseconds(duration x) {
 } // namespace
 
 namespace {
+
+/// Nobody would take a longer one from a dispatcher.
+void check_lease(duration lease) {
+  if (lease > longest_lease)
+    throw error{invalid_argument(fmt::format(
+      "lease is {}; it must be at most an hour: so long would the work of a lost worker "
+      "wait",
+      milliseconds(lease)))};
+}
 
 /// `name`: of the time that heartbeats are to fit into; `who` has it.
 duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
@@ -38,10 +48,12 @@ duration fitting(std::optional<duration> asked, duration limit, const char* name
 } // namespace
 
 duration heartbeat_for(std::optional<duration> asked, duration lease) {
+  check_lease(lease);
   return fitting(asked, lease, "lease", "workers");
 }
 
 duration heartbeat_for(std::optional<duration> asked, duration lease, const job_terms& jobs) {
+  check_lease(lease);
   if (jobs.gc_timeout && *jobs.gc_timeout < duration::zero())
     throw error{invalid_argument(fmt::format("job_gc_timeout is {}; it must be 0 or more, or none",
                                              milliseconds(*jobs.gc_timeout)))};

@@ -136,10 +136,18 @@ result<envelope> call(const std::string& dispatcher, const waiting& how, const e
     const auto left = [&] { return std::max(contact.until() - now(), duration{1'000'000}); };
     auto to = connect(*session.here, where, std::min(left(), attempt));
     if (to) {
-      auto answer = ask_dispatcher(*session.here, where, to->actor, left(), what);
+      // Not for all that is left: it may be killed and started again meanwhile, and is asked anew.
+      auto answer =
+        ask_dispatcher(*session.here, where, to->actor, std::min(left(), attempt), what);
       const auto code = answer.status().code();
-      if (code == status_code::deadline_exceeded)
-        return status{code, contact.late().message()};
+      if (code == status_code::deadline_exceeded) {
+        if (now() >= contact.until())
+          return status{code, contact.late().message()};
+        if (how.stop.stop_requested())
+          return cancelled("the wait for the dispatcher at " + to_string(where) + " was ended");
+        contact.reached();
+        continue;
+      }
       if (code != status_code::unavailable)
         return answer;
       static_cast<void>(contact.failed(answer.status()));

@@ -91,9 +91,8 @@ std::vector<worker_info> worker_table::expire(time_point now) {
 std::optional<time_point> worker_table::next_deadline() const { return leases_.next_deadline(); }
 
 size_t worker_table::ready() const noexcept {
-  return static_cast<size_t>(std::ranges::count_if(workers_, [](const auto& entry) {
-    return entry.second.alive && !entry.second.info.draining;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+    workers_, [](const auto& entry) { return entry.second.alive && !entry.second.info.draining; }));
 }
 
 std::vector<worker_info> worker_table::alive() const {

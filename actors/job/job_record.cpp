@@ -155,13 +155,15 @@ iteration_losses job_record::losses_of(const repetition& r) const {
     out.elements = r.held.lost();
   // What one that left in order had given of its shard comes again.
   const bool anew = is_static(mode_);
-  if (mode_ != sharding_policy::dynamic)
-    out.tasks =
-      static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), [anew](const auto& entry) {
-        using state = iteration::task_state;
-        const auto& t = entry.second;
-        return t.ran && (t.state == state::lost || (anew && t.state == state::left));
-      }));
+  const auto gone = [&](const auto& entry) {
+    using state = iteration::task_state;
+    const auto& [id, t] = entry;
+    return t.ran && (t.state == state::lost || (anew && t.state == state::left))
+           && !(mode_ == sharding_policy::dynamic && r.leases.has(id));
+  };
+  // What a task had read of other jobs is in no account of splits.
+  if (mode_ != sharding_policy::dynamic || plan_.other_jobs)
+    out.tasks += static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), gone));
   return out;
 }
 

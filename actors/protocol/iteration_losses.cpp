@@ -39,9 +39,12 @@ std::string describe(const iteration_losses& what, sharding_policy mode) {
                        what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
                        held.empty() ? "" : "; this epoch is incomplete: ", held);
   return fmt::format(
-    "this epoch is incomplete: {} lost, and with {} rows of up to {}{}{}{}",
+    "this epoch is incomplete: {} lost, and with {} {}{}{}{}",
     what.tasks == 1 ? "1 worker was" : many(what.tasks, "worker") + " were",
-    what.tasks == 1 ? "it" : "them", many(what.splits, "split"), held.empty() ? "" : "; ", held,
+    what.tasks == 1 ? "it" : "them",
+    what.splits == 0 ? "rows that came from other jobs"
+                     : "rows of up to " + many(what.splits, "split"),
+    held.empty() ? "" : "; ", held,
     what.reread == 0 ? "" : fmt::format("; {} more were read again by others", what.reread));
 }
 

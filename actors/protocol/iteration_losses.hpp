@@ -12,7 +12,7 @@ namespace headrace {
 struct iteration_losses {
   uint64_t tasks = 0; ///< that are lost, with rows that no reader got
   /// Splits of which rows may be missing; at most so many. Under OFF none are counted: the copy
-  /// of each lost task ended early.
+  /// of each lost task ended early. None either of tasks whose rows came from other jobs alone.
   uint64_t splits = 0;
   /// Splits of lost tasks, or that readers which are gone held, that are for others.
   uint64_t reread = 0;

@@ -274,8 +274,7 @@ void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
     return;
   // What is scarce is shared evenly.
   const auto share = std::clamp<uint64_t>(
-    std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1,
-    shared_quantum_rows);
+    std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1, shared_quantum_rows);
   for (auto who : starved) {
     auto& s = streams_.at(who);
     for (auto left = share; left != 0 && !pending_.empty();) {

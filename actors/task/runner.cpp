@@ -140,8 +140,8 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
 }
 
 /// Under a static policy the job gives no splits, and compares what its tasks list.
-status
-runner::shared::same_listing(uint32_t source, const std::shared_ptr<const split_listing>& listing) {
+status runner::shared::same_listing(uint32_t source,
+                                    const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
   const split_question which{source, 0, 0};
   asked.insert(which);

@@ -1,6 +1,7 @@
 #include "headrace/client/command/status_text.hpp"
 
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/log/line.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -9,6 +10,13 @@
 
 namespace headrace::command {
 namespace {
+
+/// What others chose, such as names: it cannot look like lines of the status, nor move the cursor.
+std::string shown(std::string_view x) {
+  std::string out;
+  append_text(out, x);
+  return out;
+}
 
 double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 
@@ -40,11 +48,11 @@ std::string refused_text(const worker_status& x) {
 std::string or_dash(const std::string& x) { return x.empty() ? "-" : x; }
 
 void write_tree(std::string& out, const supervised& x, const std::string& indent, bool last) {
-  out += fmt::format("{}{}{}  {}", indent, last ? "`- " : "|- ", x.name, x.state);
+  out += fmt::format("{}{}{}  {}", indent, last ? "`- " : "|- ", shown(x.name), shown(x.state));
   if (x.restarts != 0)
     out += fmt::format(", restarted {} time{}", x.restarts, x.restarts == 1 ? "" : "s");
   if (!x.last_reason.empty())
-    out += fmt::format(", last because: {}", x.last_reason);
+    out += fmt::format(", last because: {}", shown(x.last_reason));
   out += '\n';
   for (size_t i = 0; i < x.children.size(); ++i)
     write_tree(out, x.children[i], indent + (last ? "   " : "|  "), i + 1 == x.children.size());
@@ -76,9 +84,9 @@ std::string status_text(const service_status& x) {
     seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
     x.refused_peers);
   if (!x.work_dir.empty())
-    out += "kept in: " + x.work_dir + "\n";
+    out += "kept in: " + shown(x.work_dir) + "\n";
   if (!x.disk_trouble.empty())
-    out += "nothing new is begun: " + x.disk_trouble + "\n";
+    out += "nothing new is begun: " + shown(x.disk_trouble) + "\n";
   if (!x.left_out.empty())
     out += "left out: " + x.left_out + "\n";
   if (!x.workers.empty())
@@ -86,25 +94,25 @@ std::string status_text(const service_status& x) {
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
     out += fmt::format(
-      "{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, worker.address, worker.pid,
+      "{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, shown(worker.address), worker.pid,
       state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-      or_dash(fmt::format("{}", fmt::join(worker.tags, ","))) + stuck_text(worker.stuck_threads)
-        + bad_text(worker.bad_messages) + refused_text(worker));
+      or_dash(shown(fmt::format("{}", fmt::join(worker.tags, ","))))
+        + stuck_text(worker.stuck_threads) + bad_text(worker.bad_messages) + refused_text(worker));
   if (!x.worker_addresses.empty())
-    out += fmt::format("\n{:<6}{:<24}{:<18}{:<24}{}\n", "SHARD", "LISTED", "WORKER", "ADDRESS",
-                       "STATE");
+    out +=
+      fmt::format("\n{:<6}{:<24}{:<18}{:<24}{}\n", "SHARD", "LISTED", "WORKER", "ADDRESS", "STATE");
   for (size_t i = 0; i < x.worker_addresses.size(); ++i) {
     const auto& entry = x.worker_addresses[i];
-    out += fmt::format("{:<6}{:<24}{:<18}{:<24}{}\n", i, entry.name,
+    out += fmt::format("{:<6}{:<24}{:<18}{:<24}{}\n", i, shown(entry.name),
                        entry.worker == 0 ? "-" : fmt::format("{:x}", entry.worker),
-                       or_dash(entry.address), state_of(entry, x));
+                       or_dash(shown(entry.address)), state_of(entry, x));
   }
   for (const auto& job : x.jobs) {
     out += fmt::format("\njob {:x} {}: {}, {}, repetition {}, {} consumers, dataset {}\n", job.job,
-                       job.name.empty() ? "(anonymous)" : job.name, job.state, job.processing_mode,
-                       job.repetition, job.consumers, job.dataset);
+                       job.name.empty() ? "(anonymous)" : shown(job.name), job.state,
+                       job.processing_mode, job.repetition, job.consumers, shown(job.dataset));
     if (!job.failure.empty())
-      out += fmt::format("  failed: {}\n", job.failure);
+      out += fmt::format("  failed: {}\n", shown(job.failure));
     if (job.lost_tasks != 0)
       out += fmt::format("  lost: {} tasks, with rows of up to {} splits\n", job.lost_tasks,
                          job.lost_splits);

@@ -69,6 +69,9 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index)
   const bool hint = shards == shard_hint;
   if (!hint)
     HEADRACE_TRY(check_count(op, "num_shards", shards));
+  // Under the hint the index is whatever the job says, and the placeholder is the usual one.
+  if (hint && index == shard_hint)
+    index = 0;
   if (index < 0 || (index >= shards && !hint))
     return refused(op, fmt::format("index is {}; it must be 0 or more and less than num_shards, {}",
                                    index, shards));

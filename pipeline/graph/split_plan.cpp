@@ -122,6 +122,7 @@ bool splits_are_rows(const dataset_node& source) noexcept {
 split_plan plan_splits(const dataset_ptr& graph) {
   auto out = planner{}.plan(*graph);
   out.rows = split_rows_of(*graph);
+  out.other_jobs = reads_service(*graph, false);
   return out;
 }
 

@@ -31,6 +31,8 @@ struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
   bool infinite = false; ///< the graph never ends
+  /// Rows also come from other jobs of services, which have no splits here.
+  bool other_jobs = false;
   split_rows rows;
 };
 

@@ -33,6 +33,10 @@ TEST(ServerTiming, HeartbeatsFitIntoTheLease) {
   EXPECT_EQ(heartbeat_for(3s, 1h), 3s);
 }
 
+TEST(ServerTiming, RefusesALeaseThatNobodyWouldTake) {
+  EXPECT_THAT(refusal({}, 1h + 1ms), AllOf(HasSubstr("lease is"), HasSubstr("at most an hour")));
+}
+
 TEST(ServerTiming, HeartbeatsFitIntoTheTimeOutOfClients) {
   EXPECT_EQ(heartbeat_for({}, 5s, {}), 1s);
   EXPECT_EQ(heartbeat_for({}, 5s, {.client_timeout = 2s}), 500ms);

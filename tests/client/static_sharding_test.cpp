@@ -111,8 +111,8 @@ TEST_F(StaticSharding, SaysWhichFileAWorkerDoesNotFindThatAnotherFound) {
   const auto pattern = files(4);
   const auto read =
     dataset::list_files({pattern}).flat_map([](expr name) { return dataset::text_lines(name); });
-  auto it = read.apply(distribute{{.processing_mode = file, .service = dispatcher.target()}})
-              .iterate();
+  auto it =
+    read.apply(distribute{{.processing_mode = file, .service = dispatcher.target()}}).iterate();
   ASSERT_TRUE(it.next().value());
   ASSERT_TRUE(std::filesystem::remove(folder.path() + "/1.txt"));
   worker_server second{{.dispatcher = dispatcher.target()}};

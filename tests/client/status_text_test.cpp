@@ -100,6 +100,18 @@ TEST(StatusText, ShowsAWorkerThatIsAboutToLeaveAsDraining) {
   EXPECT_THAT(line_with(status_text(what), "10.0.0.1:7001"), HasSubstr("4711 lost"));
 }
 
+TEST(StatusText, ShowsNamesThatOthersChoseWithoutTheirControlCharacters) {
+  auto what = example();
+  what.jobs[0].name = "a\x1b[2J\nb";
+  what.workers[0].tags = {"gpu\nforged"};
+  what.tree[0].name = "dispatcher\r";
+  const auto text = status_text(what);
+  EXPECT_THAT(text, HasSubstr("job b1 a\\u001b[2J\\nb: running"));
+  EXPECT_THAT(text, HasSubstr("gpu\\nforged"));
+  EXPECT_THAT(text, HasSubstr("|- dispatcher\\r  running"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
 TEST(StatusText, ShowsWhoHasWhichEntryOfTheListOfWorkers) {
   auto what = example();
   EXPECT_THAT(status_text(what), Not(HasSubstr("SHARD")));

@@ -69,8 +69,7 @@ TEST(Overload, AConsumerThatStallsHoldsNoMoreThanItsCreditAndNobodyElse) {
   auto stalled = megabytes(int64_t{1} << 40).apply(service.reads(sharding_policy::off)).iterate();
   ASSERT_TRUE(stalled.next().value());
   once seen{large};
-  for (const element& x :
-       megabytes(large).apply(service.reads(sharding_policy::dynamic)))
+  for (const element& x : megabytes(large).apply(service.reads(sharding_policy::dynamic)))
     seen.add(x[0].as<int64_t>()[0]);
   EXPECT_EQ(seen.count(), static_cast<size_t>(large));
   EXPECT_EQ(seen.wrong(), 0u);
@@ -82,7 +81,8 @@ TEST(Overload, TenThousandFilesGiveEachLineOnce) {
   constexpr int64_t files = 10'000;
   scratch_directory folder;
   for (int64_t i = 0; i < files; ++i)
-    std::ofstream{folder.path() + "/" + std::to_string(i) + ".txt"} << 2 * i << '\n' << 2 * i + 1 << '\n';
+    std::ofstream{folder.path() + "/" + std::to_string(i) + ".txt"} << 2 * i << '\n'
+                                                                    << 2 * i + 1 << '\n';
   two_workers service;
   once seen{2 * files};
   auto lines = dataset::list_files({folder.path() + "/*.txt"})

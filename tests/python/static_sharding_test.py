@@ -45,7 +45,8 @@ def test_FileGivesEachFileToOneWorker(listed, tmp_path):
 
 
 def test_HintIsFilledInByTheService(listed):
-    hinted = hr.Dataset.range(8).shard(hr.data.experimental.SHARD_HINT, 0).batch(4)
+    hint = hr.data.experimental.SHARD_HINT
+    hinted = hr.Dataset.range(8).shard(hint, hint).batch(4)
     read = hinted.apply(service.distribute(service.ShardingPolicy.HINT, listed.target))
     assert sorted(x.tolist() for x in read) == [[0, 2, 4, 6], [1, 3, 5, 7]]
     assert hr.data.experimental.SHARD_HINT == service.SHARD_HINT == -1

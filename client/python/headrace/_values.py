@@ -108,6 +108,18 @@ def integers(value: Any, argument: str) -> list[int]:
     return [integer(part, argument) for part in parts]
 
 
+def seconds(value: Any, argument: str, default: float) -> float:
+    """A time in seconds, or ``TypeError`` or ``ValueError`` that names the argument."""
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{argument} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
+    if not value > 0:
+        raise ValueError(f"{argument} must be more than 0 seconds, not {value!r}")
+    # The engine counts nanoseconds in 64 bits; thirty years are for ever.
+    return float(min(value, 1e9))
+
+
 def integer(value: Any, argument: str) -> int:
     """An int, or ``TypeError`` that names the argument."""
     if isinstance(value, _core.Tensor):

@@ -222,10 +222,10 @@ nb::dict to_python(const service_status& x) {
     one["state"] = std::string{state_of(entry, x)};
     listed.append(one);
   }
-  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
-                 &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
-                 "jobs", &s::jobs, "tree", &s::tree, "work_dir", &s::work_dir, "disk_trouble",
-                 &s::disk_trouble);
+  auto out =
+    dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages", &s::bad_messages,
+            "refused_peers", &s::refused_peers, "workers", &s::workers, "jobs", &s::jobs, "tree",
+            &s::tree, "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
   out["worker_addresses"] = listed;
   return out;
 }

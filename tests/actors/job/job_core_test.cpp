@@ -91,6 +91,22 @@ TEST(JobCore, IgnoresWhatAnEarlierLifeOfATaskSays) {
   EXPECT_TRUE(out.how().ok()) << "it is acknowledged nevertheless";
 }
 
+TEST(JobCore, CountsALostTaskWhoseRowsCameFromOtherJobs) {
+  split_plan plan;
+  plan.other_jobs = true;
+  driven_job x{sharding_policy::dynamic, plan, two_workers};
+  for (const auto& t : x.open(1).starts) x.started(t);
+  const auto losses = [&] {
+    return x.core.record().losses_of(x.core.record().repetitions().at(0));
+  };
+  EXPECT_EQ(losses(), iteration_losses{});
+  x.lost(worker_id{1});
+  EXPECT_EQ(losses(), iteration_losses{.tasks = 1});
+  EXPECT_EQ(describe(losses(), sharding_policy::dynamic),
+            "this epoch is incomplete: 1 worker was lost, and with it rows that came from other "
+            "jobs");
+}
+
 TEST(JobCore, UnderOffLetsAWorkerThatWasAwayGoOnWithItsCopy) {
   driven_job x{sharding_policy::off, 10, two_workers};
   const auto tasks = x.open(1).starts;

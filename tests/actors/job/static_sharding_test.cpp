@@ -157,7 +157,8 @@ TEST(StaticSharding, RefusesATaskThatListsOtherFilesThanTheFirst) {
   EXPECT_EQ(std::get<lease_answer>(lists(0, 7, {"a", "b"})), lease_answer{pass_over{}});
   const auto refused = std::get<status>(lists(1, 8, {"a", "c"}));
   EXPECT_EQ(refused.code(), status_code::failed_precondition);
-  EXPECT_THAT(refused.message(), testing::HasSubstr("the first that differs is b there and c here"));
+  EXPECT_THAT(refused.message(),
+              testing::HasSubstr("the first that differs is b there and c here"));
   EXPECT_EQ(std::get<lease_answer>(lists(1, 7, {"a", "b"})), lease_answer{pass_over{}});
 }
 

@@ -145,6 +145,16 @@ def _amount(value: Any, field: str) -> None:
         raise ValueError(f"{field} must be 0 or more, not {value}")
 
 
+#: About thirty years: the engine counts nanoseconds in 64 bits.
+_LONGEST_MS = 10**12
+
+
+def _milliseconds(value: Any, field: str) -> None:
+    _amount(value, field)
+    if value > _LONGEST_MS:
+        raise ValueError(f"{field} must be at most {_LONGEST_MS} milliseconds, not {value}")
+
+
 def _some(value: Any, field: str) -> None:
     if integer(value, field) < 1:
         raise ValueError(f"{field} must be 1 or more, not {value}")
@@ -153,6 +163,8 @@ def _some(value: Any, field: str) -> None:
 def _amount_or_never(value: Any, field: str) -> None:
     if integer(value, field) < -1:
         raise ValueError(f"{field} must be 0 or more, or -1, not {value}")
+    if value > _LONGEST_MS:
+        raise ValueError(f"{field} must be at most {_LONGEST_MS} milliseconds, or -1 for never, not {value}")
 
 
 def _mode(value: Any, field: str) -> None:
@@ -166,10 +178,11 @@ _CHECKS: dict[str, _Check] = {
     "python_from_anyone": _yes_or_no,
     "python_processes": _some, "python_memory_bytes": _some, "python_call_timeout_ms": _some,
     "job_gc_timeout_ms": _amount_or_never, "deployment_mode": _mode,
+    **{field: _milliseconds for field in (
+        "job_gc_check_interval_ms", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms",
+        "dispatcher_timeout_ms", "shutdown_quiet_period_ms")},
     **{field: _amount for field in (
-        "job_gc_check_interval_ms", "worker_timeout_ms", "client_timeout_ms", "worker_max_concurrent_snapshots",
-        "heartbeat_interval_ms", "dispatcher_timeout_ms", "cross_trainer_cache_size_bytes",
-        "snapshot_max_chunk_size_bytes", "shutdown_quiet_period_ms")},
+        "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
 }
 
 #: What this release has not, unless it is left at these values.

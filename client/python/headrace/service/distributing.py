@@ -13,7 +13,7 @@ from .. import _core, _vouching
 from .._dataset import AUTOTUNE, Dataset
 from .._options import AutoShardPolicy, Options
 from .._specs import flatten
-from .._values import integer
+from .._values import integer, seconds
 from ..errors import InvalidArgumentError, UnimplementedError
 from .addresses import address_of
 from .policies import CrossTrainerCache, mode_name
@@ -58,19 +58,8 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
         elif outstanding < 1:
             raise ValueError(f"max_outstanding_requests must be 1 or more, not {outstanding}")
     return (mode, where, job_name or "", outstanding, _compression(compression),
-            _seconds(worker_timeout, "worker_timeout", 60.0), _seconds(stall_timeout, "stall_timeout", 3600.0),
+            seconds(worker_timeout, "worker_timeout", 60.0), seconds(stall_timeout, "stall_timeout", 3600.0),
             target_workers.lower(), _guarantee(guarantee))
-
-
-def _seconds(value: Any, name: str, default: float) -> float:
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
-    if not value > 0:
-        raise ValueError(f"{name} must be more than 0 seconds, not {value!r}")
-    # The engine counts nanoseconds in 64 bits; thirty years are for ever.
-    return min(float(value), 1e9)
 
 
 def _guarantee(guarantee: Any) -> str:
@@ -189,7 +178,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     # Random, not counted by the dispatcher: one that is started again gives no other dataset this id.
     known: str
     known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
-                                            _seconds(timeout, "timeout", 60.0))
+                                            seconds(timeout, "timeout", 60.0))
     if warning:
         warnings.warn(f"register_dataset: {warning}", RuntimeWarning, stacklevel=2)
     return known

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from .. import _core, _lifetime, _pool, _vouching
+from .._values import seconds
 from ..errors import DeadlineExceededError, OpError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
@@ -319,7 +320,7 @@ def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
     ...     len(status(dispatcher.target)["jobs"])
     0
     """
-    out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), timeout)
+    out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), seconds(timeout, "timeout", 5.0))
     return out
 
 
@@ -339,4 +340,4 @@ def drain_worker(service: str, worker: str, timeout: float = 60.0) -> None:
     ...     status(dispatcher.target)["workers"][0]["state"]
     'left'
     """
-    _core.drain_worker(without_scheme(service, "service"), worker, timeout)
+    _core.drain_worker(without_scheme(service, "service"), worker, seconds(timeout, "timeout", 60.0))
