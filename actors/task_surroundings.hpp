@@ -23,6 +23,8 @@ struct task_surroundings {
   /// How many answers with splits (24 bytes each) a task keeps for a runner that replays them; with
   /// more it keeps none, as to replay them would take about as long as they took.
   size_t most_splits = size_t{1} << 20;
+  /// Bytes that the cross-trainer caches of all tasks may take together.
+  size_t cache_bytes = size_t{1} << 30;
   /// The C++ functions that graphs may call by name; may be empty.
   std::function<named_function(const std::string&)> find_function;
   /// Reads a `distribute` in a graph from its service; may be empty.

@@ -16,6 +16,11 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
   out.job_name = about.job_name;
   out.parameters = {
     .mode = about.processing_mode, .targets = about.targets, .guarantee = about.guarantee};
+  if (about.cache) {
+    out.parameters.cross_trainer_cache = about.cache->terms;
+    out.trainer = about.cache->trainer_id;
+    out.start = about.cache->start;
+  }
   if (about.iterations) {
     const auto number =
       about.iterations->next(out.dataset ? out.dataset->fingerprint : out.dataset_id);

@@ -1,5 +1,6 @@
 #include "headrace/client/distribute.hpp"
 
+#include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/client/service_client.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/graph/read_again.hpp"
@@ -34,6 +35,7 @@ service_options to_service_options(const distribute_options& from) {
   if (auto how = can_promise(from.guarantee, from.processing_mode); !how)
     throw error{how.with_context("distribute")};
   out.guarantee = from.guarantee;
+  out.cache = from.cross_trainer_cache;
   out.address = host_and_port(where->host, where->port);
   out.processing_mode = from.processing_mode;
   out.job_name = from.job_name;
@@ -45,9 +47,26 @@ service_options to_service_options(const distribute_options& from) {
   return out;
 }
 
+/// What the service would refuse, too, and later.
+void check_cache(const distribute_options& options, int64_t cardinality) {
+  const auto& cache = options.cross_trainer_cache;
+  if (!cache)
+    return;
+  if (cache->trainer_id.empty() || cache->trainer_id.size() > longest_trainer_id)
+    throw error{invalid_argument(
+      fmt::format("distribute: cross_trainer_cache: trainer_id must have 1 to {} bytes; it has {}",
+                  longest_trainer_id, cache->trainer_id.size()))};
+  const job_parameters asked{.mode = options.processing_mode, .cross_trainer_cache = cache->terms};
+  if (auto how = can_cache(asked, {.named = !options.job_name.empty(),
+                                   .infinite = cardinality == infinite_cardinality});
+      !how)
+    throw error{how.with_context("distribute")};
+}
+
 } // namespace
 
 dataset distribute::operator()(const dataset& input) const {
+  check_cache(options_, input.node()->cardinality);
   if (auto how = can_promise(options_.guarantee, options_.processing_mode, *input.node()); !how)
     throw error{how.with_context("distribute")};
   return dataset{make_distribute(input.node(), to_service_options(options_)).value()};
@@ -90,6 +109,7 @@ dataset from_dataset_id(distribute_options options, const std::string& id, std::
       "from_dataset_id: compression is '{}', but dataset '{}' was registered with '{}'; leave it "
       "out, or register the dataset under another id with that compression",
       to_string(options.compression), id, to_string(what.compression)))};
+  check_cache(options, what.cardinality);
   about.dataset_id = id;
   return dataset{make_distribute(std::move(what.spec), what.cardinality, std::move(about)).value()};
 }

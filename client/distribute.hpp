@@ -5,9 +5,11 @@
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -41,6 +43,10 @@ struct distribute_options {
   /// Of `dynamic`: what is promised where workers or trainers are lost. One that the dataset does
   /// not allow is an error.
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+  /// Each trainer of the job is given all elements of each worker, made once: workers keep a window
+  /// of the newest ones. Needs a `job_name` that all trainers give, and an infinite dataset or
+  /// `expected_trainers`; such a dataset object is iterated once, but with `expected_trainers`.
+  std::optional<trainer_cache> cross_trainer_cache = {};
 };
 
 /// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what

@@ -11,6 +11,7 @@
 #include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/system_visit.hpp"
+#include "headrace/runtime/process/memory_size.hpp"
 
 #include <fmt/format.h>
 
@@ -150,6 +151,8 @@ struct worker_server::impl {
       HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
       return std::unique_ptr<element_source>{std::move(out)};
     };
+    options.tasks.cache_bytes =
+      from.cross_trainer_cache_size != 0 ? from.cross_trainer_cache_size : memory_size_bytes() / 4;
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
@@ -215,6 +218,11 @@ void local_cluster::add_worker() {
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
+  about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
+  // They share the process.
+  if (about.cross_trainer_cache_size == 0)
+    about.cross_trainer_cache_size =
+      memory_size_bytes() / 4 / static_cast<uint64_t>(std::max(options_.workers, 1));
   about.dispatcher_timeout.reset(); // they end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;

@@ -102,6 +102,9 @@ struct worker_server_options {
   /// How long it may take, when it is destroyed, to give trainers what it has begun for them. What
   /// it has not begun goes to other workers in any case.
   duration drain = std::chrono::milliseconds{500};
+  /// Bytes that the cross-trainer caches of all jobs may take here; 0: a quarter of the memory that
+  /// this process may have.
+  uint64_t cross_trainer_cache_size = 0;
   /// As a dispatcher's; also told of too many stuck threads (resource_exhausted) and of a
   /// dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
@@ -156,6 +159,7 @@ struct local_cluster_options {
   std::vector<std::string> worker_addresses;            ///< likewise
   deployment_mode deployment = deployment_mode::remote; ///< likewise
   std::vector<std::string> tags;                        ///< of each worker
+  uint64_t cross_trainer_cache_size = 0;                ///< of each worker
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options

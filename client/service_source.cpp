@@ -96,6 +96,9 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
     if (const auto remark = out_->take_remark(); !remark.empty() && impl_->warn)
       impl_->warn(impl_->job + ": " + remark);
   }
+  if (out_->has_news())
+    if (const auto news = out_->take_news(); impl_->warn)
+      impl_->warn(impl_->job + ": " + news);
   if (came == handout::outcome::nothing_yet)
     return std::nullopt;
   return rows;

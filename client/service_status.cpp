@@ -31,10 +31,22 @@ worker_status read(schema::WorkerStatus::Reader in) {
   return out;
 }
 
+window_status read(schema::CacheWindow::Reader in) {
+  window_status out{in.getFirst(),  in.getEnd(),    in.getBytes(),
+                    in.getBudget(), in.getBlocks(), in.getEncoded()};
+  for (auto one : in.getTrainers())
+    out.trainers.push_back(
+      {std::string{one.getTrainerId()}, one.getLag(), one.getSkipped(), one.getStreams()});
+  return out;
+}
+
 task_status read(schema::TaskStatus::Reader in) {
-  return {in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
-          in.getElements(), in.getElementsPerSecond(), in.getBytes(),
-          in.getStreams(),  in.getRestarts(),          in.getIgnored()};
+  task_status out{in.getTaskId(),   in.getWorkerId(),          std::string{in.getState()},
+                  in.getElements(), in.getElementsPerSecond(), in.getBytes(),
+                  in.getStreams(),  in.getRestarts(),          in.getIgnored()};
+  if (in.hasWindow())
+    out.window = read(in.getWindow());
+  return out;
 }
 
 job_status read(schema::JobStatus::Reader in) {

@@ -5,11 +5,31 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headrace {
+
+/// One of the trainers that share a cache.
+struct window_trainer {
+  std::string id;
+  uint64_t lag = 0;     ///< elements that were made and that it has not been given
+  uint64_t skipped = 0; ///< elements that it was too slow for
+  uint32_t streams = 0; ///< that are connected; none: it is away
+};
+
+/// What a task keeps for the trainers that share a cache.
+struct window_status {
+  uint64_t first = 0; ///< elements [first, end) of the task's output
+  uint64_t end = 0;
+  uint64_t bytes = 0;
+  uint64_t budget = 0;  ///< bytes of all windows of its worker together
+  uint64_t blocks = 0;  ///< that were put into the window, ever
+  uint64_t encoded = 0; ///< how often a block was encoded to be sent, ever
+  std::vector<window_trainer> trainers;
+};
 
 struct task_status {
   uint64_t task = 0;
@@ -21,6 +41,7 @@ struct task_status {
   uint32_t streams = 0;
   uint32_t restarts = 0;
   uint64_t ignored = 0; ///< elements that failed and were left out by `ignore_errors`
+  std::optional<window_status> window = {}; ///< of a job with a cross-trainer cache
 };
 
 struct job_status {

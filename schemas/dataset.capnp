@@ -72,6 +72,12 @@ struct ServiceOptions {
   # How long it waits for an element while there are workers; positive.
   targetWorkers @8 :Sharding.TargetWorkers;
   guarantee @9 :Sharding.Guarantee;
+  trainerId @10 :Text;
+  # Not empty: it reads by way of the cross-trainer cache, as this trainer. What follows is of that.
+  cacheWaitNs @11 :UInt64;
+  # How long others wait for a trainer that falls behind; 0: they do not.
+  expectedTrainers @12 :UInt32;
+  startsNewest @13 :Bool;
 }
 
 struct Options {

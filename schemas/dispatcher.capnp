@@ -65,6 +65,8 @@ struct TaskProgress {
   ignored @6 :UInt64;
   # Elements that failed and were left out, as the pipeline wanted.
   jobId @7 :UInt64;
+  window @8 :Status.CacheWindow;
+  # Absent: the task has none.
 }
 
 struct WorkerHeartbeat {

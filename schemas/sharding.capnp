@@ -40,6 +40,10 @@ struct JobParameters {
   # Of coordinated reads; 0: any number, each for itself.
   crossTrainerCache @3 :Bool;
   guarantee @4 :Guarantee;
+  cacheWaitNs @5 :UInt64;
+  # Of the cross-trainer cache: how long trainers wait for one that falls behind; 0: they do not.
+  expectedTrainers @6 :UInt32;
+  # Of the cache: how many trainers must have come before any gets an element; 0: one.
 }
 
 struct JobPast {

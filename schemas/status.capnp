@@ -46,6 +46,32 @@ struct ListEntryStatus {
   # Of that worker.
 }
 
+struct CacheTrainer {
+  trainerId @0 :Text;
+  lag @1 :UInt64;
+  # Elements that were made and that it has not been given.
+  skipped @2 :UInt64;
+  # Elements that it was too slow for.
+  streams @3 :UInt32;
+  # That are connected; none: it is away.
+}
+
+struct CacheWindow {
+  # What a task keeps for the trainers that share it.
+
+  first @0 :UInt64;
+  end @1 :UInt64;
+  # Elements [first, end) of the task's output.
+  bytes @2 :UInt64;
+  blocks @3 :UInt64;
+  # That were put into the window, ever.
+  encoded @4 :UInt64;
+  # How often a block was encoded to be sent, ever.
+  trainers @5 :List(CacheTrainer);
+  budget @6 :UInt64;
+  # Bytes that all windows of the worker may take together.
+}
+
 struct TaskStatus {
   taskId @0 :UInt64;
   workerId @1 :UInt64;
@@ -58,6 +84,8 @@ struct TaskStatus {
   # running, ended, failed, lost
   ignored @8 :UInt64;
   # Elements that failed and were left out by ignore_errors.
+  window @9 :CacheWindow;
+  # Absent: the job has no cross-trainer cache.
 }
 
 struct JobStatus {

@@ -21,6 +21,10 @@ struct Open {
   handedOut @4 :UInt64;
   # Elements of this stream that its trainer has been given.
   compression @5 :Compression.Compression;
+  trainerId @6 :Text;
+  # Of a job with a cross-trainer cache: whose place in the elements this stream shares.
+  startsNewest @7 :Bool;
+  # A trainer that the cache does not know begins with what is made from now on, not with the oldest that is there.
 }
 
 struct Grant {
@@ -57,6 +61,8 @@ struct StreamBlock {
   first @0 :UInt64;
   # Elements of this stream before this block: numbers without gaps.
   block @1 :Block.Block;
+  skipped @2 :UInt64;
+  # Elements that this trainer was too slow for, up to this block: they are not in the cache any more.
 }
 
 struct StreamEnd {

@@ -34,6 +34,10 @@ struct StartTask {
   shard @13 :UInt32;
   # Which of them this one is, from zero.
   guarantee @14 :Sharding.Guarantee;
+  crossTrainerCache @15 :Bool;
+  # Its readers name trainers, and each trainer is given all elements. The next two are of that, as in JobParameters.
+  cacheWaitNs @16 :UInt64;
+  expectedTrainers @17 :UInt32;
 }
 
 struct TaskReaders {

@@ -110,6 +110,7 @@ private:
     bool leaving = false; ///< it gives what it has as fast as it may
     stream_credit credit;
     reached_splits received; ///< that its rows come from
+    uint64_t skipped = 0;    ///< as the task last said
     duration pause{};        ///< before the next attempt to connect
     std::optional<time_point> retry_at;
     std::optional<time_point> away_since; ///< its task does not serve this consumer
@@ -145,6 +146,8 @@ private:
   commands look_at_goodbye(time_point now);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, stream_block in);
+  /// So many elements of the task's output this trainer was too slow for.
+  void note_skips(stream& s, uint64_t skipped);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
   void on_failed(task_id id, stream& s, const status& why, time_point now);
   /// What arrived cannot be read, and would be no better if it were sent again: the trainer reads
@@ -248,6 +251,8 @@ private:
   /// Of streams that are forgotten: one was exhausted; one was not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;
+  uint64_t skipped_ = 0; ///< elements that this trainer was too slow for
+  uint64_t warn_of_skips_at_ = 1;
 };
 
 } // namespace headrace

@@ -177,7 +177,10 @@ void consumer_core::say_alive(time_point now) {
   // Answers are told apart by their time.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
-  out.what.waits = shared_ && waiting_since_
+  // Where each trainer is given all elements, none has what another waits for.
+  const auto& cache = options_.parameters.cross_trainer_cache;
+  const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
+  out.what.waits = others_hold && waiting_since_
                    && now - std::max(rows_came_at_, *waiting_since_) >= timing_.heartbeat;
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
@@ -231,10 +234,15 @@ status consumer_core::overdue(time_point now) const {
       if (s.open && !s.ended)
         where += fmt::format("{}task {} on the worker at {}", where.empty() ? "" : ", ",
                              to_string(id), s.address);
+    const auto& cache = options_.parameters.cross_trainer_cache;
+    const auto others = cache && cache->expected_trainers != 0
+                          ? fmt::format("; are there fewer than {} trainers (expected_trainers)?",
+                                        cache->expected_trainers)
+                          : std::string{};
     return deadline_exceeded(fmt::format(
-      "no element came for {:.0f} s though workers run the job ({}); if one element may "
+      "no element came for {:.0f} s though workers run the job ({}){}; if one element may "
       "take so long, give `stall_timeout` more",
-      seconds(idle), where));
+      seconds(idle), where, others));
   }
   return {};
 }

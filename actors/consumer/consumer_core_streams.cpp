@@ -80,7 +80,10 @@ void consumer_core::reconnect(stream& s, time_point now) {
 
 void consumer_core::open(task_id id, stream& s) {
   if (!std::exchange(s.opened, true)) {
-    s.credit = stream_credit{shared_, 0, options_.stream_bytes};
+    // What this trainer is sent it takes from nobody.
+    s.credit = options_.parameters.cross_trainer_cache
+                 ? stream_credit::of_own_elements(options_.stream_bytes)
+                 : stream_credit{shared_, 0, options_.stream_bytes};
     share_credit();
   }
   s.open = true;
@@ -95,7 +98,9 @@ void consumer_core::open(task_id id, stream& s) {
                                      .consumer = id_,
                                      .received = marks.received,
                                      .handed_out = marks.handed_out,
-                                     .packing = options_.packing}});
+                                     .packing = options_.packing,
+                                     .trainer = options_.trainer,
+                                     .start = options_.start}});
   grant(id, s, marks, waiting);
   // A smaller window than the others' is to be looked at more often.
   refill(false);
@@ -135,6 +140,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                [](const stream_opened&) {},
                [&](stream_block& x) {
                  rows_came_at_ = now;
+                 note_skips(s, x.skipped);
                  accept(task, s, std::move(x));
                },
                [&](const stream_recall& x) { answer_recall(task, s, x); },
@@ -153,6 +159,23 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
              },
              *what);
   return done();
+}
+
+void consumer_core::note_skips(stream& s, uint64_t skipped) {
+  if (skipped <= s.skipped)
+    return;
+  skipped_ += skipped - std::exchange(s.skipped, skipped);
+  // A slow trainer may skip often.
+  if (skipped_ < warn_of_skips_at_)
+    return;
+  warn_of_skips_at_ = 2 * skipped_;
+  out_->remark(
+    fmt::format("trainer '{}' was too slow for the cross-trainer cache: {} elements were "
+                "made and dropped before it read them; give the workers a larger cache "
+                "(cross_trainer_cache_size_bytes), or ask for on_lag \"wait\"",
+                options_.trainer, skipped_));
+  log_.warn("this trainer is too slow for the cross-trainer cache and has skipped elements",
+            {{"trainer", options_.trainer}, {"skipped_so_far", skipped_}});
 }
 
 void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {

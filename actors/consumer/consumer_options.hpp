@@ -22,6 +22,8 @@ struct consumer_options {
   uint64_t place = 0;
   bool beside_a_worker = false; ///< there is one in that process, whatever its dispatcher
   job_parameters parameters;
+  std::string trainer; ///< of a job with a cross-trainer cache: whose elements it reads
+  cache_start start = cache_start::oldest;
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects
   compression packing = compression::automatic;

@@ -101,6 +101,8 @@ void write_status(schema::ServiceStatus::Builder out, const worker_table& worker
       task.setElementsPerSecond(said->second.getElementsPerSecond());
       task.setStreams(said->second.getStreams());
       task.setRestarts(said->second.getRestarts());
+      if (said->second.hasWindow())
+        task.setWindow(said->second.getWindow());
     }
   }
 }

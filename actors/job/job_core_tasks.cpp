@@ -130,6 +130,7 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .shards = about_.shards(),
       .shard = what.worker.shard.value_or(0),
       .guarantee = about_.guarantee,
+      .cache = about_.cache,
     },
     with_graph,
   });

@@ -1,5 +1,6 @@
 #include "headrace/actors/node/task_hosting.hpp"
 
+#include "headrace/actors/cache/window_output.hpp"
 #include "headrace/actors/task/task_actor.hpp"
 
 #include <utility>
@@ -8,13 +9,25 @@ namespace headrace {
 
 namespace {
 
+/// What becomes of a task's rows; null: its readers share them.
+std::unique_ptr<dealer> output_of(const task_order& order,
+                                  const std::shared_ptr<window_store>& windows) {
+  if (!order.cache)
+    return nullptr;
+  return std::make_unique<window_output>(
+    windows, window_output::options{.terms = *order.cache, .lease = order.lease});
+}
+
 class pipeline_task final : public hosted_task {
 public:
   pipeline_task(const task_order& order, dataset_ptr graph, task_surroundings surroundings,
-                const logger& log)
+                const std::shared_ptr<window_store>& windows, const logger& log)
     : surroundings_(std::move(surroundings)),
-      memory_(std::make_shared<task_memory>(
-        task_core{order, std::move(graph), {.most_splits = surroundings_.most_splits}, log})) {}
+      memory_(std::make_shared<task_memory>(task_core{order,
+                                                      std::move(graph),
+                                                      {.most_splits = surroundings_.most_splits},
+                                                      log,
+                                                      output_of(order, windows)})) {}
 
   task_handle run(caf::actor_system& system, const worker_handle& parent, const tree_place& place,
                   const logger& log) override {
@@ -37,9 +50,11 @@ private:
 } // namespace
 
 host_task host_tasks(task_surroundings surroundings, logger log) {
-  return [surroundings = std::move(surroundings), log = std::move(log)](const task_order& order,
-                                                                        dataset_ptr graph) {
-    return std::make_unique<pipeline_task>(order, std::move(graph), surroundings, log);
+  // One budget for all tasks.
+  auto windows = window_store::make(surroundings.cache_bytes);
+  return [surroundings = std::move(surroundings), windows = std::move(windows),
+          log = std::move(log)](const task_order& order, dataset_ptr graph) {
+    return std::make_unique<pipeline_task>(order, std::move(graph), surroundings, windows, log);
   };
 }
 

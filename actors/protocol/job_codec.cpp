@@ -10,7 +10,11 @@ void write_parameters(schema::JobParameters::Builder out, const job_parameters& 
   out.setProcessingMode(to_schema(what.mode));
   out.setTargetWorkers(to_schema(what.targets));
   out.setNumConsumers(what.num_consumers);
-  out.setCrossTrainerCache(what.cross_trainer_cache);
+  if (const auto& cache = what.cross_trainer_cache) {
+    out.setCrossTrainerCache(true);
+    out.setCacheWaitNs(cache->wait ? static_cast<uint64_t>(cache->wait->count()) : 0);
+    out.setExpectedTrainers(cache->expected_trainers);
+  }
   out.setGuarantee(to_schema(what.guarantee));
 }
 
@@ -18,7 +22,10 @@ result<job_parameters> read_parameters(schema::JobParameters::Reader in) {
   HEADRACE_ASSIGN(const auto mode, from_schema(in.getProcessingMode()));
   HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargetWorkers()));
   HEADRACE_ASSIGN(const auto guarantee, from_schema(in.getGuarantee()));
-  return job_parameters{mode, targets, guarantee, in.getNumConsumers(), in.getCrossTrainerCache()};
+  job_parameters out{mode, targets, guarantee, in.getNumConsumers()};
+  if (in.getCrossTrainerCache())
+    out.cross_trainer_cache = read_cache_terms(in.getCacheWaitNs(), in.getExpectedTrainers());
+  return out;
 }
 
 namespace {

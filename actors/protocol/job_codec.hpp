@@ -12,6 +12,14 @@ namespace headrace {
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what);
 result<job_parameters> read_parameters(schema::JobParameters::Reader in);
 
+/// As messages have them: a wait of 0 is none.
+inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers) {
+  cache_terms out{{}, expected_trainers};
+  if (wait_ns != 0)
+    out.wait = duration{static_cast<int64_t>(wait_ns)};
+  return out;
+}
+
 void write_past(schema::JobPast::Builder out, const job_past& what);
 /// In order and within its bounds, whatever the message says.
 job_past read_past(schema::JobPast::Reader in);

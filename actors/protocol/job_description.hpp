@@ -7,9 +7,11 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,8 @@ struct job_description {
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// From which workers its readers read, resolved.
   target_workers targets = target_workers::automatic;
+  /// Set: its trainers share a cache on each worker.
+  std::optional<cache_terms> cache = {};
 
   reading_rule reads() const noexcept { return {targets, name.empty()}; }
   uint32_t shards() const noexcept { return static_cast<uint32_t>(worker_addresses.size()); }

@@ -11,7 +11,16 @@ namespace {
 std::string said(sharding_policy x) { return std::string{to_string(x)}; }
 std::string said(target_workers x) { return std::string{to_string(x)}; }
 std::string said(delivery_guarantee x) { return std::string{to_string(x)}; }
-std::string said(bool x) { return x ? "on" : "off"; }
+std::string said(const std::optional<cache_terms>& x) {
+  if (!x)
+    return "off";
+  std::string out = "on";
+  if (x->wait)
+    out += fmt::format(", on_lag wait {:g} s", std::chrono::duration<double>(*x->wait).count());
+  if (x->expected_trainers != 0)
+    out += fmt::format(", expected_trainers {}", x->expected_trainers);
+  return out;
+}
 std::string said(uint32_t consumers) {
   return consumers == 0 ? "not fixed" : std::to_string(consumers);
 }
@@ -38,6 +47,39 @@ status may_share(const std::string& name, const job_parameters& existing,
   return invalid_argument(fmt::format("job '{}' exists with {}; this client asks for {}: give what "
                                       "the job has, or another job_name",
                                       name, has, wants));
+}
+
+status can_cache(const job_parameters& asked, const cache_request& about) {
+  if (!asked.cross_trainer_cache)
+    return {};
+  const auto& terms = *asked.cross_trainer_cache;
+  const auto refused = [](const std::string& why) {
+    return invalid_argument("cross_trainer_cache: " + why);
+  };
+  if (!about.named)
+    return refused("it needs a job_name, by which the trainers find each other");
+  if (asked.num_consumers != 0)
+    return refused("it cannot be had together with coordinated reads (consumer_index, "
+                   "num_consumers): there each trainer gets elements of its own");
+  if (asked.mode != sharding_policy::off)
+    return unimplemented(fmt::format("cross_trainer_cache: this release has it under processing "
+                                     "mode off alone, and this job's is {}",
+                                     said(asked.mode)));
+  if (terms.wait && *terms.wait <= duration::zero())
+    return refused("the time to wait for a trainer that falls behind must be more than 0");
+  if (terms.expected_trainers != 0 && !terms.wait)
+    return refused("expected_trainers promises all elements to each trainer, so that it needs "
+                   "on_lag \"wait\"");
+  if (terms.expected_trainers != 0)
+    return {};
+  if (!about.infinite)
+    return refused("it needs an infinite dataset (`repeat()` without a count), as a trainer may "
+                   "come after elements are gone; or expected_trainers, with on_lag \"wait\", so "
+                   "that all trainers get the whole of a finite one");
+  if (about.repetition != 0)
+    return refused("a dataset with it is iterated once, as an infinite dataset has one repetition; "
+                   "make the dataset again to read on");
+  return {};
 }
 
 } // namespace headrace

@@ -3,9 +3,11 @@
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/status.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headrace {
@@ -17,7 +19,8 @@ struct job_parameters {
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// Of coordinated reads; 0: any number, each for itself.
   uint32_t num_consumers = 0;
-  bool cross_trainer_cache = false;
+  /// Unset: the job has none.
+  std::optional<cache_terms> cross_trainer_cache = {};
   friend bool operator==(const job_parameters&, const job_parameters&) = default;
 };
 
@@ -25,5 +28,15 @@ struct job_parameters {
 /// with each parameter that differs: what the job has, and what the client asked for.
 status may_share(const std::string& name, const job_parameters& existing,
                  const job_parameters& asked);
+
+/// What else is to be known of who asks for a cross-trainer cache.
+struct cache_request {
+  bool named = false;      ///< it gives a job name
+  bool infinite = false;   ///< the dataset has no end
+  uint64_t repetition = 0; ///< that it asks for
+};
+/// Ok where the parameters ask for no cross-trainer cache, or for one that can be; else
+/// invalid_argument or unimplemented, with the rule that is broken.
+status can_cache(const job_parameters& asked, const cache_request& about);
 
 } // namespace headrace

@@ -1,5 +1,6 @@
 #include "headrace/actors/protocol/stream_codec.hpp"
 
+#include "headrace/actors/protocol/block_forms.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
@@ -53,12 +54,15 @@ result<from_consumer> read_from_consumer(const link_message& in) {
   case StreamMessage::OPEN: {
     const auto open = what->getOpen();
     HEADRACE_ASSIGN(auto packing, from_schema(open.getCompression()));
-    return from_consumer{stream_open{.task = task_id{open.getTaskId()},
-                                     .life = incarnation{open.getIncarnation()},
-                                     .consumer = consumer_id{open.getConsumerId()},
-                                     .received = open.getReceived(),
-                                     .handed_out = open.getHandedOut(),
-                                     .packing = packing}};
+    return from_consumer{
+      stream_open{.task = task_id{open.getTaskId()},
+                  .life = incarnation{open.getIncarnation()},
+                  .consumer = consumer_id{open.getConsumerId()},
+                  .received = open.getReceived(),
+                  .handed_out = open.getHandedOut(),
+                  .packing = packing,
+                  .trainer = std::string{open.getTrainerId()},
+                  .start = open.getStartsNewest() ? cache_start::newest : cache_start::oldest}};
   }
   case StreamMessage::GRANT: {
     const auto grant = what->getGrant();
@@ -88,7 +92,8 @@ result<from_task> read_from_task(const link_message& in,
   switch (what->which()) {
   case StreamMessage::BLOCK: {
     HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
-    return from_task{stream_block{what->getBlock().getFirst(), std::move(rows)}};
+    return from_task{
+      stream_block{what->getBlock().getFirst(), std::move(rows), what->getBlock().getSkipped()}};
   }
   case StreamMessage::OPENED: return from_task{stream_opened{}};
   case StreamMessage::RECALL:
@@ -116,6 +121,9 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setReceived(x.received);
                    out.setHandedOut(x.handed_out);
                    out.setCompression(to_schema(x.packing));
+                   if (!x.trainer.empty())
+                     out.setTrainerId(x.trainer);
+                   out.setStartsNewest(x.start == cache_start::newest);
                  },
                  [&](const stream_grant& x) {
                    auto out = b.initGrant();
@@ -144,14 +152,21 @@ link_message share_block(uint32_t channel, const stream_block& what) {
 }
 
 link_message write_block(uint32_t channel, const stream_block& what, bool packed) {
+  const auto encoding = packed ? block_encoding::snappy : block_encoding::plain;
   std::vector<buffer> payload;
+  std::shared_ptr<const written_block> written;
+  if (what.forms)
+    written = what.forms->written(what.rows, encoding);
   auto header = stream_message::make([&](StreamMessage::Builder b) {
     auto out = b.initBlock();
     out.setFirst(what.first);
-    encode_block(what.rows, packed ? block_encoding::snappy : block_encoding::plain,
-                 out.initBlock(), payload);
+    out.setSkipped(what.skipped);
+    if (written)
+      out.setBlock(*written->about);
+    else
+      encode_block(what.rows, encoding, out.initBlock(), payload);
   });
-  return {channel, header.bytes(), std::move(payload)};
+  return {channel, header.bytes(), written ? written->payload : std::move(payload)};
 }
 
 link_message write_message(uint32_t channel, const from_task& what) {

@@ -3,13 +3,18 @@
 #include "headrace/actors/protocol/task_outcome.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/base/status.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <variant>
 
 namespace headrace {
+
+class block_forms;
 
 /// What a consumer and a task say to each other on one stream, as plain structs. Elements are
 /// numbered per stream from zero without gaps; totals and states, so that a message that comes
@@ -25,7 +30,9 @@ struct stream_open {
   uint64_t received = 0;   ///< elements that the consumer has got: the stream goes on after these
   uint64_t handed_out = 0; ///< elements that its trainer has been given
   compression packing = compression::automatic;
-  uint64_t node = 0; ///< of the link that it came over; not part of the message
+  uint64_t node = 0;        ///< of the link that it came over; not part of the message
+  std::string trainer = {}; ///< of a job with a cross-trainer cache: whose elements these are
+  cache_start start = cache_start::oldest;
 };
 
 /// How far the trainer is, and how much may be sent.
@@ -53,6 +60,10 @@ using from_consumer = std::variant<stream_open, stream_grant, stream_recalled, s
 struct stream_block {
   uint64_t first = 0; ///< elements of this stream before it
   block rows;
+  uint64_t skipped = 0; ///< elements that this trainer was too slow for, up to here
+  /// What others are sent of the same rows, as it was written; null: nobody is. Not part of the
+  /// message.
+  std::shared_ptr<block_forms> forms = {};
 };
 
 /// Give back what your trainer has not been given, but for `keep` elements.

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
+#include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -26,6 +27,11 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
   out.setShards(what.shards);
   out.setShard(what.shard);
   out.setGuarantee(to_schema(what.guarantee));
+  if (const auto& cache = what.cache) {
+    out.setCrossTrainerCache(true);
+    out.setCacheWaitNs(cache->wait ? static_cast<uint64_t>(cache->wait->count()) : 0);
+    out.setExpectedTrainers(cache->expected_trainers);
+  }
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
@@ -46,6 +52,9 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
     .shards = in.getShards(),
     .shard = in.getShard(),
     .guarantee = guarantee,
+    .cache = in.getCrossTrainerCache()
+               ? std::optional{read_cache_terms(in.getCacheWaitNs(), in.getExpectedTrainers())}
+               : std::nullopt,
   };
 }
 

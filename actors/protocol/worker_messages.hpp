@@ -8,6 +8,7 @@
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 #include "headrace/runtime/base/buffer.hpp"
 #include "headrace/runtime/base/result.hpp"
 
@@ -55,6 +56,8 @@ struct task_order {
   uint32_t shard = 0;
   /// `at_least_once`: says what it and its readers are done with, with its questions for splits.
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
+  /// Set: its readers name trainers, and each trainer is given all elements.
+  std::optional<cache_terms> cache = {};
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 

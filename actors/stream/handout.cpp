@@ -143,6 +143,18 @@ bool handout::was_empty() {
   return end_ && empty_;
 }
 
+void handout::remark(std::string what) {
+  const std::lock_guard lock{mutex_};
+  news_ = std::move(what);
+  has_news_ = true;
+}
+
+std::string handout::take_news() {
+  const std::lock_guard lock{mutex_};
+  has_news_ = false;
+  return std::exchange(news_, {});
+}
+
 std::string handout::take_remark() {
   std::lock_guard lock{mutex_};
   return end_ ? std::exchange(remark_, {}) : std::string{};

@@ -60,6 +60,8 @@ public:
   /// know of what it was given, or empty.
   /// `empty`: no element was given to anybody, here or elsewhere.
   void finish(status how, std::string remark = {}, bool empty = false);
+  /// Something that the trainer should know now. The newest counts.
+  void remark(std::string what);
 
   /// In elements of one task's stream.
   struct marks {
@@ -93,6 +95,9 @@ public:
                       std::shared_ptr<const block>& rows, status& how);
   /// What is to be said of the whole, once it is over; then empty.
   std::string take_remark();
+  /// There is a `remark` that `take_news` was not called for.
+  bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }
+  std::string take_news();
   /// It has ended, and no element was given to anybody.
   bool was_empty();
   /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
@@ -161,6 +166,8 @@ private:
   std::atomic<bool> each_block_{true}; ///< `quiet_bytes_` is 0
   std::optional<status> end_;
   std::string remark_;
+  std::string news_;
+  std::atomic<bool> has_news_{false};
   bool empty_ = false;
   std::atomic<bool> told_{false}; ///< woken, and nobody has looked yet
 };

@@ -27,6 +27,14 @@ public:
       elements_(std::min(shared ? first_elements : unbounded, most_)),
       bytes_(bytes) {}
 
+  /// Of a stream whose elements are for this consumer alone, and whose task must know how far it
+  /// is: bounded by bytes.
+  static stream_credit of_own_elements(uint64_t bytes) {
+    stream_credit out{true, 0, bytes};
+    out.elements_ = out.most_;
+    return out;
+  }
+
   /// How far a stream is.
   struct progress {
     uint64_t handed_out = 0; ///< elements

@@ -23,6 +23,24 @@ void task_output::produced(block rows) {
   pending_.push_back({number, std::move(rows)});
 }
 
+void task_output::produced_at(uint64_t number, dealt_rows rows) {
+  produced_ = std::max(produced_, number + rows.rows());
+  pending_bytes_ += rows.bytes();
+  pending_rows_ += rows.rows();
+  pending_.push_back({number, std::move(rows)});
+}
+
+void task_output::produced_apart(uint64_t number, block rows) {
+  pending_bytes_ += rows.bytes();
+  pending_rows_ += rows.rows;
+  pending_.push_back({number, std::move(rows), true});
+}
+
+status task_output::opened(consumer_id who, const stream_open& how) {
+  open(who, how.received, how.handed_out);
+  return {};
+}
+
 void task_output::exhausted() { exhausted_ = true; }
 
 void task_output::leaving() { leaving_ = true; }
@@ -36,12 +54,19 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   auto& s = streams_[who];
   s.connected = true;
   s.ended = false; // it is told again
-  s.recall = 0;    // and asked again
+  s.disregarded = false;
+  s.recall = 0; // and asked again
   s.waiting = false;
   s.asked_in_vain = false;
   forget_through(s, handed_out);
   s.received = received;
   s.resend_from = received;
+  // What is not there any more leaves no gap in the stream: the rest gets other numbers.
+  const auto lost = [&](const kept& x) {
+    return x.first + x.rows.rows() > received && !x.rows.get();
+  };
+  if (std::ranges::any_of(s.retained, lost))
+    put_back(s, received);
 }
 
 void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
@@ -106,29 +131,36 @@ bool task_output::stream::recallable() const noexcept {
   return connected && recall == 0 && held != 0 && !(waiting && held == 1) && !asked_in_vain;
 }
 
+void task_output::account(const dealt_rows& rows) {
+  if (!accounts_)
+    return;
+  if (const auto known = rows.get())
+    given_.add(*known);
+}
+
 void task_output::forget_through(stream& of, uint64_t mark) {
   mark = std::min(mark, of.sent);
   of.handed_out = std::max(of.handed_out, mark);
   while (!of.retained.empty()) {
     auto& front = of.retained.front();
-    const auto end = front.first + front.rows.rows;
+    const auto rows = front.rows.rows();
+    const auto end = front.first + rows;
     if (end <= of.handed_out) {
-      if (accounts_)
-        given_.add(front.rows);
+      account(front.rows);
+      handed_through_ = std::max(handed_through_, front.end());
       of.retained_bytes -= front.bytes;
       of.retained.pop_front();
       continue;
     }
     if (front.first < of.handed_out) {
       const auto gone = of.handed_out - front.first;
-      if (accounts_)
-        given_.add(front.rows.slice(0, gone));
+      account(front.rows.slice(0, gone));
       of.retained_bytes -= front.bytes;
-      front.rows = front.rows.slice(gone, front.rows.rows - gone);
+      static_cast<piece&>(front) = front.behind(gone);
       front.first = of.handed_out;
-      front.number += gone;
       front.bytes = front.rows.bytes();
       of.retained_bytes += front.bytes;
+      handed_through_ = std::max(handed_through_, front.number);
     }
     return;
   }
@@ -137,16 +169,29 @@ void task_output::forget_through(stream& of, uint64_t mark) {
 void task_output::put_back(stream& from, uint64_t mark) {
   if (mark >= from.sent)
     return;
+  auto overtaken = rising_ ? handed_through_ : 0;
+  if (rising_)
+    for (const auto& [who, s] : streams_)
+      if (&s != &from)
+        overtaken = std::max(overtaken, s.reached);
   while (!from.retained.empty()
-         && from.retained.back().first + from.retained.back().rows.rows > mark) {
+         && from.retained.back().first + from.retained.back().rows.rows() > mark) {
     auto last = std::move(from.retained.back());
     from.retained.pop_back();
     from.retained_bytes -= last.bytes;
     const auto stays = mark > last.first ? mark - last.first : 0;
-    auto back = last.rows.slice(stays, last.rows.rows - stays);
-    pending_bytes_ += back.bytes();
-    pending_rows_ += back.rows;
-    pending_.push_front({last.number + stays, std::move(back)});
+    auto back = last.behind(stays);
+    // Some may have been overtaken.
+    if (const auto passed = std::min(overtaken - std::min(overtaken, back.number), back.numbers());
+        passed != 0) {
+      skipped_ += passed;
+      back = back.behind(passed);
+    }
+    if (back.rows.rows() != 0) {
+      pending_bytes_ += back.rows.bytes();
+      pending_rows_ += back.rows.rows();
+      pending_.push_front(std::move(back));
+    }
     if (stays != 0) {
       last.rows = last.rows.slice(0, stays);
       last.bytes = last.rows.bytes();
@@ -155,6 +200,7 @@ void task_output::put_back(stream& from, uint64_t mark) {
       break;
     }
   }
+  from.reached = from.retained.empty() ? 0 : from.retained.back().end();
   from.sent = mark;
   from.received = std::min(from.received, mark);
   from.resend_from = std::min(from.resend_from, mark);
@@ -163,23 +209,22 @@ void task_output::put_back(stream& from, uint64_t mark) {
 // -- dealing ----------------------------------------------------------------------
 
 task_output::piece task_output::take(uint64_t rows, size_t bytes) {
-  auto& [number, front] = pending_.front();
-  const auto size = front.bytes();
-  auto count = std::min<uint64_t>(rows, front.rows);
+  auto& front = pending_.front();
+  const auto size = front.rows.bytes();
+  auto count = std::min<uint64_t>(rows, front.rows.rows());
   // Rows of one block are taken to be of one size; a block of one row goes whole.
-  if (size > bytes && front.rows > 1)
-    count = std::clamp<uint64_t>(bytes * front.rows / size, 1, count);
+  if (size > bytes && front.rows.rows() > 1)
+    count = std::clamp<uint64_t>(bytes * front.rows.rows() / size, 1, count);
   pending_bytes_ -= size;
   pending_rows_ -= count;
-  if (count == front.rows) {
-    auto out = std::move(pending_.front());
+  auto out = front;
+  if (count == front.rows.rows()) {
     pending_.pop_front();
     return out;
   }
-  piece out{number, front.slice(0, count)};
-  front = front.slice(count, front.rows - count);
-  number += count;
-  pending_bytes_ += front.bytes();
+  out.rows = front.rows.slice(0, count);
+  front = front.behind(count);
+  pending_bytes_ += front.rows.bytes();
   return out;
 }
 
@@ -187,18 +232,26 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   if (pending_.empty() || !to.has_room())
     return false;
   const auto rows = std::min(to.granted - to.sent, most_rows);
-  const auto bytes =
-    std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
+  auto bytes = std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
   // Room for a crumb of a block is not worth a message: more will be free soon.
-  const auto& front = pending_.front().rows;
-  if (!to.retained.empty() && bytes < std::min<size_t>(front.bytes(), to.window_bytes / 4))
+  const auto size = pending_.front().rows.bytes();
+  const auto enough = whole_ ? size : std::min<size_t>(size, to.window_bytes / 4);
+  if (!to.retained.empty() && bytes < enough)
     return false;
-  auto [number, given] = take(rows, std::min(bytes, quantum_bytes));
-  kept record{to.sent, number, given, given.bytes()};
-  to.sent += given.rows;
+  if (!whole_)
+    bytes = std::min(bytes, quantum_bytes);
+  kept record{take(rows, bytes), to.sent, 0};
+  auto content = record.rows.get();
+  if (!content) {
+    skipped_ += record.numbers();
+    return true;
+  }
+  record.bytes = record.rows.bytes();
+  to.sent += record.rows.rows();
+  to.reached = record.end();
   to.retained_bytes += record.bytes;
   to.waiting = false; // until it says so again
-  out.push_back(send_block{who, record.first, std::move(given)});
+  out.push_back(send_block{who, record.first, *std::move(content), 0, record.rows.forms()});
   to.retained.push_back(std::move(record));
   to.resend_from = to.sent;
   last_served_ = who;
@@ -209,11 +262,18 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
   if (!to.connected || to.resend_from >= to.sent)
     return;
   for (const auto& k : to.retained) {
-    const auto end = k.first + k.rows.rows;
+    const auto end = k.first + k.rows.rows();
     if (end <= to.resend_from)
       continue;
     const auto begin = std::max(k.first, to.resend_from);
-    out.push_back(send_block{who, begin, k.rows.slice(begin - k.first, end - begin)});
+    const auto rest = k.rows.slice(begin - k.first, end - begin);
+    auto content = rest.get();
+    if (!content) {
+      // It was dropped since the stream was opened.
+      put_back(to, begin);
+      break;
+    }
+    out.push_back(send_block{who, begin, *std::move(content), 0, rest.forms()});
   }
   to.resend_from = to.sent;
 }
@@ -225,7 +285,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   serve_the_starved(part, out);
   // In turn, beginning after the one that was served last.
   const auto quantum =
-    streams_.size() > 1 ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
+    streams_.size() > 1 && !whole_ ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
   for (bool served = true; served && !pending_.empty();) {
     served = false;
     for (auto who : in_turn()) {
@@ -279,9 +339,9 @@ void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
     auto& s = streams_.at(who);
     for (auto left = share; left != 0 && !pending_.empty();) {
       const auto before = s.sent;
-      if (!serve(who, s, left, out))
+      if (!serve(who, s, whole_ ? std::numeric_limits<uint64_t>::max() : left, out))
         break;
-      left -= s.sent - before;
+      left -= std::min(left, s.sent - before);
     }
   }
 }
@@ -360,6 +420,45 @@ uint64_t task_output::handed_out_below() const noexcept {
   for (const auto& [who, s] : streams_)
     for (const auto& x : s.retained) out = std::min(out, x.number);
   return out;
+}
+
+bool task_output::has_room() const noexcept {
+  return pending_.empty() && std::ranges::any_of(streams_, [&](const auto& entry) {
+           return entry.second.has_room() && (leaving_ || !entry.second.stalled());
+         });
+}
+
+void task_output::disregard(consumer_id who) {
+  if (auto at = streams_.find(who); at != streams_.end())
+    at->second.disregarded = true;
+}
+
+uint64_t task_output::place() const noexcept {
+  auto out = produced_;
+  for (const auto& x : pending_) out = std::min(out, x.number);
+  for (const auto& [who, s] : streams_)
+    if (!s.disregarded && !s.retained.empty())
+      out = std::min(out, s.retained.front().number);
+  return out;
+}
+
+uint64_t task_output::outstanding() const noexcept {
+  uint64_t out = 0;
+  for (const auto& x : pending_) out += x.numbers();
+  for (const auto& [who, s] : streams_)
+    for (const auto& x : s.retained) out += x.numbers();
+  return out;
+}
+
+bool task_output::idle() const noexcept {
+  return pending_.empty() && std::ranges::all_of(streams_, [](const auto& entry) {
+           return entry.second.retained.empty();
+         });
+}
+
+size_t task_output::connected() const noexcept {
+  return static_cast<size_t>(
+    std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.connected; }));
 }
 
 size_t task_output::retained_bytes() const noexcept {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "headrace/actors/protocol/reader_marks.hpp"
+#include "headrace/actors/stream/dealer.hpp"
+#include "headrace/actors/stream/dealt_rows.hpp"
 #include "headrace/actors/stream/reached_splits.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -22,92 +24,98 @@ namespace headrace {
 /// nothing out since its last recall; that one is dealt nothing more before it moves. The end is
 /// declared when nothing is un-handed anywhere. Pure: events in, `deal()` says what to send.
 /// Elements are counted per stream, without gaps; after a recall the count goes on at its mark.
-class task_output {
+class task_output final : public dealer {
 public:
   /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of
   /// them. `accounts`: remembers of which splits rows were handed out.
   explicit task_output(bool shared, bool accounts = false) : shared_(shared), accounts_(accounts) {}
 
-  struct send_block {
-    consumer_id to;
-    uint64_t first = 0; ///< elements of this stream before it
-    block rows;
+  /// How rows are dealt that several outputs are given, each to the streams of its trainer.
+  struct sharing {
+    bool shared = true; ///< several consumers may read
+    bool accounts = false;
+    /// Blocks are sent as they came, as far as that was granted: they are encoded for others, too.
+    bool whole = false;
+    /// What came back and was overtaken meanwhile is skipped, so that numbers rise.
+    bool rising = false;
   };
-  struct send_recall {
-    consumer_id to;
-    uint64_t id = 0;
-    uint64_t keep = 0; ///< elements beyond those handed out that it may keep
-  };
-  struct send_end {
-    consumer_id to;
-    uint64_t elements = 0; ///< of this stream
-  };
-  using action = std::variant<send_block, send_recall, send_end>;
+  explicit task_output(sharing how)
+    : shared_(how.shared), accounts_(how.accounts), whole_(how.whole), rising_(how.rising) {}
 
   // -- events -----------------------------------------------------------------------
 
-  void produced(block rows);
-  /// Nothing more is produced.
-  void exhausted();
+  void produced(block rows) override;
+  /// Rows with numbers of their own: so many were produced before them.
+  void produced_at(uint64_t number, dealt_rows rows);
+  /// Rows that have no numbers, behind so many that have.
+  void produced_apart(uint64_t number, block rows);
+  void exhausted() override;
+  status opened(consumer_id who, const stream_open& how) override;
   /// A stream begins, or goes on over another connection after what was `received`.
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
-  /// May send up to `elements` (a total of the stream), and hold `bytes` un-handed; one element
-  /// may always go. `waiting`: its trainer is blocked, no stream has anything for it.
-  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes, bool waiting);
-  /// The answer to a recall: elements from `mark` on come back.
-  void recalled(consumer_id who, uint64_t id, uint64_t mark);
-  /// So many elements of the stream were handed out.
-  void handed_out(consumer_id who, uint64_t elements);
-  /// So many elements of the stream have arrived.
-  void received(consumer_id who, uint64_t elements);
-  /// The task leaves: everything goes to who may be sent something, and nothing is recalled.
-  void leaving();
-  /// The connection is lost; the stream stays.
-  void cut(consumer_id who);
-  /// The consumer is gone: what it had not handed out goes to the others.
-  void leave(consumer_id who);
+  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
+             bool waiting) override;
+  void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
+  void handed_out(consumer_id who, uint64_t elements) override;
+  void received(consumer_id who, uint64_t elements) override;
+  void leaving() override;
+  void cut(consumer_id who) override;
+  void leave(consumer_id who) override;
 
   // -- what to do -------------------------------------------------------------------
 
-  /// To be called after events; what to send, in this order. `dry`: nothing was produced for a
-  /// while, so that others' rows are recalled though the source is not exhausted.
   std::vector<action> deal(bool dry = false);
-  /// A trainer waits, nothing is pending, and another stream holds something: `deal(true)` would
-  /// recall it.
-  bool could_recall() const noexcept;
-  /// The ends of the streams that were not told one: nothing more is sent on them.
-  std::vector<send_end> remaining_ends();
-  /// Everything is handed out and everybody was told the end.
-  bool finished() const noexcept;
-  /// Nothing more is produced, and everything has arrived with its consumers.
-  bool delivered() const noexcept;
-  /// Readers that have rows which they did not hand out.
-  std::map<consumer_id, reader_marks> held() const;
-  /// All rows that were produced before this many were handed out.
-  uint64_t handed_out_below() const noexcept;
-  /// Of which splits rows were handed out, where that is remembered.
-  const reached_splits& given() const noexcept { return given_; }
+  std::vector<action> deal_at(time_point, bool dry) override { return deal(dry); }
+  bool could_recall() const noexcept override;
+  std::vector<send_end> remaining_ends() override;
+  bool finished() const noexcept override;
+  bool delivered() const noexcept override;
+  std::map<consumer_id, reader_marks> held() const override;
+  uint64_t handed_out_below() const noexcept override;
+  const reached_splits& given() const noexcept override { return given_; }
   /// Rows and bytes that wait for credit.
   uint64_t pending_rows() const noexcept { return pending_rows_; }
-  size_t pending_bytes() const noexcept { return pending_bytes_; }
+  size_t pending_bytes() const noexcept override { return pending_bytes_; }
   /// Bytes sent and not handed out.
   size_t retained_bytes() const noexcept;
+  /// Nothing is pending, and some stream may be sent something.
+  bool has_room() const noexcept;
+  /// A stream that is cut off does not count for `place`, until it is opened again.
+  void disregard(consumer_id who);
+  /// As `handed_out_below`, but for streams that are disregarded. @pre not `idle()`
+  uint64_t place() const noexcept;
+  /// Rows with numbers that are pending, or sent and not handed out.
+  uint64_t outstanding() const noexcept;
+  /// Nothing is pending, and nothing sent that was not handed out.
+  bool idle() const noexcept;
+  /// Streams that are there, and of these those that are connected.
+  size_t streams() const noexcept { return streams_.size(); }
+  size_t connected() const noexcept;
+  /// Rows that nobody gets: they were dropped, or overtaken, before they were handed out.
+  uint64_t skipped() const noexcept { return skipped_; }
 
 private:
   /// What waits to be dealt.
   struct piece {
     uint64_t number = 0; ///< rows that were produced before it
-    block rows;
+    dealt_rows rows;
+    bool apart = false; ///< they have no numbers
+
+    uint64_t numbers() const noexcept { return apart ? 0 : rows.rows(); }
+    uint64_t end() const noexcept { return number + numbers(); }
+    /// Without its first rows.
+    piece behind(size_t first) const {
+      return {apart ? number : number + first, rows.slice(first, rows.rows() - first), apart};
+    }
   };
-  struct kept {
+  struct kept : piece {
     uint64_t first = 0;
-    uint64_t number = 0; ///< rows that were produced before it
-    block rows;
     size_t bytes = 0;
   };
   struct stream {
     bool connected = false;
     bool ended = false; ///< it was told
+    bool disregarded = false;
     uint64_t sent = 0;
     uint64_t received = 0; ///< as far as it was told
     uint64_t handed_out = 0;
@@ -116,6 +124,7 @@ private:
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
     uint64_t recall = 0;      ///< the one that is not answered yet, or 0
     uint64_t handed_out_at_recall = 0;
+    uint64_t reached = 0; ///< no row of a lower number is to be sent, where numbers rise
     std::deque<kept> retained;
     size_t retained_bytes = 0;
 
@@ -133,6 +142,7 @@ private:
     bool stalled() const noexcept;
   };
   void forget_through(stream& of, uint64_t mark);
+  void account(const dealt_rows& rows);
 
   void put_back(stream& from, uint64_t mark);
   piece take(uint64_t rows, size_t bytes);
@@ -148,7 +158,9 @@ private:
   void declare_end(std::vector<action>& out);
 
   bool shared_;
-  bool accounts_;
+  bool accounts_ = false;
+  bool whole_ = false;
+  bool rising_ = false;
   bool exhausted_ = false;
   bool leaving_ = false;
   std::deque<piece> pending_;
@@ -158,6 +170,8 @@ private:
   std::map<consumer_id, stream> streams_;
   consumer_id last_served_;
   uint64_t last_recall_ = 0;
+  uint64_t skipped_ = 0;
+  uint64_t handed_through_ = 0; ///< rows of lower numbers may have been handed out
   reached_splits given_;
 };
 

@@ -55,6 +55,8 @@ task_state::task_state(port::self_pointer<handle_type> self, std::shared_ptr<tas
 
 port::behavior<task_handle> task_state::make_behavior() {
   team_.stop_before_owner();
+  core().when_room_comes(
+    [me = task_handle{self_}] { port::tell(me, make_local<task_event>(room_came{})); });
   carry_out(core().taken_over(now()));
   memory_->routes.clear();
   memory_->by_channel.clear();
@@ -140,6 +142,8 @@ void task_state::on(const task_stops& what) { carry_out(core().stop(what.reason)
 
 void task_state::on(const readers_named& what) { carry_out(core().readers_named(what.who, now())); }
 
+void task_state::on(const room_came&) { carry_out(core().room_came(now())); }
+
 void task_state::on(const stream_arrived& what) {
   auto said = read_from_consumer(what.what);
   const std::pair channel{what.from.get(), what.what.channel};
@@ -208,8 +212,8 @@ void task_state::send(task_memory::route& to, const stream_block& what) {
   if (fits)
     return void(to.over->send(std::move(carrier)));
   if (const auto half = rows.rows / 2; half != 0) {
-    send(to, {what.first, rows.slice(0, half)});
-    return send(to, {what.first + half, rows.slice(half, rows.rows - half)});
+    send(to, {what.first, rows.slice(0, half), what.skipped});
+    return send(to, {what.first + half, rows.slice(half, rows.rows - half), what.skipped});
   }
   failed_to_send_ = true;
   carry_out(core().cannot_send(

@@ -35,6 +35,7 @@ private:
   void on(const worker_leaves& what);
   void on(const task_stops& what);
   void on(const readers_named& what);
+  void on(const room_came& what);
   result<caf::actor> run(uint64_t number);
 
   void carry_out(const produce::commands& what);

@@ -1,5 +1,6 @@
 #include "headrace/actors/task/task_core.hpp"
 
+#include "headrace/actors/stream/task_output.hpp"
 #include "headrace/pipeline/graph/rerun.hpp"
 
 #include <fmt/format.h>
@@ -10,17 +11,21 @@ namespace headrace {
 
 // The runner and its splits. The streams are in task_core_streams.cpp.
 
-task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, logger log)
+task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
+                     std::unique_ptr<dealer> output)
   : order_(std::move(order)),
     graph_(std::move(graph)),
     limits_(limits),
     log_(log.with({{"task", order_.id}})),
-    output_(order_.shared, order_.shared && leases_splits()),
+    output_(output
+              ? std::move(output)
+              : std::make_unique<task_output>(order_.shared, order_.shared && leases_splits())),
     readers_(order_.readers) {}
 
 task_numbers task_core::numbers() const {
   auto out = numbers_;
   out.ignored = ignored_->load();
+  out.window = output_->report();
   return out;
 }
 
@@ -38,7 +43,7 @@ produce::commands task_core::taken_over(time_point now) {
       if (route.over)
         route.cut_at = now;
       route.over = {};
-      output_.cut(who);
+      output_->cut(who);
     }
     owners_.clear();
     let_depart();
@@ -106,7 +111,7 @@ produce::commands task_core::produced(uint64_t run, block rows, time_point now) 
     numbers_.elements += rows.rows;
     numbers_.bytes += bytes;
     taken_from_runner_ += bytes;
-    output_.produced(std::move(rows));
+    output_->produced(std::move(rows));
     deal(now);
   });
 }
@@ -126,7 +131,7 @@ produce::commands task_core::run_ended(uint64_t run, const status& how, bool by_
     exhausted_ = true;
     whole_ = !leaving_;
     by_itself_ = by_itself;
-    output_.exhausted();
+    output_->exhausted();
     deal(now);
   });
 }
@@ -148,7 +153,7 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
     asked_.insert(which);
     auto wish = what;
     if (!done_.empty())
-      wish.wish.done = done_.through(output_.handed_out_below());
+      wish.wish.done = done_.through(output_->handed_out_below());
     report(now, std::move(wish));
   });
 }
@@ -192,7 +197,7 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
     leaving_ = true;
     if (replayable_)
       for (const auto& x : unread) splits_.cut(x);
-    output_.leaving();
+    output_->leaving();
     asked_.clear();
     then(produce::report{{.id = order_.id,
                           .life = order_.life,
@@ -213,11 +218,11 @@ void task_core::finish(time_point now) {
   over_ = true;
   // Under OFF a copy ends with its worker, with what is held of it.
   auto held = order_.shared && order_.policy != sharding_policy::off
-                ? output_.held()
+                ? output_->held()
                 : std::map<consumer_id, reader_marks>{};
   // What others hold may be lost with them: only the job knows when that is the end.
   const auto said = held.empty() ? outcome() : task_outcome::left;
-  for (const auto& x : output_.remaining_ends())
+  for (const auto& x : output_->remaining_ends())
     then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});
   report(now, {}, status{}, outcome(), std::move(held));
   then(produce::end{});
@@ -229,7 +234,7 @@ produce::commands task_core::stop(const std::string& reason) {
   return event([&] {
     over_ = true;
     log_.debug("task stopped", {{"why", reason}});
-    for (const auto& x : output_.remaining_ends())
+    for (const auto& x : output_->remaining_ends())
       then(produce::send{routes_.at(x.to).over, stream_end{x.elements, task_outcome::stopped}});
     then(produce::end{});
   });

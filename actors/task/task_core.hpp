@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/actors/protocol/worker_messages.hpp"
-#include "headrace/actors/stream/task_output.hpp"
+#include "headrace/actors/stream/dealer.hpp"
 #include "headrace/actors/task/done_marks.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_command.hpp"
@@ -10,6 +10,7 @@
 #include "headrace/runtime/log/logger.hpp"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,7 +37,9 @@ public:
   using commands = produce::commands;
   using stream_key = produce::stream_key;
 
-  task_core(task_order order, dataset_ptr graph, task_limits limits, logger log);
+  /// `output`: what becomes of its rows; null: its readers share them, each is for one of them.
+  task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
+            std::unique_ptr<dealer> output = {});
 
   /// An actor takes this over from one that died: all links are lost, and another runner goes on.
   commands taken_over(time_point now);
@@ -88,6 +91,10 @@ public:
   commands arrived(stream_key over, const result<from_consumer>& what, time_point now);
   /// The link under a stream is over.
   commands stream_cut(stream_key over, time_point now);
+  /// There may be room again for what others held back.
+  commands room_came(time_point now);
+  /// `call` is called, from any thread, when `room_came` is due. May be empty.
+  void when_room_comes(std::function<void()> call) { output_->when_there_is_room(std::move(call)); }
   /// A row cannot be sent as it is too large.
   commands cannot_send(const status& why, time_point now);
   /// Stops for good because of `why`, as its actor died once too often: says so to all streams.
@@ -181,7 +188,7 @@ private:
   logger log_;
   commands todo_;
 
-  task_output output_;
+  std::unique_ptr<dealer> output_;
   done_marks done_;
   split_log splits_;
   bool replayable_ = true; ///< `splits_` holds all that the task was given

@@ -54,10 +54,10 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     std::visit(overloaded{
                  [](const stream_open&) {},
                  [&](const stream_grant& x) {
-                   output_.grant(who, x.handed_out, x.elements, x.bytes, x.waiting);
-                   output_.received(who, x.received);
+                   output_->grant(who, x.handed_out, x.elements, x.bytes, x.waiting);
+                   output_->received(who, x.received);
                  },
-                 [&](const stream_recalled& x) { output_.recalled(who, x.id, x.mark); },
+                 [&](const stream_recalled& x) { output_->recalled(who, x.id, x.mark); },
                  [&](const stream_close&) { leave(who); },
                },
                *what);
@@ -102,8 +102,9 @@ void task_core::admit(stream_key over, const stream_open& what, time_point now) 
   if (!routes_.contains(what.consumer) && what.received != 0)
     return then(produce::send{
       over, stream_failed{aborted("this stream was given up while its consumer was away")}});
+  if (auto how = output_->opened(what.consumer, what); !how)
+    return then(produce::send{over, stream_failed{std::move(how)}});
   move(what.consumer, over);
-  output_.open(what.consumer, what.received, what.handed_out);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
   then(produce::send{over, stream_opened{}});
   if (leaving_)
@@ -124,7 +125,7 @@ produce::commands task_core::stream_cut(stream_key over, time_point now) {
     const auto who = at->second;
     move(who, {});
     routes_.at(who).cut_at = now;
-    output_.cut(who);
+    output_->cut(who);
     deal(now);
   });
 }
@@ -149,13 +150,14 @@ void task_core::account(time_point now) {
     return;
   account_due_ = false;
   splits_wish what{.which = {account_source, 0, readers_.version},
-                   .given = given_account{readers_.version, output_.given().receipt_of(order_.id)}};
+                   .given =
+                     given_account{readers_.version, output_->given().receipt_of(order_.id)}};
   report(now, headrace::splits_wanted{run_, std::move(what)});
 }
 
 void task_core::let_depart() {
   for (const auto& [consumer, mark] : readers_.departed) {
-    output_.handed_out(consumer, mark);
+    output_->handed_out(consumer, mark);
     leave(consumer);
   }
 }
@@ -175,8 +177,8 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
         }
         admit(over, who_waits.wanted, now);
         if (const auto& x = who_waits.grant)
-          output_.grant(who_waits.wanted.consumer, x->handed_out, x->elements, x->bytes,
-                        x->waiting);
+          output_->grant(who_waits.wanted.consumer, x->handed_out, x->elements, x->bytes,
+                         x->waiting);
       }
     look_at_the_gone(now);
     account(now);
@@ -240,8 +242,14 @@ void task_core::leave(consumer_id who) {
     return;
   owners_.erase(at->second.over);
   routes_.erase(at);
-  output_.leave(who);
+  output_->leave(who);
   numbers_.streams = static_cast<uint32_t>(routes_.size());
+}
+
+produce::commands task_core::room_came(time_point now) {
+  if (over_)
+    return {};
+  return event([&] { deal(now); });
 }
 
 produce::commands task_core::cannot_send(const status& why, time_point now) {
@@ -252,31 +260,32 @@ produce::commands task_core::cannot_send(const status& why, time_point now) {
 
 void task_core::deal(time_point now) {
   const bool dry = dry_at_ && *dry_at_ <= now;
-  for (auto& action : output_.deal(dry))
-    std::visit(
-      overloaded{
-        [&](task_output::send_block& x) {
-          then(produce::send{routes_.at(x.to).over, stream_block{x.first, std::move(x.rows)}});
-        },
-        [&](const task_output::send_recall& x) {
-          then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
-        },
-        [&](const task_output::send_end& x) {
-          then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
-        },
-      },
-      action);
-  if (dry || !output_.could_recall())
+  for (auto& action : output_->deal_at(now, dry))
+    std::visit(overloaded{
+                 [&](dealer::send_block& x) {
+                   then(produce::send{
+                     routes_.at(x.to).over,
+                     stream_block{x.first, std::move(x.rows), x.skipped, std::move(x.forms)}});
+                 },
+                 [&](const dealer::send_recall& x) {
+                   then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
+                 },
+                 [&](const dealer::send_end& x) {
+                   then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
+                 },
+               },
+               action);
+  if (dry || !output_->could_recall())
     dry_at_.reset();
-  if (!dry_at_ && output_.could_recall())
+  if (!dry_at_ && output_->could_recall())
     dry_at_ = now + patience;
   // The runner may go on by as much as was dealt.
-  if (const auto pending = output_.pending_bytes(); taken_from_runner_ > pending) {
+  if (const auto pending = output_->pending_bytes(); taken_from_runner_ > pending) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
   // What it has begun waits for readers, also for one that may yet come: its worker bounds that.
-  if (output_.finished() || (leaving_ && output_.delivered()))
+  if (output_->finished() || (leaving_ && output_->delivered()))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);
@@ -298,6 +307,7 @@ std::optional<time_point> task_core::next_deadline() const {
       if (!is_named(who))
         consider(route.over ? route.gone_until : free_at(route));
   consider(dry_at_);
+  consider(output_->next_deadline());
   if (report_due_)
     consider(reported_ + report_interval);
   return next;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/protocol/cache_report.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/pipeline/types/block.hpp"
@@ -72,10 +73,13 @@ struct readers_named {
   task_readers who;
 };
 
+/// Other tasks of the worker may have made room in the cache that they share.
+struct room_came {};
+
 /// What a task actor hears from its own process.
 using task_event =
   std::variant<rows_produced, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
-               stream_cut, worker_leaves, task_stops, readers_named>;
+               stream_cut, worker_leaves, task_stops, readers_named, room_came>;
 
 /// What a runner's actor hears from its thread: the runner is over, well or not.
 struct runner_over {
@@ -89,6 +93,7 @@ struct task_numbers {
   uint64_t bytes = 0;
   uint32_t streams = 0;
   uint32_t restarts = 0; ///< of its runner
+  std::optional<cache_report> window = {};
 };
 
 /// What a task tells its worker.

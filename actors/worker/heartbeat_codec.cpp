@@ -23,6 +23,23 @@ std::vector<std::pair<const char*, uint64_t>> refusals_in(const link_counters& x
   return out;
 }
 
+void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
+  out.setFirst(what.first);
+  out.setEnd(what.end);
+  out.setBytes(what.bytes);
+  out.setBlocks(what.blocks);
+  out.setEncoded(what.encoded);
+  out.setBudget(what.budget);
+  auto trainers = out.initTrainers(static_cast<unsigned>(what.trainers.size()));
+  for (unsigned i = 0; i < trainers.size(); ++i) {
+    const auto& one = what.trainers[i];
+    trainers[i].setTrainerId(one.id);
+    trainers[i].setLag(one.lag);
+    trainers[i].setSkipped(one.skipped);
+    trainers[i].setStreams(one.streams);
+  }
+}
+
 void write_refusals(schema::WorkerHeartbeat::Builder out, const link_counters& counted) {
   const auto refused = refusals_in(counted);
   auto list = out.initRefusedLinks(static_cast<unsigned>(refused.size()));
@@ -50,6 +67,8 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
     tasks[i].setStreams(counts.streams);
     tasks[i].setRestarts(counts.restarts);
     tasks[i].setElementsPerSecond(per_second);
+    if (counts.window)
+      write_window(tasks[i].initWindow(), *counts.window);
   }
   out.setStuckThreads(static_cast<uint32_t>(process.stuck_threads));
   out.setBadMessages(process.bad_messages);

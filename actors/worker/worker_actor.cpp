@@ -34,7 +34,7 @@ worker_core_options core_options(const worker_options& from, const address& disp
 }
 
 worker::task_counts counts_of(const task_numbers& x) {
-  return {{x.elements, x.bytes, x.ignored}, x.streams, x.restarts};
+  return {{x.elements, x.bytes, x.ignored}, x.streams, x.restarts, x.window};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/log_line.hpp"
+#include "headrace/actors/protocol/cache_report.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/request_token.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -20,7 +21,8 @@ namespace headrace::worker {
 struct task_counts {
   task_output_counts made;
   uint32_t streams = 0;
-  uint32_t restarts = 0; ///< of its runner
+  uint32_t restarts = 0;                   ///< of its runner
+  std::optional<cache_report> window = {}; ///< of a job with a cross-trainer cache
   friend bool operator==(const task_counts&, const task_counts&) = default;
 };
 

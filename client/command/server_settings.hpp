@@ -49,6 +49,7 @@ struct server_settings {
   bool isolate = false; ///< a process for each server of `up`
   std::vector<std::string> plugins;
   size_t most_stuck_threads = 8;
+  uint64_t cross_trainer_cache_size = 0; ///< bytes; 0: a quarter of the memory
   process_flags process;
 };
 

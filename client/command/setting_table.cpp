@@ -180,6 +180,14 @@ void add_service(std::vector<setting>& out) {
                          "reads from its own) or hybrid",
                  .cpp = "deployment",
                  .python = "deployment_mode"});
+  out.push_back({.name = "cross-trainer-cache-size",
+                 .of = {worker, up},
+                 .value = bytes_value(in(&s::cross_trainer_cache_size)),
+                 .help = "Memory (such as 512M or 2G) that a worker may keep elements in for "
+                         "trainers that share a job's cache; 0: a quarter of what the process may "
+                         "have",
+                 .cpp = "cross_trainer_cache_size",
+                 .python = "cross_trainer_cache_size_bytes"});
   out.push_back({.name = "plugin",
                  .of = {worker, up},
                  .value = list_value("FILE", in(&s::plugins)),

@@ -68,12 +68,35 @@ nlohmann::json tree_json(const supervised& x) {
           {"children", std::move(children)}};
 }
 
+nlohmann::json window_json(const window_status& x) {
+  auto trainers = nlohmann::json::array();
+  for (const auto& one : x.trainers)
+    trainers.push_back(
+      {{"trainer", one.id}, {"lag", one.lag}, {"skipped", one.skipped}, {"streams", one.streams}});
+  return {{"first", x.first},   {"end", x.end},         {"bytes", x.bytes},    {"budget", x.budget},
+          {"blocks", x.blocks}, {"encoded", x.encoded}, {"trainers", trainers}};
+}
+
 nlohmann::json task_json(const task_status& x) {
-  return {{"task", to_hex(x.task)}, {"worker", to_hex(x.worker)},
-          {"state", x.state},       {"elements", x.elements},
-          {"bytes", x.bytes},       {"elements_per_second", x.elements_per_second},
-          {"streams", x.streams},   {"restarts", x.restarts},
-          {"ignored", x.ignored}};
+  nlohmann::json out{{"task", to_hex(x.task)}, {"worker", to_hex(x.worker)},
+                     {"state", x.state},       {"elements", x.elements},
+                     {"bytes", x.bytes},       {"elements_per_second", x.elements_per_second},
+                     {"streams", x.streams},   {"restarts", x.restarts},
+                     {"ignored", x.ignored}};
+  if (x.window)
+    out["window"] = window_json(*x.window);
+  return out;
+}
+
+std::string window_text(const window_status& x) {
+  const auto bytes = [](uint64_t n) { return short_number(static_cast<double>(n)); };
+  auto out =
+    fmt::format("    cache: {} of {} bytes, elements {} to {}, {} blocks made, {} encoded\n",
+                bytes(x.bytes), bytes(x.budget), x.first, x.end, x.blocks, x.encoded);
+  for (const auto& one : x.trainers)
+    out += fmt::format("      trainer {}: {} behind, {} skipped{}\n", one.id, one.lag, one.skipped,
+                       one.streams == 0 ? ", away" : "");
+  return out;
 }
 
 } // namespace
@@ -130,11 +153,14 @@ std::string status_text(const service_status& x) {
       out +=
         fmt::format("  {:<18}{:<18}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", "TASK", "WORKER",
                     "STATE", "ELEMENTS", "ELEMENTS/S", "BYTES", "IGNORED", "STREAMS", "RESTARTS");
-    for (const auto& task : job.tasks)
+    for (const auto& task : job.tasks) {
       out += fmt::format(
         "  {:<18x}{:<18x}{:<10}{:>10}{:>12}{:>10}{:>9}{:>9}{:>10}\n", task.task, task.worker,
         task.state, task.elements, short_number(task.elements_per_second),
         short_number(static_cast<double>(task.bytes)), task.ignored, task.streams, task.restarts);
+      if (task.window)
+        out += window_text(*task.window);
+    }
   }
   if (!x.tree.empty())
     out += "\nsupervision\n";

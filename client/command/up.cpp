@@ -17,6 +17,7 @@ local_cluster_options options_of(const server_settings& from) {
   out.worker_addresses = from.worker_addresses;
   out.deployment = from.deployment;
   out.most_stuck_threads = from.most_stuck_threads;
+  out.cross_trainer_cache_size = from.cross_trainer_cache_size;
   return out;
 }
 

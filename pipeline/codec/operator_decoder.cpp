@@ -45,6 +45,15 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
   HEADRACE_ASSIGN(const auto packing, from_schema(in.getCompression()));
   HEADRACE_ASSIGN(const auto targets, from_schema(in.getTargetWorkers()));
   HEADRACE_ASSIGN(const auto guarantee, from_schema(in.getGuarantee()));
+  std::optional<trainer_cache> cache;
+  if (in.getTrainerId().size() != 0) {
+    cache.emplace();
+    cache->trainer_id = text_of(in.getTrainerId());
+    if (const auto wait = in.getCacheWaitNs(); wait != 0)
+      cache->terms.wait = duration{static_cast<int64_t>(wait)};
+    cache->terms.expected_trainers = in.getExpectedTrainers();
+    cache->start = in.getStartsNewest() ? cache_start::newest : cache_start::oldest;
+  }
   return service_options{.address = text_of(in.getAddress()),
                          .processing_mode = policy,
                          .job_name = text_of(in.getJobName()),
@@ -54,7 +63,8 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
                          .worker_timeout_ns = in.getWorkerTimeoutNs(),
                          .stall_timeout_ns = in.getStallTimeoutNs(),
                          .targets = targets,
-                         .guarantee = guarantee};
+                         .guarantee = guarantee,
+                         .cache = std::move(cache)};
 }
 
 result<saved_compression> saved_of(schema::SavedDataset::Compression x) {

@@ -35,6 +35,13 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setStallTimeoutNs(x.stall_timeout_ns);
   out.setTargetWorkers(to_schema(x.targets));
   out.setGuarantee(to_schema(x.guarantee));
+  if (!x.cache)
+    return;
+  out.setTrainerId(x.cache->trainer_id);
+  if (const auto& wait = x.cache->terms.wait)
+    out.setCacheWaitNs(static_cast<uint64_t>(wait->count()));
+  out.setExpectedTrainers(x.cache->terms.expected_trainers);
+  out.setStartsNewest(x.cache->start == cache_start::newest);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
+#include "headrace/pipeline/types/trainer_cache.hpp"
 
 #include <memory>
 #include <optional>
@@ -116,6 +117,7 @@ struct service_options {
   int64_t stall_timeout_ns = 3'600'000'000'000;
   target_workers targets = target_workers::automatic;
   delivery_guarantee guarantee = delivery_guarantee::at_most_once; ///< of `dynamic`
+  std::optional<trainer_cache> cache; ///< unset: elements are not shared with other trainers
   /// Copies of a dataset share it. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;

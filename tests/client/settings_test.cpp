@@ -73,6 +73,7 @@ const row rows[]{
   {"work-dir", dispatcher, "/var/lib/headrace", "", "names no directory"},
   {"worker-addresses", dispatcher, "a:1", "a:x", "a:x"},
   {"deployment-mode", dispatcher, "colocated", "here", "'remote', 'colocated' or 'hybrid'"},
+  {"cross-trainer-cache-size", worker, "2G", "lots", "such as 1048576, 512M or 2G"},
   {"plugin", up, "lib.so", "", "one of them is empty"},
   {"tls-cert", dispatcher, "cert.pem", "-", ""},
   {"tls-key", dispatcher, "key.pem", "-", ""},

@@ -141,6 +141,38 @@ TEST(StatusText, ShowsJobsWithTheRatesOfTheirTasks) {
   EXPECT_EQ(line_with(text, "no such file"), "failed: no such file");
 }
 
+service_status with_cache() {
+  auto out = example();
+  out.jobs[0].tasks[0].window = {.first = 100,
+                                 .end = 2'000,
+                                 .bytes = 15'200,
+                                 .budget = 1 << 20,
+                                 .blocks = 40,
+                                 .encoded = 39,
+                                 .trainers = {{"fast", 0, 0, 1}, {"slow", 1'900, 100, 0}}};
+  return out;
+}
+
+TEST(StatusText, ShowsWhatTrainersShareAndHowFarTheyAre) {
+  const auto text = status_text(with_cache());
+  EXPECT_EQ(line_with(text, "cache:"), "cache: 15.2k of 1.05M bytes, elements 100 to 2000, 40 "
+                                       "blocks made, 39 encoded");
+  EXPECT_EQ(line_with(text, "trainer fast"), "trainer fast: 0 behind, 0 skipped");
+  EXPECT_EQ(line_with(text, "trainer slow"), "trainer slow: 1900 behind, 100 skipped, away");
+  const nlohmann::json window{
+    {"first", 100},
+    {"end", 2'000},
+    {"bytes", 15'200},
+    {"budget", 1 << 20},
+    {"blocks", 40},
+    {"encoded", 39},
+    {"trainers",
+     {{{"trainer", "fast"}, {"lag", 0}, {"skipped", 0}, {"streams", 1}},
+      {{"trainer", "slow"}, {"lag", 1'900}, {"skipped", 100}, {"streams", 0}}}}};
+  EXPECT_EQ(nlohmann::json::parse(status_json(with_cache()))["jobs"][0]["tasks"][0]["window"],
+            window);
+}
+
 TEST(StatusText, DrawsTheTreeWithRestartsAndTheLastReason) {
   EXPECT_THAT(status_text(example()),
               HasSubstr("supervision\n"

@@ -32,7 +32,7 @@ service = hr.experimental.service
     ({"max_outstanding_requests": "x"}, TypeError, "max_outstanding_requests"),
     ({"compression": "LZ4"}, ValueError, "compression"),
     ({"cross_trainer_cache": "x"}, TypeError, "CrossTrainerCache"),
-    ({"cross_trainer_cache": service.CrossTrainerCache("t")}, hr.errors.UnimplementedError, "cross-trainer"),
+    ({"cross_trainer_cache": service.CrossTrainerCache("t")}, ValueError, "job_name"),
     ({"target_workers": "here"}, ValueError, "target_workers"),
     ({"data_transfer_protocol": "rdma"}, hr.errors.UnimplementedError, "rdma"),
     ({"task_refresh_interval_hint_ms": "x"}, TypeError, "task_refresh_interval_hint_ms"),
@@ -77,13 +77,13 @@ WORKS = {
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
                      "python_call_timeout_ms", "python_from_anyone", "heartbeat_interval_ms", "dispatcher_timeout_ms",
-                     "shutdown_quiet_period_ms", "data_transfer_address", "data_transfer_port"},
+                     "shutdown_quiet_period_ms", "data_transfer_address", "data_transfer_port",
+                     "cross_trainer_cache_size_bytes"},
 }
 # ... or is missing, with a value that asks for it.
 MISSING = {
     "DispatcherConfig": {"worker_max_concurrent_snapshots": 1},
-    "WorkerConfig": {"data_transfer_protocol": "rdma", "cross_trainer_cache_size_bytes": 1,
-                     "snapshot_max_chunk_size_bytes": 1},
+    "WorkerConfig": {"data_transfer_protocol": "rdma", "snapshot_max_chunk_size_bytes": 1},
 }
 
 

@@ -8,6 +8,7 @@
 #include "waiting.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -41,11 +42,16 @@ duration seconds(double x) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
 }
 
+/// Of the cross-trainer cache: the trainer's id, how many seconds to wait for one that falls
+/// behind, how many trainers are expected, and whether to begin with the newest.
+using cache_arguments =
+  std::optional<std::tuple<std::string, std::optional<double>, uint32_t, bool>>;
+
 distribute_options options_of(const std::string& mode, const std::string& service,
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout,
                               double stall_timeout, const std::string& targets,
-                              const std::string& guarantee) {
+                              const std::string& guarantee, const cache_arguments& cache) {
   distribute_options out;
   out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
@@ -56,6 +62,14 @@ distribute_options options_of(const std::string& mode, const std::string& servic
   out.stall_timeout = seconds(stall_timeout);
   out.target_workers = target_workers_of(targets).value();
   out.guarantee = delivery_guarantee_of(guarantee).value();
+  if (cache) {
+    const auto& [trainer, wait, expected, newest] = *cache;
+    out.cross_trainer_cache = {.trainer_id = trainer,
+                               .terms = {.wait = {}, .expected_trainers = expected},
+                               .start = newest ? cache_start::newest : cache_start::oldest};
+    if (wait)
+      out.cross_trainer_cache->terms.wait = seconds(*wait);
+  }
   return out;
 }
 
@@ -146,6 +160,8 @@ nb::object value_of(const T& x) {
 nb::object value_of(const worker_status& x);
 nb::object value_of(const job_status& x);
 nb::object value_of(const task_status& x);
+nb::object value_of(const window_trainer& x);
+nb::object value_of(const window_status& x);
 nb::object value_of(const supervised& x);
 template <class T>
 nb::object value_of(const std::vector<T>& all) {
@@ -183,11 +199,24 @@ nb::object value_of(const worker_status& x) {
   return out;
 }
 
+nb::object value_of(const window_trainer& x) {
+  using t = window_trainer;
+  return dict_of(x, "trainer", &t::id, "lag", &t::lag, "skipped", &t::skipped, "streams",
+                 &t::streams);
+}
+
+nb::object value_of(const window_status& x) {
+  using w = window_status;
+  return dict_of(x, "first", &w::first, "end", &w::end, "bytes", &w::bytes, "budget", &w::budget,
+                 "blocks", &w::blocks, "encoded", &w::encoded, "trainers", &w::trainers);
+}
+
 nb::object value_of(const task_status& x) {
   using t = task_status;
   auto out = dict_of(x, "state", &t::state, "elements", &t::elements, "elements_per_second",
                      &t::elements_per_second, "bytes", &t::bytes, "streams", &t::streams,
                      "restarts", &t::restarts, "ignored", &t::ignored);
+  out["window"] = x.window ? value_of(*x.window) : nb::none();
   out["task"] = to_hex(x.task);
   out["worker"] = to_hex(x.worker);
   return out;
@@ -237,9 +266,9 @@ void bind_service(nb::module_& m) {
                          const std::string& job_name, int64_t max_outstanding_requests,
                          const std::string& compression, double worker_timeout,
                          double stall_timeout, const std::string& targets,
-                         const std::string& guarantee) {
+                         const std::string& guarantee, const cache_arguments& cache) {
     return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
-                                 worker_timeout, stall_timeout, targets, guarantee)}(input);
+                                 worker_timeout, stall_timeout, targets, guarantee, cache)}(input);
   });
   m.def("register_dataset", [](const std::string& service, const dataset& what,
                                const std::string& id, const std::string& compression,
@@ -259,9 +288,10 @@ void bind_service(nb::module_& m) {
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout,
                               double stall_timeout, const std::string& targets,
-                              const std::string& guarantee, const std::string& id) {
+                              const std::string& guarantee, const cache_arguments& cache,
+                              const std::string& id) {
     auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
-                              worker_timeout, stall_timeout, targets, guarantee);
+                              worker_timeout, stall_timeout, targets, guarantee, cache);
     return interruptibly([=](std::stop_token stop) { return from_dataset_id(options, id, stop); });
   });
   m.def("service_status", [](const std::string& dispatcher, double limit) {
@@ -340,8 +370,9 @@ void bind_service(nb::module_& m) {
     "start_worker",
     [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags,
        nb::object pool, nb::object fail, int64_t heartbeat_ms, int64_t dispatcher_timeout_ms,
-       int64_t drain_ms) {
+       int64_t drain_ms, uint64_t cache_bytes) {
       worker_server_options options;
+      options.cross_trainer_cache_size = cache_bytes;
       options.endpoint = endpoint_of(endpoint);
       options.dispatcher = of;
       options.find_function = python_functions(std::move(pool));
@@ -368,8 +399,8 @@ void bind_service(nb::module_& m) {
         [=](const std::stop_token&) { return std::make_shared<worker_server>(options); })};
     },
     nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none(),
-    nb::arg("fail"), nb::arg("heartbeat_ms"), nb::arg("dispatcher_timeout_ms"),
-    nb::arg("drain_ms"));
+    nb::arg("fail"), nb::arg("heartbeat_ms"), nb::arg("dispatcher_timeout_ms"), nb::arg("drain_ms"),
+    nb::arg("cache_bytes"));
 }
 
 } // namespace headrace::python

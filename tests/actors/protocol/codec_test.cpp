@@ -25,24 +25,26 @@ struct carrier {
 
 TEST(ProtocolCodec, KeepsAnOpenIteration) {
   carrier<schema::OpenIteration> x;
-  write_open_iteration(x.out, {.consumer = consumer_id{1},
-                               .dataset_id = "d",
-                               .job_name = "train",
-                               .repetition = 3,
-                               .parameters = {.mode = sharding_policy::dynamic,
-                                              .targets = target_workers::any,
-                                              .guarantee = delivery_guarantee::at_least_once,
-                                              .num_consumers = 3,
-                                              .cross_trainer_cache = true},
-                               .job = job_id{4},
-                               .node = 9});
+  write_open_iteration(
+    x.out, {.consumer = consumer_id{1},
+            .dataset_id = "d",
+            .job_name = "train",
+            .repetition = 3,
+            .parameters = {.mode = sharding_policy::dynamic,
+                           .targets = target_workers::any,
+                           .guarantee = delivery_guarantee::at_least_once,
+                           .num_consumers = 3,
+                           .cross_trainer_cache = cache_terms{std::chrono::seconds{5}, 2}},
+            .job = job_id{4},
+            .node = 9});
   const auto back = read_open_iteration(x.in()).value();
   EXPECT_EQ(back.consumer, consumer_id{1});
   EXPECT_EQ(back.dataset_id, "d");
   EXPECT_EQ(back.job_name, "train");
   EXPECT_EQ(back.repetition, 3u);
   EXPECT_EQ(back.parameters, (job_parameters{sharding_policy::dynamic, target_workers::any,
-                                             delivery_guarantee::at_least_once, 3, true}));
+                                             delivery_guarantee::at_least_once, 3,
+                                             cache_terms{std::chrono::seconds{5}, 2}}));
   EXPECT_EQ(back.job, job_id{4});
   EXPECT_EQ(back.node, 9u);
   EXPECT_FALSE(back.dataset);
@@ -229,7 +231,8 @@ TEST(ProtocolCodec, KeepsATaskOrder) {
                          .shared = true,
                          .fingerprint = std::string("a\0b", 3),
                          .shards = 6,
-                         .shard = 5};
+                         .shard = 5,
+                         .cache = cache_terms{std::chrono::seconds{5}, 2}};
   carrier<schema::StartTask> x;
   write_task_order(x.out, order, {});
   EXPECT_EQ(read_task_order(x.in()).value(), order);

@@ -41,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
   All, SharingOfJobs,
   testing::Values(
     row{"Equal",
-        {.mode = dynamic, .targets = any, .num_consumers = 2, .cross_trainer_cache = true},
-        {.mode = dynamic, .targets = any, .num_consumers = 2, .cross_trainer_cache = true},
+        {.mode = dynamic, .targets = any, .num_consumers = 2, .cross_trainer_cache = cache_terms{}},
+        {.mode = dynamic, .targets = any, .num_consumers = 2, .cross_trainer_cache = cache_terms{}},
         {}},
     row{"Mode", {.mode = dynamic}, {}, {"processing mode dynamic; ", "processing mode off: "}},
     row{"Targets", {}, {.targets = any}, {"target workers auto; ", "target workers any: "}},
@@ -59,14 +59,67 @@ INSTANTIATE_TEST_SUITE_P(
         {.num_consumers = 3},
         {"number of consumers not fixed; ", "number of consumers 3: "}},
     row{"Cache",
-        {.cross_trainer_cache = true},
+        {.cross_trainer_cache = cache_terms{}},
         {},
         {"cross-trainer cache on; ", "cross-trainer cache off: "}},
+    row{"CacheTerms",
+        {.cross_trainer_cache = cache_terms{std::chrono::seconds{30}, 2}},
+        {.cross_trainer_cache = cache_terms{}},
+        {"cross-trainer cache on, on_lag wait 30 s, expected_trainers 2; ",
+         "cross-trainer cache on: "}},
     row{"Several",
         {.mode = dynamic, .targets = any},
         {},
         {"processing mode dynamic, target workers any; ",
          "processing mode off, target workers auto: "}}),
+  [](const auto& of) { return std::string{of.param.name}; });
+
+struct cache_row {
+  const char* name;
+  job_parameters asked;
+  cache_request about;
+  const char* rule; ///< empty: it can be
+};
+
+class CrossTrainerCacheRules : public testing::TestWithParam<cache_row> {};
+
+TEST_P(CrossTrainerCacheRules, AreNamedWhereOneIsBroken) {
+  const auto& [name, asked, about, rule] = GetParam();
+  const auto how = can_cache(asked, about);
+  EXPECT_EQ(how.ok(), std::string_view{rule}.empty());
+  EXPECT_THAT(how.message(), HasSubstr(rule));
+}
+
+constexpr cache_request fitting{.named = true, .infinite = true};
+const cache_terms waits{std::chrono::seconds{1}, 0}, for_two{std::chrono::seconds{1}, 2};
+
+INSTANTIATE_TEST_SUITE_P(
+  All, CrossTrainerCacheRules,
+  testing::Values(
+    cache_row{"NoCache", {.mode = dynamic}, {}, ""},
+    cache_row{"Fits", {.cross_trainer_cache = cache_terms{}}, fitting, ""},
+    cache_row{"Waits", {.cross_trainer_cache = waits}, fitting, ""},
+    cache_row{"Anonymous", {.cross_trainer_cache = cache_terms{}}, {.infinite = true}, "job_name"},
+    cache_row{
+      "Finite", {.cross_trainer_cache = cache_terms{}}, {.named = true}, "infinite dataset"},
+    cache_row{
+      "FiniteForTwo", {.cross_trainer_cache = for_two}, {.named = true, .repetition = 3}, ""},
+    cache_row{"ExpectsWithoutWaiting",
+              {.cross_trainer_cache = cache_terms{{}, 2}},
+              fitting,
+              "on_lag \"wait\""},
+    cache_row{"IteratedTwice",
+              {.cross_trainer_cache = cache_terms{}},
+              {.named = true, .infinite = true, .repetition = 1},
+              "iterated once"},
+    cache_row{"Coordinated",
+              {.num_consumers = 2, .cross_trainer_cache = cache_terms{}},
+              fitting,
+              "coordinated reads"},
+    cache_row{"Dynamic",
+              {.mode = dynamic, .cross_trainer_cache = cache_terms{}},
+              fitting,
+              "under processing mode off alone, and this job's is dynamic"}),
   [](const auto& of) { return std::string{of.param.name}; });
 
 TEST(SharingOfJobs, SaysNothingOfWhatIsTheSame) {

@@ -21,17 +21,36 @@ struct overloaded : F... {
 } // namespace
 
 stream_world::stream_world(options o) : options_(o) {
-  const auto graph = make_range(0, 1'000'000'000, 1).value();
-  for (size_t i = 0; i < o.tasks; ++i)
-    tasks.emplace_back().core =
-      std::make_unique<task_core>(task_order{.id = id_of(i),
-                                             .life = incarnation{1},
-                                             .job = job_id{7},
-                                             .policy = sharding_policy::dynamic,
-                                             .shared = o.shared,
-                                             .readers = {.task = id_of(i), .consumers = {}},
-                                             .lease = world_timing.lease},
-                                  graph, task_limits{}, logger{});
+  if (o.cache)
+    windows = window_store::make(o.cache_bytes);
+  for (size_t i = 0; i < o.tasks; ++i) make_task();
+}
+
+void stream_world::make_task() {
+  const auto t = tasks.size();
+  std::unique_ptr<dealer> output;
+  if (options_.cache)
+    output = std::make_unique<window_output>(
+      windows, window_output::options{.terms = *options_.cache, .lease = world_timing.lease});
+  tasks.emplace_back().core = std::make_unique<task_core>(
+    task_order{.id = id_of(t),
+               .life = incarnation{1},
+               .job = job_id{7},
+               .policy = options_.cache ? sharding_policy::off : sharding_policy::dynamic,
+               .shared = options_.shared,
+               .readers = {.task = id_of(t), .consumers = {}},
+               .lease = world_timing.lease,
+               .cache = options_.cache},
+    make_range(0, 1'000'000'000, 1).value(), task_limits{}, logger{}, std::move(output));
+  tasks.back().core->when_room_comes([this, t] { tasks[t].room = true; });
+}
+
+void stream_world::add_task() {
+  const auto t = tasks.size();
+  make_task();
+  for (auto& [id, c] : consumers) c.pipes[t];
+  name_readers();
+  tell();
 }
 
 // -- tasks ----------------------------------------------------------------------------------
@@ -141,6 +160,18 @@ void stream_world::carry_out(size_t t, const produce::commands& what) {
       one);
 }
 
+void stream_world::note_beginnings(size_t t) {
+  if (const auto window = tasks[t].core->numbers().window)
+    for (const auto& x : window->trainers)
+      // Nothing was handed out yet.
+      tasks[t].began.try_emplace(x.id, window->end - x.lag - x.skipped);
+}
+
+void stream_world::deliver_room(size_t t) {
+  if (auto& x = tasks[t]; std::exchange(x.room, false) && !x.lost && !x.over)
+    carry_out(t, x.core->room_came(now));
+}
+
 void stream_world::send_down(size_t t, const produce::send& what) {
   const auto who = whose_.find(what.over);
   if (who == whose_.end() || !consumers.contains(who->second))
@@ -212,19 +243,24 @@ void stream_world::answer_beat(uint64_t id, time_point at) {
 
 // -- consumers ----------------------------------------------------------------------------------
 
-uint64_t stream_world::come() {
+uint64_t stream_world::come(std::string trainer, cache_start start) {
   const auto id = ++last_consumer_;
   auto& c = consumers[id];
   c.out = std::make_shared<handout>([&c] { c.woken = true; });
   c.core = std::make_unique<consumer_core>(
-    consumer_options{.dataset_id = "d",
-                     .job_name = "j",
-                     .parameters = {.mode = sharding_policy::dynamic},
-                     .max_outstanding = static_cast<int64_t>(options_.most_elements * tasks.size()),
-                     .worker_timeout = 1h,
-                     .stream_bytes = options_.stream_bytes},
+    consumer_options{
+      .dataset_id = "d",
+      .job_name = "j",
+      .parameters = {.mode = options_.cache ? sharding_policy::off : sharding_policy::dynamic,
+                     .cross_trainer_cache = options_.cache},
+      .trainer = trainer,
+      .start = start,
+      .max_outstanding = static_cast<int64_t>(options_.most_elements * tasks.size()),
+      .worker_timeout = 1h,
+      .stream_bytes = options_.stream_bytes},
     consumer_id{id}, "dispatcher:1", c.out, logger{}, now);
   c.heard_at = now;
+  c.trainer = std::move(trainer);
   readers_[id];
   name_readers();
   for (size_t t = 0; t < tasks.size(); ++t) c.pipes[t];
@@ -243,7 +279,10 @@ void stream_world::bury(uint64_t id) {
   auto node = consumers.extract(id);
   for (auto& [t, p] : node.mapped().pipes) {
     ASSERT_LE(p.known_handed_out, p.handed_out.size());
-    for (size_t i = 0; i < p.known_handed_out; ++i) ++of_the_gone_[p.handed_out[i]];
+    for (size_t i = 0; i < p.known_handed_out; ++i) {
+      ++of_the_gone_[p.handed_out[i]];
+      gone_handed_out[node.mapped().trainer].push_back(p.handed_out[i]);
+    }
     with_the_gone_.insert(p.got.begin(), p.got.end());
   }
 }

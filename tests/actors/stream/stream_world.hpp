@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/cache/window_output.hpp"
 #include "headrace/actors/consumer/consumer_core.hpp"
 #include "headrace/actors/task/task_core.hpp"
 
@@ -36,6 +37,9 @@ public:
     bool shared = true;
     uint64_t most_elements = 0; ///< per stream; 0: no bound
     uint64_t stream_bytes = 4096;
+    /// Each consumer is one of a trainer, and each trainer is given all elements.
+    std::optional<cache_terms> cache = {};
+    size_t cache_bytes = 0; ///< of all tasks together
   };
   /// A consumer's way to a task.
   struct pipe {
@@ -67,8 +71,10 @@ public:
     bool over = false;
     bool away = false; ///< the job gave it up; its worker may be back
     bool lost = false; ///< for good
+    bool room = false; ///< others may have made room for what it holds back
     std::deque<std::pair<time_point, task_readers>> names; ///< under way
     std::set<uint64_t> named;                              ///< it was told
+    std::map<std::string, uint64_t> began;                 ///< where trainers did
   };
   struct consumer {
     bool woken = false;
@@ -82,9 +88,14 @@ public:
     time_point heard_at{};
     std::map<size_t, pipe> pipes; ///< by task
     std::deque<iteration_view> news;
+    std::string trainer;
   };
 
   explicit stream_world(options o);
+  stream_world(const stream_world&) = delete;
+  ~stream_world() {
+    for (auto& x : tasks) x.core->when_room_comes({});
+  }
 
   static int64_t value(size_t task, int64_t index) {
     return static_cast<int64_t>(task) * 1'000'000'000 + index;
@@ -101,12 +112,14 @@ public:
   void lose_task(size_t t, bool for_good);
   void find_task(size_t t);
   void crash_runner(size_t t);
+  /// Another worker, with a task of its own.
+  void add_task();
   /// Another actor takes the task over.
   void crash_task(size_t t);
 
   // -- consumers -----------------------------------------------------------------------------
 
-  uint64_t come();
+  uint64_t come(std::string trainer = "trainer", cache_start start = cache_start::oldest);
   /// Without a word; the job notices when its lease is over.
   void die(uint64_t id);
   /// In order: what it says last arrives where its links stand.
@@ -156,13 +169,19 @@ public:
   std::map<uint64_t, consumer> consumers;
   size_t blocks_sent = 0;
   size_t recalls_sent = 0;
-  size_t given_up = 0; ///< consumers whose trainer read so
+  size_t given_up = 0;                   ///< consumers whose trainer read so
+  std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
+  /// What consumers that are gone handed out, as far as they reported it, in their order.
+  std::map<std::string, std::vector<int64_t>> gone_handed_out;
 
 private:
   void carry_out(uint64_t id, const consume::commands& what);
   void carry_out(size_t t, const produce::commands& what);
   void send_down(size_t t, const produce::send& what);
   void run(size_t t);
+  void make_task();
+  void note_beginnings(size_t t);
+  void deliver_room(size_t t);
   void task_over(size_t t);
   /// The consumer notices that a link is over.
   void notice(uint64_t id, size_t t);

@@ -67,6 +67,7 @@ bool stream_world::deliver_up(uint64_t id, size_t t) {
   if (p.counts)
     p.known_handed_out = std::max(p.known_handed_out, said);
   carry_out(t, tasks[t].core->arrived(key, what, now));
+  note_beginnings(t);
   return true;
 }
 
@@ -128,6 +129,7 @@ bool stream_world::deliver_names(size_t t) {
       at->second.pipes.at(t).counts = true;
   }
   carry_out(t, x.core->readers_named(what, now));
+  note_beginnings(t);
   return true;
 }
 
@@ -147,6 +149,7 @@ void stream_world::pass(duration by) {
     if (at_once > 1000)
       return void(ADD_FAILURE() << "a timer is due again and again at the same time");
     now = std::max(now, next);
+    for (size_t t = 0; t < tasks.size(); ++t) deliver_room(t);
     // What is under way for a lease: the job's words come sooner, and a cut is noticed.
     for (size_t t = 0; t < tasks.size(); ++t)
       while (!tasks[t].names.empty() && now - tasks[t].names.front().first > std::chrono::seconds{1}
@@ -182,8 +185,10 @@ size_t stream_world::settle(size_t most, duration for_long) {
   const auto until = now + for_long;
   for (bool moved = true; moved && n < most;) {
     moved = false;
-    for (size_t t = 0; t < tasks.size(); ++t)
+    for (size_t t = 0; t < tasks.size(); ++t) {
       while (deliver_names(t)) moved = true;
+      deliver_room(t);
+    }
     for (auto& [id, c] : consumers) {
       while (deliver_news(id)) moved = true;
       if (c.woken)

@@ -82,7 +82,10 @@ class WorkerConfig(NamedTuple):
     python_from_anyone: run the Python functions of everybody who reaches the dispatcher. Without it, and without TLS, a
     worker runs only those of datasets that programs of its own user distributed on this host.
 
-    ``cross_trainer_cache_size_bytes``, ``snapshot_max_chunk_size_bytes`` and transfer protocols other than ``"grpc"``
+    cross_trainer_cache_size_bytes: memory for elements that trainers share by a ``CrossTrainerCache``, of all jobs together
+    (0: a quarter of what the process may have).
+
+    ``snapshot_max_chunk_size_bytes`` and transfer protocols other than ``"grpc"``
     (which is a name here) are not in this release: a server that is given them raises ``UnimplementedError``;
     ``TypeError`` and ``ValueError`` name the field that is wrong.
 
@@ -188,7 +191,7 @@ _CHECKS: dict[str, _Check] = {
 #: What this release has not, unless it is left at these values.
 _MISSING: dict[str, tuple[Any, ...]] = {
     "worker_max_concurrent_snapshots": (),
-    "data_transfer_protocol": ("", "grpc"), "cross_trainer_cache_size_bytes": (), "snapshot_max_chunk_size_bytes": (),
+    "data_transfer_protocol": ("", "grpc"), "snapshot_max_chunk_size_bytes": (),
 }
 
 

@@ -43,7 +43,8 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
         if not isinstance(cross_trainer_cache, CrossTrainerCache):
             raise TypeError("cross_trainer_cache must be a CrossTrainerCache, not "
                             f"{type(cross_trainer_cache).__name__}")
-        raise UnimplementedError("distribute: this release has no cross-trainer cache (cross_trainer_cache)")
+        if job_name is None:
+            raise ValueError("job_name must be given with cross_trainer_cache: by it the trainers find each other")
     if data_transfer_protocol not in (None, "grpc"):
         raise UnimplementedError(f"distribute: this release has no data_transfer_protocol {data_transfer_protocol!r}")
     if not isinstance(target_workers, str) or target_workers.upper() not in ("AUTO", "ANY", "LOCAL"):
@@ -59,7 +60,8 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
             raise ValueError(f"max_outstanding_requests must be 1 or more, not {outstanding}")
     return (mode, where, job_name or "", outstanding, _compression(compression),
             seconds(worker_timeout, "worker_timeout", 60.0), seconds(stall_timeout, "stall_timeout", 3600.0),
-            target_workers.lower(), _guarantee(guarantee))
+            target_workers.lower(), _guarantee(guarantee),
+            None if cross_trainer_cache is None else cross_trainer_cache._arguments())
 
 
 def _guarantee(guarantee: Any) -> str:
@@ -91,6 +93,9 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     job_name: consumers with the same job name and dataset share its elements: the n-th iteration of each reads the job's
     n-th repetition, which gives nothing more once it is over, for as long as the dispatcher lives. They must ask for the
     same processing mode and target workers.
+    cross_trainer_cache: with it each trainer of the job is given all elements of each worker, which are made once: see
+        ``CrossTrainerCache``. It needs a ``job_name``, the processing mode OFF, and an infinite dataset (or
+        ``expected_trainers``), which is iterated once.
     max_outstanding_requests: elements asked of all workers in advance; None: bounded by bytes alone.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
     worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
@@ -105,7 +110,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         missing) or ``"at_least_once"`` (none is missing, some may come twice).
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
-    coordinated reads and the cross-trainer cache, which this release does not have. Elements that
+    coordinated reads, which this release does not have. Elements that
     failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
 
     >>> import headrace as hr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from .._values import integer
+
 
 class ShardingPolicy(enum.IntEnum):
     """How the workers of a service share a dataset.
@@ -35,20 +37,59 @@ SHARD_HINT = -1
 
 
 class CrossTrainerCache:
-    """Lets trainers with different ids share what one of them had computed.
+    """Lets trainers with different ids share what was computed once: each is given all elements of each worker.
 
-    Raises ``ValueError`` for an empty ``trainer_id``.
+    Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
+    is furthest has it extended; the others read the same elements. A trainer that is too slow skips what was dropped, and is
+    told so by a ``RuntimeWarning``.
+
+    trainer_id: iterators of the same id share one place in the elements, so that no element comes to two of them.
+    on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
+        ``"wait"``: the others wait for it, for at most ``lag_limit`` seconds (60); then it skips.
+    start: where a trainer begins that the workers do not know: with the ``"oldest"`` element that they have, or with the
+        ``"newest"``, the first that is made after it came.
+    expected_trainers: elements are given as soon as so many trainers have come, and to these alone. With ``on_lag="wait"``
+        the dataset may then be finite: each trainer is given all of it.
+
+    All trainers of a job must give the same ``on_lag``, ``lag_limit`` and ``expected_trainers``. Raises ``ValueError`` or
+    ``TypeError`` naming the argument that is wrong.
 
     >>> CrossTrainerCache("trainer_1").trainer_id
     'trainer_1'
     """
 
-    def __init__(self, trainer_id: str) -> None:
+    def __init__(self, trainer_id: str, *, on_lag: str = "skip", lag_limit: float | None = None, start: str = "oldest",
+                 expected_trainers: int | None = None) -> None:
         if not trainer_id:
             raise ValueError("CrossTrainerCache: trainer_id must not be empty")
         if not isinstance(trainer_id, str):
             raise TypeError(f"CrossTrainerCache: trainer_id must be a str, not {type(trainer_id).__name__}")
+        if on_lag not in ("skip", "wait"):
+            raise ValueError(f"CrossTrainerCache: on_lag must be \"skip\" or \"wait\", not {on_lag!r}")
+        if start not in ("oldest", "newest"):
+            raise ValueError(f"CrossTrainerCache: start must be \"oldest\" or \"newest\", not {start!r}")
+        if lag_limit is not None:
+            if isinstance(lag_limit, bool) or not isinstance(lag_limit, (int, float)):
+                raise TypeError(f"CrossTrainerCache: lag_limit must be a number of seconds, not {type(lag_limit).__name__}")
+            if not lag_limit > 0:
+                raise ValueError(f"CrossTrainerCache: lag_limit must be more than 0 seconds, not {lag_limit!r}")
+            if on_lag != "wait":
+                raise ValueError("CrossTrainerCache: lag_limit is for on_lag=\"wait\"")
+        if expected_trainers is not None:
+            if integer(expected_trainers, "CrossTrainerCache: expected_trainers") < 1:
+                raise ValueError(f"CrossTrainerCache: expected_trainers must be 1 or more, not {expected_trainers}")
+            if on_lag != "wait":
+                raise ValueError("CrossTrainerCache: expected_trainers promises all elements to each trainer, so that it "
+                                 "needs on_lag=\"wait\"")
         self.trainer_id = trainer_id
+        self.on_lag = on_lag
+        self.lag_limit = min(float(60 if lag_limit is None else lag_limit), 1e9) if on_lag == "wait" else None
+        self.start = start
+        self.expected_trainers = expected_trainers
+
+    def _arguments(self) -> tuple[str, float | None, int, bool]:
+        """As the engine takes them."""
+        return self.trainer_id, self.lag_limit, self.expected_trainers or 0, self.start == "newest"
 
 
 def mode_name(processing_mode: Any) -> str:

@@ -243,7 +243,8 @@ class WorkerServer(_Server):
         return _core.start_worker(_endpoint(c, data_port=c.port or c.data_transfer_port, **advertised),
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
                                   list(c.worker_tags or []), self._pool, ending.fail, _ms(c.heartbeat_interval_ms),
-                                  _ms(c.dispatcher_timeout_ms), c.shutdown_quiet_period_ms)
+                                  _ms(c.dispatcher_timeout_ms), c.shutdown_quiet_period_ms,
+                                  c.cross_trainer_cache_size_bytes or 0)
 
     def start(self) -> None:
         """Starts the server. Raises an ``OpError`` if it cannot (a port in use).

@@ -1,0 +1,81 @@
+#include "headrace/runtime/process/memory_size.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace headrace {
+
+namespace {
+
+std::string content_of(const std::string& file) {
+  std::ifstream in{file};
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+/// What such a file says; `max`, or no such file: no limit.
+uint64_t limit_in(const std::string& file) {
+  const auto text = content_of(file);
+  char* end = nullptr;
+  const auto out = std::strtoull(text.c_str(), &end, 10);
+  return end == text.c_str() || out == 0 ? UINT64_MAX : out;
+}
+
+/// Of the folder `group` below `root`, and of those around it.
+uint64_t least_upward(const std::string& root, std::string group, const char* file) {
+  auto out = UINT64_MAX;
+  for (;;) {
+    out = std::min(out, limit_in(root + group + "/" + file));
+    const auto slash = group.rfind('/');
+    if (slash == std::string::npos)
+      return out;
+    group.resize(slash);
+  }
+}
+
+} // namespace
+
+namespace detail {
+
+uint64_t control_group_limit(const std::string& membership, const std::string& root) {
+  auto out = UINT64_MAX;
+  std::istringstream lines{membership};
+  for (std::string line; std::getline(lines, line);) {
+    // hierarchy:controllers:path; version 2 has no controllers there.
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos)
+      continue;
+    const auto controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    auto group = line.substr(second + 1);
+    if (group == "/")
+      group.clear();
+    if (controllers == ",,")
+      out = std::min(out, least_upward(root, group, "memory.max"));
+    else if (controllers.find(",memory,") != std::string::npos)
+      // In a container the path is that outside of it, so that only the root is there.
+      out = std::min(out, least_upward(root + "/memory", group, "memory.limit_in_bytes"));
+  }
+  return out;
+}
+
+} // namespace detail
+
+uint64_t memory_size_bytes() {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
+  auto out = pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                                   : uint64_t{4} << 30;
+  rlimit data{};
+  if (::getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY)
+    out = std::min<uint64_t>(out, data.rlim_cur);
+  return std::min(out,
+                  detail::control_group_limit(content_of("/proc/self/cgroup"), "/sys/fs/cgroup"));
+}
+
+} // namespace headrace
