@@ -3,12 +3,14 @@
 #include "headrace/client/command/past_variable.hpp"
 #include "headrace/client/command/port_file.hpp"
 #include "headrace/client/command/settle.hpp"
+#include "headrace/runtime/log/line_output.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/process/exit_code.hpp"
 #include "headrace/runtime/process/process_parent.hpp"
 #include "headrace/runtime/process/process_team.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -34,7 +36,7 @@ public:
   isolated_cluster(const isolated_options& options, const logger& log, int log_file)
     : options_(options),
       log_(log),
-      log_file_(log_file),
+      lines_(log_file),
       port_(options.endpoint.port),
       team_({.path = "up", .on_end = [this](const std::string& id, const process_end& how) {
                log_.warn("a process ended", {{"process", id}, {"how", to_string(how)}});
@@ -90,9 +92,7 @@ private:
   void said(server& of, const std::string& id, const std::string& role, const std::string& line) {
     const auto words = role + " listening on ";
     if (!line.starts_with(words)) {
-      const auto whole = line + "\n";
-      // Nobody is left to hear that this cannot be written.
-      [[maybe_unused]] const auto n = ::write(log_file_, whole.data(), whole.size());
+      lines_.write(line);
       return;
     }
     const auto address = line.substr(words.size());
@@ -135,7 +135,7 @@ private:
 
   const isolated_options& options_;
   logger log_;
-  int log_file_;
+  line_output lines_; ///< of the processes
   uint16_t port_;
   std::string told_;       ///< the dispatcher's address
   std::string dispatcher_; ///< as its workers reach it
@@ -152,6 +152,7 @@ int fail(const status& why) {
 } // namespace
 
 int run_isolated(const isolated_options& options) {
+  ::signal(SIGPIPE, SIG_IGN); // who reads the log may go before the servers do
   const auto log = logger::open(options.log);
   if (!log)
     return fail(log.status());
@@ -167,7 +168,7 @@ int run_isolated(const isolated_options& options) {
                           to_string(end.last), end.why.message());
   for (size_t i = 0; i < end.lines.size(); ++i)
     text += (i == 0 ? "what it wrote last:\n  " : "  ") + end.lines[i] + "\n";
-  std::fputs(text.c_str(), stderr);
+  line_output{STDERR_FILENO}.write(text);
   const auto code = end.last.as_exit_code();
   return code != 0 ? code : static_cast<int>(exit_code::failure);
 }

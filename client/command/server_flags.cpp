@@ -9,6 +9,7 @@
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "headrace/runtime/process/stop_signal.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -130,6 +131,7 @@ std::function<void(const status&)> end_process_as(std::string name) {
 
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start) {
+  ::signal(SIGPIPE, SIG_IGN); // who reads the log may go before the server does
   only_life one;
   if (flags.no_restart)
     return live(name, flags, one, start);

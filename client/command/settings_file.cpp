@@ -72,6 +72,8 @@ result<texts> written_in(const setting& what, const toml::node& node) {
   return texts{*text};
 }
 
+bool holds_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
 class reader {
 public:
   reader(std::string file, server_kind kind) : file_(std::move(file)), kind_(kind) {}
@@ -131,6 +133,8 @@ private:
         continue;
       known = true;
       auto written = written_in(one, node);
+      if (written && std::ranges::any_of(*written, holds_nul))
+        written = invalid_argument("it holds a NUL character, where the system would cut it");
       auto scratch = defaults_of(one.of.front());
       if (auto how = written ? one.value.set(scratch, *written) : written.status(); !how)
         return how.with_context(fmt::format("{}: {}", where(key), key.str()));
@@ -145,15 +149,28 @@ private:
   std::vector<file_value> out_;
 };
 
+/// Not of what never ends, such as a device.
+result<std::string> text_in(const std::string& file) {
+  constexpr size_t most = 1 << 20;
+  std::string text(most + 1, '\0');
+  std::ifstream in{file, std::ios::binary};
+  if (in)
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.eof() && in.gcount() == static_cast<std::streamsize>(text.size()))
+    return invalid_argument(
+      fmt::format("{}: is larger than {} bytes, which no file of settings is", file, most));
+  if (!in.eof() || in.bad())
+    return not_found(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
 } // namespace
 
 result<std::vector<file_value>> read_settings_file(const std::string& file, server_kind kind) {
   if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
     return invalid_argument(file + ": is a directory, not a file");
-  std::ifstream in{file, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in.good() && !in.eof())
-    return not_found(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+  HEADRACE_ASSIGN(const auto text, text_in(file));
   reader out{file, kind};
   try {
     if (auto how = out.read(toml::parse(text)); !how)

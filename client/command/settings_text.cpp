@@ -8,9 +8,21 @@
 namespace headrace::command {
 namespace {
 
-/// As TOML writes it, which writes texts as JSON does.
+/// What is not UTF-8, as names of files may be, must not end this process.
+constexpr auto as_replacement = nlohmann::json::error_handler_t::replace;
+
+/// TOML writes texts as JSON does, but for one control character.
+std::string quoted(const std::string& x) {
+  std::string out;
+  for (const char c : nlohmann::json(x).dump(-1, ' ', false, as_replacement))
+    if (c == '\x7f')
+      out += "\\u007f";
+    else
+      out += c;
+  return out;
+}
+
 std::string toml_text(const setting& what, const texts& held) {
-  const auto quoted = [](const std::string& x) { return nlohmann::json(x).dump(); };
   switch (what.value.form) {
   case setting_value::shape::number:
   case setting_value::shape::flag: return held.front();
@@ -76,7 +88,7 @@ std::string settings_json(const settled& x) {
     const auto at = x.from.find(what->name);
     out[what->key()] = {{"value", value}, {"from", at != x.from.end() ? at->second : "default"}};
   }
-  return out.dump() + "\n";
+  return out.dump(-1, ' ', false, as_replacement) + "\n";
 }
 
 std::string settings_markdown() {

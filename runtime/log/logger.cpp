@@ -1,6 +1,7 @@
 #include "headrace/runtime/log/logger.hpp"
 
 #include "headrace/runtime/log/line.hpp"
+#include "headrace/runtime/log/line_output.hpp"
 
 #include <array>
 #include <cstdio>
@@ -8,7 +9,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 namespace headrace {
 namespace {
@@ -53,6 +54,12 @@ private:
   std::function<void(std::string_view)> f_;
 };
 
+/// One for the process: loggers write there in turn.
+line_output& standard_error() {
+  static line_output the{STDERR_FILENO};
+  return the;
+}
+
 spdlog::sink_ptr make_sink(log_options& options) {
   if (options.sink)
     return std::make_shared<function_sink>(std::move(options.sink));
@@ -64,7 +71,8 @@ spdlog::sink_ptr make_sink(log_options& options) {
     };
     return std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, false, on);
   }
-  return std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  return std::make_shared<function_sink>(
+    [](std::string_view line) { standard_error().write(line); });
 }
 
 } // namespace

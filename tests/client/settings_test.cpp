@@ -400,6 +400,34 @@ TEST(Settings, ConfigPrintsTheSameForPrograms) {
   EXPECT_TRUE(told["log_file"]["value"].is_null());
 }
 
+TEST(Settings, AFileThatNeverEndsOrCannotBeReadIsRefused) {
+  for (const auto& [file, said] :
+       {std::pair{"/dev/zero", "is larger than"}, std::pair{"/proc/self/mem", "cannot be read"}}) {
+    const auto how = run_command({"config", "dispatcher", "--config", file});
+    EXPECT_NE(how.code, exit_code::ok);
+    EXPECT_NE(how.code, exit_code::internal) << how.text;
+    EXPECT_THAT(how.text, AllOf(HasSubstr(file), HasSubstr(said)));
+  }
+}
+
+TEST(Settings, ATextWithANulIsRefused) {
+  const config_file file{"log_file = \"log\\u0000rest\"\n"};
+  EXPECT_THAT(run_command({"config", "dispatcher", "--config", file.name()}).text,
+              AllOf(HasSubstr("log_file"), HasSubstr("NUL character")));
+}
+
+TEST(Settings, ConfigPrintsWhatIsNotUtf8AndControlCharactersAsAFileAgain) {
+  const auto first = run_command({"config", "worker", "--tag",
+                                  "a\x7f"
+                                  "b",
+                                  "--log-file", "\xff"});
+  ASSERT_EQ(first.code, exit_code::ok) << first.text;
+  const config_file file{first.text};
+  const auto second = run_command({"config", "worker", "--config", file.name()});
+  EXPECT_EQ(second.code, exit_code::ok) << second.text;
+  EXPECT_THAT(second.text, HasSubstr("a\\u007fb"));
+}
+
 TEST(Settings, ConfigWithoutAServerPrintsAFileForAllOfThem) {
   const auto said = run_command({"config"}, {"HEADRACE_LEASE=9s"});
   EXPECT_EQ(said.code, exit_code::ok);
