@@ -14,9 +14,14 @@ from headrace.service import CrossTrainerCache
 
 
 @pytest.fixture
-def target():
+def cache_bytes():
+    return 1 << 26
+
+
+@pytest.fixture
+def target(cache_bytes):
     with service.DispatchServer(service.DispatcherConfig(heartbeat_interval_ms=50, worker_timeout_ms=1000)) as dispatcher:
-        with service.WorkerServer(service.WorkerConfig(dispatcher.target, cross_trainer_cache_size_bytes=1 << 16)):
+        with service.WorkerServer(service.WorkerConfig(dispatcher.target, cross_trainer_cache_size_bytes=cache_bytes)):
             yield dispatcher.target
 
 
@@ -64,6 +69,7 @@ def test_AFiniteDatasetIsGivenToAllTrainersThatAreExpected(target):
     assert seen == {name: [*range(1000), *range(1000)] for name in "ab"}
 
 
+@pytest.mark.parametrize("cache_bytes", [1 << 16])
 def test_ATrainerThatIsTooSlowIsWarned(target):
     large = hr.Dataset.counter().map(lambda x: hr.fill([1024], x))
     slow = iter(shared(large, target, CrossTrainerCache("slow")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from .._values import integer
+from .._values import integer, seconds
 
 
 class ShardingPolicy(enum.IntEnum):
@@ -68,13 +68,8 @@ class CrossTrainerCache:
             raise ValueError(f"CrossTrainerCache: on_lag must be \"skip\" or \"wait\", not {on_lag!r}")
         if start not in ("oldest", "newest"):
             raise ValueError(f"CrossTrainerCache: start must be \"oldest\" or \"newest\", not {start!r}")
-        if lag_limit is not None:
-            if isinstance(lag_limit, bool) or not isinstance(lag_limit, (int, float)):
-                raise TypeError(f"CrossTrainerCache: lag_limit must be a number of seconds, not {type(lag_limit).__name__}")
-            if not lag_limit > 0:
-                raise ValueError(f"CrossTrainerCache: lag_limit must be more than 0 seconds, not {lag_limit!r}")
-            if on_lag != "wait":
-                raise ValueError("CrossTrainerCache: lag_limit is for on_lag=\"wait\"")
+        if lag_limit is not None and on_lag != "wait":
+            raise ValueError("CrossTrainerCache: lag_limit is for on_lag=\"wait\"")
         if expected_trainers is not None:
             if integer(expected_trainers, "CrossTrainerCache: expected_trainers") < 1:
                 raise ValueError(f"CrossTrainerCache: expected_trainers must be 1 or more, not {expected_trainers}")
@@ -83,7 +78,7 @@ class CrossTrainerCache:
                                  "needs on_lag=\"wait\"")
         self.trainer_id = trainer_id
         self.on_lag = on_lag
-        self.lag_limit = min(float(60 if lag_limit is None else lag_limit), 1e9) if on_lag == "wait" else None
+        self.lag_limit = seconds(lag_limit, "CrossTrainerCache: lag_limit", 60.0) if on_lag == "wait" else None
         self.start = start
         self.expected_trainers = expected_trainers
 
