@@ -20,6 +20,10 @@ protected:
       std::vector<row_run> runs;
       auto row = others_;
       for (; row < in->rows; row += shards_) append_run(runs, {0, static_cast<uint32_t>(row), 1});
+      // What ends the run here is this worker's to say, whosever row it has the number of.
+      if (!in->errors.empty() && in->errors.back().row + 1 == in->rows
+          && in->errors.back().why.ends_run() && row - shards_ + 1 != in->rows)
+        append_run(runs, {0, in->errors.back().row, 1});
       others_ = row - in->rows;
       if (!runs.empty()) {
         const block* piece = &*in;

@@ -109,7 +109,8 @@ private:
     // Files may come and go between passes.
     const auto& same = engine_.context().same_listing;
     if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
-      return same(at_.first_source, make_listing(names_));
+      if (const auto how = same(at_.first_source, make_listing(names_)); !how)
+        return how.that_ends_run();
     return {};
   }
 

@@ -117,7 +117,8 @@ TEST(ServerTiming, ALeaseThatOneLateMessageWouldEndIsRefused) {
   EXPECT_THAT(refusal(101ms, 200ms),
               AllOf(HasSubstr("invalid_argument"), HasSubstr("lease is 200 ms"),
                     HasSubstr("heartbeat is 101 ms"), HasSubstr("twice")));
-  EXPECT_THAT(refusal(duration::max(), duration::max()), HasSubstr("twice"));
+  EXPECT_THAT(refusal(1h, 1h), HasSubstr("twice"));
+  EXPECT_THAT(refusal(duration::max(), duration::max()), HasSubstr("at most an hour"));
   EXPECT_THAT(refusal(0s, 5s), HasSubstr("heartbeat is 0 ms"));
   EXPECT_THAT(refusal(-1s, 5s), HasSubstr("heartbeat is -1000 ms"));
   EXPECT_THAT(refusal({}, 0s), HasSubstr("lease is 0 ms"));
