@@ -158,6 +158,12 @@ def _milliseconds(value: Any, field: str) -> None:
         raise ValueError(f"{field} must be at most {_LONGEST_MS} milliseconds, not {value}")
 
 
+def _lease(value: Any, field: str) -> None:
+    _milliseconds(value, field)
+    if value > 3_600_000:
+        raise ValueError(f"{field} must be at most 3600000 (an hour), not {value}: so long would the work of a lost worker wait")
+
+
 def _some(value: Any, field: str) -> None:
     if integer(value, field) < 1:
         raise ValueError(f"{field} must be 1 or more, not {value}")
@@ -180,9 +186,9 @@ _CHECKS: dict[str, _Check] = {
     "fault_tolerant_mode": _yes_or_no, "gc_dynamic_sharding_jobs": _yes_or_no, "insecure": _yes_or_no,
     "python_from_anyone": _yes_or_no,
     "python_processes": _some, "python_memory_bytes": _some, "python_call_timeout_ms": _some,
-    "job_gc_timeout_ms": _amount_or_never, "deployment_mode": _mode,
+    "worker_timeout_ms": _lease, "job_gc_timeout_ms": _amount_or_never, "deployment_mode": _mode,
     **{field: _milliseconds for field in (
-        "job_gc_check_interval_ms", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms",
+        "job_gc_check_interval_ms", "client_timeout_ms", "heartbeat_interval_ms",
         "dispatcher_timeout_ms", "shutdown_quiet_period_ms")},
     **{field: _amount for field in (
         "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
