@@ -78,8 +78,9 @@ public:
     for (size_t i = 0; i < events && !testing::Test::HasFailure(); ++i) {
       one_event();
       ASSERT_EQ(budget_fault(world_), "");
-      if (i % 500 == 499)
+      if (i % 500 == 499) {
         ASSERT_EQ(rising_fault(world_) + count_fault(world_), "");
+      }
     }
     if (!testing::Test::HasFailure())
       finish();
