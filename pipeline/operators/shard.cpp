@@ -1,11 +1,14 @@
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
+#include <utility>
+
 namespace headrace::detail {
 
 namespace {
 
-/// Rows that failed are counted too: every worker must count alike.
+/// Rows that failed are counted too: every worker must count alike. A failure that the input ends
+/// with is given by every shard: a file that one worker alone cannot read, say.
 class shard_iterator final : public operator_iterator {
 public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -20,11 +23,10 @@ protected:
       std::vector<row_run> runs;
       auto row = others_;
       for (; row < in->rows; row += shards_) append_run(runs, {0, static_cast<uint32_t>(row), 1});
-      // What ends the run here is this worker's to say, whosever row it has the number of.
-      if (!in->errors.empty() && in->errors.back().row + 1 == in->rows
-          && in->errors.back().why.ends_run() && row - shards_ + 1 != in->rows)
-        append_run(runs, {0, in->errors.back().row, 1});
       others_ = row - in->rows;
+      last_ = {};
+      if (others_ + 1 != shards_ && !in->errors.empty() && in->errors.back().row + 1 == in->rows)
+        last_ = in->errors.back().why;
       if (!runs.empty()) {
         const block* piece = &*in;
         return gather_rows({&piece, 1}, runs, kernel_calls_);
@@ -32,6 +34,9 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
+    // Its rows after that one are missing here as well, where others may have them.
+    if (!last_.ok())
+      return last_failure(std::exchange(last_, {}));
     return std::nullopt;
   }
   // Numbers: rows of others that come before the next one; parts: the input.
@@ -55,6 +60,7 @@ private:
   std::unique_ptr<iterator> input_;
   const uint64_t shards_;
   uint64_t others_;
+  status last_; ///< of the last row so far, if that failed and is another shard's
 };
 
 } // namespace

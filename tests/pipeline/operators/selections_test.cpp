@@ -52,6 +52,15 @@ TEST(Shard, GivesOneOfSoMany) {
   EXPECT_THAT(read(make_shard(range(0, 3), INT64_MAX, 2).value()), ElementsAre("2"));
 }
 
+TEST(Shard, GivesAFailureOnceAndOneThatTheInputEndsWithInEveryShard) {
+  const auto amid = some_fail(4, 8), last = some_fail(1, 6);
+  const auto failed = HasSubstr("division by zero");
+  EXPECT_THAT(read(make_shard(amid, 2, 0).value()), ElementsAre("210", "840"));
+  EXPECT_THAT(read(make_shard(amid, 2, 1).value()), ElementsAre(failed, "420"));
+  EXPECT_THAT(read(make_shard(last, 2, 0).value()), ElementsAre("840", "280", failed));
+  EXPECT_THAT(read(make_shard(last, 2, 1).value()), ElementsAre("420", "210", failed));
+}
+
 TEST(Shard, RefusesAnIndexThatNoShardHas) {
   EXPECT_EQ(why(make_shard(range(0, 3), 2, 2)),
             "shard: index is 2; it must be 0 or more and less than num_shards, 2");
