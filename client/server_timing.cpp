@@ -11,7 +11,7 @@ namespace headrace {
 namespace {
 
 std::string milliseconds(duration x) {
-  return fmt::format("{:g} ms", std::chrono::duration<double, std::milli>(x).count());
+  return fmt::format("{:.12g} ms", std::chrono::duration<double, std::milli>(x).count());
 }
 
 } // namespace

@@ -106,8 +106,9 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         tagged ``"COLOCATED"``. ``"AUTO"``: as ``"ANY"``; as ``"LOCAL"`` under a static policy where the dispatcher's
         ``deployment_mode`` is ``"COLOCATED"``.
     task_refresh_interval_hint_ms: accepted; here tasks are announced at once.
-    guarantee: of ``DYNAMIC``, where workers or trainers are lost: ``"at_most_once"`` (no element comes twice, some may be
-        missing) or ``"at_least_once"`` (none is missing, some may come twice).
+    guarantee: of ``DYNAMIC``, where workers are lost: ``"at_most_once"`` (no element comes twice, some may be missing)
+        or ``"at_least_once"`` (none is missing, some may come twice). Under both, what a trainer of a shared job had
+        given out and not reported when it died, or was stopped for longer than its lease, may come to another one again.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
     coordinated reads, which this release does not have. Elements that
