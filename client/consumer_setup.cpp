@@ -21,7 +21,14 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
     out.trainer = about.cache->trainer_id;
     out.start = about.cache->start;
   }
-  if (about.iterations) {
+  if (about.rounds) {
+    out.parameters.num_consumers = about.rounds->num_consumers;
+    out.index = about.rounds->consumer_index;
+    out.rejoins = about.rounds->rejoin;
+    out.consumer_timeout = about.rounds->consumer_timeout;
+  }
+  // The rounds of a job are one repetition, as its dataset has no end.
+  if (about.iterations && !about.rounds) {
     const auto number =
       about.iterations->next(out.dataset ? out.dataset->fingerprint : out.dataset_id);
     if (!number)

@@ -36,6 +36,7 @@ service_options to_service_options(const distribute_options& from) {
     throw error{how.with_context("distribute")};
   out.guarantee = from.guarantee;
   out.cache = from.cross_trainer_cache;
+  out.rounds = from.coordinated_reads;
   out.address = host_and_port(where->host, where->port);
   out.processing_mode = from.processing_mode;
   out.job_name = from.job_name;
@@ -48,6 +49,26 @@ service_options to_service_options(const distribute_options& from) {
 }
 
 /// What the service would refuse, too, and later.
+void check_rounds(const distribute_options& options, int64_t cardinality) {
+  const auto& rounds = options.coordinated_reads;
+  if (!rounds)
+    return;
+  if (rounds->num_consumers == 0)
+    throw error{invalid_argument("distribute: num_consumers must be 1 or more")};
+  if (rounds->consumer_timeout <= duration::zero())
+    throw error{invalid_argument("distribute: consumer_timeout must be more than 0")};
+  job_parameters asked{.mode = options.processing_mode,
+                       .targets = options.target_workers,
+                       .num_consumers = rounds->num_consumers};
+  if (const auto& cache = options.cross_trainer_cache)
+    asked.cross_trainer_cache = cache->terms;
+  if (auto how = can_coordinate(asked, {.named = !options.job_name.empty(),
+                                        .finite = cardinality >= 0,
+                                        .index = rounds->consumer_index});
+      !how)
+    throw error{how.with_context("distribute")};
+}
+
 void check_cache(const distribute_options& options, int64_t cardinality) {
   const auto& cache = options.cross_trainer_cache;
   if (!cache)
@@ -66,6 +87,7 @@ void check_cache(const distribute_options& options, int64_t cardinality) {
 } // namespace
 
 dataset distribute::operator()(const dataset& input) const {
+  check_rounds(options_, input.node()->cardinality);
   check_cache(options_, input.node()->cardinality);
   if (auto how = can_promise(options_.guarantee, options_.processing_mode, *input.node()); !how)
     throw error{how.with_context("distribute")};
@@ -109,6 +131,7 @@ dataset from_dataset_id(distribute_options options, const std::string& id, std::
       "from_dataset_id: compression is '{}', but dataset '{}' was registered with '{}'; leave it "
       "out, or register the dataset under another id with that compression",
       to_string(options.compression), id, to_string(what.compression)))};
+  check_rounds(options, what.cardinality);
   check_cache(options, what.cardinality);
   about.dataset_id = id;
   return dataset{make_distribute(std::move(what.spec), what.cardinality, std::move(about)).value()};

@@ -2,6 +2,7 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/coordinated_reads.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
@@ -47,6 +48,10 @@ struct distribute_options {
   /// of the newest ones. Needs a `job_name` that all trainers give, and an infinite dataset or
   /// `expected_trainers`; such a dataset object is iterated once, but with `expected_trainers`.
   std::optional<trainer_cache> cross_trainer_cache = {};
+  /// In each round every consumer of the job gets one element, all from one worker and next to each
+  /// other in its output. Needs a `job_name` and an infinite dataset; `off` only. A round begins
+  /// when all consumers have come, and is handed out when all have received their elements.
+  std::optional<headrace::coordinated_reads> coordinated_reads = {};
 };
 
 /// `ds.apply(distribute(options))`: everything up to here runs on the workers of a service, what

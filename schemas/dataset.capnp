@@ -78,6 +78,13 @@ struct ServiceOptions {
   # How long others wait for a trainer that falls behind; 0: they do not.
   expectedTrainers @12 :UInt32;
   startsNewest @13 :Bool;
+  numConsumers @14 :UInt32;
+  # Not zero: coordinated reads. What follows is of that.
+  consumerIndex @15 :UInt32;
+  rejoin @16 :Bool;
+  # In the place of a consumer that is gone.
+  consumerTimeoutNs @17 :UInt64;
+  # How long a reader waits where consumers are missing.
 }
 
 struct Options {

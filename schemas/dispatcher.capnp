@@ -143,6 +143,46 @@ struct OpenIteration {
   # notFound asks for the graph.
   place @8 :UInt64;
   # Random, of the consumer's process: workers that name the same one are local to it. Zero: none are.
+  consumerIndex @9 :UInt32;
+  # Of coordinated reads: which element of each round is its own.
+  rejoins @10 :Bool;
+  # Of coordinated reads: it comes in the place of a consumer of that index, if there was one, and begins with the next epoch.
+}
+
+struct RoundEpoch {
+  # Of coordinated reads: which task serves which round. From `firstRound` on, rounds go to the tasks in turn.
+
+  number @0 :UInt64;
+  # Zero: there is none yet.
+  firstRound @1 :UInt64;
+  tasks @2 :List(Member);
+
+  struct Member {
+    taskId @0 :UInt64;
+    firstGroup @1 :UInt64;
+    # Of its output, that the epoch begins with: groups of as many elements as there are consumers.
+  }
+}
+
+struct RoundSeat {
+  # Which consumer takes which element of each round.
+
+  consumerId @0 :UInt64;
+  index @1 :UInt32;
+  begins @2 :UInt64;
+  # The first epoch in which it reads.
+}
+
+struct Rounds {
+  # What a job says to its readers of their rounds.
+
+  consumers @0 :UInt32;
+  epoch @1 :RoundEpoch;
+  # The newest that was agreed on.
+  proposed @2 :UInt64;
+  # Not zero: this epoch is to come. Each reader that takes part in the present one says with its heartbeat how far it may go,
+  # and goes no further before that is announced.
+  seats @3 :List(RoundSeat);
 }
 
 struct TaskInfo {
@@ -216,6 +256,8 @@ struct Iteration {
   # Of one that is finished: no element was given to anybody.
   targets @18 :Sharding.TargetWorkers;
   # From which of the tasks each reader reads. `automatic`: as any.
+  rounds @19 :Rounds;
+  # Absent: the job has no coordinated reads.
 }
 
 struct LeaveService {
@@ -298,6 +340,17 @@ struct ConsumerHeartbeat {
   # Of tasks that are over and that Iteration.held names.
   waits @5 :Bool;
   # The trainer waits, and nothing has come for a heartbeat.
+  rounds @6 :RoundProgress;
+  # Absent: the job has no coordinated reads.
+}
+
+struct RoundProgress {
+  round @0 :UInt64;
+  # That the trainer is given next.
+  answers @1 :UInt64;
+  # Not zero: the proposed epoch to which `reach` is the answer.
+  reach @2 :UInt64;
+  # The reader goes no further than to this round, which is not part of that.
 }
 
 struct LeaveIteration {

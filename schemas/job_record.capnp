@@ -54,6 +54,8 @@ struct IterationReader {
   # That it reads from; zero: any.
   place @2 :UInt64;
   # Of its process, as OpenIteration.place.
+  index @3 :UInt32;
+  # Of coordinated reads: which element of each round is its own.
 }
 
 struct IterationState {
@@ -68,6 +70,8 @@ struct IterationState {
   # Why it ended. Absent: well, or it goes on.
   tasks @5 :List(Task);
   readers @6 :List(IterationReader);
+  rounds @7 :Dispatcher.Rounds;
+  # Absent: the job has no coordinated reads.
 }
 
 # -- splits (actors/job/split_assigner.hpp)
@@ -367,6 +371,9 @@ struct JobFact {
     # The task is over, and readers hold rows of it.
     released @25 :TaskSettled;
     # Such a task is forgotten.
+    epochProposed @26 :UInt64;
+    # Of coordinated reads: the readers are asked how far they may go before it begins.
+    epochAgreed @27 :Dispatcher.RoundEpoch;
   }
 
   struct Begun {

@@ -25,6 +25,8 @@ struct Open {
   # Of a job with a cross-trainer cache: whose place in the elements this stream shares.
   startsNewest @7 :Bool;
   # A trainer that the cache does not know begins with what is made from now on, not with the oldest that is there.
+  consumerIndex @8 :UInt32;
+  # Of a job with coordinated reads: which element of each group of the task's output goes to this consumer.
 }
 
 struct Grant {
@@ -40,7 +42,10 @@ struct Grant {
   waiting @3 :Bool;
   # The trainer is blocked: no stream has anything for it.
   received @4 :UInt64;
-  # Elements of this stream that the consumer has got. Told for each block once the task is `leaving`; else it may be zero.
+  # Elements of this stream that the consumer has got. Said for each block once the task is `leaving`, and in coordinated
+  # reads; else it may be zero.
+  epoch @5 :UInt64;
+  # Of coordinated reads: the newest epoch that the consumer takes part in.
 }
 
 struct Recall {
@@ -72,6 +77,15 @@ struct StreamEnd {
   # Why nothing comes. Only after `exhausted` of all tasks are the sources known to be read to their end.
 }
 
+struct ReceivedByAll {
+  # Of coordinated reads: how far a consumer may hand out.
+
+  epoch @0 :UInt64;
+  # That all consumers have said to take part in.
+  elements @1 :UInt64;
+  # Of each of their streams, that have arrived.
+}
+
 struct StreamMessage {
   union {
     none @0 :Void;
@@ -92,5 +106,6 @@ struct StreamMessage {
     # The answer to `open`: the consumer reads here, and what it holds of this stream is its own.
     leaving @9 :Void;
     # Its worker ends: what the task has comes as fast as it is granted, and nothing after it.
+    receivedByAll @11 :ReceivedByAll;
   }
 }

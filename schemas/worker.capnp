@@ -38,6 +38,8 @@ struct StartTask {
   # Its readers name trainers, and each trainer is given all elements. The next two are of that, as in JobParameters.
   cacheWaitNs @16 :UInt64;
   expectedTrainers @17 :UInt32;
+  numConsumers @18 :UInt32;
+  # Not zero: coordinated reads, in which each of so many consumers takes one element a round.
 }
 
 struct TaskReaders {

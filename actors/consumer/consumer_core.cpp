@@ -34,7 +34,10 @@ consumer_core::consumer_core(consumer_options options, consumer_id id, std::stri
     beat_at_(now + timing_.heartbeat),
     lease_until_(now),
     without_worker_since_(now),
-    rows_came_at_(now) {}
+    rows_came_at_(now) {
+  if (in_rounds())
+    out_->take_in_rounds();
+}
 
 // -- the dispatcher -------------------------------------------------------------------
 
@@ -91,7 +94,9 @@ void consumer_core::ask(time_point now) {
                      .parameters = options_.parameters,
                      .job = job_,
                      .node = options_.node,
-                     .place = options_.place}});
+                     .place = options_.place,
+                     .index = options_.index,
+                     .rejoins = options_.rejoins}});
 }
 
 consume::commands consumer_core::answered(uint64_t number, const result<iteration_view>& what,
@@ -208,6 +213,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     s.away_since = now;
     s.life = task.life;
     s.address = task.data_address;
+    s.unplaced = in_rounds();
     then(consume::make_link{s.address});
   }
   // What is not named any more has ended or is lost; what it sent stays.
@@ -240,6 +246,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     without_worker_since_ = now;
   finished_ = state.finished;
   fence(now);
+  if (in_rounds())
+    apply_rounds(state.rounds, now);
   if (std::ranges::any_of(receipts_due_, [](const auto& x) { return !x.second; }))
     say_alive(now);
   look_at_held(now);

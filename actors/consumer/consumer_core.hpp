@@ -108,6 +108,8 @@ private:
     bool named = false;   ///< the job names it among the tasks that run
     bool held = false;    ///< its rows may belong to others: they are not handed out
     bool leaving = false; ///< it gives what it has as fast as it may
+    /// Of coordinated reads: it is not known yet with which element it begins.
+    bool unplaced = false;
     stream_credit credit;
     reached_splits received; ///< that its rows come from
     uint64_t skipped = 0;    ///< as the task last said
@@ -124,6 +126,12 @@ private:
   std::string no_local_worker() const;
   /// It waits for what tasks of others have, or give back.
   bool others_give() const;
+  bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
+  /// Where in the rounds the streams of a task begin, if that is known.
+  std::optional<uint64_t> place_of(task_id task) const;
+  void apply_rounds(const round_view& rounds, time_point now);
+  /// There are consumers for all elements of a round; else why that is an error now.
+  status missing_consumers(time_point now) const;
   void ask_anew(time_point now);
   void ask(time_point now);
   void not_told(const status& why, bool passes, time_point now);
@@ -253,6 +261,8 @@ private:
   status unreachable_;
   uint64_t skipped_ = 0; ///< elements that this trainer was too slow for
   uint64_t warn_of_skips_at_ = 1;
+  std::optional<round_progress> reach_;        ///< the answer to a proposed epoch
+  std::optional<time_point> incomplete_since_; ///< not as many consumers as rounds are shared by
 };
 
 } // namespace headrace

@@ -182,6 +182,10 @@ void consumer_core::say_alive(time_point now) {
   const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
   out.what.waits = others_hold && waiting_since_
                    && now - std::max(rows_came_at_, *waiting_since_) >= timing_.heartbeat;
+  if (in_rounds()) {
+    out.what.rounds = reach_.value_or(round_progress{});
+    out.what.rounds->round = out_->rounds().round;
+  }
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
@@ -216,6 +220,7 @@ status consumer_core::overdue(time_point now) const {
     return {};
   if (now - std::max(without_worker_since_, *waiting_since_) >= limit)
     return not_served();
+  HEADRACE_TRY(missing_consumers(now));
   const auto idle = now - std::max(rows_came_at_, *waiting_since_);
   const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
   if (const auto silent = unanswered_since_ ? now - *unanswered_since_ : duration{0};

@@ -13,6 +13,7 @@ namespace {
 
 constexpr duration first_redial_pause = std::chrono::milliseconds{10};
 constexpr duration longest_redial_pause = std::chrono::milliseconds{500};
+constexpr uint64_t most_rounds_ahead = 1024; ///< of one task
 
 stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool ended = false) {
   return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};
@@ -27,7 +28,7 @@ struct overloaded : F... {
 
 bool consumer_core::needs_link(const stream& s) {
   // A task that gave everything runs on until it is told that all of it was handed out.
-  return !s.open && !s.lost && (!s.ended || (s.named && s.outcome));
+  return !s.open && !s.lost && !s.unplaced && (!s.ended || (s.named && s.outcome));
 }
 
 consume::commands consumer_core::linked(const std::string& address, time_point now) {
@@ -81,7 +82,7 @@ void consumer_core::reconnect(stream& s, time_point now) {
 void consumer_core::open(task_id id, stream& s) {
   if (!std::exchange(s.opened, true)) {
     // What this trainer is sent it takes from nobody.
-    s.credit = options_.parameters.cross_trainer_cache
+    s.credit = options_.parameters.cross_trainer_cache || in_rounds()
                  ? stream_credit::of_own_elements(options_.stream_bytes)
                  : stream_credit{shared_, 0, options_.stream_bytes};
     share_credit();
@@ -100,7 +101,8 @@ void consumer_core::open(task_id id, stream& s) {
                                      .handed_out = marks.handed_out,
                                      .packing = options_.packing,
                                      .trainer = options_.trainer,
-                                     .start = options_.start}});
+                                     .start = options_.start,
+                                     .index = options_.index}});
   grant(id, s, marks, waiting);
   // A smaller window than the others' is to be looked at more often.
   refill(false);
@@ -116,7 +118,8 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
                                       .elements = window.elements,
                                       .bytes = window.bytes,
                                       .waiting = waiting,
-                                      .received = marks.received}});
+                                      .received = marks.received,
+                                      .epoch = in_rounds() ? out_->rounds().epoch : 0}});
 }
 
 consume::commands consumer_core::arrived(task_id task, result<from_task> what, time_point now) {
@@ -152,6 +155,10 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                  conclude();
                },
                [&](const stream_failed& x) { on_failed(task, s, x.why, now); },
+               [&](const stream_received_by_all& x) {
+                 if (in_rounds())
+                   out_->received_by_all(task, x.epoch, x.elements);
+               },
                [&](const stream_leaving&) {
                  s.leaving = true;
                  grant(task, s, out_->of(task), out_->waiting());
@@ -228,7 +235,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
   s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1), options_.consumer_bytes);
   s.credit.task_forgot();
   out_->add(id, std::move(rows));
-  if (s.leaving)
+  if (s.leaving || in_rounds())
     grant(id, s, out_->of(id), out_->waiting());
 }
 
@@ -304,9 +311,11 @@ uint64_t consumer_core::live_streams() const {
 
 void consumer_core::share_credit() {
   const auto live = std::max<uint64_t>(live_streams(), 1);
+  // Rounds that are ahead come before a task that joins has one.
+  const auto most = in_rounds() ? most_rounds_ahead : stream_credit::unbounded;
   const auto elements =
     options_.max_outstanding == 0
-      ? stream_credit::unbounded
+      ? most
       : std::max<uint64_t>(static_cast<uint64_t>(options_.max_outstanding) / live, 1);
   const auto bytes = std::min(options_.stream_bytes, options_.consumer_bytes / live);
   for (auto& [id, s] : streams_)
@@ -317,9 +326,14 @@ void consumer_core::share_credit() {
 void consumer_core::forget_ended() {
   std::erase_if(streams_, [&](const auto& entry) {
     const auto& [id, s] = entry;
-    // One that is lost may come back and go on where it was.
-    if (!s.ended || s.named || s.lost || (s.open && !s.outcome))
+    // One that is lost may come back and go on where it was; in coordinated reads another one does.
+    if (!s.ended || s.named || (s.lost && !in_rounds()) || (s.open && !s.outcome))
       return false;
+    if (in_rounds()) {
+      if (out_->serves_rounds(id))
+        return false;
+      out_->recall_all(id); // it is part of no round
+    }
     const auto marks = out_->of(id);
     if (marks.handed_out != marks.received)
       return false;

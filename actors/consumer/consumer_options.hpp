@@ -24,6 +24,11 @@ struct consumer_options {
   job_parameters parameters;
   std::string trainer; ///< of a job with a cross-trainer cache: whose elements it reads
   cache_start start = cache_start::oldest;
+  uint32_t index = 0;   ///< of coordinated reads: which element of each round it reads
+  bool rejoins = false; ///< of coordinated reads: in the place of one that is gone
+  /// Of coordinated reads: how long the trainer waits while there are not as many consumers as the
+  /// rounds are shared by, before that is an error.
+  duration consumer_timeout = std::chrono::minutes{5};
   uint64_t repetition = 0;
   element_spec spec; ///< of the elements it expects
   compression packing = compression::automatic;

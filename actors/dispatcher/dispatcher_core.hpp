@@ -175,8 +175,9 @@ private:
   /// What its actors need to know of a job.
   result<job_description> describe(const service_record::job& job) const;
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
-  /// Ok, unless it asks for a cross-trainer cache that the dataset cannot have.
-  status may_cache(const headrace::open_iteration& wanted, const std::string& dataset_id) const;
+  /// Ok, unless it asks for a cross-trainer cache or coordinated reads that the dataset cannot
+  /// have.
+  status may_read(const headrace::open_iteration& wanted, const std::string& dataset_id) const;
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
   /// The answer to a request about a job that is over, has failed or never was.
   answer_value without_job(job_id id, std::optional<uint64_t> opens) const;

@@ -154,15 +154,19 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
     .guarantee = job.parameters.guarantee,
     .targets = job.targets,
     .cache = job.parameters.cross_trainer_cache,
+    .num_consumers = job.parameters.num_consumers,
   };
 }
 
-status dispatcher_core::may_cache(const headrace::open_iteration& wanted,
-                                  const std::string& dataset_id) const {
-  if (!wanted.parameters.cross_trainer_cache)
+status dispatcher_core::may_read(const headrace::open_iteration& wanted,
+                                 const std::string& dataset_id) const {
+  if (!wanted.parameters.cross_trainer_cache && wanted.parameters.num_consumers == 0)
     return {};
   HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(dataset_id));
   HEADRACE_ASSIGN(const auto graph, decode_graph(dataset->graph));
+  HEADRACE_TRY(can_coordinate(
+    wanted.parameters,
+    {.named = !wanted.job_name.empty(), .finite = graph->cardinality >= 0, .index = wanted.index}));
   return can_cache(wanted.parameters, {.named = !wanted.job_name.empty(),
                                        .infinite = graph->cardinality == infinite_cardinality,
                                        .repetition = wanted.repetition});
@@ -172,7 +176,7 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
   HEADRACE_ASSIGN(const auto key, key_of(wanted));
   if (const auto* found = record_.job_of(key)) {
     HEADRACE_TRY(may_share(wanted.job_name, found->parameters, wanted.parameters));
-    HEADRACE_TRY(may_cache(wanted, found->dataset_id));
+    HEADRACE_TRY(may_read(wanted, found->dataset_id));
     const auto id = found->id;
     if (record_.may_join(id, wanted.dataset_id))
       commit(service_record::job_joined{id, wanted.dataset_id});
@@ -187,7 +191,7 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
       "HOST[:PORT],...`), or use OFF or DYNAMIC",
       to_string(wanted.parameters.mode)));
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
-  HEADRACE_TRY(may_cache(wanted, dataset_id));
+  HEADRACE_TRY(may_read(wanted, dataset_id));
   // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
   // 53 bits, so that it is whole where JSON is read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};

@@ -44,7 +44,7 @@ public:
   void begin_on(const worker_info& who) {
     if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
       return;
-    if (now.mode_ != sharding_policy::dynamic)
+    if (!now.gives_anew())
       for (const auto& [id, t] : now.tasks_)
         if (t.worker.id == who.id && t.worker.life == who.life && t.worker.shard == who.shard
             && t.state != task_state::left)
@@ -147,10 +147,12 @@ public:
 
 iteration::decision iteration::consumer_joined(consumer_id who,
                                                const std::vector<worker_info>& alive, uint64_t node,
-                                               uint64_t place) const {
+                                               uint64_t place, uint32_t index) const {
   draft next{*this};
-  if (!consumers_.contains(who))
-    next.add(reader_joined{who, node, place});
+  if (!consumers_.contains(who)) {
+    next.add(reader_joined{who, node, place, index});
+    next.out.todo.announce = rounds_.consumers() != 0;
+  }
   // Workers that came while nobody read have no task yet, nor have those of which nobody read.
   std::vector<worker_info> fresh;
   std::ranges::copy_if(alive, std::back_inserter(fresh), [this](const auto& worker) {
@@ -240,7 +242,37 @@ bool iteration::may_begin_shard(const worker_info& who) const {
 iteration::decision iteration::consumer_left(consumer_id who) const {
   if (!consumers_.contains(who))
     return {};
-  return {{reader_left{who}}, {}};
+  return {{reader_left{who}}, {.announce = rounds_.consumers() != 0}};
+}
+
+iteration::decision
+iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& reaches) const {
+  if (rounds_.consumers() == 0 || finished_)
+    return {};
+  round_table::tasks there;
+  for (const auto& [id, t] : tasks_) {
+    if (t.state == task_state::running)
+      there.running.push_back(id);
+    there.more_to_come |= t.state == task_state::starting;
+  }
+  const auto step = rounds_.next(there, reaches);
+  draft next{*this};
+  next.out.todo.announce = true;
+  if (const auto* x = std::get_if<round_table::proposed>(&step)) {
+    next.add(*x);
+  } else if (const auto* y = std::get_if<round_table::agreed>(&step)) {
+    next.add(*y);
+  } else if (std::holds_alternative<round_table::renew>(step)) {
+    for (const auto& [id, t] : tasks_)
+      if (t.alive()) {
+        next.out.todo.stop.push_back(t);
+        next.move(t, task_state::left);
+        next.start_on(t.worker);
+      }
+  } else {
+    return {};
+  }
+  return std::move(next.out);
 }
 
 iteration::decision iteration::worker_joined(const worker_info& who) const {
@@ -253,7 +285,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
     // One that is known again after a job came back has its task already.
     if (t.alive())
       return {};
-    if (mode_ != sharding_policy::dynamic && t.state != task_state::lost)
+    if (!gives_anew() && t.state != task_state::lost)
       return {};
   }
   next.begin_on(who);
@@ -294,7 +326,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
   // Its worker was away and is back, and says this before it says who it is.
-  const bool away = at->second.state == task_state::lost && mode_ != sharding_policy::dynamic;
+  const bool away = at->second.state == task_state::lost && !gives_anew();
   if (!at->second.alive() && !away)
     return {};
   draft next{*this};
@@ -359,6 +391,8 @@ void iteration::apply(const fact& what) {
         to.nodes_[x.who] = x.node;
       if (x.place != 0)
         to.places_[x.who] = x.place;
+      if (to.rounds_.consumers() != 0)
+        to.rounds_.take_seat(x.who, x.index);
       to.opened_ = true;
       ++to.version_;
     }
@@ -366,6 +400,15 @@ void iteration::apply(const fact& what) {
       to.consumers_.erase(x.who);
       to.nodes_.erase(x.who);
       to.places_.erase(x.who);
+      to.rounds_.leave_seat(x.who);
+      ++to.version_;
+    }
+    void operator()(const round_table::proposed& x) {
+      to.rounds_.apply(x);
+      ++to.version_;
+    }
+    void operator()(const round_table::agreed& x) {
+      to.rounds_.apply(x);
       ++to.version_;
     }
     void operator()(const task_is& x) {

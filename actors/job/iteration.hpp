@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/job/round_table.hpp"
 #include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
@@ -60,6 +61,7 @@ public:
     consumer_id who;
     uint64_t node = 0;  ///< that it reads from; zero: any
     uint64_t place = 0; ///< of its process; zero: no worker is local to it
+    uint32_t index = 0; ///< of coordinated reads
     friend bool operator==(const reader_joined&, const reader_joined&) = default;
   };
   struct reader_left {
@@ -75,7 +77,8 @@ public:
     status how;
     friend bool operator==(const finished_as&, const finished_as&) = default;
   };
-  using fact = std::variant<reader_joined, reader_left, task_is, finished_as>;
+  using fact = std::variant<reader_joined, reader_left, task_is, finished_as, round_table::proposed,
+                            round_table::agreed>;
 
   /// What is to be done when the facts hold, in this order.
   struct commands {
@@ -102,13 +105,14 @@ public:
       shards_(shards),
       reads_(reads),
       repetition_(repetition),
-      last_task_(first_task) {}
+      last_task_(first_task),
+      rounds_(reads.num_consumers) {}
 
   // -- decisions ----------------------------------------------------------------
 
   /// `node`: that it reads from; zero: any.
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
-                           uint64_t node = 0, uint64_t place = 0) const;
+                           uint64_t node = 0, uint64_t place = 0, uint32_t index = 0) const;
   decision consumer_left(consumer_id who) const;
   /// There are readers, and none of them reads these tasks any more (`has_reader`): what DYNAMIC
   /// leased to them and a static policy gave them is for others, and under OFF nobody waits for
@@ -132,6 +136,8 @@ public:
   /// It is known what of a lost task's splits reached its readers.
   /// `gave_back`: others are to read some.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
+  /// What is to be done for the rounds of coordinated reads. `reaches`: as round_table::next.
+  decision next_for_rounds(const std::map<consumer_id, uint64_t>& reaches) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 
@@ -159,6 +165,7 @@ public:
   std::vector<uint32_t> wanted_shards() const;
   /// The nodes that consumers read from, as far as they said it.
   const std::map<consumer_id, uint64_t>& nodes() const noexcept { return nodes_; }
+  const round_table& rounds() const noexcept { return rounds_; }
 
   friend bool operator==(const iteration&, const iteration&) = default;
 
@@ -168,6 +175,11 @@ private:
 
   /// That life of the worker has a task, or had one that was not lost.
   bool serves(const worker_info& who) const;
+
+  /// A worker that lost its task is given another one, and does not go on with that.
+  bool gives_anew() const noexcept {
+    return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
+  }
 
   /// It must end before the repetition is over: not a copy that nobody reads.
   bool counts(const task& what) const;
@@ -188,6 +200,7 @@ private:
   std::set<consumer_id> consumers_;
   std::map<consumer_id, uint64_t> nodes_;
   std::map<consumer_id, uint64_t> places_;
+  round_table rounds_;
 };
 
 std::string_view to_string(iteration::task_state state) noexcept;

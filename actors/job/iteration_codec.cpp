@@ -2,6 +2,7 @@
 
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/round_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 
 namespace headrace {
@@ -72,6 +73,7 @@ struct iteration_fact_writer {
     to.setConsumerId(x.who.value);
     to.setNodeId(x.node);
     to.setPlace(x.place);
+    to.setIndex(x.index);
   }
   void operator()(const iteration::reader_left& x) {
     out.initReaderLeft().setConsumerId(x.who.value);
@@ -81,6 +83,10 @@ struct iteration_fact_writer {
     auto to = out.initFinishedAs();
     if (!x.how.ok())
       write_failure(to.initFailure(), x.how);
+  }
+  void operator()(const round_table::proposed& x) { out.setEpochProposed(x.epoch); }
+  void operator()(const round_table::agreed& x) {
+    write_round_epoch(out.initEpochAgreed(), x.next);
   }
 };
 
@@ -94,8 +100,8 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
   switch (in.which()) {
   case schema::JobFact::READER_JOINED: {
     const auto x = in.getReaderJoined();
-    return iteration::fact{
-      iteration::reader_joined{consumer_id{x.getConsumerId()}, x.getNodeId(), x.getPlace()}};
+    return iteration::fact{iteration::reader_joined{consumer_id{x.getConsumerId()}, x.getNodeId(),
+                                                    x.getPlace(), x.getIndex()}};
   }
   case schema::JobFact::READER_LEFT:
     return iteration::fact{iteration::reader_left{consumer_id{in.getReaderLeft().getConsumerId()}}};
@@ -108,6 +114,10 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
     return iteration::fact{
       iteration::finished_as{x.hasFailure() ? read_failure(x.getFailure()) : status{}}};
   }
+  case schema::JobFact::EPOCH_PROPOSED:
+    return iteration::fact{round_table::proposed{in.getEpochProposed()}};
+  case schema::JobFact::EPOCH_AGREED:
+    return iteration::fact{round_table::agreed{read_round_epoch(in.getEpochAgreed())}};
   default: return unknown_stored("fact of an iteration", static_cast<unsigned>(in.which()));
   }
 }
@@ -132,6 +142,8 @@ void state_codec<iteration>::write(schema::IterationState::Builder out, const it
     if (const auto place = what.places_.find(who); place != what.places_.end())
       to.setPlace(place->second);
   }
+  if (what.rounds_.consumers() != 0)
+    write_rounds(out.initRounds(), what.rounds_.view());
 }
 
 result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in, iteration out) {
@@ -159,6 +171,8 @@ result<iteration> state_codec<iteration>::read(schema::IterationState::Reader in
     if (from.getPlace() != 0)
       out.places_[who] = from.getPlace();
   }
+  if (in.hasRounds())
+    out.rounds_ = round_table{read_rounds(in.getRounds())};
   return out;
 }
 

@@ -44,7 +44,10 @@ job_commands job_core::start(time_point now) {
 // -- what every event does ------------------------------------------------------------
 
 job_commands job_core::finish() {
-  for (auto& [number, r] : record_.repetitions()) settle_losses(r);
+  for (auto& [number, r] : record_.repetitions()) {
+    settle_losses(r);
+    look_at_rounds(r);
+  }
   const auto spent = record_.spent();
   commit(spent);
   for (const auto& one : spent) connected_.erase(one.repetition);
@@ -66,7 +69,7 @@ void job_core::commit(std::vector<job_record::fact> facts) {
 }
 
 void job_core::answer(request_token to, std::variant<status, iteration_view, lease_answer> what) {
-  todo_.push_back(job_command::answer{to, std::move(what)});
+  todo_.emplace_back(std::in_place_type<job_command::answer>, to, std::move(what));
 }
 
 void job_core::carry_out(repetition& r, const iteration::decision& decided,

@@ -75,6 +75,8 @@ public:
 
   const job_description& about() const noexcept { return about_; }
   const job_record& record() const noexcept { return record_; }
+  /// Of coordinated reads: the furthest round that a reader was heard to be at.
+  uint64_t round_of(uint64_t repetition) const;
   /// The lease of that reader is running.
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
@@ -103,6 +105,9 @@ private:
     std::optional<time_point> announce_at; ///< what changed since then
     std::vector<waiting> leases;
     time_point idle_since{};
+    /// Of coordinated reads: what readers answered to the epoch that is proposed.
+    std::map<consumer_id, uint64_t> reaches;
+    uint64_t round = 0; ///< the furthest that a reader was heard to be at
   };
 
   /// To be called at the end of each event: frees what is over, and gives the commands out.
@@ -123,6 +128,10 @@ private:
   void remove(repetition& r, consumer_id who);
   /// What tasks have that none of the readers reads is for the others.
   void leave_unread(repetition& r);
+  /// How far a reader of rounds is.
+  void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
+  /// Proposes and agrees on epochs of coordinated reads.
+  void look_at_rounds(repetition& r);
   /// How far a reader is with tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
   /// What a reader that is gone held of tasks that are over is lost; under at_least_once it is read

@@ -78,7 +78,17 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, status{status_code::permission_denied, std::move(why)});
     return finish();
   }
-  carry_out(r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node, wanted.place));
+  if (about_.num_consumers != 0 && !reads) {
+    const auto& table = r.state.rounds();
+    if (auto may = table.may_take(wanted.index, wanted.rejoins, about_.name); !may) {
+      answer(request, std::move(may));
+      return finish();
+    }
+    if (const auto before = table.who_has(wanted.index))
+      give_up(wanted.repetition, *before, "another consumer comes in its place");
+  }
+  carry_out(
+    r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node, wanted.place, wanted.index));
   heard_of(wanted.repetition, wanted.consumer);
   leave_unread(r);
   now_reaches(r, wanted.consumer);
@@ -113,6 +123,8 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
       commit(std::move(facts));
     }
   note_marks(r, who.consumer, what.handed_out);
+  if (what.rounds)
+    note_rounds(r, who.consumer, *what.rounds);
   if (what.waits)
     give_up_silent(r);
   // One that brings nothing is a sign of life only.
@@ -173,6 +185,7 @@ void job_core::remove(repetition& r, consumer_id who) {
   const auto number = r.state.repetition();
   auto& seen = connected_[number];
   seen.readers.erase(who);
+  seen.reaches.erase(who);
   readers_heard_.release({number, who});
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
@@ -232,6 +245,7 @@ iteration_view job_core::view_of(const repetition& r) const {
     .losses = record_.losses_of(r),
     .empty = state.empty(),
     .targets = about_.targets,
+    .rounds = state.rounds().view(),
   };
   for (const auto& [id, task] : state.tasks()) {
     const task_address at{id,

@@ -131,6 +131,7 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .shard = what.worker.shard.value_or(0),
       .guarantee = about_.guarantee,
       .cache = about_.cache,
+      .num_consumers = about_.num_consumers,
     },
     with_graph,
   });

@@ -40,7 +40,9 @@ result<job_record::fact> read_job_fact(schema::JobFact::Reader in) {
   case schema::JobFact::READER_JOINED:
   case schema::JobFact::READER_LEFT:
   case schema::JobFact::TASK_IS:
-  case schema::JobFact::FINISHED_AS: return in_repetition(number, read_iteration_fact(in));
+  case schema::JobFact::FINISHED_AS:
+  case schema::JobFact::EPOCH_PROPOSED:
+  case schema::JobFact::EPOCH_AGREED: return in_repetition(number, read_iteration_fact(in));
   case schema::JobFact::SHARED_BY:
   case schema::JobFact::CAME_TO:
   case schema::JobFact::LEASED_TO:

@@ -1,6 +1,7 @@
 #include "headrace/actors/node/task_hosting.hpp"
 
 #include "headrace/actors/cache/window_output.hpp"
+#include "headrace/actors/rounds/rounds_output.hpp"
 #include "headrace/actors/task/task_actor.hpp"
 
 #include <utility>
@@ -12,6 +13,8 @@ namespace {
 /// What becomes of a task's rows; null: its readers share them.
 std::unique_ptr<dealer> output_of(const task_order& order,
                                   const std::shared_ptr<window_store>& windows) {
+  if (order.num_consumers != 0)
+    return std::make_unique<rounds_output>(order.num_consumers);
   if (!order.cache)
     return nullptr;
   return std::make_unique<window_output>(

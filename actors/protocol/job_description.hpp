@@ -40,7 +40,10 @@ struct job_description {
   /// Set: its trainers share a cache on each worker.
   std::optional<cache_terms> cache = {};
 
-  reading_rule reads() const noexcept { return {targets, name.empty()}; }
+  /// Not zero: coordinated reads, by so many.
+  uint32_t num_consumers = 0;
+
+  reading_rule reads() const noexcept { return {targets, name.empty(), num_consumers}; }
   uint32_t shards() const noexcept { return static_cast<uint32_t>(worker_addresses.size()); }
 };
 

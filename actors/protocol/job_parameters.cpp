@@ -1,5 +1,7 @@
 #include "headrace/actors/protocol/job_parameters.hpp"
 
+#include "headrace/pipeline/types/coordinated_reads.hpp"
+
 #include <fmt/format.h>
 
 #include <vector>
@@ -47,6 +49,36 @@ status may_share(const std::string& name, const job_parameters& existing,
   return invalid_argument(fmt::format("job '{}' exists with {}; this client asks for {}: give what "
                                       "the job has, or another job_name",
                                       name, has, wants));
+}
+
+status can_coordinate(const job_parameters& asked, const rounds_request& about) {
+  const auto n = asked.num_consumers;
+  if (n == 0)
+    return {};
+  const auto refused = [](const std::string& why) {
+    return invalid_argument("coordinated reads (consumer_index, num_consumers): " + why);
+  };
+  if (n > most_consumers)
+    return refused(fmt::format("num_consumers is {}; it may be up to {}", n, most_consumers));
+  if (about.index >= n)
+    return refused(fmt::format("consumer_index is {}; with {} consumers it must be 0 to {}",
+                               about.index, n, n - 1));
+  if (!about.named)
+    return refused("they need a job_name, by which the consumers find each other");
+  if (asked.cross_trainer_cache)
+    return refused("they cannot be had together with cross_trainer_cache: here each consumer gets "
+                   "elements of its own");
+  if (asked.targets == target_workers::local)
+    return refused("in each round all consumers read from one worker, so that target_workers "
+                   "cannot be LOCAL");
+  if (asked.mode != sharding_policy::off)
+    return unimplemented(fmt::format("coordinated reads: this release has them under processing "
+                                     "mode off alone, and this job's is {}",
+                                     said(asked.mode)));
+  if (about.finite)
+    return refused("they need an infinite dataset (`repeat()` without a count), so that all "
+                   "consumers find an element in each round");
+  return {};
 }
 
 status can_cache(const job_parameters& asked, const cache_request& about) {

@@ -39,4 +39,14 @@ struct cache_request {
 /// invalid_argument or unimplemented, with the rule that is broken.
 status can_cache(const job_parameters& asked, const cache_request& about);
 
+/// What else is to be known of who asks for coordinated reads.
+struct rounds_request {
+  bool named = false;  ///< it gives a job name
+  bool finite = false; ///< the dataset has an end
+  uint32_t index = 0;
+};
+/// Ok where the parameters ask for no coordinated reads, or for some that can be; else
+/// invalid_argument or unimplemented, with the rule that is broken.
+status can_coordinate(const job_parameters& asked, const rounds_request& about);
+
 } // namespace headrace

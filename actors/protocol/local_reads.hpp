@@ -39,6 +39,8 @@ struct reading_rule {
   target_workers targets = target_workers::automatic; ///< resolved
   /// The job has one reader, for whom it is over when it has read what it can.
   bool alone = false;
+  /// Not zero: coordinated reads, by so many.
+  uint32_t num_consumers = 0;
   friend bool operator==(const reading_rule&, const reading_rule&) = default;
 };
 

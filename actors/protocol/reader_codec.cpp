@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/job_codec.hpp"
 #include "headrace/actors/protocol/receipt_codec.hpp"
+#include "headrace/actors/protocol/round_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -23,6 +24,8 @@ void write_open_iteration(schema::OpenIteration::Builder out, const open_iterati
   out.setJobId(what.job.value);
   out.setNodeId(what.node);
   out.setPlace(what.place);
+  out.setConsumerIndex(what.index);
+  out.setRejoins(what.rejoins);
 }
 
 result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
@@ -38,6 +41,8 @@ result<open_iteration> read_open_iteration(schema::OpenIteration::Reader in) {
     .job = job_id{in.getJobId()},
     .node = in.getNodeId(),
     .place = in.getPlace(),
+    .index = in.getConsumerIndex(),
+    .rejoins = in.getRejoins(),
   };
 }
 
@@ -84,10 +89,21 @@ void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartb
   write_marks(out.initMarks(static_cast<unsigned>(what.handed_out.size())), what.who.consumer,
               what.handed_out);
   out.setWaits(what.waits);
+  if (what.rounds) {
+    auto rounds = out.initRounds();
+    rounds.setRound(what.rounds->round);
+    rounds.setAnswers(what.rounds->answers);
+    rounds.setReach(what.rounds->reach);
+  }
 }
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
-  return {read_reader_from(in), read_receipts(in.getReceipts()), read_marks(in.getMarks()),
-          in.getWaits()};
+  reader_heartbeat out{read_reader_from(in), read_receipts(in.getReceipts()),
+                       read_marks(in.getMarks()), in.getWaits()};
+  if (in.hasRounds()) {
+    const auto x = in.getRounds();
+    out.rounds = round_progress{x.getRound(), x.getAnswers(), x.getReach()};
+  }
+  return out;
 }
 void write_leave(schema::LeaveIteration::Builder out, const leave_iteration& what) {
   write_reader_to(out, what.who);
@@ -162,6 +178,8 @@ void write_iteration(schema::Iteration::Builder out, const iteration_view& what)
   for (unsigned i = 0; i < gone.size(); ++i) gone.set(i, what.gone[i].value);
   auto unserved = out.initUnserved(static_cast<unsigned>(what.unserved.size()));
   for (unsigned i = 0; i < unserved.size(); ++i) unserved.set(i, what.unserved[i]);
+  if (what.rounds.consumers != 0)
+    write_rounds(out.initRounds(), what.rounds);
 }
 
 result<iteration_view> read_iteration(schema::Iteration::Reader in) {
@@ -196,6 +214,8 @@ result<iteration_view> read_iteration(schema::Iteration::Reader in) {
   for (auto entry : in.getUnserved()) out.unserved.emplace_back(text_of(entry));
   out.over_before = in.getOverBefore();
   out.empty = in.getEmpty();
+  if (in.hasRounds())
+    out.rounds = read_rounds(in.getRounds());
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "headrace/actors/protocol/iteration_losses.hpp"
 #include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/actors/protocol/local_reads.hpp"
+#include "headrace/actors/protocol/round_epoch.hpp"
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/actors/protocol/timing.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -36,6 +37,10 @@ struct open_iteration {
   job_id job;
   uint64_t node = 0;  ///< of the consumer, the number in its links' hellos; zero: not told
   uint64_t place = 0; ///< of its process (process_place); zero: no worker is local to it
+  uint32_t index = 0; ///< of coordinated reads: which element of each round is its own
+  /// Of coordinated reads: it comes in the place of a consumer of that index, if there was one, and
+  /// begins with the next epoch.
+  bool rejoins = false;
 };
 
 /// One reader of one repetition: what a consumer's heartbeat and its goodbye name.
@@ -57,6 +62,7 @@ struct reader_heartbeat {
   /// The trainer waits, and nothing has come for a heartbeat: what silent readers hold may be what
   /// it waits for.
   bool waits = false;
+  std::optional<round_progress> rounds = {}; ///< of coordinated reads
 };
 
 /// A reader leaves in order.
@@ -111,6 +117,7 @@ struct iteration_view {
   bool empty = false; ///< finished, and no element was given to anybody
   /// From which of the tasks each reader reads.
   target_workers targets = target_workers::automatic;
+  round_view rounds = {}; ///< of coordinated reads
 };
 
 } // namespace headrace

@@ -62,7 +62,8 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                   .handed_out = open.getHandedOut(),
                   .packing = packing,
                   .trainer = std::string{open.getTrainerId()},
-                  .start = open.getStartsNewest() ? cache_start::newest : cache_start::oldest}};
+                  .start = open.getStartsNewest() ? cache_start::newest : cache_start::oldest,
+                  .index = open.getConsumerIndex()}};
   }
   case StreamMessage::GRANT: {
     const auto grant = what->getGrant();
@@ -70,7 +71,8 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                                       .elements = grant.getElements(),
                                       .bytes = grant.getBytes(),
                                       .waiting = grant.getWaiting(),
-                                      .received = grant.getReceived()}};
+                                      .received = grant.getReceived(),
+                                      .epoch = grant.getEpoch()}};
   }
   case StreamMessage::RECALLED:
     return from_consumer{
@@ -104,6 +106,10 @@ result<from_task> read_from_task(const link_message& in,
   }
   case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what->getFailed())}};
   case StreamMessage::LEAVING: return from_task{stream_leaving{}};
+  case StreamMessage::RECEIVED_BY_ALL: {
+    const auto x = what->getReceivedByAll();
+    return from_task{stream_received_by_all{x.getEpoch(), x.getElements()}};
+  }
   default: return unknown_arm("task", what->which());
   }
 }
@@ -124,6 +130,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    if (!x.trainer.empty())
                      out.setTrainerId(x.trainer);
                    out.setStartsNewest(x.start == cache_start::newest);
+                   out.setConsumerIndex(x.index);
                  },
                  [&](const stream_grant& x) {
                    auto out = b.initGrant();
@@ -132,6 +139,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setBytes(x.bytes);
                    out.setWaiting(x.waiting);
                    out.setReceived(x.received);
+                   out.setEpoch(x.epoch);
                  },
                  [&](const stream_recalled& x) {
                    auto out = b.initRecalled();
@@ -188,6 +196,11 @@ link_message write_message(uint32_t channel, const from_task& what) {
                  },
                  [&](const stream_failed& x) { write_failure(b.initFailed(), x.why); },
                  [&](const stream_leaving&) { b.setLeaving(); },
+                 [&](const stream_received_by_all& x) {
+                   auto out = b.initReceivedByAll();
+                   out.setEpoch(x.epoch);
+                   out.setElements(x.elements);
+                 },
                },
                what);
   });

@@ -33,6 +33,7 @@ struct stream_open {
   uint64_t node = 0;        ///< of the link that it came over; not part of the message
   std::string trainer = {}; ///< of a job with a cross-trainer cache: whose elements these are
   cache_start start = cache_start::oldest;
+  uint32_t index = 0; ///< of a job with coordinated reads: which element of each round is its own
 };
 
 /// How far the trainer is, and how much may be sent.
@@ -41,7 +42,9 @@ struct stream_grant {
   uint64_t elements = 0;   ///< may be sent up to this element of the stream
   uint64_t bytes = 0;      ///< and no more bytes than this not handed out; one element always
   bool waiting = false;    ///< the trainer is blocked: no stream has anything for it
-  uint64_t received = 0;   ///< said for each block once the task leaves; else it may be zero
+  /// Said for each block once the task leaves, and in coordinated reads; else it may be zero.
+  uint64_t received = 0;
+  uint64_t epoch = 0; ///< of coordinated reads: the newest that the consumer takes part in
 };
 
 /// The answer to a recall: elements up to `mark` stay with the consumer, the others come back.
@@ -91,7 +94,14 @@ struct stream_opened {};
 /// The task's worker ends: what the task has comes as fast as it is granted, and nothing after it.
 struct stream_leaving {};
 
+/// Of coordinated reads: so many elements have arrived on the streams of all consumers, which take
+/// part in that epoch. None hands out more.
+struct stream_received_by_all {
+  uint64_t epoch = 0;
+  uint64_t elements = 0;
+};
+
 using from_task = std::variant<stream_opened, stream_block, stream_recall, stream_end,
-                               stream_failed, stream_leaving>;
+                               stream_failed, stream_leaving, stream_received_by_all>;
 
 } // namespace headrace

@@ -32,6 +32,7 @@ void write_task_order(schema::StartTask::Builder out, const task_order& what, co
     out.setCacheWaitNs(cache->wait ? static_cast<uint64_t>(cache->wait->count()) : 0);
     out.setExpectedTrainers(cache->expected_trainers);
   }
+  out.setNumConsumers(what.num_consumers);
 }
 
 result<task_order> read_task_order(schema::StartTask::Reader in) {
@@ -55,6 +56,7 @@ result<task_order> read_task_order(schema::StartTask::Reader in) {
     .cache = in.getCrossTrainerCache()
                ? std::optional{read_cache_terms(in.getCacheWaitNs(), in.getExpectedTrainers())}
                : std::nullopt,
+    .num_consumers = in.getNumConsumers(),
   };
 }
 

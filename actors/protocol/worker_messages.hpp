@@ -58,6 +58,8 @@ struct task_order {
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   /// Set: its readers name trainers, and each trainer is given all elements.
   std::optional<cache_terms> cache = {};
+  /// Not zero: coordinated reads, in which each of so many consumers takes one element a round.
+  uint32_t num_consumers = 0;
   friend bool operator==(const task_order&, const task_order&) = default;
 };
 

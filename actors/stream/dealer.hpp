@@ -36,7 +36,14 @@ public:
     consumer_id to;
     uint64_t elements = 0; ///< of this stream
   };
-  using action = std::variant<send_block, send_recall, send_end>;
+  /// Of coordinated reads: so many groups have arrived with all consumers, each of which has said
+  /// that it is in that epoch.
+  struct send_received_by_all {
+    consumer_id to;
+    uint64_t epoch = 0;
+    uint64_t groups = 0;
+  };
+  using action = std::variant<send_block, send_recall, send_end, send_received_by_all>;
 
   dealer() = default;
   dealer(const dealer&) = delete;
@@ -50,6 +57,8 @@ public:
   virtual void produced(block rows) = 0;
   /// Nothing more is produced.
   virtual void exhausted() = 0;
+  /// Not ok: production must not end, and this is what to say where it does.
+  virtual status may_end() const { return {}; }
   /// A stream begins, or goes on over another connection. Not ok: it is refused, and why.
   virtual status opened(consumer_id who, const stream_open& how) = 0;
   /// May send up to `elements` (a total of the stream), and hold `bytes` un-handed; one element
@@ -62,6 +71,11 @@ public:
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// So many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
+  /// Of coordinated reads: the consumer takes part in that epoch.
+  virtual void in_epoch(consumer_id who, uint64_t epoch) {
+    static_cast<void>(who);
+    static_cast<void>(epoch);
+  }
   /// The task leaves: everything goes to who may be sent something, and nothing is recalled.
   virtual void leaving() = 0;
   /// The connection is lost; the stream stays.

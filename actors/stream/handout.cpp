@@ -167,7 +167,56 @@ handout::marks handout::of(task_id from) {
   return {q.received, q.before_current + current, q.waiting_bytes, q.taken_bytes};
 }
 
+// -- coordinated reads ------------------------------------------------------------------
+
+void handout::begin_epoch(round_epoch next) {
+  std::unique_lock lock{mutex_};
+  rounds_->begin(std::move(next));
+  tell_if_ready(lock);
+}
+
+void handout::received_by_all(task_id task, uint64_t epoch, uint64_t groups) {
+  std::unique_lock lock{mutex_};
+  rounds_->received_by_all(task, epoch, groups);
+  tell_if_ready(lock);
+}
+
+uint64_t handout::freeze_rounds() {
+  std::lock_guard lock{mutex_};
+  return rounds_->freeze();
+}
+
+void handout::begin_at(task_id from, uint64_t elements) {
+  std::lock_guard lock{mutex_};
+  auto& q = queues_[from];
+  q.received = q.before_current = elements;
+}
+
+handout::round_marks handout::rounds() {
+  std::lock_guard lock{mutex_};
+  return {rounds_->epoch(), rounds_->round() + position_of(cut_.load())};
+}
+
+bool handout::serves_rounds(task_id task) {
+  std::lock_guard lock{mutex_};
+  return rounds_->serves(task);
+}
+
+void handout::tell_if_ready(std::unique_lock<std::mutex>& lock) {
+  const bool ready = something_ready();
+  if (ready)
+    changed_.notify_one();
+  const bool waited = waiting_ && ready;
+  lock.unlock();
+  tell_of_arrival(waited);
+}
+
 bool handout::something_ready() const {
+  if (rounds_) {
+    const auto turn = rounds_->next();
+    const auto at = turn ? queues_.find(turn->from) : queues_.end();
+    return !expired() && at != queues_.end() && at->second.ready();
+  }
   return !expired() && std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
     return entry.second.ready();
   });
@@ -206,7 +255,10 @@ void handout::settle_current() {
   if (!current_from_)
     return;
   auto& q = queues_[current_from_];
-  q.before_current += position_of(cut_.exchange(0));
+  const auto taken = position_of(cut_.exchange(0));
+  q.before_current += taken;
+  if (rounds_)
+    rounds_->taken(taken);
   q.taken_bytes += current_bytes_;
   unseen_bytes_ += current_bytes_;
   current_from_ = {};
@@ -225,6 +277,8 @@ std::shared_ptr<const block> handout::take_turn() {
     settle_current();
     return nullptr;
   }
+  if (rounds_)
+    return take_round();
   // Tasks take turns, so that none hides the others.
   auto at = queues_.upper_bound(current_from_);
   settle_current();
@@ -234,16 +288,38 @@ std::shared_ptr<const block> handout::take_turn() {
     auto& [from, q] = *at;
     if (!q.ready())
       continue;
-    auto rows = std::make_shared<const block>(std::move(q.blocks.front()));
-    q.blocks.pop_front();
-    current_bytes_ = rows->bytes();
-    q.waiting_bytes -= std::min(current_bytes_, q.waiting_bytes);
-    current_from_ = from;
-    current_ = rows;
-    cut_.store(packed(0, rows->rows));
-    return rows;
+    return make_current(from, q, UINT64_MAX);
   }
   return nullptr;
+}
+
+std::shared_ptr<const block> handout::take_round() {
+  settle_current();
+  // What is nobody's round is what the trainer should read at the end.
+  if (const auto last = queues_.find(task_id{}); last != queues_.end() && last->second.ready())
+    return make_current(task_id{}, last->second, UINT64_MAX);
+  const auto turn = rounds_->next();
+  const auto at = turn ? queues_.find(turn->from) : queues_.end();
+  if (at == queues_.end() || !at->second.ready())
+    return nullptr;
+  return make_current(turn->from, at->second, turn->rows);
+}
+
+std::shared_ptr<const block> handout::make_current(task_id from, queue& q, uint64_t most) {
+  auto next = std::move(q.blocks.front());
+  q.blocks.pop_front();
+  q.waiting_bytes -= std::min(next.bytes(), q.waiting_bytes);
+  if (next.rows > most) {
+    auto rest = next.slice(most, next.rows - most);
+    q.waiting_bytes += rest.bytes();
+    next = next.slice(0, most);
+    q.blocks.push_front(std::move(rest));
+  }
+  current_bytes_ = next.bytes();
+  current_from_ = from;
+  current_ = std::make_shared<const block>(std::move(next));
+  cut_.store(packed(0, current_->rows));
+  return current_;
 }
 
 handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status& how) {

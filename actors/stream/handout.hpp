@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/actors/stream/round_order.hpp"
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -56,6 +57,25 @@ public:
   void trust_until(time_point when);
   /// Drops what of that task is not handed out, and its marks. @pre nothing of it is added any more
   void erase(task_id from);
+
+  // Coordinated reads. Blocks come from the task whose round it is, not in turn.
+
+  /// To be called before anything is added.
+  void take_in_rounds() { rounds_.emplace(); }
+  /// As round_order has them. @pre take_in_rounds
+  void begin_epoch(round_epoch next);
+  void received_by_all(task_id task, uint64_t epoch, uint64_t groups);
+  uint64_t freeze_rounds();
+  /// The task's stream begins behind so many of its elements. @pre nothing of it came
+  void begin_at(task_id from, uint64_t elements);
+  struct round_marks {
+    uint64_t epoch = 0;
+    uint64_t round = 0; ///< that the trainer is given next
+  };
+  round_marks rounds();
+  /// Rows of the task are part of a round that is to come.
+  bool serves_rounds(task_id task);
+
   /// Nothing comes any more, well or not. The first call holds. `remark`: what the trainer should
   /// know of what it was given, or empty.
   /// `empty`: no element was given to anybody, here or elsewhere.
@@ -138,6 +158,9 @@ private:
   uint64_t cut_back(task_id from, queue& q, uint64_t keep);
   void settle_current();
   std::shared_ptr<const block> take_turn();
+  std::shared_ptr<const block> take_round();
+  std::shared_ptr<const block> make_current(task_id from, queue& q, uint64_t most);
+  void tell_if_ready(std::unique_lock<std::mutex>& lock);
   outcome take_locked(std::shared_ptr<const block>& rows, status& how);
   /// The last row of a block was taken.
   void through() {
@@ -164,6 +187,7 @@ private:
   uint64_t unseen_bytes_ = 0; ///< taken since `look`
   uint64_t quiet_bytes_ = 0;
   std::atomic<bool> each_block_{true}; ///< `quiet_bytes_` is 0
+  std::optional<round_order> rounds_;  ///< of coordinated reads
   std::optional<status> end_;
   std::string remark_;
   std::string news_;

@@ -128,6 +128,8 @@ produce::commands task_core::run_ended(uint64_t run, const status& how, bool by_
   return event([&] {
     if (!how.ok())
       return fail(how, now);
+    if (auto may = output_->may_end(); !may && !leaving_)
+      return fail(may, now);
     exhausted_ = true;
     whole_ = !leaving_;
     by_itself_ = by_itself;

@@ -137,6 +137,7 @@ private:
 
   void open(stream_key over, const stream_open& what, time_point now);
   void admit(stream_key over, const stream_open& what, time_point now);
+  void granted(consumer_id who, const stream_grant& what);
   /// The job names the node of a link for each of its readers: nobody else speaks for them.
   bool is_from_its_node(const stream_open& what) const;
   void refuse(stream_key over, const stream_open& what);

@@ -53,10 +53,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     const auto who = at->second;
     std::visit(overloaded{
                  [](const stream_open&) {},
-                 [&](const stream_grant& x) {
-                   output_->grant(who, x.handed_out, x.elements, x.bytes, x.waiting);
-                   output_->received(who, x.received);
-                 },
+                 [&](const stream_grant& x) { granted(who, x); },
                  [&](const stream_recalled& x) { output_->recalled(who, x.id, x.mark); },
                  [&](const stream_close&) { leave(who); },
                },
@@ -64,6 +61,12 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     account(now);
     deal(now);
   });
+}
+
+void task_core::granted(consumer_id who, const stream_grant& what) {
+  output_->grant(who, what.handed_out, what.elements, what.bytes, what.waiting);
+  output_->received(who, what.received);
+  output_->in_epoch(who, what.epoch);
 }
 
 void task_core::open(stream_key over, const stream_open& what, time_point now) {
@@ -99,7 +102,8 @@ void task_core::refuse(stream_key over, const stream_open& what) {
 }
 
 void task_core::admit(stream_key over, const stream_open& what, time_point now) {
-  if (!routes_.contains(what.consumer) && what.received != 0)
+  // In coordinated reads a consumer may come in the place of one that is gone.
+  if (!routes_.contains(what.consumer) && what.received != 0 && order_.num_consumers == 0)
     return then(produce::send{
       over, stream_failed{aborted("this stream was given up while its consumer was away")}});
   if (auto how = output_->opened(what.consumer, what); !how)
@@ -177,8 +181,7 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
         }
         admit(over, who_waits.wanted, now);
         if (const auto& x = who_waits.grant)
-          output_->grant(who_waits.wanted.consumer, x->handed_out, x->elements, x->bytes,
-                         x->waiting);
+          granted(who_waits.wanted.consumer, *x);
       }
     look_at_the_gone(now);
     account(now);
@@ -261,20 +264,23 @@ produce::commands task_core::cannot_send(const status& why, time_point now) {
 void task_core::deal(time_point now) {
   const bool dry = dry_at_ && *dry_at_ <= now;
   for (auto& action : output_->deal_at(now, dry))
-    std::visit(overloaded{
-                 [&](dealer::send_block& x) {
-                   then(produce::send{
-                     routes_.at(x.to).over,
-                     stream_block{x.first, std::move(x.rows), x.skipped, std::move(x.forms)}});
-                 },
-                 [&](const dealer::send_recall& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
-                 },
-                 [&](const dealer::send_end& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
-                 },
-               },
-               action);
+    std::visit(
+      overloaded{
+        [&](dealer::send_block& x) {
+          then(produce::send{routes_.at(x.to).over, stream_block{x.first, std::move(x.rows),
+                                                                 x.skipped, std::move(x.forms)}});
+        },
+        [&](const dealer::send_recall& x) {
+          then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
+        },
+        [&](const dealer::send_end& x) {
+          then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
+        },
+        [&](const dealer::send_received_by_all& x) {
+          then(produce::send{routes_.at(x.to).over, stream_received_by_all{x.epoch, x.groups}});
+        },
+      },
+      action);
   if (dry || !output_->could_recall())
     dry_at_.reset();
   if (!dry_at_ && output_->could_recall())

@@ -54,6 +54,13 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
     cache->terms.expected_trainers = in.getExpectedTrainers();
     cache->start = in.getStartsNewest() ? cache_start::newest : cache_start::oldest;
   }
+  std::optional<coordinated_reads> rounds;
+  if (in.getNumConsumers() != 0)
+    rounds = coordinated_reads{.consumer_index = in.getConsumerIndex(),
+                               .num_consumers = in.getNumConsumers(),
+                               .rejoin = in.getRejoin(),
+                               .consumer_timeout =
+                                 duration{static_cast<int64_t>(in.getConsumerTimeoutNs())}};
   return service_options{.address = text_of(in.getAddress()),
                          .processing_mode = policy,
                          .job_name = text_of(in.getJobName()),
@@ -64,7 +71,8 @@ result<service_options> service_of(schema::ServiceOptions::Reader in) {
                          .stall_timeout_ns = in.getStallTimeoutNs(),
                          .targets = targets,
                          .guarantee = guarantee,
-                         .cache = std::move(cache)};
+                         .cache = std::move(cache),
+                         .rounds = rounds};
 }
 
 result<saved_compression> saved_of(schema::SavedDataset::Compression x) {

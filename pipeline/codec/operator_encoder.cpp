@@ -35,6 +35,12 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
   out.setStallTimeoutNs(x.stall_timeout_ns);
   out.setTargetWorkers(to_schema(x.targets));
   out.setGuarantee(to_schema(x.guarantee));
+  if (const auto& rounds = x.rounds) {
+    out.setNumConsumers(rounds->num_consumers);
+    out.setConsumerIndex(rounds->consumer_index);
+    out.setRejoin(rounds->rejoin);
+    out.setConsumerTimeoutNs(static_cast<uint64_t>(rounds->consumer_timeout.count()));
+  }
   if (!x.cache)
     return;
   out.setTrainerId(x.cache->trainer_id);

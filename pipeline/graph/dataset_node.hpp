@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph/service_iterations.hpp"
 #include "headrace/pipeline/graph/source_format.hpp"
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/coordinated_reads.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
@@ -117,7 +118,8 @@ struct service_options {
   int64_t stall_timeout_ns = 3'600'000'000'000;
   target_workers targets = target_workers::automatic;
   delivery_guarantee guarantee = delivery_guarantee::at_most_once; ///< of `dynamic`
-  std::optional<trainer_cache> cache; ///< unset: elements are not shared with other trainers
+  std::optional<trainer_cache> cache;      ///< unset: elements are not shared with other trainers
+  std::optional<coordinated_reads> rounds; ///< unset: it reads for itself
   /// Copies of a dataset share it. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
   friend bool operator==(const service_options&, const service_options&) = default;

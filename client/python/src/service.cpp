@@ -47,11 +47,16 @@ duration seconds(double x) {
 using cache_arguments =
   std::optional<std::tuple<std::string, std::optional<double>, uint32_t, bool>>;
 
+/// Of coordinated reads: the consumer's index, how many there are, whether it comes in the place of
+/// another one, and how many seconds to wait for those that are missing.
+using rounds_arguments = std::optional<std::tuple<uint32_t, uint32_t, bool, double>>;
+
 distribute_options options_of(const std::string& mode, const std::string& service,
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout,
                               double stall_timeout, const std::string& targets,
-                              const std::string& guarantee, const cache_arguments& cache) {
+                              const std::string& guarantee, const cache_arguments& cache,
+                              const rounds_arguments& rounds) {
   distribute_options out;
   out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
@@ -69,6 +74,13 @@ distribute_options options_of(const std::string& mode, const std::string& servic
                                .start = newest ? cache_start::newest : cache_start::oldest};
     if (wait)
       out.cross_trainer_cache->terms.wait = seconds(*wait);
+  }
+  if (rounds) {
+    const auto& [index, consumers, rejoin, timeout] = *rounds;
+    out.coordinated_reads = {.consumer_index = index,
+                             .num_consumers = consumers,
+                             .rejoin = rejoin,
+                             .consumer_timeout = seconds(timeout)};
   }
   return out;
 }
@@ -262,14 +274,16 @@ nb::dict to_python(const service_status& x) {
 } // namespace
 
 void bind_service(nb::module_& m) {
-  m.def("distribute", [](const dataset& input, const std::string& mode, const std::string& service,
-                         const std::string& job_name, int64_t max_outstanding_requests,
-                         const std::string& compression, double worker_timeout,
-                         double stall_timeout, const std::string& targets,
-                         const std::string& guarantee, const cache_arguments& cache) {
-    return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
-                                 worker_timeout, stall_timeout, targets, guarantee, cache)}(input);
-  });
+  m.def("distribute",
+        [](const dataset& input, const std::string& mode, const std::string& service,
+           const std::string& job_name, int64_t max_outstanding_requests,
+           const std::string& compression, double worker_timeout, double stall_timeout,
+           const std::string& targets, const std::string& guarantee, const cache_arguments& cache,
+           const rounds_arguments& rounds) {
+          return distribute{options_of(mode, service, job_name, max_outstanding_requests,
+                                       compression, worker_timeout, stall_timeout, targets,
+                                       guarantee, cache, rounds)}(input);
+        });
   m.def("register_dataset", [](const std::string& service, const dataset& what,
                                const std::string& id, const std::string& compression,
                                double timeout) {
@@ -289,9 +303,9 @@ void bind_service(nb::module_& m) {
                               const std::string& compression, double worker_timeout,
                               double stall_timeout, const std::string& targets,
                               const std::string& guarantee, const cache_arguments& cache,
-                              const std::string& id) {
+                              const rounds_arguments& rounds, const std::string& id) {
     auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
-                              worker_timeout, stall_timeout, targets, guarantee, cache);
+                              worker_timeout, stall_timeout, targets, guarantee, cache, rounds);
     return interruptibly([=](std::stop_token stop) { return from_dataset_id(options, id, stop); });
   });
   m.def("service_status", [](const std::string& dispatcher, double limit) {

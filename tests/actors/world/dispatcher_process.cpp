@@ -68,7 +68,7 @@ std::shared_ptr<virtual_store<job_record>> dispatcher_process::store_of(job_id i
                  past,
                  world_.about.shards,
                  world_.about.guarantee,
-                 {world_.about.targets, world_.about.job_name.empty()}},
+                 {world_.about.targets, world_.about.job_name.empty(), world_.about.num_consumers}},
       [this, id](const auto& facts) {
         for (const auto& x : facts) note(id, x);
       });

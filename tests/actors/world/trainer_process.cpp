@@ -41,6 +41,12 @@ void trainer_process::on_killed() {
 
 // -- the trainer's thread -------------------------------------------------------------------
 
+bool trainer_process::needs_no_more() const {
+  return (options_.leaves_after && record_.handed_out.size() >= *options_.leaves_after)
+         || (options_.leaves_at && !record_.rounds.empty()
+             && record_.rounds.back() + 1 >= *options_.leaves_at);
+}
+
 void trainer_process::take() {
   if (over())
     return;
@@ -50,6 +56,10 @@ void trainer_process::take() {
       record_.handed_out.push_back(
         current_->columns[0].values<int64_t>()[static_cast<size_t>(row)]);
       record_.handed_out_at.push_back(now().time_since_epoch().count());
+      if (options_.reads.parameters.num_consumers != 0)
+        record_.rounds.push_back(out_->rounds().round - 1);
+      if (needs_no_more())
+        break;
       continue;
     }
     status how;
@@ -61,7 +71,7 @@ void trainer_process::take() {
     if (next == handout::outcome::nothing_yet)
       break;
   }
-  if (options_.leaves_after && record_.handed_out.size() >= *options_.leaves_after && !over()) {
+  if (needs_no_more() && !over()) {
     record_.left = true;
     record_.ended_at = now();
     carry_out(core_->trainer_leaves(now()));

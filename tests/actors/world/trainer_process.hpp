@@ -23,12 +23,14 @@ public:
     duration pause{};                     ///< between two elements, on average
     uint64_t burst = 1;                   ///< elements taken at a time
     std::optional<uint64_t> leaves_after; ///< elements
+    std::optional<uint64_t> leaves_at;    ///< the first round that it needs not
   };
   /// What came of it.
   struct record {
     std::vector<int64_t> handed_out;
     std::vector<int64_t> handed_out_at; ///< of each, when, in nanoseconds
     std::vector<task_id> from;          ///< of each, the task
+    std::vector<uint64_t> rounds;       ///< of each, where reads are coordinated
     job_id job;                         ///< as the dispatcher first said
     /// How often the repetition had been collected by then.
     uint64_t collected = 0;
@@ -74,6 +76,7 @@ private:
   void on_started() override;
   void on_killed() override;
   void take();
+  bool needs_no_more() const;
   void end(const status& how);
   void make_link(const std::string& address);
   void carry_out(const consume::commands& what);

@@ -1,5 +1,6 @@
 #include "tests/actors/world/worker_process.hpp"
 
+#include "headrace/actors/rounds/rounds_output.hpp"
 #include "tests/actors/world/world.hpp"
 
 namespace headrace::test {
@@ -246,7 +247,11 @@ void worker_process::carry_out(const worker::renew_dispatcher& what) {
 }
 
 void worker_process::carry_out(const worker::run_task& what) {
-  auto fresh = std::make_shared<task>(task{task_core{what.what, world_.graph, {}, logger{}}, {}});
+  std::unique_ptr<dealer> output;
+  if (what.what.num_consumers != 0)
+    output = std::make_unique<rounds_output>(what.what.num_consumers);
+  auto fresh = std::make_shared<task>(
+    task{task_core{what.what, world_.graph, {}, logger{}, std::move(output)}, {}});
   fresh->acting = true;
   fresh->alarm = std::make_unique<virtual_alarm>(*this);
   const auto id = what.what.id;

@@ -18,13 +18,19 @@ split_plan plan_of(const world::options& about) {
   return out;
 }
 
+dataset_ptr graph_of(const world::options& about) {
+  auto out = make_range(0, static_cast<int64_t>(about.data.splits), 1).value();
+  // Rounds have no end; nobody reads that far.
+  return about.num_consumers != 0 ? make_repeat(out, infinite_cardinality).value() : out;
+}
+
 } // namespace
 
 world::world(options what)
   : about(std::move(what)),
     time(about.seed),
     data(about.data),
-    graph(make_range(0, static_cast<int64_t>(data.splits), 1).value()),
+    graph(graph_of(about)),
     plan(plan_of(about)),
     net(time, about.net),
     dispatcher(*this) {

@@ -32,6 +32,7 @@ public:
     virtual_network::options net;
     duration slowest_write{};                           ///< of the dispatcher's disk
     target_workers targets = target_workers::automatic; ///< LOCAL: of places, see there
+    uint32_t num_consumers = 0;                         ///< not zero: coordinated reads
     uint32_t shards = 0; ///< under a static policy: how many workers the dispatcher's list has
   };
   explicit world(options what);

@@ -22,7 +22,8 @@ from .policies import CrossTrainerCache, mode_name
 def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer_index: Any, num_consumers: Any,
                      max_outstanding_requests: Any, data_transfer_protocol: Any, compression: Any,
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
-                     worker_timeout: Any, stall_timeout: Any, guarantee: Any) -> tuple[Any, ...]:
+                     worker_timeout: Any, stall_timeout: Any, guarantee: Any, rejoin: Any,
+                     consumer_timeout: Any) -> tuple[Any, ...]:
     """The checked arguments, as the engine takes them."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
@@ -32,13 +33,18 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
             raise ValueError("job_name must not be empty")
     if (consumer_index is None) != (num_consumers is None):
         raise ValueError("consumer_index and num_consumers must be given together, or neither")
+    rounds = None
     if num_consumers is not None:
         consumers, index = integer(num_consumers, "num_consumers"), integer(consumer_index, "consumer_index")
+        if not 1 <= consumers <= 65_536:
+            raise ValueError(f"num_consumers must be between 1 and 65536, not {consumers}")
         if not 0 <= index < consumers:
             raise ValueError(f"consumer_index must be between 0 and num_consumers - 1 ({consumers - 1}), not {index}")
         if job_name is None:
             raise ValueError("job_name must be given with consumer_index and num_consumers")
-        raise UnimplementedError("distribute: this release has no coordinated reads (consumer_index, num_consumers)")
+        rounds = (index, consumers, bool(rejoin), seconds(consumer_timeout, "consumer_timeout", 300.0))
+    elif rejoin or consumer_timeout is not None:
+        raise ValueError("rejoin and consumer_timeout are of coordinated reads: give consumer_index and num_consumers, too")
     if cross_trainer_cache is not None:
         if not isinstance(cross_trainer_cache, CrossTrainerCache):
             raise TypeError("cross_trainer_cache must be a CrossTrainerCache, not "
@@ -61,7 +67,7 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
     return (mode, where, job_name or "", outstanding, _compression(compression),
             seconds(worker_timeout, "worker_timeout", 60.0), seconds(stall_timeout, "stall_timeout", 3600.0),
             target_workers.lower(), _guarantee(guarantee),
-            None if cross_trainer_cache is None else cross_trainer_cache._arguments())
+            None if cross_trainer_cache is None else cross_trainer_cache._arguments(), rounds)
 
 
 def _guarantee(guarantee: Any) -> str:
@@ -84,7 +90,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
                cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                task_refresh_interval_hint_ms: int | None = None,
                worker_timeout: float | None = None, stall_timeout: float | None = None,
-               guarantee: str = "at_most_once") -> Callable[[Dataset], Dataset]:
+               guarantee: str = "at_most_once", rejoin: bool = False,
+               consumer_timeout: float | None = None) -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
@@ -96,6 +103,12 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     cross_trainer_cache: with it each trainer of the job is given all elements of each worker, which are made once: see
         ``CrossTrainerCache``. It needs a ``job_name``, the processing mode OFF, and an infinite dataset (or
         ``expected_trainers``), which is iterated once.
+    consumer_index, num_consumers: coordinated reads. In each round every one of the ``num_consumers`` consumers of the job
+        gets one element; all of them come from one worker, and follow each other in its output. They need a ``job_name``,
+        the processing mode OFF and an infinite dataset (``repeat()`` without a count).
+    rejoin: of coordinated reads: this consumer comes in the place of one of its index that has left or is lost, if there
+        was one, and goes on with the next rounds. One that still reads is given up.
+    consumer_timeout: of coordinated reads: seconds to wait where consumers are missing (300).
     max_outstanding_requests: elements asked of all workers in advance; None: bounded by bytes alone.
     compression: ``"AUTO"``, ``"SNAPPY"`` or None.
     worker_timeout: seconds to wait while there is no worker at all, no dispatcher yet, or none for a part of the dataset
@@ -110,9 +123,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
         or ``"at_least_once"`` (none is missing, some may come twice). Under both, what a trainer of a shared job had
         given out and not reported when it died, or was stopped for longer than its lease, may come to another one again.
 
-    Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for
-    coordinated reads, which this release does not have. Elements that
-    failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
+    Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for what this release
+    does not have. Elements that failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
 
     >>> import headrace as hr
     >>> with hr.service.DispatchServer() as dispatcher:
@@ -123,7 +135,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee, rejoin,
+                               consumer_timeout)
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
@@ -196,7 +209,8 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     cross_trainer_cache: CrossTrainerCache | None = None, target_workers: str = "AUTO", *,
                     compression: str | None = "AUTO", task_refresh_interval_hint_ms: int | None = None,
                     worker_timeout: float | None = None, stall_timeout: float | None = None,
-                    guarantee: str = "at_most_once") -> Dataset:
+                    guarantee: str = "at_most_once", rejoin: bool = False,
+                    consumer_timeout: float | None = None) -> Dataset:
     """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
 
     Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
@@ -214,7 +228,8 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
     """
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
-                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee)
+                               target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee, rejoin,
+                               consumer_timeout)
     if isinstance(dataset_id, bytes):
         dataset_id = dataset_id.decode()
     everything = (*options, str(dataset_id))

@@ -1,0 +1,85 @@
+#include "headrace/actors/consumer/consumer_core.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace headrace {
+
+// Coordinated reads: the epochs of rounds that the job proposes and announces.
+
+std::optional<uint64_t> consumer_core::place_of(task_id task) const {
+  const auto& rounds = view_.rounds;
+  const auto* seat = rounds.seat_of(id_);
+  if (seat == nullptr)
+    return {};
+  const auto at = rounds.now.find(task);
+  // A task that no epoch has had begins with its first element.
+  if (!at)
+    return 0;
+  // With which element this consumer begins is known when its own first epoch is.
+  return seat->begins <= rounds.now.number ? std::optional{rounds.now.tasks[*at].first_group}
+                                           : std::nullopt;
+}
+
+void consumer_core::apply_rounds(const round_view& rounds, time_point now) {
+  const auto* seat = rounds.seat_of(id_);
+  if (seat == nullptr)
+    return;
+  if (rounds.seats.size() < rounds.consumers) {
+    if (!incomplete_since_)
+      incomplete_since_ = now;
+  } else {
+    incomplete_since_.reset();
+  }
+  for (auto& [id, s] : streams_) {
+    if (!s.unplaced || s.ended)
+      continue;
+    const auto place = place_of(id);
+    if (!place)
+      continue;
+    s.unplaced = false;
+    if (!s.opened)
+      out_->begin_at(id, *place);
+    then(consume::make_link{s.address});
+  }
+  const auto known = out_->rounds().epoch;
+  if (rounds.now.number > known && rounds.now.number >= seat->begins) {
+    out_->begin_epoch(rounds.now);
+    reach_.reset();
+    for (auto& [id, s] : streams_)
+      if (s.open && !s.ended)
+        grant(id, s, out_->of(id), out_->waiting());
+  }
+  if (rounds.proposed > rounds.now.number && seat->begins <= rounds.now.number && !reach_) {
+    reach_ = round_progress{.answers = rounds.proposed, .reach = out_->freeze_rounds()};
+    say_alive(now);
+  }
+}
+
+status consumer_core::missing_consumers(time_point now) const {
+  if (!incomplete_since_ || !waiting_since_
+      || now - std::max(*incomplete_since_, *waiting_since_) < options_.consumer_timeout)
+    return {};
+  std::vector<uint32_t> missing;
+  const auto& rounds = view_.rounds;
+  for (uint32_t i = 0; i < rounds.consumers; ++i)
+    if (std::ranges::find(rounds.seats, i, &round_seat::index) == rounds.seats.end())
+      missing.push_back(i);
+  const auto waited = std::chrono::duration<double>(options_.consumer_timeout).count();
+  const auto whose =
+    fmt::format("with consumer_index {} of {}", fmt::join(missing, ", "), rounds.consumers);
+  if (rounds.now.number == 0)
+    return unavailable(fmt::format(
+      "coordinated reads: no consumer {} has come to job '{}' for {:.0f} s, and no round begins "
+      "without it; start it, or give `consumer_timeout` more",
+      whose, options_.job_name, waited));
+  return unavailable(fmt::format(
+    "coordinated reads: the consumer {} of job '{}' has left or is lost, and none has come in its "
+    "place for {:.0f} s; start it again with `rejoin`, or give `consumer_timeout` more",
+    whose, options_.job_name, waited));
+}
+
+} // namespace headrace

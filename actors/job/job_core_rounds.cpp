@@ -1,0 +1,39 @@
+#include "headrace/actors/job/job_core.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+// Coordinated reads: epochs are proposed to the readers, and agreed on once all have answered.
+
+void job_core::note_rounds(const repetition& r, consumer_id who, const round_progress& what) {
+  auto& known = connected_[r.state.repetition()];
+  known.round = std::max(known.round, what.round);
+  if (what.answers == r.state.rounds().epoch().number + 1)
+    known.reaches[who] = what.reach;
+}
+
+void job_core::look_at_rounds(repetition& r) {
+  if (about_.num_consumers == 0)
+    return;
+  auto& known = connected_[r.state.repetition()];
+  for (;;) {
+    const auto epoch = r.state.rounds().epoch().number;
+    const auto decided = r.state.next_for_rounds(known.reaches);
+    if (decided.facts.empty())
+      return;
+    carry_out(r, decided);
+    if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
+      known.reaches.clear();
+      say(log_level::info, "epoch of coordinated reads begins",
+          {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
+    }
+  }
+}
+
+uint64_t job_core::round_of(uint64_t repetition) const {
+  const auto at = connected_.find(repetition);
+  return at == connected_.end() ? 0 : at->second.round;
+}
+
+} // namespace headrace

@@ -1,0 +1,95 @@
+#include "headrace/actors/job/round_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+round_table::round_table(const round_view& known)
+  : consumers_(known.consumers), now_(known.now), proposed_(known.proposed) {
+  for (const auto& x : known.seats) seats_[x.index] = x;
+}
+
+void round_table::apply(const agreed& what) {
+  now_ = what.next;
+  proposed_ = 0;
+}
+
+void round_table::take_seat(consumer_id who, uint32_t index) {
+  seats_[index] = {who, index, now_.number + 1};
+}
+
+bool round_table::has_participants() const {
+  return std::ranges::any_of(seats_, [&](const auto& x) { return x.second.begins <= now_.number; });
+}
+
+std::optional<consumer_id> round_table::who_has(uint32_t index) const {
+  const auto at = seats_.find(index);
+  return at == seats_.end() ? std::nullopt : std::optional{at->second.who};
+}
+
+status round_table::may_take(uint32_t index, bool rejoins, const std::string& job) const {
+  if (index >= consumers_)
+    return invalid_argument(fmt::format("consumer_index is {}; the rounds of job '{}' are shared "
+                                        "by {} consumers, so that it must be 0 to {}",
+                                        index, job, consumers_, consumers_ - 1));
+  if (rejoins)
+    return {};
+  if (seats_.contains(index))
+    return failed_precondition(
+      fmt::format("another consumer reads job '{}' with consumer_index {}; each of the {} "
+                  "consumers needs an index "
+                  "of its own, and one that comes in the place of a lost one says so with `rejoin`",
+                  job, index, consumers_));
+  if (has_participants())
+    return failed_precondition(fmt::format(
+      "the first rounds of job '{}' are over, and consumer {} was not there: a consumer that goes "
+      "on in "
+      "the place of a lost one says so with `rejoin`; to begin anew give another job_name",
+      job, index));
+  return {};
+}
+
+round_table::step round_table::next(const tasks& there,
+                                    const std::map<consumer_id, uint64_t>& reaches) const {
+  if (seats_.size() < consumers_ || there.running.empty())
+    return wait{};
+  if (now_.number != 0 && !has_participants()) {
+    if (std::ranges::any_of(there.running, [&](auto id) { return now_.find(id).has_value(); }))
+      return renew{};
+    if (there.more_to_come)
+      return wait{};
+    return agreed{now_.followed_by(now_.first_round, there.running)};
+  }
+  if (now_.number == 0)
+    return there.more_to_come ? step{wait{}} : agreed{now_.followed_by(0, there.running)};
+  if (proposed_ > now_.number) {
+    uint64_t first = now_.first_round;
+    for (const auto& [index, seat] : seats_) {
+      if (seat.begins > now_.number)
+        continue;
+      const auto reach = reaches.find(seat.who);
+      if (reach == reaches.end())
+        return wait{};
+      first = std::max(first, reach->second);
+    }
+    return agreed{now_.followed_by(first, there.running)};
+  }
+  const auto running = [&](const auto& x) {
+    return std::ranges::find(there.running, x.task) != there.running.end();
+  };
+  const bool gone = !std::ranges::all_of(now_.tasks, running);
+  const bool fresh = there.running.size() > now_.tasks.size() && !there.more_to_come;
+  const bool come =
+    std::ranges::any_of(seats_, [&](const auto& x) { return x.second.begins > now_.number; });
+  return gone || fresh || come ? step{proposed{now_.number + 1}} : wait{};
+}
+
+round_view round_table::view() const {
+  round_view out{.consumers = consumers_, .now = now_, .proposed = proposed_};
+  for (const auto& [index, seat] : seats_) out.seats.push_back(seat);
+  return out;
+}
+
+} // namespace headrace

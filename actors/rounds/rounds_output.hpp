@@ -1,0 +1,100 @@
+#pragma once
+
+#include "headrace/actors/stream/dealer.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace headrace {
+
+/// Deals a task's output to the consumers of coordinated reads: in groups of `consumers`
+/// consecutive elements, of which consumer i gets the i-th. The element of a stream with the number
+/// g is of group g.
+///
+/// Elements go ahead as far as they were granted; which of them may be handed out is said apart, by
+/// how far all consumers have received them. An element is kept until the elements of its group are
+/// handed out by all, so that one that comes in the place of a lost consumer can be given it.
+class rounds_output final : public dealer {
+public:
+  explicit rounds_output(uint32_t consumers) : lanes_(consumers) {}
+
+  void produced(block rows) override;
+  void exhausted() override {}
+  status may_end() const override;
+  /// Not ok: there is no such consumer, or it wants elements that are not kept any more.
+  status opened(consumer_id who, const stream_open& how) override;
+  void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
+             bool waiting) override;
+  void recalled(consumer_id, uint64_t, uint64_t) override {}
+  void handed_out(consumer_id who, uint64_t elements) override;
+  void received(consumer_id who, uint64_t elements) override;
+  void in_epoch(consumer_id who, uint64_t epoch) override;
+  void leaving() override {}
+  void cut(consumer_id who) override;
+  void leave(consumer_id who) override;
+
+  std::vector<action> deal_at(time_point now, bool dry) override;
+  bool could_recall() const override { return false; }
+  std::vector<send_end> remaining_ends() override;
+  bool finished() const override { return false; }
+  bool delivered() const override { return false; }
+  std::map<consumer_id, reader_marks> held() const override;
+  uint64_t handed_out_below() const override { return floor() * lanes_.size(); }
+  const reached_splits& given() const override { return given_; }
+  size_t pending_bytes() const override;
+  /// Bytes of all rows that are kept.
+  size_t kept_bytes() const noexcept;
+
+private:
+  /// Consecutive elements of one consumer.
+  struct piece {
+    uint64_t first = 0;
+    block rows;
+    uint64_t end() const noexcept { return first + rows.rows; }
+  };
+  /// Of one message that was sent.
+  struct in_flight {
+    uint64_t end = 0;
+    size_t bytes = 0;
+  };
+  struct lane {
+    std::optional<consumer_id> who;
+    bool connected = false;
+    bool ended = false;
+    uint64_t made = 0;
+    uint64_t sent = 0;
+    uint64_t received = 0;
+    uint64_t handed_out = 0;
+    uint64_t granted = 0;
+    uint64_t window_bytes = 0;
+    uint64_t epoch = 0;
+    uint64_t told_epoch = 0, told_groups = 0; ///< of what all have received
+    std::deque<piece> rows;                   ///< in order, without gaps, up to `made`
+    std::deque<in_flight> flights;
+    size_t held_bytes = 0; ///< of `flights`
+
+    bool has_room() const noexcept {
+      return connected && !ended && sent < made && sent < granted
+             && (held_bytes < window_bytes || flights.empty());
+    }
+    void forget_flights();
+  };
+
+  lane* of(consumer_id who);
+  void add(lane& to, block rows);
+  /// The first group that somebody has not handed out.
+  uint64_t floor() const noexcept;
+  void forget();
+  bool serve(lane& to, std::vector<action>& out);
+  void say_what_arrived(std::vector<action>& out);
+
+  std::vector<lane> lanes_;
+  std::map<consumer_id, uint32_t> index_of_;
+  uint64_t produced_ = 0; ///< rows
+  reached_splits given_;  ///< nothing: it is not kept of which splits rows were given
+};
+
+} // namespace headrace

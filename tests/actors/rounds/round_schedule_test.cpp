@@ -1,0 +1,351 @@
+#include "tests/actors/world/world.hpp"
+#include "tests/support/test_seed.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What one trainer was given: in a world of coordinated reads, an element for each round.
+struct round_reading {
+  std::string name;
+  uint32_t index = 0;
+  bool gone = false; ///< it died, or was given up
+  std::vector<uint64_t> rounds;
+  std::vector<int64_t> elements;
+};
+
+/// Which rule of coordinated reads the readings break; empty: none. In the order in which they
+/// came: of one who is gone only the rounds count before those of who came in its place.
+std::string broken_rule(const std::vector<round_reading>& all, uint32_t consumers) {
+  struct shared_round {
+    int64_t group = -1; ///< of which task, and which of its output
+    std::map<uint32_t, std::string> by;
+  };
+  std::map<uint64_t, shared_round> rounds;
+  std::map<int64_t, std::string> given;
+  for (const auto& x : all) {
+    auto counts = UINT64_MAX;
+    if (x.gone)
+      for (const auto* y = &x + 1; y != all.data() + all.size(); ++y)
+        if (y->index == x.index && !y->rounds.empty())
+          counts = std::min(counts, y->rounds.front());
+    for (size_t i = 0; i < x.rounds.size(); ++i) {
+      const auto round = x.rounds[i];
+      if (i != 0 && round != x.rounds[i - 1] + 1)
+        return fmt::format("{} was given round {} after {}", x.name, round, x.rounds[i - 1]);
+      if (round >= counts)
+        break;
+      // What one that is gone did last, the others need not have done.
+      const bool last = x.gone && counts == UINT64_MAX;
+      const auto n = static_cast<int64_t>(consumers);
+      const auto element = x.elements[i];
+      const auto number = element & 0xffffffff;
+      if (number % n != x.index)
+        return fmt::format("{}, consumer {}, was given element {} of a task in round {}", x.name,
+                           x.index, number, round);
+      if (last)
+        continue;
+      if (const auto [at, fresh] = given.try_emplace(element, x.name); !fresh)
+        return fmt::format("element {} was given to {} and to {}", element, at->second, x.name);
+      auto& r = rounds[round];
+      const auto group = element - number + number / n;
+      if (r.group >= 0 && r.group != group)
+        return fmt::format("in round {} {} was given an element of another group than {}", round,
+                           x.name, r.by.begin()->second);
+      r.group = group;
+      if (const auto [at, fresh] = r.by.try_emplace(x.index, x.name); !fresh)
+        return fmt::format("round {} of consumer {} was given to {} and to {}", round, x.index,
+                           at->second, x.name);
+    }
+  }
+  return {};
+}
+
+TEST(RoundRules, AreBrokenByWhatTheyForbid) {
+  const std::vector<round_reading> good{{"a", 0, false, {0, 1, 2}, {0, 4, 2}},
+                                        {"b", 1, false, {0, 1, 2}, {1, 5, 3}}};
+  EXPECT_EQ(broken_rule(good, 2), "");
+  const auto with = [&](auto change) {
+    auto out = good;
+    change(out);
+    return broken_rule(out, 2);
+  };
+  EXPECT_NE(with([](auto& x) { x[1].elements[1] = 7; }), "");
+  EXPECT_NE(with([](auto& x) { x[1].elements[1] = (int64_t{1} << 32) + 5; }), "");
+  EXPECT_NE(with([](auto& x) { x[1].rounds[2] = 3; }), "");
+  EXPECT_NE(with([](auto& x) { std::swap(x[0].elements, x[1].elements); }), "");
+  EXPECT_NE(with([](auto& x) {
+              x[0].elements[2] = x[0].elements[0];
+              x[1].elements[2] = x[1].elements[0];
+            }),
+            "");
+  EXPECT_NE(with([](auto& x) { x.push_back(x[1]); }), "");
+}
+
+/// Workers and trainers that read in rounds, and what befalls them.
+class round_world {
+public:
+  explicit round_world(uint64_t seed) : seed_(seed), draw_(seed * 0x9e3779b97f4a7c15 + 9) {
+    world::options about;
+    about.seed = seed;
+    about.policy = sharding_policy::off;
+    about.data = {uint64_t{1} << 30, 1};
+    about.job_name = "rounds";
+    about.num_consumers = static_cast<uint32_t>(draw_.between(1, 4));
+    about.net.longest_delay = draw_.one_in(3) ? 50ms : 2ms;
+    about.slowest_write = draw_.one_in(3) ? 0ms : 10ms;
+    about.jobs.client_timeout = draw_.one_in(2) ? 8s : 20s;
+    last_round_ = draw_.between(200, 1500);
+    faults_ = draw_.between(1, 8);
+    world_.emplace(about);
+  }
+
+  void run() {
+    auto& w = *world_;
+    const auto n = w.about.num_consumers;
+    for (auto i = draw_.between(1, 4); i > 0; --i) add_worker();
+    for (uint32_t i = 0; i < n; ++i)
+      w.time.after(draw_.between(1ms, 2s), [this, i] { come(i, false); });
+    for (auto i = faults_; i > 0; --i) w.time.after(draw_.between(10ms, 10s), [this] { befall(); });
+    const auto until = w.time.now() + 20min;
+    while (w.time.now() < until && !over() && w.time.step()) {
+    }
+  }
+
+  std::string fault() {
+    std::vector<round_reading> all;
+    auto& w = *world_;
+    for (const auto& t : w.trainers) {
+      const auto& h = t.history();
+      all.push_back({t.name(), t.what().reads.index, h.killed || (h.ended && !h.ended->ok()),
+                     h.rounds, h.handed_out});
+      if (!t.over())
+        return fmt::format("{} still waits after {} rounds", t.name(), h.rounds.size());
+      if (h.ended && h.ended->ok())
+        return t.name() + " came to an end of what has none";
+      if (h.ended && replaced_.contains(t.id()))
+        continue;
+      if (h.ended && !may_fail_)
+        return fmt::format("{} failed: {}", t.name(), to_string(*h.ended));
+    }
+    return broken_rule(all, w.about.num_consumers);
+  }
+  uint64_t events() const { return world_->time.events(); }
+  uint64_t rounds() const {
+    uint64_t out = 0;
+    for (const auto& t : world_->trainers) out += t.history().rounds.size();
+    return out;
+  }
+  std::string story() const {
+    std::string out;
+    for (const auto& x : story_) out += "  " + x + "\n";
+    for (const auto& t : world_->trainers) {
+      const auto& h = t.history();
+      out += fmt::format("  {} ({}): {} rounds from {}{}\n", t.name(), t.what().reads.index,
+                         h.rounds.size(), h.rounds.empty() ? 0 : h.rounds.front(),
+                         h.ended    ? ", " + to_string(*h.ended)
+                         : h.killed ? ", killed"
+                                    : "");
+    }
+    return out;
+  }
+  const std::optional<world>& the_world() const { return world_; }
+
+private:
+  void say(std::string what) {
+    story_.push_back(fmt::format(
+      "{:8.3f} s  {}",
+      std::chrono::duration<double>(world_->time.now().time_since_epoch()).count() - 3600, what));
+  }
+  bool over() const {
+    const auto& all = world_->trainers;
+    return came_ >= world_->about.num_consumers && coming_ == 0
+           && std::ranges::all_of(all, [](const auto& t) { return t.over(); });
+  }
+  worker_process& add_worker() {
+    return world_->add_worker({.per_block = draw_.between(100us, draw_.one_in(3) ? 20ms : 2ms),
+                               .most_rows = draw_.between(1, 64),
+                               .drain = 1s});
+  }
+  void come(uint32_t index, bool rejoins) {
+    ++came_;
+    trainer_process::options what{
+      .reads = {.dataset_id = "d",
+                .job_name = "rounds",
+                .parameters = {.mode = sharding_policy::off,
+                               .num_consumers = world_->about.num_consumers},
+                .index = index,
+                .rejoins = rejoins,
+                .consumer_timeout = 2min,
+                .spec = element_spec{tensor_spec{dtype::int64, shape{}}},
+                .worker_timeout = 60s,
+                .stall_timeout = 5min,
+                .stream_bytes = draw_.one_in(2) ? size_t{64} : size_t{512},
+                .consumer_bytes = 4096},
+      .pause = draw_.between(3ms, draw_.one_in(3) ? 60ms : 20ms),
+      .burst = draw_.between(1, 4),
+      .leaves_at = last_round_};
+    auto& t = world_->add_trainer(what);
+    say(fmt::format("{} {} as consumer {}", t.name(), rejoins ? "rejoins" : "comes", index));
+  }
+  void befall() {
+    auto& w = *world_;
+    const auto back = draw_.between(1ms, draw_.one_in(2) ? 2s : 12s);
+    switch (draw_.below(9)) {
+    case 0: {
+      say(add_worker().name() + " joins");
+      break;
+    }
+    case 1: {
+      auto& who = w.workers[draw_.below(w.workers.size())];
+      if (!who.alive())
+        return;
+      say(who.name() + " dies");
+      who.kill();
+      w.net.changed(who);
+      w.time.after(back, [this, &who] {
+        if (!who.alive()) {
+          say(who.name() + " is started again");
+          who.start();
+        }
+      });
+      break;
+    }
+    case 2: {
+      auto& who = w.workers[draw_.below(w.workers.size())];
+      if (!who.alive() || who.leaving())
+        return;
+      say(who.name() + " leaves");
+      who.leave();
+      w.time.after(back, [this] { say(add_worker().name() + " comes in its place"); });
+      break;
+    }
+    case 3:
+    case 4: {
+      if (w.trainers.empty())
+        return;
+      auto& who = w.trainers[draw_.below(w.trainers.size())];
+      if (!who.alive() || who.over())
+        return;
+      say(who.name() + " dies");
+      // The others may come to their last round without it, and it then waits in vain.
+      may_fail_ = true;
+      who.kill();
+      w.net.changed(who);
+      ++coming_;
+      w.time.after(back, [this, index = who.what().reads.index] {
+        --coming_;
+        come(index, true);
+      });
+      break;
+    }
+    case 5: {
+      auto& worker = w.workers[draw_.below(w.workers.size())];
+      if (w.trainers.empty())
+        return;
+      auto& trainer = w.trainers[draw_.below(w.trainers.size())];
+      say(fmt::format("{} and {} are cut off from each other for {} ms", worker.name(),
+                      trainer.name(), back / 1ms));
+      w.net.cut(plane::data, trainer, worker);
+      w.time.after(back,
+                   [this, &worker, &trainer] { world_->net.heal(plane::data, trainer, worker); });
+      break;
+    }
+    case 6: {
+      if (!w.dispatcher.alive())
+        return;
+      say("the dispatcher dies");
+      w.dispatcher.kill();
+      w.net.changed(w.dispatcher);
+      w.time.after(back, [this] {
+        if (!world_->dispatcher.alive()) {
+          say("the dispatcher is started again");
+          world_->dispatcher.start_again();
+        }
+      });
+      break;
+    }
+    case 7: {
+      virtual_process* who = nullptr;
+      if (draw_.one_in(2) && !w.trainers.empty())
+        who = &w.trainers[draw_.below(w.trainers.size())];
+      else
+        who = &w.workers[draw_.below(w.workers.size())];
+      if (!who->alive() || who->stopped())
+        return;
+      say(fmt::format("{} is stopped for {} ms", who->name(), back / 1ms));
+      // One that was stopped for longer than its lease is given up, and the others wait.
+      may_fail_ |= back > 3s;
+      who->stop();
+      w.net.changed(*who);
+      w.time.after(back, [this, who, life = who->life()] {
+        if (who->life() == life && who->alive()) {
+          who->go_on();
+          world_->net.changed(*who);
+        }
+      });
+      break;
+    }
+    default: {
+      auto& who = w.workers[draw_.below(w.workers.size())];
+      if (who.alive() && !who.stopped()) {
+        say("a task of " + who.name() + " crashes");
+        who.crash_a_task();
+      }
+    }
+    }
+  }
+
+  uint64_t seed_;
+  simulation draw_;
+  std::optional<world> world_;
+  uint64_t last_round_ = 0;
+  uint64_t faults_ = 0;
+  uint64_t came_ = 0;
+  uint64_t coming_ = 0;
+  bool may_fail_ = false;
+  std::set<consumer_id> replaced_;
+  std::vector<std::string> story_;
+};
+
+/// HEADRACE_ROUND_SEED: one world, with its story. HEADRACE_ROUND_WORLDS: so many.
+TEST(RoundSchedule, GivesAllConsumersOneGroupInEachRound) {
+  const auto* one = std::getenv("HEADRACE_ROUND_SEED");
+  const auto* most = std::getenv("HEADRACE_ROUND_WORLDS");
+  const auto base = one != nullptr                                 ? std::strtoull(one, nullptr, 0)
+                    : std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed()
+                                                                   : 1;
+  const auto worlds = one != nullptr ? 1 : most != nullptr ? std::strtoull(most, nullptr, 0) : 60;
+  uint64_t events = 0, rounds = 0, wrong = 0;
+  for (uint64_t seed = base; seed < base + worlds; ++seed) {
+    round_world x{seed};
+    x.run();
+    events += x.events();
+    rounds += x.rounds();
+    if (const auto what = x.fault(); !what.empty() && ++wrong < 4)
+      ADD_FAILURE() << what << "\n"
+                    << x.story() << "again: HEADRACE_ROUND_SEED=" << seed
+                    << " build/tests/actors_test '--gtest_filter=RoundSchedule.*'";
+    if (one != nullptr)
+      std::printf("%s", x.story().c_str());
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(rounds, worlds * 50) << "the worlds were too quiet to show anything";
+  std::printf("%llu events, %llu elements in %llu worlds\n",
+              static_cast<unsigned long long>(events), static_cast<unsigned long long>(rounds),
+              static_cast<unsigned long long>(worlds));
+}
+
+} // namespace
+} // namespace headrace::test
