@@ -66,6 +66,16 @@ job_status read(schema::JobStatus::Reader in) {
                  std::string{in.getGuarantee()},
                  in.getRepeatedSplits()};
   for (auto task : in.getTasks()) out.tasks.push_back(read(task));
+  if (in.hasRounds()) {
+    const auto from = in.getRounds();
+    auto& to = out.rounds.emplace();
+    to.consumers = from.getConsumers();
+    for (auto i : from.getMissing()) to.missing.push_back(i);
+    to.epoch = from.getEpoch();
+    to.first_round = from.getFirstRound();
+    for (auto id : from.getTasks()) to.tasks.push_back(id);
+    to.round = from.getRound();
+  }
   return out;
 }
 

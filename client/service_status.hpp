@@ -44,6 +44,16 @@ struct task_status {
   std::optional<window_status> window = {}; ///< of a job with a cross-trainer cache
 };
 
+/// Of a job with coordinated reads: how far its rounds are.
+struct rounds_status {
+  uint32_t consumers = 0;        ///< that share each round
+  std::vector<uint32_t> missing; ///< the indices of those that are not there
+  uint64_t epoch = 0;            ///< 0: no round has begun
+  uint64_t first_round = 0;      ///< of that epoch
+  std::vector<uint64_t> tasks;   ///< whose rounds these are, in turn
+  uint64_t round = 0;            ///< that the foremost consumer takes next, as it last said
+};
+
 struct job_status {
   uint64_t job = 0;
   std::string name; ///< empty: anonymous
@@ -63,6 +73,7 @@ struct job_status {
   std::string guarantee;
   /// Of `reread_splits`: rows of them may have been handed out before.
   uint64_t repeated_splits = 0;
+  std::optional<rounds_status> rounds = {};
 };
 
 struct worker_status {

@@ -88,6 +88,23 @@ struct TaskStatus {
   # Absent: the job has no cross-trainer cache.
 }
 
+struct RoundsStatus {
+  # Of a job with coordinated reads.
+
+  consumers @0 :UInt32;
+  # That share each round.
+  missing @1 :List(UInt32);
+  # The indices of those that are not there.
+  epoch @2 :UInt64;
+  # Zero: no round has begun.
+  firstRound @3 :UInt64;
+  # Of that epoch.
+  tasks @4 :List(UInt64);
+  # Whose rounds these are, in turn.
+  round @5 :UInt64;
+  # That the foremost consumer takes next, as it last said.
+}
+
 struct JobStatus {
   jobId @0 :UInt64;
   name @1 :Text;
@@ -113,6 +130,8 @@ struct JobStatus {
   guarantee @13 :Text;
   repeatedSplits @14 :UInt64;
   # Of those that were read again: rows of them may have been handed out before.
+  rounds @15 :RoundsStatus;
+  # Absent: the job has no coordinated reads.
 }
 
 struct ServiceStatus {

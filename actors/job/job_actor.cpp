@@ -109,7 +109,9 @@ caf::result<envelope> job_state::receive(const envelope& in) {
 
 envelope job_state::report(const envelope& in) const {
   return make_dispatcher_answer(in->getRequestId(), [&](schema::DispatcherMessage::Builder b) {
-    write_job_status(b.initStatus().initJobs(1)[0], core_.about(), core_.record());
+    const auto& all = core_.record().repetitions();
+    write_job_status(b.initStatus().initJobs(1)[0], core_.about(), core_.record(),
+                     all.empty() ? 0 : core_.round_of(all.rbegin()->first));
   });
 }
 

@@ -1,11 +1,32 @@
 #include "headrace/actors/job/job_status.hpp"
 
 #include <string>
+#include <vector>
 
 namespace headrace {
 
+namespace {
+
+void write_rounds(schema::RoundsStatus::Builder out, const round_table& what, uint64_t round) {
+  const auto& epoch = what.epoch();
+  out.setConsumers(what.consumers());
+  std::vector<uint32_t> missing;
+  for (uint32_t i = 0; i < what.consumers(); ++i)
+    if (!what.who_has(i))
+      missing.push_back(i);
+  auto indices = out.initMissing(static_cast<unsigned>(missing.size()));
+  for (unsigned i = 0; i < indices.size(); ++i) indices.set(i, missing[i]);
+  out.setEpoch(epoch.number);
+  out.setFirstRound(epoch.first_round);
+  auto tasks = out.initTasks(static_cast<unsigned>(epoch.tasks.size()));
+  for (unsigned i = 0; i < tasks.size(); ++i) tasks.set(i, epoch.tasks[i].task.value);
+  out.setRound(round);
+}
+
+} // namespace
+
 void write_job_status(schema::JobStatus::Builder out, const job_description& about,
-                      const job_record& record) {
+                      const job_record& record, uint64_t round) {
   out.setJobId(about.id.value);
   out.setName(about.name);
   out.setDatasetId(about.dataset_id);
@@ -37,6 +58,8 @@ void write_job_status(schema::JobStatus::Builder out, const job_description& abo
     one.setIgnored(task.made.ignored);
     one.setState(std::string{to_string(task.state)});
   }
+  if (about.num_consumers != 0)
+    write_rounds(out.initRounds(), newest.rounds(), round);
 }
 
 } // namespace headrace

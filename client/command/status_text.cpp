@@ -99,6 +99,24 @@ std::string window_text(const window_status& x) {
   return out;
 }
 
+std::string rounds_text(const rounds_status& x) {
+  auto out = fmt::format("  rounds: {} consumers", x.consumers);
+  if (!x.missing.empty())
+    out += fmt::format(", missing {}", fmt::join(x.missing, ", "));
+  if (x.epoch == 0)
+    return out + ", none has begun\n";
+  return out
+         + fmt::format(", at round {}, of {} tasks since round {} (epoch {})\n", x.round,
+                       x.tasks.size(), x.first_round, x.epoch);
+}
+
+nlohmann::json rounds_json(const rounds_status& x) {
+  auto tasks = nlohmann::json::array();
+  for (auto id : x.tasks) tasks.push_back(to_hex(id));
+  return {{"consumers", x.consumers},     {"missing", x.missing}, {"epoch", x.epoch},
+          {"first_round", x.first_round}, {"round", x.round},     {"tasks", std::move(tasks)}};
+}
+
 } // namespace
 
 std::string status_text(const service_status& x) {
@@ -136,6 +154,8 @@ std::string status_text(const service_status& x) {
                        job.processing_mode, job.repetition, job.consumers, shown(job.dataset));
     if (!job.failure.empty())
       out += fmt::format("  failed: {}\n", shown(job.failure));
+    if (job.rounds)
+      out += rounds_text(*job.rounds);
     if (job.lost_tasks != 0)
       out += fmt::format("  lost: {} tasks, with rows of up to {} splits\n", job.lost_tasks,
                          job.lost_splits);
@@ -207,6 +227,8 @@ std::string status_json(const service_status& x) {
                     {"guarantee", job.guarantee},
                     {"repeated_splits", job.repeated_splits},
                     {"tasks", std::move(tasks)}});
+    if (job.rounds)
+      jobs.back()["rounds"] = rounds_json(*job.rounds);
   }
   auto tree = nlohmann::json::array();
   for (const auto& one : x.tree) tree.push_back(tree_json(one));

@@ -174,6 +174,7 @@ nb::object value_of(const job_status& x);
 nb::object value_of(const task_status& x);
 nb::object value_of(const window_trainer& x);
 nb::object value_of(const window_status& x);
+nb::object value_of(const rounds_status& x);
 nb::object value_of(const supervised& x);
 template <class T>
 nb::object value_of(const std::vector<T>& all) {
@@ -234,6 +235,16 @@ nb::object value_of(const task_status& x) {
   return out;
 }
 
+nb::object value_of(const rounds_status& x) {
+  using r = rounds_status;
+  auto out = dict_of(x, "consumers", &r::consumers, "missing", &r::missing, "epoch", &r::epoch,
+                     "first_round", &r::first_round, "round", &r::round);
+  nb::list tasks;
+  for (auto id : x.tasks) tasks.append(to_hex(id));
+  out["tasks"] = tasks;
+  return out;
+}
+
 nb::object value_of(const job_status& x) {
   using j = job_status;
   auto out =
@@ -242,6 +253,7 @@ nb::object value_of(const job_status& x) {
             &j::failure, "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits",
             &j::lost_splits, "reread_splits", &j::reread_splits, "lost_elements", &j::lost_elements,
             "guarantee", &j::guarantee, "repeated_splits", &j::repeated_splits);
+  out["rounds"] = x.rounds ? value_of(*x.rounds) : nb::none();
   out["job"] = to_hex(x.job);
   return out;
 }
