@@ -180,8 +180,8 @@ struct Rounds {
   epoch @1 :RoundEpoch;
   # The newest that was agreed on.
   proposed @2 :UInt64;
-  # Not zero: this epoch is to come. Each reader that takes part in the present one says with its heartbeat how far it may go,
-  # and goes no further before that is announced.
+  # Not zero: this epoch is to come. Each reader that takes part in the present one says with its heartbeat which round is its
+  # next, and waits with that until the epoch is announced.
   seats @3 :List(RoundSeat);
 }
 
@@ -348,9 +348,7 @@ struct RoundProgress {
   round @0 :UInt64;
   # That the trainer is given next.
   answers @1 :UInt64;
-  # Not zero: the proposed epoch to which `reach` is the answer.
-  reach @2 :UInt64;
-  # The reader goes no further than to this round, which is not part of that.
+  # Not zero: the proposed epoch for which the reader waits with that round.
 }
 
 struct LeaveIteration {

@@ -261,7 +261,7 @@ private:
   status unreachable_;
   uint64_t skipped_ = 0; ///< elements that this trainer was too slow for
   uint64_t warn_of_skips_at_ = 1;
-  std::optional<round_progress> reach_;        ///< the answer to a proposed epoch
+  uint64_t waits_for_epoch_ = 0;               ///< not zero: that was proposed
   std::optional<time_point> incomplete_since_; ///< not as many consumers as rounds are shared by
 };
 

@@ -182,10 +182,8 @@ void consumer_core::say_alive(time_point now) {
   const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
   out.what.waits = others_hold && waiting_since_
                    && now - std::max(rows_came_at_, *waiting_since_) >= timing_.heartbeat;
-  if (in_rounds()) {
-    out.what.rounds = reach_.value_or(round_progress{});
-    out.what.rounds->round = out_->rounds().round;
-  }
+  if (in_rounds())
+    out.what.rounds = round_progress{out_->rounds().round, waits_for_epoch_};
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)

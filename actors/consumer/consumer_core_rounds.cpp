@@ -48,13 +48,15 @@ void consumer_core::apply_rounds(const round_view& rounds, time_point now) {
   const auto known = out_->rounds().epoch;
   if (rounds.now.number > known && rounds.now.number >= seat->begins) {
     out_->begin_epoch(rounds.now);
-    reach_.reset();
+    waits_for_epoch_ = 0;
     for (auto& [id, s] : streams_)
       if (s.open && !s.ended)
         grant(id, s, out_->of(id), out_->waiting());
   }
-  if (rounds.proposed > rounds.now.number && seat->begins <= rounds.now.number && !reach_) {
-    reach_ = round_progress{.answers = rounds.proposed, .reach = out_->freeze_rounds()};
+  if (rounds.proposed > rounds.now.number && seat->begins <= rounds.now.number
+      && waits_for_epoch_ != rounds.proposed) {
+    waits_for_epoch_ = rounds.proposed;
+    out_->freeze_rounds();
     say_alive(now);
   }
 }

@@ -105,8 +105,8 @@ private:
     std::optional<time_point> announce_at; ///< what changed since then
     std::vector<waiting> leases;
     time_point idle_since{};
-    /// Of coordinated reads: what readers answered to the epoch that is proposed.
-    std::map<consumer_id, uint64_t> reaches;
+    /// Of coordinated reads: the rounds with which readers wait for the epoch that is proposed.
+    std::map<consumer_id, uint64_t> places;
     uint64_t round = 0; ///< the furthest that a reader was heard to be at
   };
 
@@ -143,7 +143,7 @@ private:
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
   /// A reader can be reached, and is sent the whole view.
-  void now_reaches(const repetition& r, consumer_id who);
+  void now_places(const repetition& r, consumer_id who);
   /// Sends what changed since the last time to those who know that. Where many tasks change at
   /// once, as when they start, once for many of them.
   void announce(const repetition& r);

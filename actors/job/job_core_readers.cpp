@@ -91,7 +91,7 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     r, r.state.consumer_joined(wanted.consumer, takers(), wanted.node, wanted.place, wanted.index));
   heard_of(wanted.repetition, wanted.consumer);
   leave_unread(r);
-  now_reaches(r, wanted.consumer);
+  now_places(r, wanted.consumer);
   answer(request, view_of(r));
   return finish();
 }
@@ -108,7 +108,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
   // After a restart it is not known how to reach it, nor what it has missed.
   if (!connected_[who.repetition].readers.contains(who.consumer)) {
     const auto& r = record_.repetitions().at(who.repetition);
-    now_reaches(r, who.consumer);
+    now_places(r, who.consumer);
     todo_.push_back(job_command::announce{{who.consumer}, view_of(r)});
   }
   auto& r = record_.repetitions().at(who.repetition);
@@ -185,7 +185,7 @@ void job_core::remove(repetition& r, consumer_id who) {
   const auto number = r.state.repetition();
   auto& seen = connected_[number];
   seen.readers.erase(who);
-  seen.reaches.erase(who);
+  seen.places.erase(who);
   readers_heard_.release({number, who});
   prompt_.release({number, who});
   todo_.push_back(job_command::drop_reader{{who, about_.id, number}});
@@ -268,7 +268,7 @@ iteration_view job_core::view_of(const repetition& r) const {
   return out;
 }
 
-void job_core::now_reaches(const repetition& r, consumer_id who) {
+void job_core::now_places(const repetition& r, consumer_id who) {
   auto& known = connected_[r.state.repetition()];
   // What is announced next goes out from what this one is sent now.
   if (!known.announced || known.announced->version != r.state.version())

@@ -10,7 +10,7 @@ void job_core::note_rounds(const repetition& r, consumer_id who, const round_pro
   auto& known = connected_[r.state.repetition()];
   known.round = std::max(known.round, what.round);
   if (what.answers == r.state.rounds().epoch().number + 1)
-    known.reaches[who] = what.reach;
+    known.places[who] = what.round;
 }
 
 void job_core::look_at_rounds(repetition& r) {
@@ -19,12 +19,12 @@ void job_core::look_at_rounds(repetition& r) {
   auto& known = connected_[r.state.repetition()];
   for (;;) {
     const auto epoch = r.state.rounds().epoch().number;
-    const auto decided = r.state.next_for_rounds(known.reaches);
+    const auto decided = r.state.next_for_rounds(known.places);
     if (decided.facts.empty())
       return;
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
-      known.reaches.clear();
+      known.places.clear();
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }

@@ -52,7 +52,7 @@ status round_table::may_take(uint32_t index, bool rejoins, const std::string& jo
 }
 
 round_table::step round_table::next(const tasks& there,
-                                    const std::map<consumer_id, uint64_t>& reaches) const {
+                                    const std::map<consumer_id, uint64_t>& places) const {
   if (seats_.size() < consumers_ || there.running.empty())
     return wait{};
   if (now_.number != 0 && !has_participants()) {
@@ -69,10 +69,10 @@ round_table::step round_table::next(const tasks& there,
     for (const auto& [index, seat] : seats_) {
       if (seat.begins > now_.number)
         continue;
-      const auto reach = reaches.find(seat.who);
-      if (reach == reaches.end())
+      const auto place = places.find(seat.who);
+      if (place == places.end())
         return wait{};
-      first = std::max(first, reach->second);
+      first = std::max(first, place->second);
     }
     return agreed{now_.followed_by(first, there.running)};
   }

@@ -15,10 +15,9 @@ namespace headrace {
 /// were agreed on. Pure: facts change it, and the same facts make the same table.
 ///
 /// Another epoch comes when a task is gone or new, or a consumer comes in the place of one that is
-/// gone. It is proposed first; each consumer that reads answers how far it may go, which is as far
-/// as it knows that all have received their elements, and goes no further. The furthest of these
-/// rounds is where the epoch begins: no consumer has passed it, and all have the elements of the
-/// rounds before it.
+/// gone. It is proposed first; each consumer that reads answers which round is its next, and waits
+/// with that. The furthest of these rounds is where the epoch begins: no consumer has passed it, and
+/// all have the elements of the rounds before it, as a round is handed out only then.
 class round_table {
 public:
   // -- facts ----------------------------------------------------------------------
@@ -60,8 +59,8 @@ public:
   /// None of the consumers that know the tasks' outputs is left: tasks are to be begun anew.
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
-  /// `reaches`: what consumers have answered to the proposed epoch.
-  step next(const tasks& there, const std::map<consumer_id, uint64_t>& reaches) const;
+  /// `places`: the rounds with which consumers wait for the proposed epoch.
+  step next(const tasks& there, const std::map<consumer_id, uint64_t>& places) const;
 
   // -- state ----------------------------------------------------------------------
 

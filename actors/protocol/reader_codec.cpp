@@ -93,7 +93,6 @@ void write_heartbeat(schema::ConsumerHeartbeat::Builder out, const reader_heartb
     auto rounds = out.initRounds();
     rounds.setRound(what.rounds->round);
     rounds.setAnswers(what.rounds->answers);
-    rounds.setReach(what.rounds->reach);
   }
 }
 reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
@@ -101,7 +100,7 @@ reader_heartbeat read_heartbeat(schema::ConsumerHeartbeat::Reader in) {
                        read_marks(in.getMarks()), in.getWaits()};
   if (in.hasRounds()) {
     const auto x = in.getRounds();
-    out.rounds = round_progress{x.getRound(), x.getAnswers(), x.getReach()};
+    out.rounds = round_progress{x.getRound(), x.getAnswers()};
   }
   return out;
 }

@@ -37,10 +37,6 @@ struct round_epoch {
     const auto member = static_cast<size_t>(passed % tasks.size());
     return {member, tasks[member].first_group + passed / tasks.size()};
   }
-  /// The round that such a group is. @pre group >= tasks[member].first_group
-  uint64_t round_of(size_t member, uint64_t group) const noexcept {
-    return first_round + (group - tasks[member].first_group) * tasks.size() + member;
-  }
   /// Where the task is among `tasks`.
   std::optional<size_t> find(task_id task) const noexcept {
     for (size_t i = 0; i < tasks.size(); ++i)
@@ -77,8 +73,8 @@ struct round_seat {
 struct round_view {
   uint32_t consumers = 0; ///< in each round; 0: the job has none
   round_epoch now;        ///< the newest epoch that was agreed on
-  /// Not zero: this epoch is to come. Each reader that takes part in `now` says through which round
-  /// it may go, and goes no further before the epoch is announced.
+  /// Not zero: this epoch is to come. Each reader that takes part in `now` says which round is its
+  /// next, and waits with that until the epoch is announced.
   uint64_t proposed = 0;
   std::vector<round_seat> seats = {}; ///< that are taken, by index
 
@@ -94,8 +90,7 @@ struct round_view {
 /// How far a reader of rounds is, as it says to its job.
 struct round_progress {
   uint64_t round = 0;   ///< that its trainer is given next
-  uint64_t answers = 0; ///< not zero: the proposed epoch to which `reach` is the answer
-  uint64_t reach = 0;   ///< it goes no further than to this round, which is not part of that
+  uint64_t answers = 0; ///< not zero: the proposed epoch for which it waits with that round
   friend bool operator==(const round_progress&, const round_progress&) = default;
 };
 

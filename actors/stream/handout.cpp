@@ -181,9 +181,13 @@ void handout::received_by_all(task_id task, uint64_t epoch, uint64_t groups) {
   tell_if_ready(lock);
 }
 
-uint64_t handout::freeze_rounds() {
+void handout::freeze_rounds() {
   std::lock_guard lock{mutex_};
-  return rounds_->freeze();
+  if (current_from_) {
+    put_current_back();
+    settle_current();
+  }
+  rounds_->freeze();
 }
 
 void handout::begin_at(task_id from, uint64_t elements) {

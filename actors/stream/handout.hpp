@@ -65,7 +65,7 @@ public:
   /// As round_order has them. @pre take_in_rounds
   void begin_epoch(round_epoch next);
   void received_by_all(task_id task, uint64_t epoch, uint64_t groups);
-  uint64_t freeze_rounds();
+  void freeze_rounds();
   /// The task's stream begins behind so many of its elements. @pre nothing of it came
   void begin_at(task_id from, uint64_t elements);
   struct round_marks {

@@ -12,36 +12,20 @@ void round_order::begin(round_epoch next) {
     round_ = next.first_round;
   common_.clear();
   for (const auto& x : next.tasks) common_[x.task] = x.first_group;
-  frozen_.reset();
+  frozen_ = false;
   epochs_.push_back(std::move(next));
   taken(0);
 }
 
 void round_order::received_by_all(task_id task, uint64_t epoch, uint64_t groups) {
   const auto at = common_.find(task);
-  if (frozen_ || epoch != this->epoch() || at == common_.end())
+  if (epoch != this->epoch() || at == common_.end())
     return;
   at->second = std::max(at->second, groups);
 }
 
-uint64_t round_order::reach() const {
-  const auto& now = epochs_.back();
-  auto out = UINT64_MAX;
-  for (size_t i = 0; i < now.tasks.size(); ++i)
-    out = std::min(out, now.round_of(i, common_.at(now.tasks[i].task)));
-  return out;
-}
-
-uint64_t round_order::freeze() {
-  if (epochs_.empty())
-    return 0;
-  if (!frozen_)
-    frozen_ = reach();
-  return *frozen_;
-}
-
 std::optional<round_order::turn> round_order::next() const {
-  if (epochs_.empty())
+  if (epochs_.empty() || frozen_)
     return {};
   const auto& now = epochs_.front();
   const auto at = now.of(round_);

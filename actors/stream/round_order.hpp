@@ -20,9 +20,8 @@ public:
   void begin(round_epoch next);
   /// All consumers that are in that epoch have received so many groups of the task.
   void received_by_all(task_id task, uint64_t epoch, uint64_t groups);
-  /// Goes no further than it may now, until the next epoch begins. Returns the first round that is
-  /// not part of that.
-  uint64_t freeze();
+  /// Hands out nothing until the next epoch begins.
+  void freeze() { frozen_ = true; }
 
   /// Whose rows are next, and how many in a row at most; nullopt: none may be handed out yet.
   struct turn {
@@ -41,12 +40,10 @@ public:
   bool serves(task_id task) const;
 
 private:
-  uint64_t reach() const;
-
   std::deque<round_epoch> epochs_;     ///< that of `round_`, and later ones
   std::map<task_id, uint64_t> common_; ///< groups that all have received, in the newest epoch
   uint64_t round_ = 0;
-  std::optional<uint64_t> frozen_; ///< at this round
+  bool frozen_ = false;
 };
 
 } // namespace headrace

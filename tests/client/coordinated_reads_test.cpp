@@ -99,15 +99,9 @@ TEST_F(CoordinatedReads, GoOnAtTheNextRoundWhereAConsumerComesInThePlaceOfAnothe
               HasSubstr("another consumer reads job 'train' with consumer_index 1"));
   b.reset();
   b.emplace(over(numbers(), {.consumer_index = 1, .num_consumers = 2, .rejoin = true}).iterate());
-  const auto first = take(*b, 1);
-  ASSERT_EQ(first.size(), 1u);
-  EXPECT_GE(first.front(), 21);
-  // The other one is given the rounds before that, and then goes on with it.
-  const auto round = static_cast<size_t>(first.front() / 2);
-  EXPECT_EQ(take(a, round + 1 - 10).back(), first.front() - 1);
-  for (auto x = first.front() + 2; x < first.front() + 1'000; x += 2) {
-    ASSERT_EQ(take(*b, 1), std::vector{x});
-    ASSERT_EQ(take(a, 1), std::vector{x - 1});
+  for (int64_t round = 10; round < 1'000; ++round) {
+    ASSERT_EQ(take(*b, 1), std::vector{2 * round + 1});
+    ASSERT_EQ(take(a, 1), std::vector{2 * round});
   }
 }
 

@@ -1,8 +1,10 @@
 #include "reading.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -135,11 +137,32 @@ reading::shared::~shared() {
   open.all.erase(this);
 }
 
-reading::reading(const dataset& what) : reading(what, what.next_iteration()) {}
+namespace {
+
+/// It reads from a service in rounds, of which none begins before all consumers have come.
+bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& seen) {
+  if (!seen.insert(what.get()).second)
+    return false;
+  return (what->op == dataset_op::distribute && what->service.rounds)
+         || std::ranges::any_of(what->inputs,
+                                [&](const auto& x) { return reads_in_rounds(x, seen); });
+}
+
+} // namespace
+
+reading::reading(const dataset& what) : reading(what, what.next_iteration()) { join_rounds(); }
 
 reading::reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition)
   : reading(what,
-            what.next_iteration({.seed = seed, .repetition = repetition, .find_function = {}})) {}
+            what.next_iteration({.seed = seed, .repetition = repetition, .find_function = {}})) {
+  join_rounds();
+}
+
+void reading::join_rounds() {
+  // One thread may drive several consumers in turn: the first one waits for the others.
+  if (std::set<const dataset_node*> seen; reads_in_rounds(what_.node(), seen))
+    run_interruptibly([s = shared_] { s->open(); });
+}
 
 reading::reading(dataset what, iterate_options options)
   : what_(std::move(what)), shared_(shared::make()), writer_(what_.spec()) {

@@ -51,6 +51,8 @@ private:
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
+  /// Opens it now where it is part of coordinated reads.
+  void join_rounds();
   bool await_service(const status*& failed);
   /// What should be known of a pass that lacks elements, as RuntimeWarning; throws where the
   /// program makes errors of warnings.

@@ -1,0 +1,39 @@
+/// One of several trainers of a cross-trainer cache, for the rows `cache_...` of the benchmark: reads
+/// elements that cost about 2 ms each, and prints how many it got in a second.
+///
+///   cache_trainer SERVICE JOB NUMBER OF
+
+#include "benchmarks/drain.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace hr = headrace;
+
+int main(int argc, char** argv) {
+  if (argc != 5)
+    return std::fprintf(stderr, "cache_trainer SERVICE JOB NUMBER OF\n"), 2;
+  constexpr int64_t elements = 1'000;
+  try {
+    // A finite dataset begins when all trainers have come.
+    const hr::trainer_cache cache{
+      .trainer_id = argv[3],
+      .terms = {.wait = std::chrono::minutes{1},
+                .expected_trainers = static_cast<uint32_t>(std::atoi(argv[4]))}};
+    auto it = hr::dataset::range(elements)
+                .map([](hr::expr x) {
+                  return hr::reduce_sum(
+                    hr::exp(hr::fill({200'000}, hr::cast<float>(x) * 1e-3f)));
+                })
+                .apply(hr::distribute{
+                  {.service = argv[1], .job_name = argv[2], .cross_trainer_cache = cache}})
+                .iterate();
+    it.next().value();
+    const auto took = hr::bench::seconds_of([&] {
+      for (int64_t i = 1; i < elements; ++i) it.next().value();
+    });
+    std::printf("elements a second %.1f\n", static_cast<double>(elements - 1) / took);
+  } catch (const hr::error& x) {
+    return std::fprintf(stderr, "cache_trainer: %s\n", x.what()), 1;
+  }
+}

@@ -1,0 +1,177 @@
+#include "benchmarks/cases.hpp"
+#include "benchmarks/drain.hpp"
+
+#include <headrace/runtime/process/child_process.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace::bench {
+
+namespace {
+
+constexpr auto off = sharding_policy::off;
+constexpr size_t replicas = 2;
+constexpr int64_t batch_size = 16;
+constexpr int64_t steps = 150;
+/// What a step takes for each token of the longest batch.
+constexpr auto token_time = std::chrono::microseconds{40};
+const std::vector<int64_t> boundaries{8, 12, 16, 20, 26, 32, 40, 50, 64, 90};
+
+std::string fresh_job(const char* of) {
+  static int runs = 0;
+  return std::string{of} + " " + std::to_string(++runs);
+}
+
+enum class way { padded, bucketed, coordinated };
+
+/// Token ids of real sentences, without end.
+dataset sentences() {
+  std::vector<std::string> files;
+  for (int i = 0; i < 8; ++i)
+    files.push_back(std::string{HEADRACE_DATA_DIR} + "/sentences/sentences-0000"
+                    + std::to_string(i) + "-of-00008.tfrecord");
+  return dataset::from_tensor_slices(constant(files))
+    .interleave([](expr file) { return dataset::tfrecord(file); }, {.cycle_length = 8})
+    .shuffle(2'000)
+    .repeat()
+    .map([](expr record) {
+      return io::parse_example(record, {io::var_len_feature("tokens", dtype::int64)})["tokens"];
+    });
+}
+
+dataset batches(way how) {
+  auto out = sentences();
+  if (how == way::padded)
+    return out.padded_batch(batch_size);
+  out = out.bucket_by_sequence_length(
+    [](expr tokens) { return gather(shape_of(tokens), constant(int64_t{0})); },
+    {.boundaries = boundaries,
+     .batch_sizes = std::vector<int64_t>(boundaries.size() + 1, batch_size)});
+  if (how == way::bucketed)
+    return out;
+  return out.group_by_window(
+    [](expr batch) {
+      const auto length = gather(shape_of(batch), constant(int64_t{1}));
+      auto bucket = constant(int64_t{0});
+      for (auto x : boundaries) bucket = bucket + cast<int64_t>(length >= x);
+      return bucket;
+    },
+    [](expr, const dataset& group) { return group; }, static_cast<int64_t>(replicas));
+}
+
+dataset_iterator replica(const service& from, const dataset& what, const std::string& job, way how,
+                         uint32_t index) {
+  distribute_options options{.service = from.target(), .job_name = job};
+  if (how == way::coordinated)
+    options.coordinated_reads = coordinated_reads{.consumer_index = index,
+                                                  .num_consumers = replicas};
+  else
+    options.max_outstanding_requests = 8; // else one may take what the other needs
+  return what.apply(distribute{std::move(options)}).iterate();
+}
+
+/// Calls `read(index, iterator)` in a thread for each replica.
+template <class F>
+double seconds_of_replicas(const service& from, const dataset& what, way how, F&& read) {
+  const auto job = fresh_job("rounds");
+  std::vector<dataset_iterator> all;
+  for (uint32_t i = 0; i < replicas; ++i) all.push_back(replica(from, what, job, how, i));
+  // What it takes to begin is not of interest here.
+  std::barrier<> begun{replicas};
+  std::atomic<double> out = 0;
+  std::vector<std::jthread> threads;
+  for (uint32_t i = 0; i < replicas; ++i)
+    threads.emplace_back([&, i] {
+      all[i].next().value();
+      begun.arrive_and_wait();
+      const auto took = seconds_of([&] { read(i, all[i]); });
+      if (i == 0)
+        out = took;
+    });
+  threads.clear();
+  return out;
+}
+
+/// Rounds of scalars that each replica takes as fast as it can.
+double rounds(const service& from) {
+  constexpr int64_t count = 200'000;
+  return static_cast<double>(count)
+         / seconds_of_replicas(from, dataset::counter(), way::coordinated, [](auto, auto& it) {
+             for (int64_t i = 0; i < count; ++i) it.next().value();
+           });
+}
+
+/// Rounds of scalars where no replica begins one before all are through with the last.
+double rounds_in_step(const service& from) {
+  constexpr int64_t count = 20'000;
+  std::barrier<> step{replicas};
+  return static_cast<double>(count)
+         / seconds_of_replicas(from, dataset::counter(), way::coordinated, [&](auto, auto& it) {
+             for (int64_t i = 0; i < count; ++i) {
+               it.next().value();
+               step.arrive_and_wait();
+             }
+           });
+}
+
+/// Steps a second, each of which takes as long as its longest batch.
+double steps_a_second(const service& from, way how) {
+  std::vector<int64_t> lengths(replicas);
+  const auto work = [&]() noexcept {
+    std::this_thread::sleep_for(token_time * *std::ranges::max_element(lengths));
+  };
+  std::barrier<decltype(work)> step{replicas, work};
+  return static_cast<double>(steps)
+         / seconds_of_replicas(from, batches(how), how, [&](uint32_t index, auto& it) {
+             for (int64_t i = 0; i < steps; ++i) {
+               lengths[index] = (*it.next().value())[0].shape()[1];
+               step.arrive_and_wait();
+             }
+           });
+}
+
+/// Elements a second that each of so many trainer processes gets of one pipeline, in which an
+/// element costs about 2 ms.
+double rate_of_trainers(const service& from, const std::string& trainer, size_t count) {
+  const auto job = fresh_job("cache");
+  std::vector<child_process> all;
+  for (size_t i = 0; i < count; ++i)
+    all.push_back(
+      child_process::start(
+        {.argv = {trainer, from.target(), job, std::to_string(i), std::to_string(count)}})
+        .value());
+  double slowest = 0;
+  for (auto& one : all) {
+    const auto line = one.read_until("elements a second ", std::chrono::minutes{2}).value();
+    const auto x = std::stod(line.substr(line.rfind(' ') + 1));
+    slowest = slowest == 0 ? x : std::min(slowest, x);
+  }
+  return slowest;
+}
+
+} // namespace
+
+void add_sharing_cases(std::vector<bench_case>& to, services& with) {
+  to.push_back({"rounds_alone", "rounds/s", "10,000", [&with] { return rounds(with.two()); },
+                fixed(10'000)});
+  to.push_back({"rounds_in_step", "rounds/s", "10,000",
+                [&with] { return rounds_in_step(with.two()); }, fixed(10'000)});
+  for (const auto& [name, than] : {std::pair{"steps_than_bucketed", way::bucketed},
+                                   std::pair{"steps_than_padded", way::padded}})
+    to.push_back({name, "steps/s", than == way::bucketed ? "bucketed alone" : "padded alone",
+                  [&with] { return steps_a_second(with.two(), way::coordinated); },
+                  [&with, than] { return steps_a_second(with.two(), than); }});
+  for (const size_t count : {2u, 4u, 8u})
+    to.push_back({"cache_" + std::to_string(count), "el/s each", "one trainer",
+                  [&with, count] {
+                    return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, count);
+                  },
+                  [&with] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, 1); }, 3});
+}
+
+} // namespace headrace::bench
