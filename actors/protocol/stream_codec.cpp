@@ -70,7 +70,8 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                                       .elements = grant.getElements(),
                                       .bytes = grant.getBytes(),
                                       .waiting = grant.getWaiting(),
-                                      .received = grant.getReceived()}};
+                                      .received = grant.getReceived(),
+                                      .claimed = grant.getClaimed()}};
   }
   case StreamMessage::RECALLED:
     return from_consumer{
@@ -92,8 +93,10 @@ result<from_task> read_from_task(const link_message& in,
   switch (what->which()) {
   case StreamMessage::BLOCK: {
     HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
-    return from_task{
-      stream_block{what->getBlock().getFirst(), std::move(rows), what->getBlock().getSkipped()}};
+    return from_task{stream_block{.first = what->getBlock().getFirst(),
+                                  .rows = std::move(rows),
+                                  .skipped = what->getBlock().getSkipped(),
+                                  .claimed = what->getBlock().getClaimed()}};
   }
   case StreamMessage::OPENED: return from_task{stream_opened{}};
   case StreamMessage::RECALL:
@@ -104,6 +107,7 @@ result<from_task> read_from_task(const link_message& in,
   }
   case StreamMessage::FAILED: return from_task{stream_failed{read_failure(what->getFailed())}};
   case StreamMessage::LEAVING: return from_task{stream_leaving{}};
+  case StreamMessage::CLAIMED: return from_task{stream_claimed{what->getClaimed().getElements()}};
   default: return unknown_arm("task", what->which());
   }
 }
@@ -132,6 +136,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setBytes(x.bytes);
                    out.setWaiting(x.waiting);
                    out.setReceived(x.received);
+                   out.setClaimed(x.claimed);
                  },
                  [&](const stream_recalled& x) {
                    auto out = b.initRecalled();
@@ -161,6 +166,7 @@ link_message write_block(uint32_t channel, const stream_block& what, bool packed
     auto out = b.initBlock();
     out.setFirst(what.first);
     out.setSkipped(what.skipped);
+    out.setClaimed(what.claimed);
     if (written)
       out.setBlock(*written->about);
     else
@@ -188,6 +194,7 @@ link_message write_message(uint32_t channel, const from_task& what) {
                  },
                  [&](const stream_failed& x) { write_failure(b.initFailed(), x.why); },
                  [&](const stream_leaving&) { b.setLeaving(); },
+                 [&](const stream_claimed& x) { b.initClaimed().setElements(x.elements); },
                },
                what);
   });

@@ -42,6 +42,8 @@ struct stream_grant {
   uint64_t bytes = 0;      ///< and no more bytes than this not handed out; one element always
   bool waiting = false;    ///< the trainer is blocked: no stream has anything for it
   uint64_t received = 0;   ///< said for each block once the task leaves; else it may be zero
+  /// The trainer may take up to this element soon. Of a stream whose blocks say `claimed`.
+  uint64_t claimed = 0;
 };
 
 /// The answer to a recall: elements up to `mark` stay with the consumer, the others come back.
@@ -64,6 +66,15 @@ struct stream_block {
   /// What others are sent of the same rows, as it was written; null: nobody is. Not part of the
   /// message.
   std::shared_ptr<block_forms> forms = {};
+  /// Not zero: the trainer may be handed out up to this element, and no others before they are
+  /// claimed and that is confirmed.
+  uint64_t claimed = 0;
+};
+
+/// The answer to a claim, where no block brings it: the trainer may be handed out up to this
+/// element. When its consumer is gone without a word, these go to nobody else.
+struct stream_claimed {
+  uint64_t elements = 0;
 };
 
 /// Give back what your trainer has not been given, but for `keep` elements.
@@ -92,6 +103,6 @@ struct stream_opened {};
 struct stream_leaving {};
 
 using from_task = std::variant<stream_opened, stream_block, stream_recall, stream_end,
-                               stream_failed, stream_leaving>;
+                               stream_failed, stream_leaving, stream_claimed>;
 
 } // namespace headrace

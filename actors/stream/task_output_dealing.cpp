@@ -59,7 +59,10 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   to.reached = record.end();
   to.retained_bytes += record.bytes;
   to.waiting = false; // until it says so again
-  out.push_back(send_block{who, record.first, *std::move(content), 0, record.rows.forms()});
+  extend_claim(to);
+  to.confirmed = to.claimed;
+  out.push_back(
+    send_block{who, record.first, *std::move(content), 0, record.rows.forms(), to.claimed});
   to.retained.push_back(std::move(record));
   to.resend_from = to.sent;
   last_served_ = who;
@@ -81,7 +84,8 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
       put_back(to, begin);
       break;
     }
-    out.push_back(send_block{who, begin, *std::move(content), 0, rest.forms()});
+    to.confirmed = to.claimed;
+    out.push_back(send_block{who, begin, *std::move(content), 0, rest.forms(), to.claimed});
   }
   to.resend_from = to.sent;
 }
@@ -106,11 +110,21 @@ std::vector<task_output::action> task_output::deal(bool dry) {
         served |= serve(who, s, std::min(quantum, room), out);
     }
   }
+  confirm_claims(out);
   if (pending_.empty() && shared_ && (exhausted_ || dry))
     recall_for_the_starved(out);
   if (pending_.empty() && exhausted_)
     declare_end(out);
   return out;
+}
+
+void task_output::confirm_claims(std::vector<action>& out) {
+  for (auto& [who, s] : streams_)
+    if (s.connected && s.confirmed < s.claimed) {
+      s.confirmed = s.claimed;
+      s.waiting = false; // it has something to take
+      out.push_back(send_claimed{who, s.claimed});
+    }
 }
 
 std::vector<consumer_id> task_output::in_turn() const {
