@@ -10,7 +10,8 @@ namespace headrace {
 
 namespace {
 
-/// With several consumers none gets more than this in one turn, so that none waits for long.
+/// With several consumers none gets more than this in one turn, so that none waits for long; but
+/// one whose trainer keeps up with more gets that.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 
@@ -96,8 +97,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   const auto part = even_part();
   serve_the_starved(part, out);
   // In turn, beginning after the one that was served last.
-  const auto quantum =
-    streams_.size() > 1 && !whole_ ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
+  const bool in_parts = streams_.size() > 1 && !whole_;
   for (bool served = true; served && !pending_.empty();) {
     served = false;
     for (auto who : in_turn()) {
@@ -106,6 +106,9 @@ std::vector<task_output::action> task_output::deal(bool dry) {
         continue;
       const auto held = s.sent - s.handed_out;
       const auto room = std::max(held, part) - held;
+      const auto quantum =
+        in_parts ? std::max(shared_quantum_rows, s.granted - std::min(s.granted, s.handed_out))
+                 : std::numeric_limits<uint64_t>::max();
       if (room != 0)
         served |= serve(who, s, std::min(quantum, room), out);
     }

@@ -281,6 +281,19 @@ TEST(TaskOutput, KnowsBelowWhichRowAllWereHandedOut) {
   EXPECT_EQ(out.handed_out_below(), 10u);
 }
 
+TEST(TaskOutput, GivesWhoseTrainerKeepsUpWithMoreItsWindowAtATimeBesideOthers) {
+  task_output out{true};
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.grant(a, 0, 4000, much, false);
+  out.grant(b, 0, 16, much, false);
+  out.produced(numbers(0, 5000));
+  const auto sent = only<send_block>(out.deal());
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(values(sent, a), run(0, 4000));
+  EXPECT_EQ(values(sent, b), run(4000, 4016));
+}
+
 /// `a` was sent all of `sent` elements, `b` waits; only what is claimed is handed out.
 task_output with_claims(uint64_t sent) {
   task_output out{true, false, true};
