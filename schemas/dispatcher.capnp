@@ -209,7 +209,7 @@ struct IterationLosses {
   reread @2 :UInt64;
   # Splits that lost tasks had, or readers that are gone held: others have read them.
   elements @3 :UInt64;
-  # Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
+  # That were with a trainer when it was gone without a word, and that no other is given; at most so many.
   repeated @4 :UInt64;
   # Of the splits that were read again: those of which rows may have been handed out before.
 }
@@ -397,6 +397,8 @@ struct LeaseSplits {
   # With `given`: of the TaskReaders that the task follows. Readers that it does not name hand out nothing more.
   done @12 :List(SplitsDone);
   # Beside the question: what the task and its readers are done with. Only of a job that reads splits again.
+  lostElements @13 :UInt64;
+  # With `given`: so many elements are given to nobody, as readers that are gone without a word may have handed them out.
 }
 
 struct SplitsDone {

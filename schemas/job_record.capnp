@@ -250,6 +250,8 @@ struct TaskGave {
   version @1 :UInt64;
   # Of the TaskReaders that it follows.
   receipt @2 :Dispatcher.SplitReceipt;
+  lostElements @3 :UInt64;
+  # So far: given to nobody, as readers that are gone may have handed them out.
 }
 
 struct TaskDone {
@@ -297,6 +299,8 @@ struct LeaseState {
     # Not zero: the task has to say what readers got that were gone at this version of TaskReaders.
     forgotten @7 :UInt64;
     # Splits of leases that there was no room to remember, though the job reads splits again.
+    lostElements @8 :UInt64;
+    # As the task said with TaskGave.
   }
 
   struct Lease {

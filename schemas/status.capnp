@@ -126,7 +126,7 @@ struct JobStatus {
   rereadSplits @11 :UInt64;
   # Of tasks that were lost, or that trainers held that are gone, that other tasks were given.
   lostElements @12 :UInt64;
-  # Of workers that were gone by then, that a trainer held when it was gone, too; at most so many.
+  # That were with a trainer when it was gone without a word, and that no other is given; at most so many.
   guarantee @13 :Text;
   repeatedSplits @14 :UInt64;
   # Of those that were read again: rows of them may have been handed out before.

@@ -44,7 +44,9 @@ struct Grant {
   received @4 :UInt64;
   # Elements of this stream that the consumer has got. Said for each block once the task is `leaving`, and in coordinated
   # reads; else it may be zero.
-  epoch @5 :UInt64;
+  claimed @5 :UInt64;
+  # The trainer may take up to this element soon. Of a stream whose blocks say `claimed`.
+  epoch @6 :UInt64;
   # Of coordinated reads: the newest epoch that the consumer takes part in.
 }
 
@@ -68,6 +70,17 @@ struct StreamBlock {
   block @1 :Block.Block;
   skipped @2 :UInt64;
   # Elements that this trainer was too slow for, up to this block: they are not in the cache any more.
+  claimed @3 :UInt64;
+  # Not zero: the trainer may be handed out up to this element of the stream, and no others before they are claimed and
+  # that is confirmed. Zero: it may be handed out all that it is sent.
+}
+
+struct Claimed {
+  # The answer to a claim, where no block brings it.
+
+  elements @0 :UInt64;
+  # The trainer may be handed out up to this element of the stream: when its consumer is gone without a word, these go to
+  # nobody else.
 }
 
 struct StreamEnd {
@@ -106,6 +119,7 @@ struct StreamMessage {
     # The answer to `open`: the consumer reads here, and what it holds of this stream is its own.
     leaving @9 :Void;
     # Its worker ends: what the task has comes as fast as it is granted, and nothing after it.
-    receivedByAll @11 :ReceivedByAll;
+    claimed @11 :Claimed;
+    receivedByAll @12 :ReceivedByAll;
   }
 }

@@ -313,6 +313,7 @@ void consumer_core::end() {
     return;
   ended_ = true;
   // What is here is nobody else's.
+  for (const auto& [id, s] : streams_) out_->own(id);
   out_->trust_until(time_point::max());
   auto remark = describe(losses_, options_.parameters.mode);
   // One that joins late passes over what is over. The first that asks may have reused a name.

@@ -4,6 +4,7 @@
 #include "headrace/actors/consumer/consumer_options.hpp"
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/actors/protocol/stream_messages.hpp"
+#include "headrace/actors/stream/claim_ahead.hpp"
 #include "headrace/actors/stream/handout.hpp"
 #include "headrace/actors/stream/reached_splits.hpp"
 #include "headrace/actors/stream/stream_credit.hpp"
@@ -111,6 +112,7 @@ private:
     /// Of coordinated reads: it is not known yet with which element it begins.
     bool unplaced = false;
     stream_credit credit;
+    claim_ahead claims;
     reached_splits received; ///< that its rows come from
     uint64_t skipped = 0;    ///< as the task last said
     duration pause{};        ///< before the next attempt to connect
@@ -156,6 +158,8 @@ private:
   void accept(task_id id, stream& s, stream_block in);
   /// So many elements of the task's output this trainer was too slow for.
   void note_skips(stream& s, uint64_t skipped);
+  /// More of the stream may be handed out.
+  void confirmed(task_id id, stream& s, uint64_t elements);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
   void on_failed(task_id id, stream& s, const status& why, time_point now);
   /// What arrived cannot be read, and would be no better if it were sent again: the trainer reads

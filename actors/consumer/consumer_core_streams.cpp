@@ -19,6 +19,10 @@ stream_credit::progress progress_of(const handout::marks& m, bool waiting, bool 
   return {m.handed_out, m.received, m.bytes, m.taken_bytes, waiting, ended};
 }
 
+claim_ahead::progress claims_of(const handout::marks& m) {
+  return {m.handed_out, m.received, m.confirmed, m.held_up};
+}
+
 template <class... F>
 struct overloaded : F... {
   using F::operator()...;
@@ -119,6 +123,7 @@ void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bo
                                       .bytes = window.bytes,
                                       .waiting = waiting,
                                       .received = marks.received,
+                                      .claimed = s.claims.claim(marks.handed_out),
                                       .epoch = in_rounds() ? out_->rounds().epoch : 0}});
 }
 
@@ -150,6 +155,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                [&](const stream_end& x) {
                  s.ended = true;
                  s.outcome = x.outcome;
+                 fence(now);
                  refill(false);
                  share_credit();
                  conclude();
@@ -163,6 +169,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
                  s.leaving = true;
                  grant(task, s, out_->of(task), out_->waiting());
                },
+               [&](const stream_claimed& x) { confirmed(task, s, x.elements); },
              },
              *what);
   return done();
@@ -185,10 +192,20 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
             {{"trainer", options_.trainer}, {"skipped_so_far", skipped_}});
 }
 
+void consumer_core::confirmed(task_id id, stream& s, uint64_t elements) {
+  if (s.ended)
+    return;
+  s.claims.answered(claims_of(out_->of(id)));
+  out_->confirm(id, elements);
+  s.credit.task_forgot();
+  refill(false);
+}
+
 void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {
   const auto before = out_->of(id).received;
   const auto mark = out_->recall(id, what.keep);
   s.received.give_back(before - mark);
+  s.claims.gave_back(mark);
   then(consume::send{id, stream_recalled{what.id, mark}});
   s.credit.task_forgot();
   refill(true);
@@ -225,6 +242,8 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
       data_loss(fmt::format("it begins at element {}, but {} were received", in.first, received)));
   // Sent again though it had come: drop what we have.
   if (const auto known = received - in.first; known != 0) {
+    if (known >= rows.rows && in.claimed != 0)
+      confirmed(id, s, in.claimed);
     if (known >= rows.rows)
       return s.leaving ? grant(id, s, out_->of(id), out_->waiting()) : void();
     rows = rows.slice(known, rows.rows - known);
@@ -234,9 +253,10 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     s.received.add(rows);
   s.credit.make_room(rows.bytes() / std::max<size_t>(rows.rows, 1), options_.consumer_bytes);
   s.credit.task_forgot();
-  out_->add(id, std::move(rows));
-  if (s.leaving || in_rounds())
-    grant(id, s, out_->of(id), out_->waiting());
+  out_->add(id, std::move(rows), s.ended ? 0 : in.claimed);
+  if (const auto marks = out_->of(id);
+      s.leaving || in_rounds() || s.claims.update(claims_of(marks)))
+    grant(id, s, marks, out_->waiting());
 }
 
 void consumer_core::reject(task_id id, stream& s, const status& why) {
@@ -272,6 +292,10 @@ bool consumer_core::owns(const stream& s, time_point now) const {
 
 void consumer_core::fence(time_point now) {
   for (auto& [id, s] : streams_) {
+    // A lost task comes back under OFF, if its worker does, and goes on where it was.
+    const bool back = s.lost && options_.parameters.mode == sharding_policy::off;
+    if (s.ended && !back && !failed_)
+      out_->own(id);
     const bool hold = !owns(s, now);
     if (hold == s.held)
       continue;
@@ -289,6 +313,8 @@ void consumer_core::give_up_all(const status& why) {
     }
     if (!s.open)
       continue;
+    if (shared_ && s.ended) // its trainer may go on with what it has
+      then(consume::send{id, stream_grant{.handed_out = out_->of(id).received}});
     then(consume::send{id, stream_close{}});
     then(consume::close_stream{id});
     s.open = false;
@@ -364,7 +390,8 @@ void consumer_core::refill(bool always) {
     if (at == streams_.end() || !at->second.open)
       continue;
     auto& s = at->second;
-    const bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
+    bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
+    tells |= s.claims.update(claims_of(m));
     // The task asked for it in vain, and asks again when it hears more.
     if (tells || (m.spare && m.received != m.handed_out))
       grant(id, s, m, waiting);

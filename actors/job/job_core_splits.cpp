@@ -41,8 +41,8 @@ job_commands job_core::lease(request_token request, const splits_request& wanted
     commit({{r->state.repetition(), lease_history::fact{lease_history::done{id, done}}}});
   if (given) {
     if (r->leases.has(id))
-      commit({{r->state.repetition(),
-               lease_history::fact{lease_history::given{id, given->version, given->splits}}}});
+      commit({{r->state.repetition(), lease_history::fact{lease_history::given{
+                                        id, given->version, given->splits, given->lost}}}});
     answer(request, status{});
     return finish();
   }

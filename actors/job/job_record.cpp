@@ -152,7 +152,7 @@ iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
   // What a reader that is gone held is read again.
   if (guarantee_ == delivery_guarantee::at_most_once)
-    out.elements = r.held.lost();
+    out.elements += r.held.lost();
   // What one that left in order had given of its shard comes again.
   const bool anew = is_static(mode_);
   const auto gone = [&](const auto& entry) {

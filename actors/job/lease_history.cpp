@@ -1,6 +1,7 @@
 #include "headrace/actors/job/lease_history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace headrace {
 
@@ -219,9 +220,13 @@ void lease_history::on(const unheard& x) {
 
 void lease_history::on(const given& x) {
   const auto known = tasks_.find(x.task);
-  if (known == tasks_.end() || x.version < known->second.untold)
+  if (known == tasks_.end())
     return;
   auto& of = known->second;
+  const auto lost = std::max(of.lost_elements, x.lost);
+  losses_.elements += lost - std::exchange(of.lost_elements, lost);
+  if (x.version < of.untold)
+    return;
   of.untold = 0;
   mark(of, x.what);
   for (auto& one : of.all)

@@ -63,6 +63,8 @@ public:
     task_id task;
     uint64_t version = 0;
     split_receipt what;
+    /// Elements so far that nobody is given as readers which are gone may have handed them out.
+    uint64_t lost = 0;
     friend bool operator==(const given&, const given&) = default;
   };
   /// What became of the splits of a lost task is known, and it is forgotten.
@@ -159,8 +161,9 @@ private:
     /// Rows may be missing before the newest of all readers.
     bool out_of_order = false;
     uint64_t given_back = 0; ///< rows, by readers
-    uint64_t untold = 0;    ///< the task has to say what readers got that were gone at this version
-    uint64_t forgotten = 0; ///< splits that there was no room for, under at_least_once
+    uint64_t untold = 0; ///< the task has to say what readers got that were gone at this version
+    uint64_t lost_elements = 0; ///< with readers, as the task said
+    uint64_t forgotten = 0;     ///< splits that there was no room for, under at_least_once
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 

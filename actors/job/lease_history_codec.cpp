@@ -35,6 +35,7 @@ struct lease_fact_writer {
     to.setTaskId(x.task.value);
     to.setVersion(x.version);
     write_receipt(to.initReceipt(), x.what);
+    to.setLostElements(x.lost);
   }
   void operator()(const lease_history::settled& x) { write(out.initSettled(), x); }
   void operator()(const lease_history::done& x) {
@@ -78,8 +79,8 @@ result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in) {
   }
   case schema::JobFact::GIVEN: {
     const auto x = in.getGiven();
-    return fact{
-      lease_history::given{task_id{x.getTaskId()}, x.getVersion(), read_receipt(x.getReceipt())}};
+    return fact{lease_history::given{task_id{x.getTaskId()}, x.getVersion(),
+                                     read_receipt(x.getReceipt()), x.getLostElements()}};
   }
   case schema::JobFact::SETTLED: {
     const auto x = in.getSettled();
@@ -158,6 +159,7 @@ void state_codec<lease_history>::write_task(schema::LeaseState::TaskLeases::Buil
   out.setGivenBack(what.given_back);
   out.setUntold(what.untold);
   out.setForgotten(what.forgotten);
+  out.setLostElements(what.lost_elements);
 }
 
 result<lease_history> state_codec<lease_history>::read(schema::LeaseState::Reader in, history out) {
@@ -200,6 +202,7 @@ state_codec<lease_history>::read_task(schema::LeaseState::TaskLeases::Reader in)
   out.given_back = in.getGivenBack();
   out.untold = in.getUntold();
   out.forgotten = in.getForgotten();
+  out.lost_elements = in.getLostElements();
   return out;
 }
 

@@ -19,8 +19,8 @@ std::string describe(const iteration_losses& what, sharding_policy mode) {
   };
   const auto held = what.elements == 0
                       ? std::string{}
-                      : fmt::format("up to {} of workers that had gone before were with a trainer "
-                                    "that is gone",
+                      : fmt::format("up to {} were with a trainer that is gone, which may have "
+                                    "been given them",
                                     many(what.elements, "element"));
   if (what.tasks == 0 && what.repeated != 0)
     return fmt::format("elements of up to {} of this epoch may have come twice: workers were lost, "

@@ -16,8 +16,8 @@ struct iteration_losses {
   uint64_t splits = 0;
   /// Splits of lost tasks, or that readers which are gone held, that are for others.
   uint64_t reread = 0;
-  /// Elements of workers that were gone by then, that a trainer held when it was gone, too; at most
-  /// so many.
+  /// Elements that were with a trainer when it was gone without a word, and that no other is given:
+  /// it may have been handed them, or their worker had gone before; at most so many.
   uint64_t elements = 0;
   /// Of `reread`: splits of which rows may have been handed out before.
   uint64_t repeated = 0;

@@ -66,6 +66,8 @@ struct given_account {
   /// Of the TaskReaders that the task follows: readers that it does not name hand out nothing more.
   uint64_t version = 0;
   split_receipt splits;
+  /// Elements so far that nobody is given as readers which are gone may have handed them out.
+  uint64_t lost = 0;
   friend bool operator==(const given_account&, const given_account&) = default;
 };
 

@@ -93,6 +93,7 @@ void write_splits_request(schema::LeaseSplits::Builder out, const splits_request
   if (given) {
     write_receipt(out.initGiven(), given->splits);
     out.setReadersVersion(given->version);
+    out.setLostElements(given->lost);
   }
   if (!done.empty())
     write_done(out.initDone(static_cast<unsigned>(done.size())), done);
@@ -112,7 +113,7 @@ splits_request read_splits_request(schema::LeaseSplits::Reader in) {
   if (in.hasCloses())
     out.wish.closes = read_unread_splits(in.getCloses());
   if (in.hasGiven())
-    out.wish.given = {in.getReadersVersion(), read_receipt(in.getGiven())};
+    out.wish.given = {in.getReadersVersion(), read_receipt(in.getGiven()), in.getLostElements()};
   if (in.hasDone())
     out.wish.done = read_done(in.getDone());
   return out;

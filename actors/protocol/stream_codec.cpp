@@ -72,6 +72,7 @@ result<from_consumer> read_from_consumer(const link_message& in) {
                                       .bytes = grant.getBytes(),
                                       .waiting = grant.getWaiting(),
                                       .received = grant.getReceived(),
+                                      .claimed = grant.getClaimed(),
                                       .epoch = grant.getEpoch()}};
   }
   case StreamMessage::RECALLED:
@@ -94,8 +95,10 @@ result<from_task> read_from_task(const link_message& in,
   switch (what->which()) {
   case StreamMessage::BLOCK: {
     HEADRACE_ASSIGN(auto rows, decode_block(what->getBlock().getBlock(), in.payload, components));
-    return from_task{
-      stream_block{what->getBlock().getFirst(), std::move(rows), what->getBlock().getSkipped()}};
+    return from_task{stream_block{.first = what->getBlock().getFirst(),
+                                  .rows = std::move(rows),
+                                  .skipped = what->getBlock().getSkipped(),
+                                  .claimed = what->getBlock().getClaimed()}};
   }
   case StreamMessage::OPENED: return from_task{stream_opened{}};
   case StreamMessage::RECALL:
@@ -110,6 +113,7 @@ result<from_task> read_from_task(const link_message& in,
     const auto x = what->getReceivedByAll();
     return from_task{stream_received_by_all{x.getEpoch(), x.getElements()}};
   }
+  case StreamMessage::CLAIMED: return from_task{stream_claimed{what->getClaimed().getElements()}};
   default: return unknown_arm("task", what->which());
   }
 }
@@ -139,6 +143,7 @@ link_message write_message(uint32_t channel, const from_consumer& what) {
                    out.setBytes(x.bytes);
                    out.setWaiting(x.waiting);
                    out.setReceived(x.received);
+                   out.setClaimed(x.claimed);
                    out.setEpoch(x.epoch);
                  },
                  [&](const stream_recalled& x) {
@@ -169,6 +174,7 @@ link_message write_block(uint32_t channel, const stream_block& what, bool packed
     auto out = b.initBlock();
     out.setFirst(what.first);
     out.setSkipped(what.skipped);
+    out.setClaimed(what.claimed);
     if (written)
       out.setBlock(*written->about);
     else
@@ -201,6 +207,7 @@ link_message write_message(uint32_t channel, const from_task& what) {
                    out.setEpoch(x.epoch);
                    out.setElements(x.elements);
                  },
+                 [&](const stream_claimed& x) { b.initClaimed().setElements(x.elements); },
                },
                what);
   });

@@ -44,6 +44,8 @@ struct stream_grant {
   bool waiting = false;    ///< the trainer is blocked: no stream has anything for it
   /// Said for each block once the task leaves, and in coordinated reads; else it may be zero.
   uint64_t received = 0;
+  /// The trainer may take up to this element soon. Of a stream whose blocks say `claimed`.
+  uint64_t claimed = 0;
   uint64_t epoch = 0; ///< of coordinated reads: the newest that the consumer takes part in
 };
 
@@ -67,6 +69,15 @@ struct stream_block {
   /// What others are sent of the same rows, as it was written; null: nobody is. Not part of the
   /// message.
   std::shared_ptr<block_forms> forms = {};
+  /// Not zero: the trainer may be handed out up to this element, and no others before they are
+  /// claimed and that is confirmed.
+  uint64_t claimed = 0;
+};
+
+/// The answer to a claim, where no block brings it: the trainer may be handed out up to this
+/// element. When its consumer is gone without a word, these go to nobody else.
+struct stream_claimed {
+  uint64_t elements = 0;
 };
 
 /// Give back what your trainer has not been given, but for `keep` elements.
@@ -102,6 +113,7 @@ struct stream_received_by_all {
 };
 
 using from_task = std::variant<stream_opened, stream_block, stream_recall, stream_end,
-                               stream_failed, stream_leaving, stream_received_by_all>;
+                               stream_failed, stream_leaving, stream_claimed,
+                               stream_received_by_all>;
 
 } // namespace headrace

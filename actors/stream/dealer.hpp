@@ -26,6 +26,7 @@ public:
     block rows;
     uint64_t skipped = 0;                    ///< as stream_block
     std::shared_ptr<block_forms> forms = {}; ///< likewise
+    uint64_t claimed = 0;                    ///< likewise
   };
   struct send_recall {
     consumer_id to;
@@ -36,6 +37,11 @@ public:
     consumer_id to;
     uint64_t elements = 0; ///< of this stream
   };
+  /// The trainer may be handed out up to this element of the stream.
+  struct send_claimed {
+    consumer_id to;
+    uint64_t elements = 0;
+  };
   /// Of coordinated reads: so many groups have arrived with all consumers, each of which has said
   /// that it is in that epoch.
   struct send_received_by_all {
@@ -43,7 +49,8 @@ public:
     uint64_t epoch = 0;
     uint64_t groups = 0;
   };
-  using action = std::variant<send_block, send_recall, send_end, send_received_by_all>;
+  using action =
+    std::variant<send_block, send_recall, send_end, send_claimed, send_received_by_all>;
 
   dealer() = default;
   dealer(const dealer&) = delete;
@@ -71,6 +78,11 @@ public:
   virtual void handed_out(consumer_id who, uint64_t elements) = 0;
   /// So many elements of the stream have arrived.
   virtual void received(consumer_id who, uint64_t elements) = 0;
+  /// The trainer may take up to this element of the stream soon.
+  virtual void claims(consumer_id who, uint64_t elements) {
+    static_cast<void>(who);
+    static_cast<void>(elements);
+  }
   /// Of coordinated reads: the consumer takes part in that epoch.
   virtual void in_epoch(consumer_id who, uint64_t epoch) {
     static_cast<void>(who);
@@ -82,6 +94,8 @@ public:
   virtual void cut(consumer_id who) = 0;
   /// The consumer is gone: what it had not handed out goes to the others.
   virtual void leave(consumer_id who) = 0;
+  /// The same, but it did not say how far it is: what it claimed counts as handed out.
+  virtual void give_up(consumer_id who) { leave(who); }
 
   // -- what to do -------------------------------------------------------------------
 
@@ -107,6 +121,9 @@ public:
   virtual bool delivered() const = 0;
   /// Readers that have rows which they did not hand out.
   virtual std::map<consumer_id, reader_marks> held() const = 0;
+  /// Readers that were given up, and what they may have handed out beyond what they said: nobody
+  /// else is given that.
+  virtual std::map<consumer_id, reader_marks> lost() const { return {}; }
   /// All rows that were produced before this many were handed out.
   virtual uint64_t handed_out_below() const = 0;
   /// Of which splits rows were handed out, where that is remembered.

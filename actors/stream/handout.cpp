@@ -16,16 +16,51 @@ constexpr uint64_t position_of(uint64_t cut) {
 
 // -- the actor's side -----------------------------------------------------------
 
-void handout::add(task_id from, block rows) {
+void handout::add(task_id from, block rows, uint64_t claimed) {
   std::unique_lock lock{mutex_};
   auto& q = queues_[from];
   q.received += rows.rows;
   q.waiting_bytes += rows.bytes();
   q.blocks.push_back(std::move(rows));
-  changed_.notify_one();
-  const bool waited = waiting_;
+  if (claimed != 0)
+    extend(q, claimed);
+  tell_if_ready(lock);
+}
+
+void handout::extend(queue& q, uint64_t claimed) {
+  // A late word may be of elements that were given back since.
+  q.confirmed = std::max(q.confirmed.value_or(0), std::min(claimed, q.received));
+  q.parted = false;
+}
+
+void handout::confirm(task_id from, uint64_t claimed) {
+  std::unique_lock lock{mutex_};
+  extend(queues_[from], claimed);
+  tell_if_ready(lock);
+}
+
+void handout::own(task_id from) {
+  std::unique_lock lock{mutex_};
+  auto& q = queues_[from];
+  if (!std::exchange(q.confirmed, std::nullopt))
+    return;
+  tell_if_ready(lock);
+}
+
+void handout::tell_if_ready(std::unique_lock<std::mutex>& lock) {
+  const bool ready = something_ready();
+  if (ready)
+    changed_.notify_one();
+  const bool waited = waiting_ && ready;
   lock.unlock();
   tell_of_arrival(waited);
+}
+
+uint64_t handout::room(task_id from, const queue& q) const {
+  if (!q.confirmed)
+    return UINT64_MAX;
+  const auto before = q.before_current + (current_from_ == from ? limit_of(cut_.load()) : 0);
+  return *q.confirmed - std::min(*q.confirmed, before);
 }
 
 void handout::tell_of_arrival(bool waited) {
@@ -71,6 +106,8 @@ uint64_t handout::cut_back(task_id from, queue& q, uint64_t keep) {
     stay.push_back(std::move(part));
   }
   q.blocks = std::move(stay);
+  if (q.confirmed)
+    q.confirmed = std::min(*q.confirmed, q.received);
   return q.received;
 }
 
@@ -112,10 +149,7 @@ void handout::release(task_id from) {
   auto& q = queues_[from];
   if (!std::exchange(q.held, false) || q.blocks.empty())
     return;
-  changed_.notify_one();
-  const bool waited = waiting_;
-  lock.unlock();
-  tell_of_arrival(waited);
+  tell_if_ready(lock);
 }
 
 void handout::erase(task_id from) {
@@ -164,7 +198,11 @@ handout::marks handout::of(task_id from) {
   std::lock_guard lock{mutex_};
   auto& q = queues_[from];
   const auto current = current_from_ == from ? position_of(cut_.load()) : 0;
-  return {q.received, q.before_current + current, q.waiting_bytes, q.taken_bytes};
+  return {.received = q.received,
+          .handed_out = q.before_current + current,
+          .bytes = q.waiting_bytes,
+          .taken_bytes = q.taken_bytes,
+          .confirmed = confirmed_of(q)};
 }
 
 // -- coordinated reads ------------------------------------------------------------------
@@ -206,23 +244,14 @@ bool handout::serves_rounds(task_id task) {
   return rounds_->serves(task);
 }
 
-void handout::tell_if_ready(std::unique_lock<std::mutex>& lock) {
-  const bool ready = something_ready();
-  if (ready)
-    changed_.notify_one();
-  const bool waited = waiting_ && ready;
-  lock.unlock();
-  tell_of_arrival(waited);
-}
-
 bool handout::something_ready() const {
   if (rounds_) {
     const auto turn = rounds_->next();
     const auto at = turn ? queues_.find(turn->from) : queues_.end();
-    return !expired() && at != queues_.end() && at->second.ready();
+    return !expired() && at != queues_.end() && ready(at->first, at->second);
   }
-  return !expired() && std::any_of(queues_.begin(), queues_.end(), [](const auto& entry) {
-    return entry.second.ready();
+  return !expired() && std::any_of(queues_.begin(), queues_.end(), [this](const auto& entry) {
+    return ready(entry.first, entry.second);
   });
 }
 
@@ -247,8 +276,13 @@ std::map<task_id, handout::marks> handout::look(bool& waiting, uint64_t quiet) {
     const auto left = current_from_ == id && limit_of(cut) > current ? current_bytes_ : 0;
     const bool spare = q.kept_for_waiting && !waiting_;
     q.kept_for_waiting &= waiting_;
-    out[id] = {q.received, q.before_current + current, q.waiting_bytes + left, q.taken_bytes,
-               spare};
+    out[id] = {.received = q.received,
+               .handed_out = q.before_current + current,
+               .bytes = q.waiting_bytes + left,
+               .taken_bytes = q.taken_bytes,
+               .spare = spare,
+               .confirmed = confirmed_of(q),
+               .held_up = std::exchange(q.held_up, false)};
   }
   return out;
 }
@@ -290,9 +324,16 @@ std::shared_ptr<const block> handout::take_turn() {
     if (at == queues_.end())
       at = queues_.begin();
     auto& [from, q] = *at;
-    if (!q.ready())
+    if (q.held || q.blocks.empty())
       continue;
-    return make_current(from, q, UINT64_MAX);
+    const auto may = room(from, q);
+    if (may == 0) {
+      q.held_up = true;
+      continue;
+    }
+    // In two parts, so that more is claimed while the trainer has the second.
+    const bool parts = may < q.blocks.front().rows && !std::exchange(q.parted, true);
+    return make_current(from, q, parts ? (may + 1) / 2 : may);
   }
   return nullptr;
 }
@@ -300,11 +341,11 @@ std::shared_ptr<const block> handout::take_turn() {
 std::shared_ptr<const block> handout::take_round() {
   settle_current();
   // What is nobody's round is what the trainer should read at the end.
-  if (const auto last = queues_.find(task_id{}); last != queues_.end() && last->second.ready())
+  if (const auto last = queues_.find(task_id{}); last != queues_.end() && ready(last->first, last->second))
     return make_current(task_id{}, last->second, UINT64_MAX);
   const auto turn = rounds_->next();
   const auto at = turn ? queues_.find(turn->from) : queues_.end();
-  if (at == queues_.end() || !at->second.ready())
+  if (at == queues_.end() || !ready(at->first, at->second))
     return nullptr;
   return make_current(turn->from, at->second, turn->rows);
 }

@@ -41,8 +41,14 @@ public:
 
   // -- the actor's side -----------------------------------------------------------
 
-  /// Rows of a task, to be handed out after those that came before.
-  void add(task_id from, block rows);
+  /// Rows of a task, to be handed out after those that came before. `claimed`: as `confirm`; zero:
+  /// all of them may be handed out.
+  void add(task_id from, block rows, uint64_t claimed = 0);
+  /// Of that task's stream no more may be handed out than is there by now up to this element,
+  /// before more is confirmed.
+  void confirm(task_id from, uint64_t claimed);
+  /// What is there of that task is nobody else's: all of it may be handed out.
+  void own(task_id from);
   /// Takes back what of that task is not handed out, but for the next `keep` elements; a waiting
   /// trainer keeps one in any case. Returns the mark: elements of the stream up to it stay here.
   uint64_t recall(task_id from, uint64_t keep);
@@ -92,6 +98,11 @@ public:
     /// Since the last look: a trainer that waited was left an element when all were recalled, and
     /// waits no more. `look` only.
     bool spare = false;
+    /// May be handed out, `<= received`.
+    uint64_t confirmed = 0;
+    /// Since the last look: the trainer came to the last element that may be handed out, and more
+    /// is there. `look` only.
+    bool held_up = false;
   };
   marks of(task_id from);
   /// The trainer is blocked in `next`, and there is nothing for it.
@@ -145,9 +156,16 @@ private:
     uint64_t taken_bytes = 0;      ///< ever
     bool held = false;             ///< nothing of it is handed out
     bool kept_for_waiting = false; ///< see `marks::spare`
-
-    bool ready() const { return !held && !blocks.empty(); }
+    bool held_up = false;          ///< see `marks`
+    bool parted = false; ///< the trainer has the first half of what may be handed out of a block
+    std::optional<uint64_t> confirmed; ///< may be handed out; nothing: all
   };
+  /// How many of the rows behind the current block may be handed out.
+  uint64_t room(task_id from, const queue& q) const;
+  bool ready(task_id from, const queue& q) const {
+    return !q.held && !q.blocks.empty() && room(from, q) != 0;
+  }
+  uint64_t confirmed_of(const queue& q) const { return q.confirmed.value_or(q.received); }
   bool expired() const noexcept {
     const auto until = trusted_.load(std::memory_order_relaxed);
     return until != for_ever && now_ && now_() > time_point{duration{until}};
@@ -157,6 +175,7 @@ private:
   bool starves() const;
   uint64_t cut_back(task_id from, queue& q, uint64_t keep);
   void settle_current();
+  static void extend(queue& q, uint64_t claimed);
   std::shared_ptr<const block> take_turn();
   std::shared_ptr<const block> take_round();
   std::shared_ptr<const block> make_current(task_id from, queue& q, uint64_t most);

@@ -1,5 +1,7 @@
 #include "headrace/actors/stream/task_output.hpp"
 
+#include "headrace/actors/stream/claim_ahead.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -52,6 +54,7 @@ void task_output::open(consumer_id who, uint64_t received, uint64_t handed_out) 
   forget_through(s, handed_out);
   s.received = received;
   s.resend_from = received;
+  s.confirmed = s.handed_out; // and confirmed again
   // What is not there any more leaves no gap in the stream: the rest gets other numbers.
   const auto lost = [&](const kept& x) {
     return x.first + x.rows.rows() > received && !x.rows.get();
@@ -71,6 +74,20 @@ void task_output::grant(consumer_id who, uint64_t handed_out, uint64_t elements,
   s.granted = elements;
   s.window_bytes = bytes;
   s.waiting = waiting;
+}
+
+void task_output::claims(consumer_id who, uint64_t elements) {
+  const auto at = streams_.find(who);
+  if (!claims_ || at == streams_.end())
+    return;
+  at->second.wanted = elements;
+  extend_claim(at->second);
+}
+
+void task_output::extend_claim(stream& of) const noexcept {
+  if (claims_)
+    of.claimed = std::max(
+      of.claimed, std::min(of.sent, std::max(of.wanted, of.handed_out + claim_ahead::least)));
 }
 
 void task_output::recalled(consumer_id who, uint64_t id, uint64_t mark) {
@@ -100,6 +117,18 @@ void task_output::leave(consumer_id who) {
     return;
   put_back(at->second, at->second.handed_out);
   streams_.erase(at);
+}
+
+void task_output::give_up(consumer_id who) {
+  const auto at = streams_.find(who);
+  if (at == streams_.end())
+    return;
+  auto& s = at->second;
+  if (const auto mark = std::max(s.claimed, s.handed_out); mark > s.handed_out) {
+    lost_[who] = {mark, s.handed_out};
+    forget_through(s, mark);
+  }
+  leave(who);
 }
 
 bool task_output::stream::has_room() const noexcept {
@@ -193,6 +222,8 @@ void task_output::put_back(stream& from, uint64_t mark) {
   }
   from.reached = from.retained.empty() ? 0 : from.retained.back().end();
   from.sent = mark;
+  from.claimed = std::min(from.claimed, mark);
+  from.confirmed = std::min(from.confirmed, mark);
   from.received = std::min(from.received, mark);
   from.resend_from = std::min(from.resend_from, mark);
 }

@@ -27,8 +27,11 @@ namespace headrace {
 class task_output final : public dealer {
 public:
   /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of
-  /// them. `accounts`: remembers of which splits rows were handed out.
-  explicit task_output(bool shared, bool accounts = false) : shared_(shared), accounts_(accounts) {}
+  /// them. `accounts`: remembers of which splits rows were handed out. `claims`: a trainer is
+  /// handed out only what its consumer has claimed and this has confirmed, so that what a consumer
+  /// holds that is given up goes to others, and none of it twice.
+  explicit task_output(bool shared, bool accounts = false, bool claims = false)
+    : shared_(shared), accounts_(accounts), claims_(claims) {}
 
   /// How rows are dealt that several outputs are given, each to the streams of its trainer.
   struct sharing {
@@ -58,9 +61,11 @@ public:
   void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
   void handed_out(consumer_id who, uint64_t elements) override;
   void received(consumer_id who, uint64_t elements) override;
+  void claims(consumer_id who, uint64_t elements) override;
   void leaving() override;
   void cut(consumer_id who) override;
   void leave(consumer_id who) override;
+  void give_up(consumer_id who) override;
 
   // -- what to do -------------------------------------------------------------------
 
@@ -71,6 +76,7 @@ public:
   bool finished() const noexcept override;
   bool delivered() const noexcept override;
   std::map<consumer_id, reader_marks> held() const override;
+  std::map<consumer_id, reader_marks> lost() const override { return lost_; }
   uint64_t handed_out_below() const noexcept override;
   const reached_splits& given() const noexcept override { return given_; }
   /// Rows and bytes that wait for credit.
@@ -124,7 +130,10 @@ private:
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
     uint64_t recall = 0;      ///< the one that is not answered yet, or 0
     uint64_t handed_out_at_recall = 0;
-    uint64_t reached = 0; ///< no row of a lower number is to be sent, where numbers rise
+    uint64_t reached = 0;   ///< no row of a lower number is to be sent, where numbers rise
+    uint64_t wanted = 0;    ///< its newest claim, of what is sent and what is yet to be
+    uint64_t claimed = 0;   ///< may be handed out, `<= sent`
+    uint64_t confirmed = 0; ///< of these, as far as it was told
     std::deque<kept> retained;
     size_t retained_bytes = 0;
 
@@ -145,6 +154,8 @@ private:
   void account(const dealt_rows& rows);
 
   void put_back(stream& from, uint64_t mark);
+  void extend_claim(stream& of) const noexcept;
+  void confirm_claims(std::vector<action>& out);
   piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
   void serve_the_starved(uint64_t part, std::vector<action>& out);
@@ -159,6 +170,7 @@ private:
 
   bool shared_;
   bool accounts_ = false;
+  bool claims_ = false;
   bool whole_ = false;
   bool rising_ = false;
   bool exhausted_ = false;
@@ -173,6 +185,7 @@ private:
   uint64_t skipped_ = 0;
   uint64_t handed_through_ = 0; ///< rows of lower numbers may have been handed out
   reached_splits given_;
+  std::map<consumer_id, reader_marks> lost_;
 };
 
 } // namespace headrace

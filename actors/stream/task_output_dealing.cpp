@@ -10,7 +10,8 @@ namespace headrace {
 
 namespace {
 
-/// With several consumers none gets more than this in one turn, so that none waits for long.
+/// With several consumers none gets more than this in one turn, so that none waits for long; but
+/// one whose trainer keeps up with more gets that.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 
@@ -59,7 +60,10 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   to.reached = record.end();
   to.retained_bytes += record.bytes;
   to.waiting = false; // until it says so again
-  out.push_back(send_block{who, record.first, *std::move(content), 0, record.rows.forms()});
+  extend_claim(to);
+  to.confirmed = to.claimed;
+  out.push_back(
+    send_block{who, record.first, *std::move(content), 0, record.rows.forms(), to.claimed});
   to.retained.push_back(std::move(record));
   to.resend_from = to.sent;
   last_served_ = who;
@@ -81,7 +85,8 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
       put_back(to, begin);
       break;
     }
-    out.push_back(send_block{who, begin, *std::move(content), 0, rest.forms()});
+    to.confirmed = to.claimed;
+    out.push_back(send_block{who, begin, *std::move(content), 0, rest.forms(), to.claimed});
   }
   to.resend_from = to.sent;
 }
@@ -92,8 +97,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   const auto part = even_part();
   serve_the_starved(part, out);
   // In turn, beginning after the one that was served last.
-  const auto quantum =
-    streams_.size() > 1 && !whole_ ? shared_quantum_rows : std::numeric_limits<uint64_t>::max();
+  const bool in_parts = streams_.size() > 1 && !whole_;
   for (bool served = true; served && !pending_.empty();) {
     served = false;
     for (auto who : in_turn()) {
@@ -102,15 +106,28 @@ std::vector<task_output::action> task_output::deal(bool dry) {
         continue;
       const auto held = s.sent - s.handed_out;
       const auto room = std::max(held, part) - held;
+      const auto quantum =
+        in_parts ? std::max(shared_quantum_rows, s.granted - std::min(s.granted, s.handed_out))
+                 : std::numeric_limits<uint64_t>::max();
       if (room != 0)
         served |= serve(who, s, std::min(quantum, room), out);
     }
   }
+  confirm_claims(out);
   if (pending_.empty() && shared_ && (exhausted_ || dry))
     recall_for_the_starved(out);
   if (pending_.empty() && exhausted_)
     declare_end(out);
   return out;
+}
+
+void task_output::confirm_claims(std::vector<action>& out) {
+  for (auto& [who, s] : streams_)
+    if (s.connected && s.confirmed < s.claimed) {
+      s.confirmed = s.claimed;
+      s.waiting = false; // it has something to take
+      out.push_back(send_claimed{who, s.claimed});
+    }
 }
 
 std::vector<consumer_id> task_output::in_turn() const {

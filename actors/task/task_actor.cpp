@@ -133,7 +133,7 @@ void task_state::on(const run_ended& what) {
 void task_state::on(const splits_wanted& what) { carry_out(core().splits_wanted(what, now())); }
 
 void task_state::on(const splits_answered& what) {
-  carry_out(core().splits_answered(what.which, what.what));
+  carry_out(core().splits_answered(what.which, what.what, now()));
 }
 
 void task_state::on(const worker_leaves&) { carry_out(core().worker_leaves(now())); }

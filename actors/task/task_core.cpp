@@ -17,9 +17,10 @@ task_core::task_core(task_order order, dataset_ptr graph, task_limits limits, lo
     graph_(std::move(graph)),
     limits_(limits),
     log_(log.with({{"task", order_.id}})),
-    output_(output
-              ? std::move(output)
-              : std::make_unique<task_output>(order_.shared, order_.shared && leases_splits())),
+    output_(output ? std::move(output)
+                   : std::make_unique<task_output>(
+                     order_.shared, order_.shared && leases_splits(),
+                     order_.shared && order_.guarantee == delivery_guarantee::at_most_once)),
     readers_(order_.readers) {}
 
 task_numbers task_core::numbers() const {
@@ -48,6 +49,7 @@ produce::commands task_core::taken_over(time_point now) {
     owners_.clear();
     let_depart();
     strangers_.clear();
+    account_due_ |= account_said_; // the answer may have come between the two
     account(now);
     // Its first splits are leased while its readers connect. Under OFF there is nothing to wait
     // for.
@@ -161,13 +163,17 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
 }
 
 produce::commands task_core::splits_answered(const split_question& which,
-                                             const result<lease_answer>& what) {
+                                             const result<lease_answer>& what, time_point now) {
+  if (which.source == account_source) {
+    // The job has counted what was lost with readers: the task may end.
+    if (std::exchange(account_said_, false) && !over_)
+      return event([&] { deal(now); });
+    return {};
+  }
   // Of a task that leaves the answer goes back as it came.
   if (leaving_ || over_)
     return {};
   return event([&] {
-    if (which.source == account_source)
-      return;
     // Another runner closes the pass again: that is no answer to replay.
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
@@ -222,6 +228,9 @@ void task_core::finish(time_point now) {
   auto held = order_.shared && order_.policy != sharding_policy::off
                 ? output_->held()
                 : std::map<consumer_id, reader_marks>{};
+  // What was lost with readers, if the job was not told in an account.
+  if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
+    held.merge(output_->lost());
   // What others hold may be lost with them: only the job knows when that is the end.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_->remaining_ends())

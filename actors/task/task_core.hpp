@@ -72,7 +72,8 @@ public:
   // -- the job, by way of the worker ----------------------------------------------------
 
   /// The answer to what was wanted. What was closed is acknowledged by any answer.
-  commands splits_answered(const split_question& which, const result<lease_answer>& what);
+  commands splits_answered(const split_question& which, const result<lease_answer>& what,
+                           time_point now);
   /// The worker ends: finish what was begun, and give back the rest.
   commands worker_leaves(time_point now);
   /// Who reads has changed. What a consumer that is gone was sent and has not handed out goes to
@@ -157,6 +158,8 @@ private:
   void from_stranger(stream_key over, const from_consumer& what);
   task_outcome outcome() const { return whole_ ? task_outcome::exhausted : task_outcome::left; }
   void leave(consumer_id who);
+  /// It is gone and did not say how far it is.
+  void give_up(consumer_id who);
   /// The way to a consumer is another one, or zero.
   void move(consumer_id who, stream_key over);
   /// Can another runner go on where one broke off because of `why`? The reason if it cannot.
@@ -220,6 +223,7 @@ private:
   /// Readers are gone that did not say what they got: the job is to know it, as soon as what they
   /// held is with the others.
   bool account_due_ = false;
+  bool account_said_ = false; ///< and not acknowledged
 };
 
 } // namespace headrace

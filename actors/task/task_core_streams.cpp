@@ -66,6 +66,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
 void task_core::granted(consumer_id who, const stream_grant& what) {
   output_->grant(who, what.handed_out, what.elements, what.bytes, what.waiting);
   output_->received(who, what.received);
+  output_->claims(who, what.claimed);
   output_->in_epoch(who, what.epoch);
 }
 
@@ -153,9 +154,12 @@ void task_core::account(time_point now) {
       || std::ranges::any_of(routes_, [&](const auto& x) { return !is_named(x.first); }))
     return;
   account_due_ = false;
+  account_said_ = true;
+  uint64_t lost = 0;
+  for (const auto& [who, marks] : output_->lost()) lost += marks.received - marks.handed_out;
   splits_wish what{.which = {account_source, 0, readers_.version},
                    .given =
-                     given_account{readers_.version, output_->given().receipt_of(order_.id)}};
+                     given_account{readers_.version, output_->given().receipt_of(order_.id), lost}};
   report(now, headrace::splits_wanted{run_, std::move(what)});
 }
 
@@ -212,7 +216,7 @@ void task_core::look_at_the_gone(time_point now) {
       route.gone_until = now + order_.lease;
     }
   }
-  for (auto who : free) leave(who);
+  for (auto who : free) give_up(who);
 }
 
 void task_core::from_stranger(stream_key over, const from_consumer& what) {
@@ -249,6 +253,11 @@ void task_core::leave(consumer_id who) {
   numbers_.streams = static_cast<uint32_t>(routes_.size());
 }
 
+void task_core::give_up(consumer_id who) {
+  output_->give_up(who);
+  leave(who);
+}
+
 produce::commands task_core::room_came(time_point now) {
   if (over_)
     return {};
@@ -264,23 +273,27 @@ produce::commands task_core::cannot_send(const status& why, time_point now) {
 void task_core::deal(time_point now) {
   const bool dry = dry_at_ && *dry_at_ <= now;
   for (auto& action : output_->deal_at(now, dry))
-    std::visit(
-      overloaded{
-        [&](dealer::send_block& x) {
-          then(produce::send{routes_.at(x.to).over, stream_block{x.first, std::move(x.rows),
-                                                                 x.skipped, std::move(x.forms)}});
-        },
-        [&](const dealer::send_recall& x) {
-          then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
-        },
-        [&](const dealer::send_end& x) {
-          then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
-        },
-        [&](const dealer::send_received_by_all& x) {
-          then(produce::send{routes_.at(x.to).over, stream_received_by_all{x.epoch, x.groups}});
-        },
-      },
-      action);
+    std::visit(overloaded{
+                 [&](dealer::send_block& x) {
+                   then(produce::send{routes_.at(x.to).over,
+                                      stream_block{x.first, std::move(x.rows), x.skipped,
+                                                   std::move(x.forms), x.claimed}});
+                 },
+                 [&](const dealer::send_recall& x) {
+                   then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
+                 },
+                 [&](const dealer::send_claimed& x) {
+                   then(produce::send{routes_.at(x.to).over, stream_claimed{x.elements}});
+                 },
+                 [&](const dealer::send_received_by_all& x) {
+                   then(produce::send{routes_.at(x.to).over,
+                                      stream_received_by_all{x.epoch, x.groups}});
+                 },
+                 [&](const dealer::send_end& x) {
+                   then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
+                 },
+               },
+               action);
   if (dry || !output_->could_recall())
     dry_at_.reset();
   if (!dry_at_ && output_->could_recall())
@@ -291,7 +304,9 @@ void task_core::deal(time_point now) {
     taken_from_runner_ = pending;
   }
   // What it has begun waits for readers, also for one that may yet come: its worker bounds that.
-  if (output_->finished() || (leaving_ && output_->delivered()))
+  // The other readers read at the end what was lost with one that is gone: the job knows it first.
+  const bool counted = !account_said_ || output_->lost().empty();
+  if ((output_->finished() && counted) || (leaving_ && output_->delivered()))
     return finish(now);
   if (now >= reported_ + report_interval)
     return report(now);

@@ -26,7 +26,8 @@ public:
     for (const auto& group : groups()) {
       if (may_repeat(group))
         no_repetition_is_silent(group);
-      else if (auto what = find_repetition(group, told_.off ? told_.copies : 1))
+      else if (auto what =
+                 find_repetition(group, told_.off ? told_.copies : 1, told_.at_least_once))
         found_.push_back(*std::move(what));
       if (told_.off)
         every_copy_is_whole(group);
@@ -109,7 +110,7 @@ private:
     for (const auto& r : group)
       if (!r.remark.empty() || r.may_be_repeated())
         return;
-    if (auto what = find_repetition(group))
+    if (auto what = find_repetition(group, 1, true))
       find("silent repeat", what->what + ", and nobody was told so");
   }
   void nothing_is_lost(const std::vector<reading>& group) {

@@ -36,8 +36,8 @@ struct reading {
   /// not have reported all, and no trainer is left to be told.
   bool gone = false;
 
-  /// Of a reader that is gone, or read that it is none any more or may be none, others are given
-  /// what it had not reported.
+  /// It is gone, or read that it is no reader any more or may be none: under at_least_once others
+  /// are given what it had not reported.
   bool may_be_repeated() const {
     return gone
            || (ended
@@ -48,8 +48,10 @@ struct reading {
 };
 
 /// Looks at trainers that read one repetition together: an element comes at most `copies` times,
-/// but for what may be repeated. Who hands out one that another was given may not excuse it.
-inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1) {
+/// but for what may be repeated, if `unreported_again`. Who hands out one that another was given
+/// may not excuse it.
+inline std::optional<violation> find_repetition(std::span<const reading> group, size_t copies = 1,
+                                                bool unreported_again = false) {
   struct one {
     int64_t at = 0;
     const reading* to = nullptr;
@@ -72,7 +74,7 @@ inline std::optional<violation> find_repetition(std::span<const reading> group, 
         return violation{"repeat",
                          fmt::format("element {} was handed out to {} and then to {}", element,
                                      times[i == 0 ? 0 : i - 1].to->name, now.to->name)};
-      allowed += now.to->may_be_repeated()
+      allowed += unreported_again && now.to->may_be_repeated()
                  && std::any_of(times.begin() + static_cast<std::ptrdiff_t>(i), times.end(),
                                 [&](const one& x) { return x.to != now.to; });
     }

@@ -72,7 +72,7 @@ inline std::vector<job_record::fact> every_fact() {
     of(l, lh::received{c, a_receipt}),
     of(l, lh::received{c, {}}),
     of(l, lh::unheard{c, 6}),
-    of(l, lh::given{t, 6, a_receipt}),
+    of(l, lh::given{t, 6, a_receipt, 3}),
     of(l, lh::settled{t, {1, 2, 3, 4, 5}}),
     of(l, lh::done{t, {{1, 2}, {2, 3, 4}, {0, 1, 5, true}}}),
     of(l, lh::kept{t}),

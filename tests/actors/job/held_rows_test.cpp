@@ -67,7 +67,7 @@ TEST_F(HeldRows, AreCountedWhenTheirReaderDies) {
   EXPECT_TRUE(finished());
   EXPECT_EQ(losses().elements, 3u);
   EXPECT_THAT(describe(losses(), sharding_policy::dynamic),
-              testing::HasSubstr("up to 3 elements of workers that had gone before"));
+              testing::HasSubstr("up to 3 elements were with a trainer that is gone"));
 }
 
 TEST_F(HeldRows, AreCountedAsFarAsAReaderThatLeavesDidNotHandThemOut) {

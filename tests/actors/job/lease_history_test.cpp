@@ -85,6 +85,14 @@ TEST_F(LeaseHistory, AsksTheTaskWhatAReaderGotThatIsGone) {
   EXPECT_EQ(losses().splits, 0u);
 }
 
+TEST_F(LeaseHistory, CountsOnceWhatATaskSaysThatReadersTookWithThem) {
+  leased(task, {0, 10}, 0);
+  x.apply(lease_history::unheard{ann, 4});
+  for (int i = 0; i < 2; ++i) x.apply(lease_history::given{task, 4, {.task = task}, 7});
+  x.apply(lease_history::given{task, 5, {.task = task}, 9});
+  EXPECT_EQ(x.losses().elements, 9u);
+}
+
 TEST_F(LeaseHistory, KnowsNothingOfWhatAReaderGotThatDiedBeforeItsTaskSaidIt) {
   leased(task, {0, 10}, 0);
   x.apply(lease_history::unheard{ann, 4});

@@ -42,6 +42,55 @@ TEST(Handout, TakesBackWhatTheTrainerDidNotTakeOfItsCurrentBlock) {
   EXPECT_LT(out.claim(), 0);
 }
 
+TEST(Handout, HandsOutOnlyWhatIsConfirmed) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 10), 4);
+  EXPECT_EQ(drain(out), run(0, 4));
+  bool waiting = false;
+  auto marks = out.look(waiting).at(a);
+  EXPECT_TRUE(waiting);
+  EXPECT_TRUE(marks.held_up);
+  EXPECT_EQ(marks.confirmed, 4u);
+  EXPECT_EQ(marks.handed_out, 4u);
+  EXPECT_FALSE(out.look(waiting).at(a).held_up) << "it did not ask again";
+  out.confirm(a, 7);
+  EXPECT_FALSE(out.waiting());
+  EXPECT_EQ(drain(out), run(4, 7));
+  out.add(a, numbers(10, 2), 7);
+  out.own(a);
+  EXPECT_EQ(drain(out), run(7, 12));
+}
+
+TEST(Handout, WakesWhenTheTrainerIsThroughWithHalfOfWhatIsConfirmedOfABlock) {
+  size_t woken = 0;
+  handout out{[&] { ++woken; }};
+  out.add(a, numbers(0, 100), 16);
+  status how;
+  std::shared_ptr<const block> rows;
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+  EXPECT_EQ(out.claim_up_to(100), (std::pair<size_t, size_t>{0, 8}));
+  EXPECT_EQ(woken, 1u);
+  ASSERT_EQ(out.try_next(rows, how), handout::outcome::rows);
+  EXPECT_EQ(out.claim_up_to(100), (std::pair<size_t, size_t>{0, 8}));
+  EXPECT_EQ(out.try_next(rows, how), handout::outcome::nothing_yet);
+}
+
+TEST(Handout, TakesALateConfirmationForNothingThatCameSince) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 10), 4);
+  EXPECT_EQ(out.recall(a, 2), 2u);
+  out.confirm(a, 10); // of what was given back
+  out.add(a, numbers(20, 5), 3);
+  EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 1, 20}));
+}
+
+TEST(Handout, GivesAnotherTasksRowsWhileOneTasksAreNotConfirmed) {
+  handout out{[] {}};
+  out.add(a, numbers(0, 10), 1);
+  out.add(b, numbers(10, 3));
+  EXPECT_EQ(drain(out), (std::vector<int64_t>{0, 10, 11, 12}));
+}
+
 TEST(Handout, HandsOutNothingAfterTheTimeThatItIsTrustedUntil) {
   time_point now{};
   size_t woken = 0;

@@ -105,7 +105,15 @@ private:
     case 4: return w.damage_up(id, t);
     case 5:
     case 6: return w.options_.shared && w.consumers.size() < 5 ? void(w.come()) : void();
-    case 7: return others ? w.die(id) : void();
+    case 7:
+      if (others) {
+        // Its actor may stand still for long before, while its trainer goes on.
+        if (chance(50))
+          while (take(id) == step::element) {
+          }
+        w.die(id);
+      }
+      return;
     case 8: return others ? w.go(id) : void();
     case 9: return w.crash_runner(t);
     case 10: return w.crash_task(t);
@@ -225,6 +233,9 @@ TEST(StreamSchedule, HandsEachElementOutOnceOverASharedTask) {
 }
 TEST(StreamSchedule, HandsEachElementOutOnceOverSharedTasks) {
   run_schedules({.tasks = 3}, 40, 10'000);
+}
+TEST(StreamSchedule, HandsOutAgainOnlyWhatWasNotReportedAtLeastOnce) {
+  run_schedules({.tasks = 2, .guarantee = delivery_guarantee::at_least_once}, 40, 5'000);
 }
 TEST(StreamSchedule, HandsEachElementOutOnceUnderTinyCredit) {
   run_schedules({.tasks = 2, .most_elements = 2, .stream_bytes = 24}, 40, 5'000);

@@ -40,6 +40,7 @@ void stream_world::make_task() {
                .shared = options_.shared,
                .readers = {.task = id_of(t), .consumers = {}},
                .lease = world_timing.lease,
+               .guarantee = options_.guarantee,
                .cache = options_.cache},
     make_range(0, 1'000'000'000, 1).value(), task_limits{}, logger{}, std::move(output));
   tasks.back().core->when_room_comes([this, t] { tasks[t].room = true; });
@@ -154,10 +155,27 @@ void stream_world::carry_out(size_t t, const produce::commands& what) {
         [&](const produce::leave_runner&) { carry_out(t, tasks[t].core->runner_left({}, now)); },
         [&](const produce::report& x) {
           EXPECT_TRUE(x.what.ended.value_or(status{}).ok()) << to_string(*x.what.ended);
+          note_losses(t, x.what);
         },
         [&](const produce::end&) { task_over(t); },
       },
       one);
+}
+
+void stream_world::note_losses(size_t t, const task_report& what) {
+  auto& x = tasks[t];
+  if (what.wants && what.wants->wish.given) {
+    x.lost_with_readers = what.wants->wish.given->lost;
+    x.accounts.push_back(what.wants->wish.which);
+  }
+  if (!what.ended)
+    return;
+  // What it had leased nobody for was in no account that its job keeps.
+  uint64_t lost = 0;
+  for (const auto& [who, marks] : what.held)
+    if (!readers_.contains(who.value))
+      lost += marks.received - marks.handed_out;
+  x.lost_with_readers = std::max(x.lost_with_readers, lost);
 }
 
 void stream_world::note_beginnings(size_t t) {
@@ -188,6 +206,7 @@ void stream_world::send_down(size_t t, const produce::send& what) {
       EXPECT_LE(8 * (end - p.known_handed_out), p.granted.bytes + 8) << "more bytes than granted";
     }
     p.highest_sent = std::max(p.highest_sent, end);
+    for (auto x : rows->rows.columns[0].values<int64_t>()) p.sent.insert(x);
   } else if (std::holds_alternative<stream_recall>(what.what)) {
     ++recalls_sent;
   }
@@ -248,16 +267,17 @@ uint64_t stream_world::come(std::string trainer, cache_start start) {
   auto& c = consumers[id];
   c.out = std::make_shared<handout>([&c] { c.woken = true; });
   c.core = std::make_unique<consumer_core>(
-    consumer_options{
-      .dataset_id = "d",
-      .job_name = "j",
-      .parameters = {.mode = options_.cache ? sharding_policy::off : sharding_policy::dynamic,
-                     .cross_trainer_cache = options_.cache},
-      .trainer = trainer,
-      .start = start,
-      .max_outstanding = static_cast<int64_t>(options_.most_elements * tasks.size()),
-      .worker_timeout = 1h,
-      .stream_bytes = options_.stream_bytes},
+    consumer_options{.dataset_id = "d",
+                     .job_name = "j",
+                     // A task that is lost may come back: under another policy it does not.
+                     .parameters = {.mode = sharding_policy::off,
+                                    .guarantee = options_.guarantee,
+                                    .cross_trainer_cache = options_.cache},
+                     .trainer = trainer,
+                     .start = start,
+                     .max_outstanding = static_cast<int64_t>(options_.most_elements * tasks.size()),
+                     .worker_timeout = 1h,
+                     .stream_bytes = options_.stream_bytes},
     consumer_id{id}, "dispatcher:1", c.out, logger{}, now);
   c.heard_at = now;
   c.trainer = std::move(trainer);
@@ -279,11 +299,13 @@ void stream_world::bury(uint64_t id) {
   auto node = consumers.extract(id);
   for (auto& [t, p] : node.mapped().pipes) {
     ASSERT_LE(p.known_handed_out, p.handed_out.size());
-    for (size_t i = 0; i < p.known_handed_out; ++i) {
+    const auto counted = unreported_again() ? p.known_handed_out : p.handed_out.size();
+    for (size_t i = 0; i < counted; ++i) {
       ++of_the_gone_[p.handed_out[i]];
       gone_handed_out[node.mapped().trainer].push_back(p.handed_out[i]);
     }
     with_the_gone_.insert(p.got.begin(), p.got.end());
+    sent_to_the_gone_.insert(p.sent.begin(), p.sent.end());
   }
 }
 

@@ -40,6 +40,7 @@ public:
     /// Each consumer is one of a trainer, and each trainer is given all elements.
     std::optional<cache_terms> cache = {};
     size_t cache_bytes = 0; ///< of all tasks together
+    delivery_guarantee guarantee = delivery_guarantee::at_most_once;
   };
   /// A consumer's way to a task.
   struct pipe {
@@ -57,6 +58,7 @@ public:
     uint64_t known_handed_out = 0;   ///< by the task
     stream_grant granted;            ///< the task knows
     uint64_t highest_sent = 0;       ///< ever
+    std::set<int64_t> sent;          ///< ever
     std::set<int64_t> got;           ///< ever, recalled or not
     std::vector<int64_t> handed_out; ///< to the trainer
   };
@@ -75,6 +77,8 @@ public:
     std::deque<std::pair<time_point, task_readers>> names; ///< under way
     std::set<uint64_t> named;                              ///< it was told
     std::map<std::string, uint64_t> began;                 ///< where trainers did
+    uint64_t lost_with_readers = 0;                        ///< elements, as it said
+    std::deque<split_question> accounts;                   ///< that the job has not acknowledged
   };
   struct consumer {
     bool woken = false;
@@ -137,6 +141,8 @@ public:
   bool deliver_down(uint64_t id, size_t t, bool damaged = false);
   bool deliver_news(uint64_t id);
   bool deliver_names(size_t t);
+  /// The job has counted what the task lost with readers.
+  bool acknowledge(size_t t);
   /// What came from the consumer cannot be read.
   void damage_up(uint64_t id, size_t t);
   void pass(duration by);
@@ -156,8 +162,12 @@ public:
 
   // -- books ---------------------------------------------------------------------------------
 
-  /// Elements that counted as handed out: by the living, and by those that are gone as far as they
-  /// reported.
+  /// What of the consumer's reports is not known to the task may be given to others.
+  bool unreported_again() const {
+    return options_.cache || options_.guarantee == delivery_guarantee::at_least_once;
+  }
+  /// Elements that counted as handed out: by the living, and by those that are gone; where the
+  /// unreported comes again, as far as these reported.
   std::map<int64_t, size_t> all_handed_out() const;
   /// The first element that was lost or repeated, and why that must not be; empty: none.
   std::string fault() const;
@@ -171,7 +181,8 @@ public:
   size_t recalls_sent = 0;
   size_t given_up = 0;                   ///< consumers whose trainer read so
   std::shared_ptr<window_store> windows; ///< of all tasks, if there is a cache
-  /// What consumers that are gone handed out, as far as they reported it, in their order.
+  /// What consumers that are gone handed out, in their order: as far as they reported it, where
+  /// the rest may come again.
   std::map<std::string, std::vector<int64_t>> gone_handed_out;
 
 private:
@@ -181,6 +192,7 @@ private:
   void run(size_t t);
   void make_task();
   void note_beginnings(size_t t);
+  void note_losses(size_t t, const task_report& what);
   void deliver_room(size_t t);
   void task_over(size_t t);
   /// The consumer notices that a link is over.
@@ -200,6 +212,7 @@ private:
   uint64_t readers_version_ = 0;
   std::map<uint64_t, std::optional<time_point>> readers_; ///< that the job knows; until: it is gone
   std::map<int64_t, size_t> of_the_gone_;
+  std::set<int64_t> sent_to_the_gone_;
   std::set<int64_t> with_the_gone_; ///< got by them and not known to be handed out
 };
 

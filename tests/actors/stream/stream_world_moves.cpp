@@ -116,6 +116,16 @@ bool stream_world::deliver_news(uint64_t id) {
   return true;
 }
 
+bool stream_world::acknowledge(size_t t) {
+  auto& x = tasks[t];
+  if (x.accounts.empty() || x.away || x.lost)
+    return false;
+  const auto which = x.accounts.front();
+  x.accounts.pop_front();
+  carry_out(t, x.core->splits_answered(which, lease_answer{}, now));
+  return true;
+}
+
 bool stream_world::deliver_names(size_t t) {
   auto& x = tasks[t];
   if (x.names.empty() || x.away)
@@ -150,6 +160,7 @@ void stream_world::pass(duration by) {
       return void(ADD_FAILURE() << "a timer is due again and again at the same time");
     now = std::max(now, next);
     for (size_t t = 0; t < tasks.size(); ++t) deliver_room(t);
+    for (size_t t = 0; t < tasks.size(); ++t) acknowledge(t);
     // What is under way for a lease: the job's words come sooner, and a cut is noticed.
     for (size_t t = 0; t < tasks.size(); ++t)
       while (!tasks[t].names.empty() && now - tasks[t].names.front().first > std::chrono::seconds{1}
@@ -186,7 +197,7 @@ size_t stream_world::settle(size_t most, duration for_long) {
   for (bool moved = true; moved && n < most;) {
     moved = false;
     for (size_t t = 0; t < tasks.size(); ++t) {
-      while (deliver_names(t)) moved = true;
+      while (deliver_names(t) || acknowledge(t)) moved = true;
       deliver_room(t);
     }
     for (auto& [id, c] : consumers) {
@@ -265,7 +276,8 @@ std::map<int64_t, size_t> stream_world::all_handed_out() const {
 std::string stream_world::fault() const {
   const auto seen = all_handed_out();
   size_t known = 0;
-  for (size_t t = 0; t < tasks.size(); ++t)
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    uint64_t lost = 0;
     for (int64_t i = 0; i < tasks[t].produced; ++i) {
       const auto at = seen.find(value(t, i));
       if (at != seen.end()) {
@@ -274,11 +286,20 @@ std::string stream_world::fault() const {
           return fmt::format("element {} of task {} was handed out {} times", i, t, at->second);
         continue;
       }
+      // What one that is gone without a word may have handed out is not handed out again.
+      if (!unreported_again() && sent_to_the_gone_.contains(value(t, i))) {
+        ++lost;
+        continue;
+      }
       // What a task had sent when it left, or was gone, is not sent again.
       if (tasks[t].lost || (tasks[t].left && with_the_gone_.contains(value(t, i))))
         continue;
       return fmt::format("element {} of task {} was lost", i, t);
     }
+    if (!tasks[t].lost && !tasks[t].left && lost > tasks[t].lost_with_readers)
+      return fmt::format("{} elements of task {} were lost with readers, and it said {}", lost, t,
+                         tasks[t].lost_with_readers);
+  }
   return known == seen.size() ? "" : "an element was handed out that nobody made";
 }
 

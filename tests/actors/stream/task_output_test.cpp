@@ -281,6 +281,87 @@ TEST(TaskOutput, KnowsBelowWhichRowAllWereHandedOut) {
   EXPECT_EQ(out.handed_out_below(), 10u);
 }
 
+TEST(TaskOutput, GivesWhoseTrainerKeepsUpWithMoreItsWindowAtATimeBesideOthers) {
+  task_output out{true};
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.grant(a, 0, 4000, much, false);
+  out.grant(b, 0, 16, much, false);
+  out.produced(numbers(0, 5000));
+  const auto sent = only<send_block>(out.deal());
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(values(sent, a), run(0, 4000));
+  EXPECT_EQ(values(sent, b), run(4000, 4016));
+}
+
+/// `a` was sent all of `sent` elements, `b` waits; only what is claimed is handed out.
+task_output with_claims(uint64_t sent) {
+  task_output out{true, false, true};
+  out.open(a, 0, 0);
+  out.open(b, 0, 0);
+  out.grant(a, 0, sent, much, false);
+  out.produced(numbers(0, sent));
+  const auto blocks = only<send_block>(out.deal());
+  EXPECT_EQ(values(blocks, a).size(), sent);
+  EXPECT_EQ(blocks.back().claimed, std::min<uint64_t>(sent, 16));
+  out.grant(b, 0, 100, much, true);
+  return out;
+}
+
+TEST(TaskOutput, GivesWhatOneThatIsGivenUpHadNotClaimedToTheOthersAndCountsTheRest) {
+  auto out = with_claims(50);
+  out.grant(a, 10, 60, much, false);
+  out.claims(a, 30);
+  const auto confirmed = only<task_output::send_claimed>(out.deal());
+  ASSERT_EQ(confirmed.size(), 1u);
+  EXPECT_EQ(confirmed[0].elements, 30u);
+  EXPECT_TRUE(out.deal().empty()) << "once is enough";
+  out.give_up(a);
+  EXPECT_EQ(values(only<send_block>(out.deal()), b), run(30, 50));
+  EXPECT_EQ(out.lost(), (std::map<consumer_id, reader_marks>{{a, {30, 10}}}));
+}
+
+TEST(TaskOutput, GivesAllThatOneThatLeavesInOrderHadNotHandedOutToTheOthers) {
+  auto out = with_claims(50);
+  out.claims(a, 30);
+  out.handed_out(a, 20);
+  out.leave(a);
+  EXPECT_EQ(values(only<send_block>(out.deal()), b), run(20, 50));
+  EXPECT_TRUE(out.lost().empty());
+}
+
+TEST(TaskOutput, ConfirmsNoClaimBeyondWhatItSentAndTheRestWithTheNextBlock) {
+  auto out = with_claims(20);
+  out.claims(a, 60);
+  EXPECT_EQ(only<task_output::send_claimed>(out.deal()).at(0).elements, 20u);
+  out.grant(a, 20, 100, much, true);
+  out.grant(b, 0, 0, much, false);
+  out.produced(numbers(20, 70));
+  const auto blocks = only<send_block>(out.deal());
+  EXPECT_EQ(blocks.back().claimed, 60u);
+}
+
+TEST(TaskOutput, ForgetsTheClaimOfWhatIsGivenBack) {
+  auto out = with_claims(50);
+  out.claims(a, 40);
+  (void)out.deal();
+  const auto recalls = only<send_recall>(out.deal(true));
+  ASSERT_EQ(recalls.size(), 1u);
+  out.recalled(a, recalls[0].id, 25);
+  out.give_up(a);
+  EXPECT_EQ(out.lost(), (std::map<consumer_id, reader_marks>{{a, {25, 0}}}));
+  EXPECT_EQ(values(only<send_block>(out.deal()), b), run(25, 50));
+}
+
+TEST(TaskOutput, ConfirmsAgainToWhoOpensAgain) {
+  auto out = with_claims(50);
+  out.claims(a, 40);
+  (void)out.deal();
+  out.cut(a);
+  out.open(a, 50, 3);
+  EXPECT_EQ(only<task_output::send_claimed>(out.deal()).at(0).elements, 40u);
+}
+
 TEST(TaskOutput, RepeatsTheEndToWhoOpensAgain) {
   auto out = with_both_holding(1);
   out.grant(a, 1, 9, much, false);

@@ -33,7 +33,7 @@ protected:
     return core.splits_wanted({run, what}, now);
   }
   produce::commands answers(const split_question& which, const lease_answer& what) {
-    return core.splits_answered(which, what);
+    return core.splits_answered(which, what, {});
   }
 
   static constexpr consumer_id reader{5};

@@ -93,7 +93,7 @@ void judge::nothing_repeated() {
       all[i].handed_out = once[i];
       all[i].handed_out_at = once_at[i];
     }
-    find(find_repetition(all));
+    find(find_repetition(all, 1, true));
     // One that was given up is excused, and its rows were read by nobody again.
     const auto twice = std::ranges::find_if(again, [](const auto& x) { return x.second > 1; });
     if (twice != again.end() && !knows)
@@ -158,7 +158,8 @@ void judge::every_end_is_true() {
           held != world_.leases.end() && std::ranges::any_of(held->second, [&](auto id) {
             return world_.lost_tasks.contains(id);
           });
-        if (lost || (unknown && world_.reached_a_trainer.contains(x)))
+        // One that is gone without a word takes with it what was claimed for it as it was sent.
+        if (lost || (unknown && world_.sent_to_a_trainer.contains(x)))
           continue;
         find("end", fmt::format("the end came without element {}, which {}", x,
                                 held == world_.leases.end() ? "nobody read" : "no lost task had"));

@@ -34,8 +34,8 @@ public:
 
   /// Of trainers that are there: every wait ended.
   void every_wait_ended();
-  /// No element was handed out twice, but for what a trainer that died, or was given up and read
-  /// so, had not said that it handed out; and under at_least_once what was read again, of which a
+  /// No element was handed out twice. But under at_least_once what a trainer that died, or was
+  /// given up and read so, had not said that it handed out; and what was read again, of which a
   /// trainer that ends well reads.
   void nothing_repeated();
   /// An end without an error came after all elements, but for those that were lost with a worker:

@@ -156,10 +156,24 @@ TEST_F(Judge, FindsAnElementThatWasHandedOutToTwoOfOneJob) {
   history(1).handed_out.push_back(history(0).handed_out.front());
   EXPECT_EQ(broken(), rules{"repeat"});
   history(0).killed = true;
-  EXPECT_EQ(broken(), rules{}) << "one that died may not have said that it handed it out";
+  EXPECT_EQ(broken(), rules{"repeat"}) << "what one that died may have handed out is lost";
+  history(0).killed = false;
+  history(0).ended = aborted("it was given up");
+  excuses.trainers_away.insert(0);
+  EXPECT_EQ(broken(), rules{"repeat"});
+}
+
+TEST_F(Judge, ExcusesUnderAtLeastOnceWhatOneThatDiedDidNotSay) {
+  about.guarantee = delivery_guarantee::at_least_once;
+  run("shared", 2);
+  history(1).handed_out.push_back(history(0).handed_out.front());
+  EXPECT_EQ(broken(), rules{"repeat"});
+  history(0).killed = true;
+  EXPECT_EQ(broken(), rules{}) << "it may not have said that it handed it out";
 }
 
 TEST_F(Judge, FindsAnElementThatOneHandsOutWhichWasGivenUpAndAnotherWasGiven) {
+  about.guarantee = delivery_guarantee::at_least_once;
   run("shared", 2);
   history(0).handed_out.push_back(history(1).handed_out.front());
   history(0).ended = aborted("it was given up");
@@ -168,6 +182,7 @@ TEST_F(Judge, FindsAnElementThatOneHandsOutWhichWasGivenUpAndAnotherWasGiven) {
 }
 
 TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
+  about.guarantee = delivery_guarantee::at_least_once;
   run("shared", 2);
   history(1).handed_out.push_back(history(0).handed_out.front());
   excuses.trainers_away.insert(0);
@@ -178,6 +193,7 @@ TEST_F(Judge, ExcusesARepetitionByOneThatReadThatItWasGivenUpOnly) {
 }
 
 TEST_F(Judge, ExcusesARepetitionByOneThatLeftAndCouldNotSaySoOnly) {
+  about.guarantee = delivery_guarantee::at_least_once;
   run("shared", 2);
   history(1).handed_out.push_back(history(0).handed_out.front());
   history(0).ended.reset();

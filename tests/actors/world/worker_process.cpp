@@ -142,6 +142,8 @@ void worker_process::stream_arrived(const connection_end& at, uint32_t channel,
 
 void worker_process::send(const connection_end& at, uint32_t channel, const from_task& what) {
   auto* to = static_cast<trainer_process*>(at.over->ends[0].who);
+  if (const auto* rows = std::get_if<stream_block>(&what))
+    world_.sent(rows->rows);
   world_.net.send(at, [this, to, over = at.over, channel, what] {
     if (const auto* rows = std::get_if<stream_block>(&what))
       world_.reached(rows->rows);
@@ -284,7 +286,7 @@ void worker_process::carry_out(const worker::drop_task& what) { tasks_.erase(wha
 void worker_process::carry_out(const worker::give_splits& what) {
   after_hop([this, what] {
     if (auto* t = find(what.task); t != nullptr && t->acting)
-      carry_out(what.task, t->core.splits_answered(what.question, what.what));
+      carry_out(what.task, t->core.splits_answered(what.question, what.what, now()));
   });
 }
 
