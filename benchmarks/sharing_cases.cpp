@@ -33,8 +33,8 @@ enum class way { padded, bucketed, coordinated };
 dataset sentences() {
   std::vector<std::string> files;
   for (int i = 0; i < 8; ++i)
-    files.push_back(std::string{HEADRACE_DATA_DIR} + "/sentences/sentences-0000"
-                    + std::to_string(i) + "-of-00008.tfrecord");
+    files.push_back(std::string{HEADRACE_DATA_DIR} + "/sentences/sentences-0000" + std::to_string(i)
+                    + "-of-00008.tfrecord");
   return dataset::from_tensor_slices(constant(files))
     .interleave([](expr file) { return dataset::tfrecord(file); }, {.cycle_length = 8})
     .shuffle(2'000)
@@ -68,8 +68,8 @@ dataset_iterator replica(const service& from, const dataset& what, const std::st
                          uint32_t index) {
   distribute_options options{.service = from.target(), .job_name = job};
   if (how == way::coordinated)
-    options.coordinated_reads = coordinated_reads{.consumer_index = index,
-                                                  .num_consumers = replicas};
+    options.coordinated_reads =
+      coordinated_reads{.consumer_index = index, .num_consumers = replicas};
   else
     options.max_outstanding_requests = 8; // else one may take what the other needs
   return what.apply(distribute{std::move(options)}).iterate();
@@ -141,10 +141,9 @@ double rate_of_trainers(const service& from, const std::string& trainer, size_t 
   const auto job = fresh_job("cache");
   std::vector<child_process> all;
   for (size_t i = 0; i < count; ++i)
-    all.push_back(
-      child_process::start(
-        {.argv = {trainer, from.target(), job, std::to_string(i), std::to_string(count)}})
-        .value());
+    all.push_back(child_process::start({.argv = {trainer, from.target(), job, std::to_string(i),
+                                                 std::to_string(count)}})
+                    .value());
   double slowest = 0;
   for (auto& one : all) {
     const auto line = one.read_until("elements a second ", std::chrono::minutes{2}).value();
@@ -157,8 +156,8 @@ double rate_of_trainers(const service& from, const std::string& trainer, size_t 
 } // namespace
 
 void add_sharing_cases(std::vector<bench_case>& to, services& with) {
-  to.push_back({"rounds_alone", "rounds/s", "10,000", [&with] { return rounds(with.two()); },
-                fixed(10'000)});
+  to.push_back(
+    {"rounds_alone", "rounds/s", "10,000", [&with] { return rounds(with.two()); }, fixed(10'000)});
   to.push_back({"rounds_in_step", "rounds/s", "10,000",
                 [&with] { return rounds_in_step(with.two()); }, fixed(10'000)});
   for (const auto& [name, than] : {std::pair{"steps_than_bucketed", way::bucketed},
@@ -167,11 +166,10 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
                   [&with] { return steps_a_second(with.two(), way::coordinated); },
                   [&with, than] { return steps_a_second(with.two(), than); }});
   for (const size_t count : {2u, 4u, 8u})
-    to.push_back({"cache_" + std::to_string(count), "el/s each", "one trainer",
-                  [&with, count] {
-                    return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, count);
-                  },
-                  [&with] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, 1); }, 3});
+    to.push_back(
+      {"cache_" + std::to_string(count), "el/s each", "one trainer",
+       [&with, count] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, count); },
+       [&with] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, 1); }, 3});
 }
 
 } // namespace headrace::bench

@@ -16,8 +16,8 @@ namespace headrace {
 ///
 /// Another epoch comes when a task is gone or new, or a consumer comes in the place of one that is
 /// gone. It is proposed first; each consumer that reads answers which round is its next, and waits
-/// with that. The furthest of these rounds is where the epoch begins: no consumer has passed it, and
-/// all have the elements of the rounds before it, as a round is handed out only then.
+/// with that. The furthest of these rounds is where the epoch begins: no consumer has passed it,
+/// and all have the elements of the rounds before it, as a round is handed out only then.
 class round_table {
 public:
   // -- facts ----------------------------------------------------------------------

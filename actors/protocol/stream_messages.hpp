@@ -112,8 +112,8 @@ struct stream_received_by_all {
   uint64_t elements = 0;
 };
 
-using from_task = std::variant<stream_opened, stream_block, stream_recall, stream_end,
-                               stream_failed, stream_leaving, stream_claimed,
-                               stream_received_by_all>;
+using from_task =
+  std::variant<stream_opened, stream_block, stream_recall, stream_end, stream_failed,
+               stream_leaving, stream_claimed, stream_received_by_all>;
 
 } // namespace headrace

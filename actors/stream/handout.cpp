@@ -341,7 +341,8 @@ std::shared_ptr<const block> handout::take_turn() {
 std::shared_ptr<const block> handout::take_round() {
   settle_current();
   // What is nobody's round is what the trainer should read at the end.
-  if (const auto last = queues_.find(task_id{}); last != queues_.end() && ready(last->first, last->second))
+  if (const auto last = queues_.find(task_id{});
+      last != queues_.end() && ready(last->first, last->second))
     return make_current(task_id{}, last->second, UINT64_MAX);
   const auto turn = rounds_->next();
   const auto at = turn ? queues_.find(turn->from) : queues_.end();

@@ -273,27 +273,27 @@ produce::commands task_core::cannot_send(const status& why, time_point now) {
 void task_core::deal(time_point now) {
   const bool dry = dry_at_ && *dry_at_ <= now;
   for (auto& action : output_->deal_at(now, dry))
-    std::visit(overloaded{
-                 [&](dealer::send_block& x) {
-                   then(produce::send{routes_.at(x.to).over,
-                                      stream_block{x.first, std::move(x.rows), x.skipped,
-                                                   std::move(x.forms), x.claimed}});
-                 },
-                 [&](const dealer::send_recall& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
-                 },
-                 [&](const dealer::send_claimed& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_claimed{x.elements}});
-                 },
-                 [&](const dealer::send_received_by_all& x) {
-                   then(produce::send{routes_.at(x.to).over,
-                                      stream_received_by_all{x.epoch, x.groups}});
-                 },
-                 [&](const dealer::send_end& x) {
-                   then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
-                 },
-               },
-               action);
+    std::visit(
+      overloaded{
+        [&](dealer::send_block& x) {
+          then(
+            produce::send{routes_.at(x.to).over, stream_block{x.first, std::move(x.rows), x.skipped,
+                                                              std::move(x.forms), x.claimed}});
+        },
+        [&](const dealer::send_recall& x) {
+          then(produce::send{routes_.at(x.to).over, stream_recall{x.id, x.keep}});
+        },
+        [&](const dealer::send_claimed& x) {
+          then(produce::send{routes_.at(x.to).over, stream_claimed{x.elements}});
+        },
+        [&](const dealer::send_received_by_all& x) {
+          then(produce::send{routes_.at(x.to).over, stream_received_by_all{x.epoch, x.groups}});
+        },
+        [&](const dealer::send_end& x) {
+          then(produce::send{routes_.at(x.to).over, stream_end{x.elements, outcome()}});
+        },
+      },
+      action);
   if (dry || !output_->could_recall())
     dry_at_.reset();
   if (!dry_at_ && output_->could_recall())

@@ -38,8 +38,8 @@ hr::dataset sentences(const std::string& folder) {
     .shuffle(2'000)
     .repeat()
     .map([](hr::expr record) {
-      return hr::io::parse_example(
-        record, {hr::io::var_len_feature("tokens", hr::dtype::int64)})["tokens"];
+      return hr::io::parse_example(record,
+                                   {hr::io::var_len_feature("tokens", hr::dtype::int64)})["tokens"];
     });
 }
 
@@ -70,16 +70,17 @@ int replica(const std::string& service, const std::string& folder, const std::st
             uint32_t index, uint32_t replicas, int steps) {
   hr::distribute_options options{.service = service, .job_name = way};
   if (way == "coordinated")
-    options.coordinated_reads = hr::coordinated_reads{.consumer_index = index,
-                                                      .num_consumers = replicas};
+    options.coordinated_reads =
+      hr::coordinated_reads{.consumer_index = index, .num_consumers = replicas};
   else
     options.max_outstanding_requests = 8; // so that no replica takes what others need
   auto it = batches(folder, way, replicas).apply(hr::distribute{std::move(options)}).iterate();
   for (int step = 0; step < steps; ++step) {
     const auto batch = it.next().value().value();
     const auto tokens = batch[0].as<int64_t>();
-    std::printf("%lld %lld\n", static_cast<long long>(batch[0].shape()[1]),
-                static_cast<long long>(std::ranges::count_if(tokens, [](auto x) { return x != 0; })));
+    std::printf(
+      "%lld %lld\n", static_cast<long long>(batch[0].shape()[1]),
+      static_cast<long long>(std::ranges::count_if(tokens, [](auto x) { return x != 0; })));
   }
   return 0;
 }
@@ -122,7 +123,8 @@ std::string picture(const std::vector<step>& steps, int64_t highest) {
   static const std::vector<std::string> bars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string out;
   for (size_t i = 0; i < std::min<size_t>(steps.size(), 80); ++i)
-    out += bars[static_cast<size_t>(std::min<int64_t>(8, (8 * steps[i].longest() + highest / 2) / highest))];
+    out += bars[static_cast<size_t>(
+      std::min<int64_t>(8, (8 * steps[i].longest() + highest / 2) / highest))];
   return out;
 }
 
@@ -137,13 +139,13 @@ int run(const std::string& self, const std::string& headrace, const std::string&
     throw hr::error{ready};
 
   std::map<std::string, std::vector<step>> read_as;
-  for (const auto& way : ways)
-    read_as[way] = read(self, service, folder, way, steps, replicas);
+  for (const auto& way : ways) read_as[way] = read(self, service, folder, way, steps, replicas);
 
   std::printf("lengths of the %d replicas' batches in the first steps, coordinated:\n", replicas);
   for (size_t i = 0; i < std::min<size_t>(10, static_cast<size_t>(steps)); ++i) {
     std::printf("  step %zu:", i);
-    for (auto x : read_as["coordinated"][i].lengths) std::printf(" %3lld", static_cast<long long>(x));
+    for (auto x : read_as["coordinated"][i].lengths)
+      std::printf(" %3lld", static_cast<long long>(x));
     std::printf("\n");
   }
   std::map<std::string, int64_t> total;

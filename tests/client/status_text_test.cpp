@@ -181,14 +181,14 @@ TEST(StatusText, ShowsHowFarTheRoundsAre) {
                       .first_round = 100,
                       .tasks = {0xc1, 0xc2},
                       .round = 120};
-  EXPECT_EQ(line_with(status_text(x), "rounds:"),
-            "rounds: 4 consumers, missing 1, 3, at round 120, of 2 tasks since round 100 (epoch 2)");
+  EXPECT_EQ(
+    line_with(status_text(x), "rounds:"),
+    "rounds: 4 consumers, missing 1, 3, at round 120, of 2 tasks since round 100 (epoch 2)");
   const nlohmann::json rounds{{"consumers", 4},     {"missing", {1, 3}}, {"epoch", 2},
                               {"first_round", 100}, {"round", 120},      {"tasks", {"c1", "c2"}}};
   EXPECT_EQ(nlohmann::json::parse(status_json(x))["jobs"][0]["rounds"], rounds);
   x.jobs[0].rounds = {.consumers = 2, .missing = {0}};
-  EXPECT_EQ(line_with(status_text(x), "rounds:"),
-            "rounds: 2 consumers, missing 0, none has begun");
+  EXPECT_EQ(line_with(status_text(x), "rounds:"), "rounds: 2 consumers, missing 0, none has begun");
 }
 
 TEST(StatusText, DrawsTheTreeWithRestartsAndTheLastReason) {
