@@ -328,6 +328,8 @@ struct SplitReceipt {
   received @6 :UInt64;
   handedOut @7 :UInt64;
   # Where the reader is with the task's stream, in elements.
+  withoutGivenBack @8 :Bool;
+  # The splits of rows that were given back are not named, but for those of which other rows stayed.
 }
 
 struct ConsumerHeartbeat {

@@ -6,7 +6,7 @@
 #include "headrace/actors/protocol/stream_messages.hpp"
 #include "headrace/actors/stream/claim_ahead.hpp"
 #include "headrace/actors/stream/handout.hpp"
-#include "headrace/actors/stream/reached_splits.hpp"
+#include "headrace/actors/stream/received_splits.hpp"
 #include "headrace/actors/stream/stream_credit.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -113,9 +113,9 @@ private:
     bool unplaced = false;
     stream_credit credit;
     claim_ahead claims;
-    reached_splits received; ///< that its rows come from
-    uint64_t skipped = 0;    ///< as the task last said
-    duration pause{};        ///< before the next attempt to connect
+    received_splits received; ///< that its rows come from
+    uint64_t skipped = 0;     ///< as the task last said
+    duration pause{};         ///< before the next attempt to connect
     std::optional<time_point> retry_at;
     std::optional<time_point> away_since; ///< its task does not serve this consumer
     status unreached;                     ///< why the last attempt failed, or what cut it off

@@ -27,7 +27,7 @@ consume::commands consumer_core::trainer_leaves(time_point now) {
       for (auto& [id, s] : streams_) {
         const auto marks = out_->of(id);
         goodbye_->handed_out[id] = marks.handed_out;
-        s.received.give_back(marks.received - marks.handed_out);
+        s.received.give_back(marks.handed_out);
         if (options_.parameters.mode == sharding_policy::dynamic && !finished_
             && (!accounted_.contains(id) || receipts_due_.contains(id)))
           goodbye_->receipts.push_back(s.received.receipt_of(id, most_runs));

@@ -202,9 +202,8 @@ void consumer_core::confirmed(task_id id, stream& s, uint64_t elements) {
 }
 
 void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& what) {
-  const auto before = out_->of(id).received;
   const auto mark = out_->recall(id, what.keep);
-  s.received.give_back(before - mark);
+  s.received.give_back(mark);
   s.claims.gave_back(mark);
   then(consume::send{id, stream_recalled{what.id, mark}});
   s.credit.task_forgot();
@@ -387,9 +386,12 @@ void consumer_core::refill(bool always) {
   const auto marks = out_->look(waiting, quiet_bytes());
   for (const auto& [id, m] : marks) {
     auto at = streams_.find(id);
-    if (at == streams_.end() || !at->second.open)
+    if (at == streams_.end())
       continue;
     auto& s = at->second;
+    s.received.handed_out(m.handed_out);
+    if (!s.open)
+      continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
     // The task asked for it in vain, and asks again when it hears more.

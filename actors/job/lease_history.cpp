@@ -157,9 +157,10 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
   for (const auto& run : what.reached)
     reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
   for (auto& [where, all] : reached) straighten(all);
-  // Which rows went back to the task it does not say: where nothing may be missing they count as
-  // gone.
-  const bool uncertain = what.approximate || (at_least_once() && what.given_back != 0);
+  // Where it does not say which rows went back to the task, and nothing may be missing, these count
+  // as gone.
+  const bool names_them = what.given_back != 0 && !what.without_given_back;
+  const bool uncertain = what.approximate || (at_least_once() && names_them);
   std::deque<lease> marked;
   for (const auto& one : of.all) {
     if (one.at == held_by::reader) {
@@ -191,7 +192,8 @@ void lease_history::on(const received& x) {
     return;
   auto& of = known->second;
   mark(of, x.what);
-  of.given_back += x.what.given_back;
+  if (!x.what.without_given_back)
+    of.given_back += x.what.given_back;
   // Its rows may be on the way to it still, or were given back and go to others.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
   // What one that leaves had not handed out goes to others as long as the task lives.

@@ -83,6 +83,7 @@ void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what)
   out.setFromPass(what.from_pass);
   out.setApproximate(what.approximate);
   out.setGivenBack(what.given_back);
+  out.setWithoutGivenBack(what.without_given_back);
   out.setReceived(what.marks.received);
   out.setHandedOut(what.marks.handed_out);
   const auto reached = varints_of(what.reached);
@@ -96,6 +97,7 @@ split_receipt read_receipt(schema::SplitReceipt::Reader in) {
                     .from_pass = in.getFromPass(),
                     .approximate = in.getApproximate(),
                     .given_back = in.getGivenBack(),
+                    .without_given_back = in.getWithoutGivenBack(),
                     .marks = {in.getReceived(), in.getHandedOut()}};
   if (auto reached = runs_of(in.getReached()))
     out.reached = *std::move(reached);

@@ -32,6 +32,8 @@ struct split_receipt {
   bool approximate = false;
   /// Rows that came and were given back to the task.
   uint64_t given_back = 0;
+  /// Their splits are not named, but for those of which other rows stayed.
+  bool without_given_back = false;
   reader_marks marks; ///< where the reader is with the task's stream
   friend bool operator==(const split_receipt&, const split_receipt&) = default;
 };

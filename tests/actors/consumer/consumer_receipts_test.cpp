@@ -99,7 +99,8 @@ TEST_F(ConsumerReceipts, SayNothingCameOfATaskThatGaveNothing) {
   const auto did = loses();
   const auto* beat = last<consume::beat>(did);
   ASSERT_NE(beat, nullptr);
-  EXPECT_EQ(beat->what.receipts, (std::vector<split_receipt>{{.task = task}}));
+  EXPECT_EQ(beat->what.receipts,
+            (std::vector<split_receipt>{{.task = task, .without_given_back = true}}));
 }
 
 TEST_F(ConsumerReceipts, SayHowFarTheTrainerWasWithALostTask) {
@@ -133,8 +134,25 @@ TEST_F(ConsumerReceipts, AreFollowedByHowFarTheTrainerIsForAsLongAsTheJobAsks) {
   EXPECT_TRUE(beats().what.handed_out.empty());
 }
 
+TEST_F(ConsumerReceipts, NameNothingThatGoesBackToTheTask) {
+  sends(0, 10, 20);
+  sends(10, 4, 40);
+  take(3);
+  core->arrived(task, from_task{stream_recall{1, 2}}, now);
+  EXPECT_EQ(out->of(task).received, 5u);
+  sends(5, 2, 50);
+  take(1);
+  const auto did = core->trainer_leaves(now);
+  const auto& receipt = last<consume::say_goodbye>(did)->what.receipts.at(0);
+  EXPECT_EQ(receipt.reached, (std::vector<split_run>{{0, 0, {20, 4}}}));
+  EXPECT_EQ(receipt.newest, (split_run{0, 0, {23, 1}}));
+  EXPECT_EQ(receipt.given_back, 9u + 3);
+  EXPECT_TRUE(receipt.without_given_back);
+}
+
 TEST_F(ConsumerReceipts, GoWithTheGoodbyeAsAWorkerMayBeLostLater) {
   sends(0, 2, 5);
+  take(2);
   const auto did = core->trainer_leaves(now);
   const auto* bye = last<consume::say_goodbye>(did);
   ASSERT_NE(bye, nullptr);

@@ -27,6 +27,7 @@ inline const split_receipt a_receipt{.task = task_id{1},
                                      .newest = split_run{2, 1, {7, 1}},
                                      .approximate = true,
                                      .given_back = 3,
+                                     .without_given_back = true,
                                      .marks = {9, 8}};
 
 /// Each kind of fact, more than once where it has parts that may be absent.

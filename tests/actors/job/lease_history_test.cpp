@@ -184,6 +184,16 @@ TEST_F(LeaseHistory, CountsRowsThatWereGivenBackToATaskThatIsLost) {
   EXPECT_EQ(losses(), (iteration_losses{.tasks = 1, .splits = 4, .reread = 0}));
 }
 
+TEST_F(LeaseHistory, HasReadAgainWhatWasGivenBackToATaskThatIsLost) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  split_receipt said{
+    .task = task, .reached = {{0, 0, {0, 6}}}, .given_back = 4, .without_given_back = true};
+  x.apply(lease_history::received{ann, said});
+  EXPECT_EQ(back(), (ranges{{6, 4}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 4}));
+}
+
 TEST_F(LeaseHistory, CountsWhatAReceiptOnlyMayName) {
   leased(task, {0, 10}, 0);
   lost({ann});
@@ -314,6 +324,16 @@ TEST_F(RereadHistory, LeavesSplitsOfOneRowToAReaderThatHasThem) {
   x.apply(lease_history::received{bob, said});
   EXPECT_EQ(back(), (ranges{{3, 4}, {7, 3}})) << "which of his rows went back bob does not say";
   EXPECT_EQ(losses(), (iteration_losses{.reread = 7, .repeated = 4}));
+}
+
+TEST_F(RereadHistory, LeavesSplitsOfOneRowToAReaderThatNamesNoneThatWentBack) {
+  leased(task, {0, 10}, 0);
+  lost({ann});
+  split_receipt said{
+    .task = task, .reached = {{0, 0, {3, 4}}}, .given_back = 1, .without_given_back = true};
+  x.apply(lease_history::received{ann, said});
+  EXPECT_EQ(back(), (ranges{{0, 3}, {7, 3}}));
+  EXPECT_EQ(losses(), (iteration_losses{.reread = 6}));
 }
 
 TEST_F(RereadHistory, GivesBackWhatAReaderGotOfAFile) {

@@ -129,6 +129,7 @@ TEST(ProtocolCodec, KeepsWhoReads) {
                                              split_run{0, 1, {4, 1}},
                                              true,
                                              9,
+                                             true,
                                              {8, 7}},
                                             {task_id{5}, {}, 0, {}}};
   const std::map<task_id, uint64_t> through{{task_id{6}, UINT64_MAX}, {task_id{7}, 2}};

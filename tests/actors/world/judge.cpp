@@ -143,6 +143,7 @@ void judge::every_end_is_true() {
     if (is_static(world_.about.policy)) {
       every_shard_is_whole(given, unknown);
     } else if (dynamic()) {
+      const auto sent = sent_to_the_gone();
       for (int64_t x = 0; x < static_cast<int64_t>(world_.data.elements()); ++x) {
         if (given.contains(x))
           continue;
@@ -158,8 +159,7 @@ void judge::every_end_is_true() {
           held != world_.leases.end() && std::ranges::any_of(held->second, [&](auto id) {
             return world_.lost_tasks.contains(id);
           });
-        // One that is gone without a word takes with it what was claimed for it as it was sent.
-        if (lost || (unknown && world_.sent_to_a_trainer.contains(x)))
+        if (lost || (unknown && (world_.reached_a_trainer.contains(x) || sent.contains(x))))
           continue;
         find("end", fmt::format("the end came without element {}, which {}", x,
                                 held == world_.leases.end() ? "nobody read" : "no lost task had"));
@@ -191,6 +191,16 @@ void judge::every_end_is_true() {
                                 whole, steady));
     }
   }
+}
+
+std::set<int64_t> judge::sent_to_the_gone() const {
+  std::set<int64_t> out;
+  for (const auto& [to, elements] : world_.sent_to) {
+    const auto& h = to->history();
+    if (h.killed || h.left || !to->over() || (h.ended && !h.ended->ok()))
+      out.insert(elements.begin(), elements.end());
+  }
+  return out;
 }
 
 void judge::every_shard_is_whole(const std::set<int64_t>& given, bool unknown) {
@@ -240,6 +250,25 @@ bool judge::died_together() const {
   });
 }
 
+void judge::nothing_lost_with_who_leaves() {
+  const bool all_kept = std::ranges::all_of(world_.trainers, [](const auto& t) {
+    const auto& h = t.history();
+    return (h.ended && h.ended->ok()) || (h.left && h.goodbye_heard);
+  });
+  const bool disturbed = !excuses_.trainers_away.empty() || !excuses_.workers_away.empty()
+                         || excuses_.dispatcher_away || excuses_.dispatcher_lost_state
+                         || excuses_.no_worker;
+  if (!dynamic() || world_.data.rows != 1 || world_.about.mixed || disturbed || !all_kept
+      || !world_.collected.empty())
+    return;
+  for (const auto& group : groups())
+    if (std::ranges::any_of(group, [](const auto* t) { return t->history().ended.has_value(); })
+        && group.size() == world_.trainers.size() && !missing().empty())
+      find("left", fmt::format("{} elements are lost, though nobody was gone but readers that left "
+                               "in order",
+                               missing().size()));
+}
+
 void judge::little_lost() {
   if (!dynamic() || excuses_.dispatcher_lost_state || !excuses_.trainers_away.empty()
       || died_together())
@@ -247,6 +276,7 @@ void judge::little_lost() {
   std::set<uint64_t> reached;
   for (auto x : world_.reached_a_trainer)
     reached.insert(static_cast<uint64_t>(x) / world_.data.rows);
+  for (auto x : sent_to_the_gone()) reached.insert(static_cast<uint64_t>(x) / world_.data.rows);
   for (const auto& group : groups()) {
     const bool clean = std::ranges::any_of(
       group, [](const auto* t) { return t->history().ended && t->history().ended->ok(); });
@@ -323,6 +353,7 @@ const std::vector<violation>& judge::all() {
   nothing_left_behind();
   credit_is_shared();
   little_lost();
+  nothing_lost_with_who_leaves();
   no_loss_is_silent();
   return found_;
 }

@@ -46,6 +46,8 @@ public:
   /// What was lost was with a lost task, and of it only the rest of splits of which something
   /// reached a trainer.
   void little_lost();
+  /// Where each row is a split of its own, a reader that leaves in order costs nothing.
+  void nothing_lost_with_who_leaves();
   /// Whoever ended well and lacks something read so.
   void no_loss_is_silent();
   /// No trainer read an error that nothing excuses, nor one after all elements.
@@ -78,6 +80,9 @@ private:
   /// Its split was leased to another task after one that is lost, or of which a trainer that is
   /// gone held rows: under at_least_once it may come again.
   bool read_again(int64_t element) const;
+  /// Elements that were sent to trainers that are gone, or read an error: what was claimed for them
+  /// as it was sent is lost, though it may not have arrived.
+  std::set<int64_t> sent_to_the_gone() const;
   bool anonymous() const { return world_.about.job_name.empty(); }
   /// The trainers that read one job's repetition together: all of a named job, one of its own.
   std::vector<std::vector<const trainer_process*>> groups() const;

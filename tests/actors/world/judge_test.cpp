@@ -18,7 +18,7 @@ protected:
              sharding_policy policy = sharding_policy::dynamic) {
     about.seed = 1;
     about.policy = policy;
-    about.data = {.splits = 20, .rows = 2};
+    about.data = data;
     about.job_name = job_name;
     about.shards = is_static(policy) ? 2 : 0;
     w = std::make_unique<world>(about);
@@ -53,6 +53,7 @@ protected:
     for (auto id : w->leases.at(static_cast<uint64_t>(x) / 2)) w->lost_tasks.emplace(id, at);
   }
 
+  world_dataset data{.splits = 20, .rows = 2};
   time_point at{24h}; ///< when these are lost
   world::options about;
   std::unique_ptr<world> w;
@@ -99,6 +100,21 @@ TEST_F(Judge, FindsAnElementOfASplitOfWhichNothingReachedAConsumer) {
   EXPECT_EQ(broken(), rules{"lost"});
 }
 
+TEST_F(Judge, FindsALossWhereAReaderLeftInOrderAndNothingElseWasGone) {
+  data = {.splits = 40, .rows = 1};
+  run("shared", 2);
+  EXPECT_EQ(broken(), rules{});
+  const auto x = history().handed_out.back();
+  history().handed_out.pop_back();
+  history().ended.reset();
+  history().left = history().goodbye_heard = true;
+  history(1).remark = "something is missing";
+  w->lost_tasks.emplace(*w->leases.at(static_cast<uint64_t>(x)).begin(), at);
+  EXPECT_EQ(broken(), rules{"left"});
+  history().goodbye_heard = false;
+  EXPECT_EQ(broken(), rules{});
+}
+
 TEST_F(Judge, ExcusesSuchALossOnlyWhereATrainerDiedAtAboutThatTime) {
   run("shared", 2);
   const auto x = history().handed_out.back();
@@ -107,6 +123,7 @@ TEST_F(Judge, ExcusesSuchALossOnlyWhereATrainerDiedAtAboutThatTime) {
   lose_tasks_with(x);
   w->reached_a_trainer.erase(x);
   w->reached_a_trainer.erase(x ^ 1);
+  w->sent_to.clear();
   history().ended.reset();
   history().killed = true;
   history().ended_at = at - std::chrono::hours{1};

@@ -143,7 +143,7 @@ void worker_process::stream_arrived(const connection_end& at, uint32_t channel,
 void worker_process::send(const connection_end& at, uint32_t channel, const from_task& what) {
   auto* to = static_cast<trainer_process*>(at.over->ends[0].who);
   if (const auto* rows = std::get_if<stream_block>(&what))
-    world_.sent(rows->rows);
+    world_.sent(rows->rows, *to);
   world_.net.send(at, [this, to, over = at.over, channel, what] {
     if (const auto* rows = std::get_if<stream_block>(&what))
       world_.reached(rows->rows);

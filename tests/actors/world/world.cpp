@@ -74,8 +74,8 @@ void world::task_is(job_id of, uint64_t repetition, const iteration::task& now) 
   reading.gone |= now.state == state::lost || now.state == state::left;
 }
 
-void world::sent(const block& rows) {
-  for (auto x : rows.columns[0].values<int64_t>()) sent_to_a_trainer.insert(x);
+void world::sent(const block& rows, const trainer_process& to) {
+  for (auto x : rows.columns[0].values<int64_t>()) sent_to[&to].insert(x);
 }
 
 void world::reached(const block& rows) {

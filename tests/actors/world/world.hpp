@@ -54,7 +54,7 @@ public:
   /// Elements that are not leased are told apart by the task that gave them: a number of it.
   static uint64_t copy_of(task_id id) noexcept { return id.value & 0x7fffffff; }
   /// Elements that a task sent to a trainer.
-  void sent(const block& rows);
+  void sent(const block& rows, const trainer_process& to);
   /// Elements that reached a trainer's process.
   void reached(const block& rows);
 
@@ -79,7 +79,7 @@ public:
     bool gone = false;
   };
   std::map<uint64_t, shard_reading> shard_readings;
-  std::set<int64_t> sent_to_a_trainer;
+  std::map<const trainer_process*, std::set<int64_t>> sent_to; ///< elements
   std::set<int64_t> reached_a_trainer;
   /// How often a repetition of a job was collected.
   std::map<std::pair<job_id, uint64_t>, uint64_t> collected;
