@@ -151,6 +151,12 @@ void consumer_core::not_told(const status& why, bool passes, time_point now) {
 status consumer_core::not_a_reader(const status& why) const {
   if (why.code() != status_code::not_found)
     return why;
+  if (in_rounds())
+    return aborted(fmt::format(
+      "this consumer's job does not know it any more: it was not heard of for its time-out, or for "
+      "its lease of {:.1f} s while others waited, or another one came in its place (`rejoin`), or "
+      "the dispatcher came back without its state ({})",
+      std::chrono::duration<double>(timing_.lease).count(), why.message()));
   return aborted(fmt::format(
     "this consumer was not heard of at the dispatcher for its lease of {:.1f} s while others "
     "waited, "

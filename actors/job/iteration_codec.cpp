@@ -142,7 +142,7 @@ void state_codec<iteration>::write(schema::IterationState::Builder out, const it
     if (const auto place = what.places_.find(who); place != what.places_.end())
       to.setPlace(place->second);
   }
-  if (what.rounds_.consumers() != 0)
+  if (what.rounds_ != round_table{})
     write_rounds(out.initRounds(), what.rounds_.view());
 }
 

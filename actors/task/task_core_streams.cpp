@@ -208,8 +208,14 @@ void task_core::look_at_the_gone(time_point now) {
       // It answers how far it is, and leaves. What it hands out meanwhile is its own.
       route.gone_until = now + order_.lease;
       then(produce::send{
-        route.over, stream_failed{aborted("the job gave this reader up, as it was not heard of for "
-                                          "its lease; its rows go to the other readers")}});
+        route.over,
+        stream_failed{aborted(
+          order_.num_consumers != 0
+            ? "the job gave this consumer of its rounds up, as it was not heard of for its lease, "
+              "or "
+              "as another one came in its place (`rejoin`)"
+            : "the job gave this reader up, as it was not heard of for its lease; its rows go to "
+              "the other readers")}});
     } else if (*route.gone_until <= now) {
       then(produce::close_link{route.over, aborted("a reader that its job gave up does not say how "
                                                    "far it is")});
