@@ -76,8 +76,13 @@ void trainer_process::take() {
     record_.ended_at = now();
     carry_out(core_->trainer_leaves(now()));
   }
-  if (std::exchange(woken_, false) && !record_.left)
-    carry_out(core_->trainer_moved(now()));
+  // The actor may be slow to run, and the trainer takes more meanwhile.
+  if (woken_ && !record_.left && !std::exchange(looks_, true))
+    after(time_.between(duration{1}, std::chrono::milliseconds{2}), [this] {
+      looks_ = false;
+      if (std::exchange(woken_, false) && !record_.left)
+        carry_out(core_->trainer_moved(now()));
+    });
   if (!over())
     after(time_.between(duration{1}, 2 * options_.pause + duration{1000}), [this] { take(); });
 }

@@ -108,6 +108,7 @@ private:
   uint32_t last_channel_ = 0;
   std::shared_ptr<const block> current_;
   bool woken_ = false;
+  bool looks_ = false; ///< the actor will, soon
 };
 
 } // namespace headrace::test
