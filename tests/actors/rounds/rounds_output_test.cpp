@@ -1,3 +1,4 @@
+#include "headrace/actors/protocol/round_epoch.hpp"
 #include "headrace/actors/rounds/rounds_output.hpp"
 
 #include <gmock/gmock.h>
@@ -94,7 +95,7 @@ TEST(RoundsOutput, KeepsGroupsUntilAllHandedThemOutForWhoComesInThePlaceOfAnothe
   dealt x{2};
   x.open(1, 0);
   x.open(2, 1);
-  x.out.produced(numbers(0, 20));
+  for (int64_t i = 0; i < 20; ++i) x.out.produced(numbers(i, 1));
   x.deal();
   x.out.handed_out(consumer_id{1}, 4);
   x.out.handed_out(consumer_id{2}, 9);

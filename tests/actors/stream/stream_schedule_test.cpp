@@ -167,11 +167,12 @@ private:
       });
     }
     EXPECT_TRUE(silent.empty()) << "a consumer was given up and did not read so";
-    // Whoever does not come back for long keeps nobody from the end.
+    // Whoever does not come back for long keeps nobody from the end; but one to whom something came
+    // that it cannot read gives nothing back before its trainer has read so.
     std::set<uint64_t> paused;
     if (w.options_.shared)
       for (const auto& [id, c] : w.consumers)
-        if (paused.size() + 1 < w.consumers.size() && chance(30))
+        if (paused.size() + 1 < w.consumers.size() && !damaged_.contains(id) && chance(30))
           paused.insert(id);
     for (size_t idle = 0; idle < 100 && !::testing::Test::HasFailure();) {
       bool moved = w.settle() != 0;
