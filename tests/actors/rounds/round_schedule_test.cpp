@@ -326,7 +326,7 @@ TEST(RoundSchedule, GivesAllConsumersOneGroupInEachRound) {
   const auto base = one != nullptr                                 ? std::strtoull(one, nullptr, 0)
                     : std::getenv("HEADRACE_TEST_SEED") != nullptr ? test_seed()
                                                                    : 1;
-  const auto worlds = one != nullptr ? 1 : most != nullptr ? std::strtoull(most, nullptr, 0) : 60;
+  const auto worlds = one != nullptr ? 1 : most != nullptr ? std::strtoull(most, nullptr, 0) : 40;
   uint64_t events = 0, rounds = 0, wrong = 0;
   for (uint64_t seed = base; seed < base + worlds; ++seed) {
     round_world x{seed};
