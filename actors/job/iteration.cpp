@@ -245,8 +245,8 @@ iteration::decision iteration::consumer_left(consumer_id who) const {
   return {{reader_left{who}}, {.announce = rounds_.consumers() != 0}};
 }
 
-iteration::decision
-iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places) const {
+iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places,
+                                               uint64_t furthest) const {
   if (rounds_.consumers() == 0 || finished_)
     return {};
   round_table::tasks there;
@@ -255,7 +255,7 @@ iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places) const 
       there.running.push_back(id);
     there.more_to_come |= t.state == task_state::starting;
   }
-  const auto step = rounds_.next(there, places);
+  const auto step = rounds_.next(there, places, furthest);
   draft next{*this};
   next.out.todo.announce = true;
   if (const auto* x = std::get_if<round_table::proposed>(&step)) {

@@ -136,8 +136,8 @@ public:
   /// It is known what of a lost task's splits reached its readers.
   /// `gave_back`: others are to read some.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
-  /// What is to be done for the rounds of coordinated reads. `places`: as round_table::next.
-  decision next_for_rounds(const std::map<consumer_id, uint64_t>& places) const;
+  /// What is to be done for the rounds of coordinated reads: as round_table::next.
+  decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 

@@ -130,6 +130,8 @@ private:
   void leave_unread(repetition& r);
   /// How far a reader of rounds is.
   void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
+  /// The same of one that leaves.
+  void note_rounds(const repetition& r, const leave_iteration& what);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
   /// How far a reader is with tasks that are over.

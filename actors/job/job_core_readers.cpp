@@ -156,6 +156,8 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
           name_readers(r, known->second);
       }
     if (reads) {
+      if (about_.num_consumers != 0)
+        note_rounds(r, what);
       account_for(r, what);
       // What it names not it has handed out, all of it.
       auto marks = what.handed_out;

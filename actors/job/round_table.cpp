@@ -52,8 +52,11 @@ status round_table::may_take(uint32_t index, bool rejoins, const std::string& jo
 }
 
 round_table::step round_table::next(const tasks& there,
-                                    const std::map<consumer_id, uint64_t>& places) const {
-  if (seats_.size() < consumers_ || there.running.empty())
+                                    const std::map<consumer_id, uint64_t>& places,
+                                    uint64_t furthest) const {
+  // Those that wait for an epoch go on as far as one that left meanwhile.
+  const bool waited_for = proposed_ > now_.number && has_participants();
+  if (there.running.empty() || (seats_.size() < consumers_ && !waited_for))
     return wait{};
   if (now_.number != 0 && !has_participants()) {
     if (std::ranges::any_of(there.running, [&](auto id) { return now_.find(id).has_value(); }))
@@ -65,7 +68,7 @@ round_table::step round_table::next(const tasks& there,
   if (now_.number == 0)
     return there.more_to_come ? step{wait{}} : agreed{now_.followed_by(0, there.running)};
   if (proposed_ > now_.number) {
-    uint64_t first = now_.first_round;
+    auto first = std::max(now_.first_round, furthest);
     for (const auto& [index, seat] : seats_) {
       if (seat.begins > now_.number)
         continue;

@@ -59,8 +59,10 @@ public:
   /// None of the consumers that know the tasks' outputs is left: tasks are to be begun anew.
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
-  /// `places`: the rounds with which consumers wait for the proposed epoch.
-  step next(const tasks& there, const std::map<consumer_id, uint64_t>& places) const;
+  /// `places`: the rounds with which consumers wait for the proposed epoch. `furthest`: all rounds
+  /// before it were handed out by some consumer, which may be gone.
+  step next(const tasks& there, const std::map<consumer_id, uint64_t>& places,
+            uint64_t furthest) const;
 
   // -- state ----------------------------------------------------------------------
 

@@ -1,0 +1,90 @@
+#include "headrace/actors/job/round_table.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headrace::test {
+namespace {
+
+using testing::HasSubstr;
+
+const consumer_id a{1}, b{2}, c{3};
+const task_id t{7}, u{8}, v{9};
+
+/// Of two consumers, whose rounds have begun with task `t`.
+round_table begun() {
+  round_table out{2};
+  out.take_seat(a, 0);
+  out.take_seat(b, 1);
+  out.apply(std::get<round_table::agreed>(out.next({{t}}, {}, 0)));
+  return out;
+}
+template <class Step>
+bool is(const round_table::step& x) {
+  return std::holds_alternative<Step>(x);
+}
+round_epoch agreed_in(const round_table::step& x) { return std::get<round_table::agreed>(x).next; }
+
+TEST(RoundTable, BeginsOnceAllConsumersAndTheTasksThatStartAreThere) {
+  round_table x{2};
+  x.take_seat(a, 0);
+  EXPECT_TRUE(is<round_table::wait>(x.next({{t}}, {}, 0)));
+  x.take_seat(b, 1);
+  EXPECT_TRUE(is<round_table::wait>(x.next({}, {}, 0)));
+  EXPECT_TRUE(is<round_table::wait>(x.next({{t}, true}, {}, 0)));
+  EXPECT_EQ(agreed_in(x.next({{t, u}}, {}, 0)), (round_epoch{1, 0, {{t, 0}, {u, 0}}}));
+}
+
+TEST(RoundTable, BeginsAnEpochAtTheFurthestRoundThatAConsumerWaitsWith) {
+  auto x = begun();
+  EXPECT_TRUE(is<round_table::wait>(x.next({{t}}, {}, 0)));
+  EXPECT_TRUE(is<round_table::wait>(x.next({{t}, true}, {}, 0)));
+  EXPECT_EQ(std::get<round_table::proposed>(x.next({{t, u}}, {}, 0)).epoch, 2u);
+  x.apply(round_table::proposed{2});
+  EXPECT_TRUE(is<round_table::wait>(x.next({{t, u}}, {{a, 5}}, 0)));
+  EXPECT_EQ(agreed_in(x.next({{t, u}}, {{a, 5}, {b, 6}}, 0)),
+            (round_epoch{2, 6, {{t, 6}, {u, 0}}}));
+}
+
+TEST(RoundTable, GoesOnWithoutATaskThatIsGone) {
+  auto x = begun();
+  EXPECT_TRUE(is<round_table::wait>(x.next({}, {}, 0))) << "there is nothing to go on with";
+  EXPECT_TRUE(is<round_table::proposed>(x.next({{u}, true}, {}, 0)));
+}
+
+TEST(RoundTable, LetsThoseThatWaitGoOnAsFarAsOneThatLeftMeanwhile) {
+  auto x = begun();
+  x.apply(round_table::proposed{2});
+  x.leave_seat(b);
+  EXPECT_EQ(agreed_in(x.next({{t, u}}, {{a, 5}}, 9)), (round_epoch{2, 9, {{t, 9}, {u, 0}}}));
+  auto y = begun();
+  y.leave_seat(b);
+  EXPECT_TRUE(is<round_table::wait>(y.next({{u}}, {}, 9)))
+    << "who does not wait goes on with what it has";
+}
+
+TEST(RoundTable, HasAConsumerInThePlaceOfAnotherBeginWithTheNextEpoch) {
+  auto x = begun();
+  x.leave_seat(b);
+  EXPECT_THAT(x.may_take(1, false, "train").message(), HasSubstr("says so with `rejoin`"));
+  EXPECT_THAT(x.may_take(0, false, "train").message(), HasSubstr("another consumer reads"));
+  EXPECT_THAT(x.may_take(2, true, "train").message(), HasSubstr("must be 0 to 1"));
+  EXPECT_TRUE(x.may_take(1, true, "train").ok());
+  x.take_seat(c, 1);
+  x.apply(std::get<round_table::proposed>(x.next({{t}}, {}, 0)));
+  EXPECT_EQ(x.view().seat_of(c)->begins, 2u);
+  EXPECT_EQ(agreed_in(x.next({{t}}, {{a, 4}}, 0)), (round_epoch{2, 4, {{t, 4}}}));
+}
+
+TEST(RoundTable, BeginsTasksAnewWhereNobodyKnowsWhereTheyWere) {
+  auto x = begun();
+  x.leave_seat(a);
+  x.leave_seat(b);
+  EXPECT_TRUE(x.may_take(0, false, "train").ok());
+  x.take_seat(a, 0);
+  x.take_seat(c, 1);
+  EXPECT_TRUE(is<round_table::renew>(x.next({{t}}, {}, 0)));
+  EXPECT_EQ(agreed_in(x.next({{v}}, {}, 0)), (round_epoch{2, 0, {{v, 0}}}));
+}
+
+} // namespace
+} // namespace headrace::test
