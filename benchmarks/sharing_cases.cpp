@@ -129,7 +129,7 @@ double steps_a_second(const service& from, way how) {
   return static_cast<double>(steps)
          / seconds_of_replicas(from, batches(how), how, [&](uint32_t index, auto& it) {
              for (int64_t i = 0; i < steps; ++i) {
-               lengths[index] = (*it.next().value())[0].shape()[1];
+               lengths[index] = (*it.next().value())[0].dims().dims()[1];
                step.arrive_and_wait();
              }
            });

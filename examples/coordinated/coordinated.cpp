@@ -79,7 +79,7 @@ int replica(const std::string& service, const std::string& folder, const std::st
     const auto batch = it.next().value().value();
     const auto tokens = batch[0].as<int64_t>();
     std::printf(
-      "%lld %lld\n", static_cast<long long>(batch[0].shape()[1]),
+      "%lld %lld\n", static_cast<long long>(batch[0].dims().dims()[1]),
       static_cast<long long>(std::ranges::count_if(tokens, [](auto x) { return x != 0; })));
   }
   return 0;
