@@ -8,6 +8,12 @@
 
 namespace headrace {
 
+namespace {
+
+constexpr size_t most_named = 8; ///< of the consumers that are missing
+
+} // namespace
+
 // Coordinated reads: the epochs of rounds that the job proposes and announces.
 
 std::optional<uint64_t> consumer_core::place_of(task_id task) const {
@@ -67,16 +73,19 @@ status consumer_core::missing_consumers(time_point now) const {
     return {};
   std::vector<uint32_t> missing;
   const auto& rounds = view_.rounds;
-  for (uint32_t i = 0; i < rounds.consumers; ++i)
+  for (uint32_t i = 0; i < rounds.consumers && missing.size() < most_named; ++i)
     if (std::ranges::find(rounds.seats, i, &round_seat::index) == rounds.seats.end())
       missing.push_back(i);
   const auto waited = std::chrono::duration<double>(options_.consumer_timeout).count();
+  const auto others = rounds.consumers - rounds.seats.size() - missing.size();
   const auto whose =
-    fmt::format("with consumer_index {} of {}", fmt::join(missing, ", "), rounds.consumers);
+    fmt::format("with consumer_index {}{} of {}", fmt::join(missing, ", "),
+                others == 0 ? "" : fmt::format(" and {} more", others), rounds.consumers);
   if (rounds.now.number == 0)
     return unavailable(fmt::format(
       "coordinated reads: no consumer {} has come to job '{}' for {:.0f} s, and no round begins "
-      "without it; start it, or give `consumer_timeout` more",
+      "without it; start it, or give `consumer_timeout` more (all consumers must have the same "
+      "dataset: another one under that job_name is another job)",
       whose, options_.job_name, waited));
   return unavailable(fmt::format(
     "coordinated reads: the consumer {} of job '{}' has left or is lost, and none has come in its "

@@ -42,6 +42,7 @@ void job_core::look_at_rounds(repetition& r) {
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
+      known.round = now.first_round; // less than before where rounds begin anew
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }

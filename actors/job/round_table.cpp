@@ -54,12 +54,17 @@ status round_table::may_take(uint32_t index, bool rejoins, const std::string& jo
 round_table::step round_table::next(const tasks& there,
                                     const std::map<consumer_id, uint64_t>& places,
                                     uint64_t furthest) const {
+  const bool begun = std::ranges::any_of(
+    there.running, [&](auto id) { return now_.number != 0 && now_.find(id).has_value(); });
+  // What these tasks have made is of no use to who comes next.
+  if (seats_.empty())
+    return begun ? step{renew{}} : wait{};
   // Those that wait for an epoch go on as far as one that left meanwhile.
   const bool waited_for = proposed_ > now_.number && has_participants();
   if (there.running.empty() || (seats_.size() < consumers_ && !waited_for))
     return wait{};
   if (now_.number != 0 && !has_participants()) {
-    if (std::ranges::any_of(there.running, [&](auto id) { return now_.find(id).has_value(); }))
+    if (begun)
       return renew{};
     if (there.more_to_come)
       return wait{};

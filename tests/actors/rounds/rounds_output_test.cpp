@@ -71,8 +71,8 @@ TEST(RoundsOutput, GivesEachConsumerItsElementOfEachGroupHoweverBlocksAreCut) {
 
 TEST(RoundsOutput, SaysWhatAllHaveOnceAllAreInOneEpoch) {
   dealt x{2};
-  x.open(1, 0);
-  x.open(2, 1);
+  EXPECT_TRUE(x.open(1, 0).ok());
+  EXPECT_TRUE(x.open(2, 1).ok());
   x.out.produced(numbers(0, 10));
   x.deal();
   x.out.received(consumer_id{1}, 5);
@@ -93,8 +93,8 @@ TEST(RoundsOutput, SaysWhatAllHaveOnceAllAreInOneEpoch) {
 
 TEST(RoundsOutput, KeepsGroupsUntilAllHandedThemOutForWhoComesInThePlaceOfAnother) {
   dealt x{2};
-  x.open(1, 0);
-  x.open(2, 1);
+  EXPECT_TRUE(x.open(1, 0).ok());
+  EXPECT_TRUE(x.open(2, 1).ok());
   for (int64_t i = 0; i < 20; ++i) x.out.produced(numbers(i, 1));
   x.deal();
   x.out.handed_out(consumer_id{1}, 4);
@@ -109,7 +109,7 @@ TEST(RoundsOutput, KeepsGroupsUntilAllHandedThemOutForWhoComesInThePlaceOfAnothe
 
 TEST(RoundsOutput, SendsAgainWhatDidNotArriveOverALinkThatWasCut) {
   dealt x{1};
-  x.open(1, 0);
+  EXPECT_TRUE(x.open(1, 0).ok());
   x.out.produced(numbers(0, 6));
   x.deal();
   x.out.cut(consumer_id{1});
@@ -117,15 +117,15 @@ TEST(RoundsOutput, SendsAgainWhatDidNotArriveOverALinkThatWasCut) {
   x.deal();
   EXPECT_THAT(x.got[consumer_id{1}], ElementsAre(0, 1, 2, 3, 4, 5));
   x.got.clear();
-  x.open(1, 0, 4);
+  EXPECT_TRUE(x.open(1, 0, 4).ok());
   x.deal();
   EXPECT_THAT(x.got[consumer_id{1}], ElementsAre(4, 5, 6, 7));
 }
 
 TEST(RoundsOutput, GoesNoFurtherThanWasGranted) {
   dealt x{2};
-  x.open(1, 0, 0, 3);
-  x.open(2, 1, 0, 2);
+  EXPECT_TRUE(x.open(1, 0, 0, 3).ok());
+  EXPECT_TRUE(x.open(2, 1, 0, 2).ok());
   x.out.produced(numbers(0, 20));
   x.deal();
   EXPECT_THAT(x.got[consumer_id{1}], ElementsAre(0, 2, 4));
