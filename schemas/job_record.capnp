@@ -375,7 +375,7 @@ struct JobFact {
     # The task is over, and readers hold rows of it.
     released @25 :TaskSettled;
     # Such a task is forgotten.
-    epochProposed @26 :UInt64;
+    epochProposed @26 :Proposed;
     # Of coordinated reads: the readers are asked how far they may go before it begins.
     epochAgreed @27 :Dispatcher.RoundEpoch;
   }
@@ -386,6 +386,9 @@ struct JobFact {
   struct Finished {
     failure @0 :Failure;
     # Absent: it ended well.
+  }
+  struct Proposed {
+    epoch @0 :UInt64;
   }
   struct TaskCount {
     tasks @0 :UInt64;

@@ -84,7 +84,7 @@ struct iteration_fact_writer {
     if (!x.how.ok())
       write_failure(to.initFailure(), x.how);
   }
-  void operator()(const round_table::proposed& x) { out.setEpochProposed(x.epoch); }
+  void operator()(const round_table::proposed& x) { out.initEpochProposed().setEpoch(x.epoch); }
   void operator()(const round_table::agreed& x) {
     write_round_epoch(out.initEpochAgreed(), x.next);
   }
@@ -115,7 +115,7 @@ result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in) {
       iteration::finished_as{x.hasFailure() ? read_failure(x.getFailure()) : status{}}};
   }
   case schema::JobFact::EPOCH_PROPOSED:
-    return iteration::fact{round_table::proposed{in.getEpochProposed()}};
+    return iteration::fact{round_table::proposed{in.getEpochProposed().getEpoch()}};
   case schema::JobFact::EPOCH_AGREED:
     return iteration::fact{round_table::agreed{read_round_epoch(in.getEpochAgreed())}};
   default: return unknown_stored("fact of an iteration", static_cast<unsigned>(in.which()));
