@@ -259,6 +259,11 @@ private:
     sample out{make_shard(in.graph, n, index).value(), {}};
     for (auto i = static_cast<size_t>(index); i < in.want.size(); i += static_cast<size_t>(n))
       out.want.push_back(in.want[i]);
+    // A failure at the end is every shard's.
+    if (const auto last = in.want.size();
+        last != 0 && in.want.back().failed
+        && (last - 1) % static_cast<size_t>(n) != static_cast<size_t>(index))
+      out.want.push_back(in.want.back());
     return out;
   }
 
