@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
                 .expected_trainers = static_cast<uint32_t>(std::atoi(argv[4]))}};
     auto it = hr::dataset::range(elements)
                 .map([](hr::expr x) {
-                  return hr::reduce_sum(hr::exp(hr::fill({200'000}, hr::cast<float>(x) * 1e-3f)));
+                  return hr::reduce_sum(hr::exp(hr::fill({700'000}, hr::cast<float>(x) * 1e-3f)));
                 })
                 .apply(hr::distribute{
                   {.service = argv[1], .job_name = argv[2], .cross_trainer_cache = cache}})
