@@ -37,16 +37,14 @@ status round_table::may_take(uint32_t index, bool rejoins, const std::string& jo
   if (rejoins)
     return {};
   if (seats_.contains(index))
-    return failed_precondition(
-      fmt::format("another consumer reads job '{}' with consumer_index {}; each of the {} "
-                  "consumers needs an index "
-                  "of its own, and one that comes in the place of a lost one says so with `rejoin`",
-                  job, index, consumers_));
+    return failed_precondition(fmt::format(
+      "another consumer reads job '{}' with consumer_index {}; each of the {} consumers needs an "
+      "index of its own, and one that comes in the place of a lost one says so with `rejoin`",
+      job, index, consumers_));
   if (has_participants())
     return failed_precondition(fmt::format(
-      "the first rounds of job '{}' are over, and consumer {} was not there: a consumer that goes "
-      "on in "
-      "the place of a lost one says so with `rejoin`; to begin anew give another job_name",
+      "the first rounds of job '{}' are over, and consumer {} was not there: one that comes in the "
+      "place of a lost consumer says so with `rejoin`; to begin anew give another job_name",
       job, index));
   return {};
 }

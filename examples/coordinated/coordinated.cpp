@@ -187,7 +187,13 @@ int main(int argc, char** argv) {
       return 2;
     }
     const auto number = [&](int i, int otherwise) {
-      return argc > i ? std::max(1, std::atoi(argv[i])) : otherwise;
+      if (argc <= i)
+        return otherwise;
+      const auto out = std::atoi(argv[i]);
+      if (out < 1)
+        throw hr::error{hr::invalid_argument("'" + args[static_cast<size_t>(i)]
+                                             + "' is no number of steps or replicas, 1 or more")};
+      return out;
     };
     return run(args[0], args[1], args[2], number(3, 200), number(4, 4));
   } catch (const hr::error& x) {

@@ -1,5 +1,6 @@
 #include "headrace/client/headrace.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/taking.hpp"
 
 #include <gmock/gmock.h>
 
@@ -16,6 +17,8 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
+using test::take;
+using test::why;
 using testing::HasSubstr;
 
 /// A service with some workers, each of which adds its own number, times a billion, to what it
@@ -43,24 +46,6 @@ protected:
       distribute{{.service = dispatcher.target(), .job_name = job, .coordinated_reads = how}});
   }
   static dataset numbers() { return dataset::counter(); }
-  static std::vector<int64_t> take(dataset_iterator& from, size_t n) {
-    std::vector<int64_t> out;
-    while (out.size() < n) {
-      auto next = from.next();
-      if (!next || !*next)
-        break;
-      out.push_back((**next)[0].scalar<int64_t>());
-    }
-    return out;
-  }
-  static std::string why(const std::function<void()>& what) {
-    try {
-      what();
-    } catch (const error& x) {
-      return x.what();
-    }
-    return "nothing was wrong";
-  }
   std::string refusal(const dataset& what, coordinated_reads how,
                       const std::string& job = "train") const {
     return why([&] { static_cast<void>(over(what, how, job)); });

@@ -1,5 +1,6 @@
 #include "headrace/client/headrace.hpp"
 #include "tests/support/patience.hpp"
+#include "tests/support/taking.hpp"
 
 #include <gmock/gmock.h>
 
@@ -17,6 +18,8 @@ namespace headrace {
 namespace {
 
 using namespace std::chrono_literals;
+using test::take;
+using test::why;
 using testing::HasSubstr;
 
 constexpr auto off = sharding_policy::off;
@@ -42,29 +45,10 @@ protected:
                                   .compression = packing,
                                   .cross_trainer_cache = std::move(cache)}});
   }
-  static std::vector<int64_t> take(dataset_iterator& from, size_t n) {
-    std::vector<int64_t> out;
-    while (out.size() < n) {
-      auto next = from.next();
-      if (!next || !*next)
-        break;
-      out.push_back((**next)[0].scalar<int64_t>());
-    }
-    return out;
-  }
   static std::vector<int64_t> numbers(int64_t n) {
     std::vector<int64_t> out(static_cast<size_t>(n));
     std::iota(out.begin(), out.end(), 0);
     return out;
-  }
-  /// The message of the error that this gives.
-  static std::string why(const std::function<void()>& what) {
-    try {
-      what();
-    } catch (const error& x) {
-      return x.what();
-    }
-    return "nothing was wrong";
   }
   std::optional<window_status> window() const {
     const auto now = get_service_status(dispatcher.target(), test::patience);

@@ -30,6 +30,7 @@ service = hr.experimental.service
     ({"consumer_index": 0, "num_consumers": 0, "job_name": "j"}, ValueError, "num_consumers"),
     ({"consumer_index": 0, "num_consumers": 2}, ValueError, "job_name"),
     ({"consumer_index": 0, "num_consumers": 2, "job_name": "j", "consumer_timeout": 0}, ValueError, "consumer_timeout"),
+    ({"consumer_index": 0, "num_consumers": 2, "job_name": "j", "rejoin": "yes"}, TypeError, "rejoin"),
     ({"rejoin": True}, ValueError, "num_consumers"),
     ({"max_outstanding_requests": 0}, ValueError, "max_outstanding_requests"),
     ({"max_outstanding_requests": "x"}, TypeError, "max_outstanding_requests"),

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -96,7 +95,7 @@ TEST(RoundRules, AreBrokenByWhatTheyForbid) {
 /// Workers and trainers that read in rounds, and what befalls them.
 class round_world {
 public:
-  explicit round_world(uint64_t seed) : seed_(seed), draw_(seed * 0x9e3779b97f4a7c15 + 9) {
+  explicit round_world(uint64_t seed) : draw_(seed * 0x9e3779b97f4a7c15 + 9) {
     world::options about;
     about.seed = seed;
     about.policy = sharding_policy::off;
@@ -134,8 +133,6 @@ public:
         return fmt::format("{} still waits after {} rounds", t.name(), h.rounds.size());
       if (h.ended && h.ended->ok())
         return t.name() + " came to an end of what has none";
-      if (h.ended && replaced_.contains(t.id()))
-        continue;
       if (h.ended && !may_fail_)
         return fmt::format("{} failed: {}", t.name(), to_string(*h.ended));
     }
@@ -160,7 +157,6 @@ public:
     }
     return out;
   }
-  const std::optional<world>& the_world() const { return world_; }
 
 private:
   void say(std::string what) {
@@ -307,7 +303,6 @@ private:
     }
   }
 
-  uint64_t seed_;
   simulation draw_;
   std::optional<world> world_;
   uint64_t last_round_ = 0;
@@ -315,7 +310,6 @@ private:
   uint64_t came_ = 0;
   uint64_t coming_ = 0;
   bool may_fail_ = false;
-  std::set<consumer_id> replaced_;
   std::vector<std::string> story_;
 };
 

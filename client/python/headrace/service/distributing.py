@@ -42,7 +42,9 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
             raise ValueError(f"consumer_index must be between 0 and num_consumers - 1 ({consumers - 1}), not {index}")
         if job_name is None:
             raise ValueError("job_name must be given with consumer_index and num_consumers")
-        rounds = (index, consumers, bool(rejoin), seconds(consumer_timeout, "consumer_timeout", 300.0))
+        if not isinstance(rejoin, bool):
+            raise TypeError(f"rejoin must be a bool, not {type(rejoin).__name__}: {rejoin!r}")
+        rounds = (index, consumers, rejoin, seconds(consumer_timeout, "consumer_timeout", 300.0))
     elif rejoin or consumer_timeout is not None:
         raise ValueError("rejoin and consumer_timeout are of coordinated reads: give consumer_index and num_consumers, too")
     if cross_trainer_cache is not None:
