@@ -4,6 +4,7 @@
 /// they send envelopes only.
 
 #include "headrace/actors/consumer/consumer_event.hpp"
+#include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/actors/protocol/worker_info.hpp"
 #include "headrace/actors/task/task_event.hpp"
 #include "headrace/runtime/message/types.hpp"
@@ -25,6 +26,7 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
+CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::save_report>))
 // A deadline that an actor set itself has come; with it goes an epoch.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
 // A group of facts is kept, or will never be; with it go its number and which.
@@ -53,6 +55,7 @@ using runner_handle = port::handle<caf::result<void>(local<runner_over>)>;
 /// Runs the tasks of a process. Published: dispatcher and jobs tell it what to run.
 using worker_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<task_report>),
+               caf::result<void>(local<save_report>),
                caf::result<void>(atom::deadline, uint64_t),
                caf::result<void>(atom::supervise, uint64_t)>;
 /// Reads one iteration for a trainer. Published: the job tells it of changes.

@@ -359,6 +359,8 @@ struct Dataset {
       cardinality @131 :Int64;
       shard @132 :UInt32;
       # Expression plus one; 0: all shards.
+      pieceWaitNs @141 :Int64;
+      # Not zero: the shard is the number of a piece of a folder that workers write into; how long to wait for it.
     }
     cache :group {
       input @133 :UInt32;

@@ -6,6 +6,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using import "failure.capnp".Failure;
+using Save = import "save.capnp";
 using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
 using TaskOutcome = import "task_outcome.capnp";
@@ -92,6 +93,8 @@ struct HeartbeatHeard {
   # Tasks among those it named that no job needs: they are to stop.
   leave @1 :Bool;
   # The worker is to leave in order. Said until it says that it does.
+  saves @2 :Bool;
+  # There are steps of saves to ask for.
 }
 
 struct RegisterDataset {
@@ -258,6 +261,16 @@ struct Iteration {
   # From which of the tasks each reader reads. `automatic`: as any.
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
+}
+
+struct SaveDataset {
+  # Begins a save, or joins one of the same dataset in the same folder. May be repeated.
+
+  dataset @0 :RegisterDataset;
+  path @1 :Text;
+  # The folder, as workers see it: from the root.
+  compression @2 :Text;
+  # As `save` takes it.
 }
 
 struct LeaveService {
@@ -520,5 +533,15 @@ struct DispatcherMessage {
     # A request: workerDrains; a failure (not_found) names the workers that there are.
     workerDrains @20 :WorkerDrains;
     # The answer to drainWorker.
+    saveDataset @21 :SaveDataset;
+    # A request: saveStatus
+    awaitSave @22 :Save.AwaitSave;
+    # A request: saveStatus, when it is another; a failure (not_found) says that the dispatcher does not know the save
+    saveStatus @23 :Status.SaveStatus;
+    # The answer to both.
+    askSaveSteps @24 :Save.AskSaveSteps;
+    # A worker's request: saveSteps
+    saveSteps @25 :Save.SaveSteps;
+    # The answer to askSaveSteps.
   }
 }

@@ -6,7 +6,9 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using Dispatcher = import "dispatcher.capnp";
+using import "failure.capnp".Failure;
 using Sharding = import "sharding.capnp";
+using Status = import "status.capnp";
 
 struct JobEntry {
   # A job that the service has.
@@ -54,6 +56,17 @@ struct JobJoined {
   datasetId @1 :Text;
 }
 
+struct SaveEntry {
+  # A save that runs. How far it is, is in its folder.
+
+  saveId @0 :UInt64;
+  path @1 :Text;
+  datasetId @2 :Text;
+  fingerprint @3 :Data;
+  # SHA-256 of the dataset's graph.
+  compression @4 :Text;
+}
+
 struct ServiceFact {
   # An arm that the reader does not know is refused, with all that was written with it.
 
@@ -72,6 +85,9 @@ struct ServiceFact {
     # The worker of this number is to leave.
     workerDrained @8 :UInt64;
     # It has left.
+    saveBegun @9 :SaveEntry;
+    saveEnded @10 :Status.SaveStatus;
+    # With what is known of it in the end.
   }
 }
 
@@ -101,6 +117,10 @@ struct ServiceState {
   # The latest jobs that were collected, in the order of their ends.
   draining @10 :List(UInt64);
   # Numbers of workers that are to leave.
+  saves @11 :List(SaveEntry);
+  # Those that run.
+  endedSaves @12 :List(Status.SaveStatus);
+  # The latest that are over, in the order of their ends.
 
   struct EndedName {
     hash @0 :UInt64;

@@ -4,6 +4,8 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
+using import "failure.capnp".Failure;
+
 struct RefusedLinks {
   # Connections to a data port that were turned away or cut off.
 
@@ -134,6 +136,40 @@ struct JobStatus {
   # Absent: the job has no coordinated reads.
 }
 
+struct SaveStatus {
+  # A dataset that the workers write into a folder.
+
+  enum State {
+    planning @0;
+    # A worker looks how it can be divided, and what is there.
+    writing @1;
+    finishing @2;
+    # All pieces are there.
+    saved @3;
+    failed @4;
+  }
+
+  saveId @0 :UInt64;
+  version @1 :UInt64;
+  # Another one with each change.
+  path @2 :Text;
+  datasetId @3 :Text;
+  state @4 :State;
+  pieces @5 :UInt64;
+  # Zero until that is known.
+  written @6 :UInt64;
+  # Pieces that are there.
+  rows @7 :UInt64;
+  bytes @8 :UInt64;
+  # Of these.
+  workers @9 :UInt32;
+  # That work on it now.
+  failure @10 :Failure;
+  # Why it failed.
+  wholeBecause @11 :Text;
+  # Why one worker writes it alone; else empty.
+}
+
 struct ServiceStatus {
   version @0 :Text;
   uptimeNs @1 :UInt64;
@@ -154,4 +190,6 @@ struct ServiceStatus {
   # Why nothing new is begun: that directory cannot be written. Else empty.
   workerAddresses @11 :List(ListEntryStatus);
   # The dispatcher's list of workers; empty: any worker may come.
+  saves @12 :List(SaveStatus);
+  # Those that run, and the latest that are over.
 }

@@ -82,5 +82,7 @@ struct WorkerMessage {
     # ok, also if there is no such task
     readers @3 :TaskReaders;
     # ok, or a failure (not_found): there is no such task
+    saves @4 :Void;
+    # ok: there are steps of saves to ask for
   }
 }

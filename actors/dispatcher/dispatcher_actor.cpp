@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -165,6 +166,29 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
       return make_failure(wanted.status(), id);
     return decide(in,
                   [&](request_token token) { return core_.drain_worker(token, *wanted, now()); });
+  }
+  case arm::SAVE_DATASET:
+    if (options_.disk)
+      core_.disk_is(options_.disk());
+    return decide(in, [&](request_token token) {
+      return core_.save_dataset(token, read_save_request(request.getSaveDataset()));
+    });
+  case arm::AWAIT_SAVE:
+    if (!self_->current_sender())
+      return make_ok(id); // nobody listens
+    return decide(in, [&](request_token token) {
+      return core_.await_save(token, save_id{request.getAwaitSave().getSaveId()},
+                              request.getAwaitSave().getVersion());
+    });
+  case arm::ASK_SAVE_STEPS: {
+    const auto asked = request.getAskSaveSteps();
+    const auto what = read_save_question(asked);
+    if (!what)
+      return make_failure(what.status(), id);
+    return decide(in, [&](request_token token) {
+      return core_.ask_save_steps(token, worker_id{asked.getWorkerId()},
+                                  incarnation{asked.getIncarnation()}, *what);
+    });
   }
   case arm::GET_STATUS: return get_status(in);
   default: return make_unsupported(static_cast<uint16_t>(request.which()), "dispatcher", id);

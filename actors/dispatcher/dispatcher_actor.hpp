@@ -72,6 +72,7 @@ private:
   void carry_out(const dispatcher_command::drop_worker& x);
   void carry_out(const dispatcher_command::keep_report& x);
   void carry_out(const dispatcher_command::stop_task& x);
+  void carry_out(const dispatcher_command::offer_saves& x);
   void carry_out(const dispatcher_command::watch_asker& x);
   void carry_out(const dispatcher_command::log& x);
   time_point now() const { return self_->clock().now(); }

@@ -4,6 +4,7 @@
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 
 #include <utility>
@@ -31,11 +32,22 @@ struct answer_message {
       auto all = b.initHeartbeatHeard().initUnwanted(static_cast<unsigned>(what.unwanted.size()));
       for (unsigned i = 0; i < all.size(); ++i) all.set(i, what.unwanted[i].value);
       b.getHeartbeatHeard().setLeave(what.leave);
+      b.getHeartbeatHeard().setSaves(what.saves);
     });
   }
   envelope operator()(const worker_drains& what) const {
     return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
       write_worker_drains(b.initWorkerDrains(), what);
+    });
+  }
+  envelope operator()(const save_status& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_save_status(b.initSaveStatus(), what);
+    });
+  }
+  envelope operator()(const save_steps& what) const {
+    return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
+      write_save_steps(b.initSaveSteps(), what);
     });
   }
   envelope operator()(const dataset_def& what) const {
@@ -134,6 +146,12 @@ void dispatcher_state::carry_out(const dispatcher_command::keep_report& x) {
 void dispatcher_state::carry_out(const dispatcher_command::stop_task& x) {
   if (auto to = workers_.find(x.worker); to != workers_.end())
     port::tell(to->second.handle, make_stop_order(x.task, x.reason));
+}
+
+void dispatcher_state::carry_out(const dispatcher_command::offer_saves& x) {
+  if (auto to = workers_.find(x.to); to != workers_.end())
+    port::tell(to->second.handle,
+               make_envelope(0, [](schema::Envelope::Builder b) { b.initWorker().setSaves(); }));
 }
 
 void dispatcher_state::carry_out(const dispatcher_command::worker_changed& x) {

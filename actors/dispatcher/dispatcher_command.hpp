@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/actors/protocol/job_description.hpp"
 #include "headrace/actors/protocol/reader_messages.hpp"
+#include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/request_token.hpp"
 
@@ -23,7 +24,7 @@ struct store {
 struct answer {
   request_token to;
   std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view,
-               worker_drains>
+               worker_drains, save_status, save_steps>
     what;
 };
 /// Let the actor of a job, which runs, answer a request.
@@ -68,6 +69,11 @@ struct stop_task {
   task_id task;
   std::string reason;
 };
+/// Say to a worker that there are steps of saves. It need not arrive: the answers to heartbeats say
+/// so, too.
+struct offer_saves {
+  worker_id to;
+};
 /// The request may have to wait for long: report with `asker_gone` when nobody waits any more.
 struct watch_asker {
   request_token of;
@@ -83,17 +89,19 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::store, dispatcher_command::answer, dispatcher_command::to_job,
   dispatcher_command::run_job, dispatcher_command::drop_job, dispatcher_command::worker_changed,
   dispatcher_command::keep_worker, dispatcher_command::drop_worker, dispatcher_command::keep_report,
-  dispatcher_command::stop_task, dispatcher_command::watch_asker, dispatcher_command::log>>;
+  dispatcher_command::stop_task, dispatcher_command::offer_saves, dispatcher_command::watch_asker,
+  dispatcher_command::log>>;
 
-/// What is promised waits until its facts are kept: that a dataset is registered, or that a worker
-/// leaves. All else is seen
-/// through what jobs do, whose own facts are kept after what was stored before, or is not stored;
-/// so a disk that is stuck keeps nobody waiting for the sign of life that a lease hangs on.
+/// What is promised waits until its facts are kept: that a dataset is registered, that a worker
+/// leaves, or how far a save is. All else is seen through what jobs do, whose own facts are kept
+/// after what was stored before, or is not stored; so a disk that is stuck keeps nobody waiting for
+/// the sign of life that a lease hangs on.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
   return said != nullptr
          && (std::holds_alternative<dataset_def>(said->what)
-             || std::holds_alternative<worker_drains>(said->what));
+             || std::holds_alternative<worker_drains>(said->what)
+             || std::holds_alternative<save_status>(said->what));
 }
 
 } // namespace headrace

@@ -14,6 +14,7 @@ dispatcher_core::dispatcher_core(const service_terms& terms, service_record reco
 
 dispatcher_commands dispatcher_core::start(time_point now) {
   began_ = now;
+  for (const auto& [id, save] : record_.saves()) saves_.begin(save);
   const auto jobs = record_.jobs();
   for (const auto& [id, job] : jobs)
     if (auto about = describe(job))

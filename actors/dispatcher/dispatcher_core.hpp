@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/dispatcher/dispatcher_command.hpp"
+#include "headrace/actors/dispatcher/save_table.hpp"
 #include "headrace/actors/dispatcher/worker_table.hpp"
 
 #include <deque>
@@ -51,6 +52,10 @@ public:
   /// LeaveService: a worker ends in order, with so many tasks that had more to give.
   dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life,
                                     uint32_t unfinished, time_point now);
+  /// AskSaveSteps: how steps of saves ended, and which are next for a worker. not_found: it is to
+  /// register first.
+  dispatcher_commands ask_save_steps(request_token request, worker_id who, incarnation life,
+                                     const save_question& what);
   /// The connection to a worker was lost.
   void worker_disconnected(worker_id who, incarnation life);
 
@@ -67,6 +72,11 @@ public:
   /// aborted: it was lost, or another process is in its place.
   dispatcher_commands drain_worker(request_token request, const drain_request& wanted,
                                    time_point now);
+  /// SaveDataset: workers are to write a dataset into a folder. Answered with how far that is; who
+  /// asks for a save that runs already, joins it. already_exists: another dataset is written there.
+  dispatcher_commands save_dataset(request_token request, save_request wanted);
+  /// AwaitSave: answered when the save has another version than `version`.
+  dispatcher_commands await_save(request_token request, save_id id, uint64_t version);
   /// Nobody waits for the answer any more.
   void asker_gone(request_token request);
 
@@ -109,6 +119,8 @@ public:
 
   const service_record& record() const noexcept { return record_; }
   const worker_table& workers() const noexcept { return workers_; }
+  /// Those that run, and the latest that are over.
+  std::vector<save_status> saves() const;
   /// The list of workers; empty: any worker may come.
   const worker_roster& roster() const noexcept { return terms_.roster; }
 
@@ -159,6 +171,19 @@ private:
   void keep_from_tasks(worker_id who);
   void answer_drains(time_point now);
 
+  // saves
+  struct waiting_for_save {
+    request_token request;
+    save_id id;
+    uint64_t version = 0;
+  };
+  std::optional<save_status> save_of(save_id id) const;
+  result<save_status> begin_save(save_request wanted);
+  /// Stores what is over, and answers who waits.
+  void look_at_saves();
+  /// Says to workers that there is something to do.
+  void offer_saves();
+
   // datasets
   /// Of a dataset that is registered now, if it was not before: its id, and a warning.
   result<dataset_def> enroll(dataset_registration wanted);
@@ -200,6 +225,8 @@ private:
   std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
   std::list<awaiting> awaiting_;
   std::list<waiting_drain> drains_;
+  save_table saves_;
+  std::list<waiting_for_save> awaited_saves_;
   time_point began_{};
   dispatcher_commands todo_; ///< what the present event leads to
 };

@@ -103,7 +103,8 @@ dispatcher_commands dispatcher_core::worker_heartbeat(request_token request, wor
     if (leaving)
       keep_from_tasks(who);
     // Said until it says so itself.
-    heartbeat_heard heard{.leave = record_.drains(who) && !leaving};
+    heartbeat_heard heard{.leave = record_.drains(who) && !leaving,
+                          .saves = !leaving && saves_.has_step_for(who)};
     for (const auto& task : tasks)
       if (!record_.jobs().contains(task.job))
         heard.unwanted.push_back(task.id);
@@ -149,6 +150,8 @@ void dispatcher_core::lose(const worker_info& who) {
 void dispatcher_core::forget_worker(const worker_info& who) {
   todo_.push_back(dispatcher_command::drop_worker{who.id});
   tell_jobs(who, true);
+  saves_.worker_gone(who.id);
+  look_at_saves();
 }
 
 void dispatcher_core::tell_jobs(const worker_info& who, bool lost) {
@@ -173,6 +176,7 @@ dispatcher_commands dispatcher_core::await_workers(request_token request, uint32
 void dispatcher_core::asker_gone(request_token request) {
   std::erase_if(awaiting_, [&](const awaiting& one) { return one.request == request; });
   std::erase_if(drains_, [&](const waiting_drain& one) { return one.request == request; });
+  std::erase_if(awaited_saves_, [&](const auto& one) { return one.request == request; });
 }
 
 } // namespace headrace

@@ -1,5 +1,6 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +70,9 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
         listed[i].setDataAddress(text_of(has->second.data_address));
       }
     }
+    const auto saves = core_.saves();
+    auto listed_saves = out.initSaves(static_cast<uint32_t>(saves.size()));
+    for (uint32_t i = 0; i < listed_saves.size(); ++i) write_save_status(listed_saves[i], saves[i]);
     out.setLeftOut(left_out);
     out.setWorkDir(text_of(options_.work_dir));
     out.setDiskTrouble(options_.disk ? options_.disk().message() : std::string{});

@@ -93,7 +93,7 @@ bool operator==(const service_record& a, const service_record& b) {
          && a.passing_ == b.passing_ && a.used_by_ == b.used_by_ && a.unused_ == b.unused_
          && a.left_over_ == b.left_over_ && a.last_worker_ == b.last_worker_
          && a.places_ == b.places_ && a.draining_ == b.draining_ && a.collected_ == b.collected_
-         && same_ends();
+         && a.saves_ == b.saves_ && a.ended_saves_ == b.ended_saves_ && same_ends();
 }
 
 void service_record::on(const job_started& x) {
@@ -134,6 +134,13 @@ void service_record::keep_draining(worker_id id) {
   // Numbers are never given twice: the lowest are of workers that were lost before they left.
   if (draining_.size() > most_draining)
     draining_.erase(draining_.begin());
+}
+
+void service_record::on(const save_ended& x) {
+  saves_.erase(x.how.id);
+  ended_saves_.push_back(x.how);
+  if (ended_saves_.size() > most_ended_saves)
+    ended_saves_.pop_front();
 }
 
 void service_record::use(const std::string& dataset_id, job_id by) {

@@ -5,6 +5,7 @@
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/actors/protocol/job_past.hpp"
+#include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/actors/store/record_codec.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
@@ -40,6 +41,8 @@ public:
   static constexpr size_t most_collected = 1'000;
   /// Of so many workers it is known that they are to leave; those of the highest numbers.
   static constexpr size_t most_draining = 10'000;
+  /// What became of so many saves is known.
+  static constexpr size_t most_ended_saves = 1'000;
 
   struct job {
     job_id id;
@@ -101,8 +104,18 @@ public:
     worker_id id;
     friend bool operator==(const worker_drained&, const worker_drained&) = default;
   };
+  /// Workers are to write a dataset into a folder.
+  struct save_begun {
+    save_entry what;
+    friend bool operator==(const save_begun&, const save_begun&) = default;
+  };
+  /// They have, or cannot.
+  struct save_ended {
+    save_status how;
+    friend bool operator==(const save_ended&, const save_ended&) = default;
+  };
   using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
-                            worker_placed, worker_drains, worker_drained>;
+                            worker_placed, worker_drains, worker_drained, save_begun, save_ended>;
 
   /// What holding a fact takes, roughly.
   static size_t bytes_of(const fact& what);
@@ -127,6 +140,10 @@ public:
   const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }
   /// The worker is to leave in order, and did not yet.
   bool drains(worker_id id) const { return draining_.contains(id); }
+  /// Saves that run.
+  const std::map<save_id, save_entry>& saves() const noexcept { return saves_; }
+  /// The latest that are over, in the order of their ends.
+  const std::deque<save_status>& ended_saves() const noexcept { return ended_saves_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
@@ -164,6 +181,8 @@ private:
   void on(const worker_placed& x) { places_.insert_or_assign(x.entry, x.who); }
   void on(const worker_drains& x) { keep_draining(x.id); }
   void on(const worker_drained& x) { draining_.erase(x.id); }
+  void on(const save_begun& x) { saves_.insert_or_assign(x.what.id, x.what); }
+  void on(const save_ended& x);
   void keep_draining(worker_id id);
   /// Of a key: 128 bits of its digest.
   using key_hash = std::array<uint64_t, 2>;
@@ -194,6 +213,8 @@ private:
   std::map<key_hash, kept_end> ended_;
   std::map<uint64_t, key_hash> ended_in_order_;
   std::deque<job_id> collected_; ///< the latest
+  std::map<save_id, save_entry> saves_;
+  std::deque<save_status> ended_saves_; ///< the latest
 };
 
 } // namespace headrace

@@ -4,6 +4,7 @@
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/job_codec.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/actors/store/stored_words.hpp"
 #include "headrace/pipeline/codec/vocabulary_codec.hpp"
 
@@ -75,6 +76,12 @@ struct service_fact_writer {
   }
   void operator()(const service_record::worker_drains& x) { out.setWorkerDrains(x.id.value); }
   void operator()(const service_record::worker_drained& x) { out.setWorkerDrained(x.id.value); }
+  void operator()(const service_record::save_begun& x) {
+    write_save_entry(out.initSaveBegun(), x.what);
+  }
+  void operator()(const service_record::save_ended& x) {
+    write_save_status(out.initSaveEnded(), x.how);
+  }
 };
 
 result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
@@ -112,6 +119,12 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
     return fact{service_record::worker_drains{worker_id{in.getWorkerDrains()}}};
   case schema::ServiceFact::WORKER_DRAINED:
     return fact{service_record::worker_drained{worker_id{in.getWorkerDrained()}}};
+  case schema::ServiceFact::SAVE_BEGUN:
+    return fact{service_record::save_begun{read_save_entry(in.getSaveBegun())}};
+  case schema::ServiceFact::SAVE_ENDED: {
+    HEADRACE_ASSIGN(auto how, read_save_status(in.getSaveEnded()));
+    return fact{service_record::save_ended{std::move(how)}};
+  }
   }
   return unknown_stored("fact of a dispatcher", static_cast<unsigned>(in.which()));
 }
@@ -182,6 +195,12 @@ buffer codec::write_state(const service_record& what) {
     auto draining = out.initDraining(list_size(what.draining_));
     next = 0;
     for (auto id : what.draining_) draining.set(next++, id.value);
+    auto saves = out.initSaves(list_size(what.saves_));
+    next = 0;
+    for (const auto& [id, save] : what.saves_) write_save_entry(saves[next++], save);
+    auto ended_saves = out.initEndedSaves(list_size(what.ended_saves_));
+    for (unsigned i = 0; i < ended_saves.size(); ++i)
+      write_save_status(ended_saves[i], what.ended_saves_[i]);
   });
 }
 
@@ -242,6 +261,11 @@ status codec::read_ended(schema::ServiceState::Reader in, service_record& out) {
   }
   for (auto id : in.getCollected()) out.collected_.emplace_back(id);
   for (auto id : in.getDraining()) out.keep_draining(worker_id{id});
+  for (auto from : in.getSaves()) out.on(service_record::save_begun{read_save_entry(from)});
+  for (auto from : in.getEndedSaves()) {
+    HEADRACE_ASSIGN(auto how, read_save_status(from));
+    out.ended_saves_.push_back(std::move(how));
+  }
   return {};
 }
 

@@ -111,6 +111,7 @@ struct worker_registered {
 struct heartbeat_heard {
   std::vector<task_id> unwanted; ///< tasks of it that no job needs: they are to stop
   bool leave = false;            ///< the worker is to leave in order
+  bool saves = false;            ///< there are steps of saves to ask for
 };
 
 /// A worker is to leave in order.

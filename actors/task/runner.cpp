@@ -1,13 +1,13 @@
 #include "headrace/actors/task/runner.hpp"
 
 #include "headrace/pipeline/storage/memory_cache.hpp"
+#include "headrace/runtime/base/thread_time.hpp"
 #include "headrace/runtime/base/work_timer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <ctime>
 #include <map>
 #include <mutex>
 #include <pthread.h>
@@ -59,14 +59,6 @@ namespace {
 /// time, also where a position is as large as the buffer of a shuffle.
 constexpr auto done_interval = std::chrono::milliseconds{50};
 constexpr int done_share = 100;
-
-/// Zero if the clock cannot be read.
-duration cpu_time_of(clockid_t which) {
-  timespec used{};
-  if (::clock_gettime(which, &used) != 0)
-    return duration{0};
-  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
-}
 
 /// The runner's side of the lease protocol.
 template <class Shared>

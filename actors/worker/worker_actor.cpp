@@ -30,6 +30,7 @@ worker_core_options core_options(const worker_options& from, const address& disp
     .most_stuck = from.most_stuck,
     .heartbeat = from.heartbeat,
     .dispatcher_timeout = from.dispatcher_timeout,
+    .most_saves = from.most_saves,
   };
 }
 
@@ -88,6 +89,12 @@ port::behavior<worker_handle> worker_state::make_behavior() {
       return on_request(in);
     },
     [this](const local<task_report>& what) { on_report(*what); },
+    [this](const local<save_report>& what) {
+      if (const auto at = saves_.find(what->id);
+          at != saves_.end() && at->second.first == what->number)
+        saves_.erase(at);
+      carry_out(core_.save_step_ended(*what));
+    },
     [this](atom::deadline, uint64_t epoch) {
       if (alarm_.due(epoch))
         carry_out(core_.timer(now()));
@@ -117,6 +124,7 @@ caf::result<envelope> worker_state::on_request(const envelope& in) {
         order.status().with_context(fmt::format("task {}", what.getStartTask().getTaskId())), id);
     return handle([&] { return core_.start_task(from, *order, now()); });
   }
+  case schema::WorkerMessage::SAVES: carry_out(core_.saves_offered()); return make_ok(id);
   case schema::WorkerMessage::STOP_TASK: {
     const auto stop = what.getStopTask();
     return handle(

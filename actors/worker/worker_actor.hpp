@@ -3,6 +3,7 @@
 #include "headrace/actors/hosted_task.hpp"
 #include "headrace/actors/messages.hpp"
 #include "headrace/actors/worker/graph_cache.hpp"
+#include "headrace/actors/worker/save_runner.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_core.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
@@ -76,12 +77,16 @@ private:
   void carry_out(const worker::report_no_dispatcher& x);
   void carry_out(const worker::report_not_listed& x);
   void carry_out(const worker::left& x);
+  void carry_out(const worker::ask_save_steps& x);
+  void carry_out(const worker::run_save& x);
+  void carry_out(const worker::stop_save& x);
 
   template <class Fill>
   void say(duration limit, Fill&& fill, answered heard);
   status host(const task_order& what, schema::StartTask::Reader wanted);
   result<dataset_ptr> graph_of(schema::StartTask::Reader wanted);
   result<caf::actor> run(task_id id);
+  void run_save(const save_order& what, const result<dataset_ptr>& graph);
   time_point now() const { return self_->clock().now(); }
 
   port::self_pointer<handle_type> self_;
@@ -97,6 +102,8 @@ private:
   std::map<request_token, request> requests_;
   request_token last_request_;
   std::map<task_id, task> tasks_;
+  /// Steps of saves; null: its graph is asked for.
+  std::map<save_id, std::pair<uint64_t, std::unique_ptr<save_runner>>> saves_;
   graph_cache graphs_{size_t{256} << 20};
   port::watcher watcher_;
   tree_place place_;

@@ -2,6 +2,7 @@
 
 #include "headrace/actors/log_line.hpp"
 #include "headrace/actors/protocol/cache_report.hpp"
+#include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/request_token.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -157,6 +158,27 @@ struct close_streams {
   task_id task;
 };
 
+/// Send AskSaveSteps. `worker_core::save_steps_answered` takes the answer, or why there was none
+/// within `limit`, with the number of this connection.
+struct ask_save_steps {
+  uint64_t connection = 0;
+  worker_id id;
+  incarnation life;
+  save_question what;
+  duration limit{};
+};
+
+/// Take a step of a save, of the graph that the dispatcher has. `worker_core::save_step_ended`
+/// takes the outcome.
+struct run_save {
+  save_order what;
+};
+
+/// The step of that save is not needed any more; nothing is heard of it.
+struct stop_save {
+  save_id id;
+};
+
 /// Count the threads that were told to stop, have not ended and did nothing for `patience`;
 /// `worker_core::stuck_counted` takes the number. Comes before a heartbeat, which says it, too.
 struct count_stuck {
@@ -191,11 +213,11 @@ struct left {
   bool ordered = false;
 };
 
-using command =
-  std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end, say_goodbye,
-               renew_dispatcher, run_task, stop_task, name_readers, drop_task, give_splits,
-               tell_leaving, fail_streams, close_streams, count_stuck, report_stuck,
-               report_other_version, report_no_dispatcher, report_not_listed, left>;
+using command = std::variant<log_line, answer, register_here, heartbeat, ask_splits, say_end,
+                             say_goodbye, renew_dispatcher, run_task, stop_task, name_readers,
+                             drop_task, give_splits, tell_leaving, fail_streams, close_streams,
+                             count_stuck, report_stuck, report_other_version, report_no_dispatcher,
+                             report_not_listed, left, ask_save_steps, run_save, stop_save>;
 using commands = std::vector<command>;
 
 } // namespace headrace::worker

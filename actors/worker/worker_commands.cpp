@@ -1,5 +1,6 @@
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/worker/heartbeat_codec.hpp"
@@ -113,6 +114,7 @@ void worker_state::carry_out(const worker::heartbeat& x) {
         const auto said = (*in)->getDispatcher().getHeartbeatHeard();
         for (auto id : said.getUnwanted()) heard.unwanted.emplace_back(id);
         heard.leave = said.getLeave();
+        heard.saves = said.getSaves();
       }
       carry_out(core_.heartbeat_answered(over, heard, now()));
     });
@@ -251,6 +253,65 @@ void worker_state::carry_out(const worker::fail_streams& x) {
 }
 
 void worker_state::carry_out(const worker::close_streams& x) { router_->remove(x.task); }
+
+// -- saves ---------------------------------------------------------------------------------
+
+void worker_state::carry_out(const worker::ask_save_steps& x) {
+  say(
+    x.limit,
+    [&](schema::DispatcherMessage::Builder b) {
+      write_save_question(b.initAskSaveSteps(), x.id, x.life, x.what);
+    },
+    [this, over = x.connection](const result<envelope>& in) {
+      if (auto how = outcome_of(in); !how)
+        return carry_out(core_.save_steps_answered(over, how));
+      if (!(*in)->isDispatcher() || !(*in)->getDispatcher().isSaveSteps())
+        return carry_out(core_.save_steps_answered(over, unavailable("that is no answer")));
+      carry_out(
+        core_.save_steps_answered(over, read_save_steps((*in)->getDispatcher().getSaveSteps())));
+    });
+}
+
+void worker_state::carry_out(const worker::run_save& x) {
+  saves_[x.what.what.id] = {x.what.number, nullptr};
+  if (auto known = graphs_.find(x.what.what.fingerprint))
+    return run_save(x.what, known);
+  say(
+    std::chrono::minutes{1},
+    [&](schema::DispatcherMessage::Builder b) { b.setGetDataset(x.what.what.dataset_id); },
+    [this, order = x.what](const result<envelope>& in) {
+      if (auto how = outcome_of(in); !how)
+        return run_save(order, how);
+      const auto bytes = (*in)->getDispatcher().getDatasetDef().getGraph();
+      auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
+      // It is asked for again with each step.
+      if (graph)
+        graphs_.keep(order.what.fingerprint, *graph, bytes.size());
+      run_save(order, graph);
+    });
+}
+
+void worker_state::run_save(const save_order& what, const result<dataset_ptr>& graph) {
+  const auto at = saves_.find(what.what.id);
+  if (at == saves_.end() || at->second.first != what.number)
+    return; // stopped meanwhile
+  const auto hear = [me = worker_handle{self_}](save_report how) {
+    port::tell(me, make_local<save_report>(std::move(how)));
+  };
+  if (!graph) {
+    // Another worker, or the next question, may have more luck where nobody answered.
+    const auto& why = graph.status();
+    const bool unheard =
+      why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;
+    return hear(unheard ? save_report{what.what.id, what.number, step_given_back{}}
+                        : save_report{what.what.id, what.number, why});
+  }
+  at->second.second =
+    std::make_unique<save_runner>(what, *graph, options_.tasks, options_.most_save_file_bytes);
+  at->second.second->start(hear);
+}
+
+void worker_state::carry_out(const worker::stop_save& x) { saves_.erase(x.id); }
 
 // -- in its process ------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ worker_core::worker_core(worker_core_options options)
     drain_(options.drain),
     most_stuck_(options.most_stuck),
     heartbeat_(options.heartbeat),
-    dispatcher_timeout_(options.dispatcher_timeout) {}
+    dispatcher_timeout_(options.dispatcher_timeout),
+    saves_(options.most_saves) {}
 
 // -- the dispatcher ------------------------------------------------------------------------
 
@@ -108,6 +109,8 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
   // What was said over the earlier connection may not have arrived.
   for (auto& [id, task] : tasks_) ask_all(task, out);
   for (const auto& [id, said] : unheard_ends_) say_end(id, out);
+  saves_.registered();
+  ask_for_saves(out);
   if (what->leave)
     begin_to_leave(now, out);
   return out;
@@ -123,6 +126,10 @@ worker_core::commands worker_core::heartbeat_answered(uint64_t over,
     return {worker::renew_dispatcher{what.status()}};
   commands out;
   for (auto id : what->unwanted) stop(id, "its job is over", out);
+  saves_.again();
+  if (what->saves)
+    saves_.offered();
+  ask_for_saves(out);
   if (what->leave)
     begin_to_leave(now, out);
   return out;
@@ -218,6 +225,42 @@ worker_core::commands worker_core::end_unanswered(task_id id, const status& why)
   return {log_line{log_level::warn,
                    "the end of a task was not heard",
                    {{"task", to_string(id)}, {"why", to_string(why)}}}};
+}
+
+// -- saves ---------------------------------------------------------------------------------
+
+void worker_core::ask_for_saves(commands& out) {
+  if (!up_ || !self_.id || has_said_goodbye())
+    return;
+  if (auto what = saves_.question())
+    out.emplace_back(
+      worker::ask_save_steps{connection_, self_.id, self_.life, *std::move(what), timing_.lease});
+}
+
+worker_core::commands worker_core::saves_offered() {
+  commands out;
+  saves_.offered();
+  ask_for_saves(out);
+  return out;
+}
+
+worker_core::commands worker_core::save_steps_answered(uint64_t over,
+                                                       const result<save_steps>& what) {
+  commands out;
+  if (over != connection_)
+    return out; // what was asked over another one is asked again
+  const auto next = saves_.answered(what);
+  for (auto id : next.stop) out.emplace_back(worker::stop_save{id});
+  for (const auto& order : next.begin) out.emplace_back(worker::run_save{order});
+  ask_for_saves(out);
+  return out;
+}
+
+worker_core::commands worker_core::save_step_ended(save_report how) {
+  commands out;
+  saves_.ended(std::move(how));
+  ask_for_saves(out);
+  return out;
 }
 
 // -- time ----------------------------------------------------------------------------------

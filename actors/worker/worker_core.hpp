@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/worker/rate_window.hpp"
+#include "headrace/actors/worker/save_work.hpp"
 #include "headrace/actors/worker/worker_command.hpp"
 
 #include <map>
@@ -22,6 +23,8 @@ struct worker_core_options {
   /// For how long its dispatcher may not answer before the worker gives up; unset: for ever. Who
   /// refuses the worker has answered.
   std::optional<duration> dispatcher_timeout = {};
+  /// In so many saves the worker takes part at a time.
+  size_t most_saves = 3;
 };
 
 /// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks
@@ -100,6 +103,15 @@ public:
   /// No answer came to TaskEnded.
   commands end_unanswered(task_id id, const status& why);
 
+  // -- saves -----------------------------------------------------------------------------
+
+  /// The dispatcher has steps of saves.
+  commands saves_offered();
+  /// SaveSteps, or why there was no answer. `over`: as above.
+  commands save_steps_answered(uint64_t over, const result<save_steps>& what);
+  /// `run_save` came to an end.
+  commands save_step_ended(save_report how);
+
   // -- leaving ---------------------------------------------------------------------------
 
   /// Who runs the worker ends it. `at_once`: the whole service does, so nothing is waited for. One
@@ -161,6 +173,7 @@ private:
   void begin_to_leave(time_point now, commands& out);
   void drain_over(commands& out);
   void look_if_left(commands& out);
+  void ask_for_saves(commands& out);
   void say_goodbye(commands& out, size_t unfinished = 0);
   void go(commands& out);
 
@@ -179,6 +192,7 @@ private:
   status refused_; ///< the last answer to a registration, if others have its place
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
+  save_work saves_;
   step step_ = step::staying;
   bool asked_ = false;     ///< to leave, by who runs it
   bool first_beat_ = true; ///< since it registered

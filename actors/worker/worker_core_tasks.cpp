@@ -202,6 +202,8 @@ void worker_core::begin_to_leave(time_point now, commands& out) {
   if (!tasks_.empty())
     out.emplace_back(log_line{log_level::info, "leaving", {{"tasks", uint64_t{tasks_.size()}}}});
   for (const auto& [id, task] : tasks_) out.emplace_back(worker::tell_leaving{id});
+  for (auto id : saves_.leave()) out.emplace_back(worker::stop_save{id});
+  ask_for_saves(out);
   look_if_left(out);
 }
 

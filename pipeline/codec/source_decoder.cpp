@@ -112,6 +112,9 @@ result<dataset_ptr> graph_decoder::decode_source(schema::Dataset::Reader in,
     if (from.getShard() != 0) {
       HEADRACE_ASSIGN(shard, tensor(from.getShard() - 1, use));
     }
+    if (from.getPieceWaitNs() != 0)
+      return make_load_piece(text_of(from.getFolder()), std::move(spec), std::move(shard),
+                             from.getPieceWaitNs());
     return make_load(text_of(from.getFolder()), std::move(spec), from.getBlocks(),
                      from.getCardinality(), std::move(shard));
   }

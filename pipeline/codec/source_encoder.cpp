@@ -104,6 +104,7 @@ bool graph_encoder::write_source(const dataset_node& x, schema::Dataset::Builder
     to.setBlocks(x.count);
     to.setCardinality(x.cardinality);
     to.setShard(x.tensors.empty() ? 0 : number(x.tensors[0]) + 1);
+    to.setPieceWaitNs(x.count2);
     return true;
   }
   case dataset_op::global_shuffle: {

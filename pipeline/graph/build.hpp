@@ -78,6 +78,11 @@ result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure l
 /// elements are not of `spec`.
 result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
                               int64_t cardinality, expr_ptr shard = nullptr);
+/// One piece of a folder that workers write into together (pipeline/saving), as soon as it is
+/// there: `deadline_exceeded` if it is not within `wait_ns` (at least 1) nanoseconds. `piece`: its
+/// number, an int64 scalar.
+result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_ptr piece,
+                                    int64_t wait_ns);
 
 // -- operators ----------------------------------------------------------------
 

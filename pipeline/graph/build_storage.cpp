@@ -30,7 +30,8 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
   constexpr auto op = dataset_op::load;
   if (folder.empty())
     return refused(op, "path is empty; it must name a folder");
-  if (blocks < 0 || cardinality < blocks)
+  // How many a shard has is known where it is read.
+  if (blocks < 0 || (!shard && cardinality < blocks))
     return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
   if (shard && shard->spec != number_spec.components[0])
     return refused(op,
@@ -44,6 +45,18 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
     node.tensors = {std::move(shard)};
     node.cardinality = unknown_cardinality;
   }
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_ptr piece,
+                                    int64_t wait_ns) {
+  constexpr auto op = dataset_op::load;
+  if (!piece || wait_ns < 1)
+    return refused(op, "a piece needs a number, and a time to wait for it of 1 ns or more");
+  HEADRACE_ASSIGN(const auto shard,
+                  make_load(std::move(folder), std::move(spec), 0, 0, std::move(piece)));
+  auto node = *shard;
+  node.count2 = wait_ns;
   return finish(std::move(node));
 }
 

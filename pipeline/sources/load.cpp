@@ -1,8 +1,13 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/pipeline/storage/saved_reader.hpp"
 
 #include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 namespace headrace::detail {
 
@@ -88,7 +93,62 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Waits until a piece is there; its folder.
+result<std::string> await_piece(const dataset_node& node, uint64_t number,
+                                const std::stop_token& stop) {
+  // The writers may be on other hosts: what is common to all is the file system, which tells nobody
+  // of new files.
+  using std::chrono::milliseconds;
+  constexpr milliseconds shortest{5}, longest{500};
+  const auto folder = piece_folder(node.text, number);
+  const auto end = clock::system().now() + std::chrono::nanoseconds{node.count2};
+  std::mutex mutex;
+  std::condition_variable_any never;
+  for (auto pause = shortest;; pause = std::min(2 * pause, longest)) {
+    // In this order: who finishes a save has written all pieces.
+    HEADRACE_ASSIGN(const auto all, find_saved(node.text));
+    const auto failed = noted_save_failure(node.text);
+    HEADRACE_ASSIGN(const auto piece, find_saved(folder));
+    if (piece)
+      return folder;
+    if (all)
+      return data_loss(
+        fmt::format("'{}' is saved, and its piece {} is not there", node.text, number));
+    HEADRACE_TRY(failed.with_context(fmt::format("'{}'", node.text)));
+    if (clock::system().now() >= end)
+      return deadline_exceeded(fmt::format(
+        "piece {} of '{}' was not written within {:g} s (stall_timeout)", number, node.text,
+        std::chrono::duration<double>(std::chrono::nanoseconds{node.count2}).count()));
+    std::unique_lock lock{mutex};
+    never.wait_for(lock, stop, pause, [] { return false; });
+    if (stop.stop_requested())
+      return cancelled("the iteration was stopped");
+  }
+}
+
+opened open_piece(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
+  const auto number = values[0].values<int64_t>()[0];
+  if (number < 0)
+    return invalid_argument(fmt::format("load: piece {} of '{}'", number, node->text));
+  auto folder = await_piece(*node, static_cast<uint64_t>(number), shared.context().stop);
+  if (!folder)
+    return folder.status().with_context("load");
+  auto from = saved_reader::open(*std::move(folder), node->spec);
+  if (!from)
+    return from.status().with_context("load");
+  const auto blocks = from->blocks();
+  return std::unique_ptr<iterator>{
+    std::make_unique<load_iterator>(shared, *node, at, *std::move(from), 0, blocks)};
+}
+
+} // namespace
+
 opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
+  if (node->count2 != 0)
+    return open_piece(shared, node, at);
   auto from = saved_reader::open(node->text, node->spec);
   if (!from)
     return from.status().with_context("load");

@@ -17,6 +17,19 @@ constexpr uint16_t current_version = 1;
 
 std::string path_in(const std::string& folder) { return folder + "/dataset.headrace"; }
 
+/// In the folder, or in one of a piece.
+bool names_file(std::string_view name) {
+  constexpr std::string_view pieces = "pieces/";
+  if (name.starts_with(pieces)) {
+    name.remove_prefix(pieces.size());
+    const auto digits = name.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos || name[digits] != '/')
+      return false;
+    name.remove_prefix(digits + 1);
+  }
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
 result<saved_manifest> decode(schema::SavedDataset::Reader in) {
   if (in.getVersion() != current_version)
     return invalid_argument(fmt::format("it is of version {}; this build reads version {}",
@@ -30,7 +43,7 @@ result<saved_manifest> decode(schema::SavedDataset::Reader in) {
   for (auto shard : in.getShards()) {
     auto& to = out.shards.emplace_back();
     to.file = {shard.getFile().begin(), shard.getFile().size()};
-    if (to.file.empty() || to.file.find('/') != std::string::npos)
+    if (!names_file(to.file))
       return data_loss(fmt::format("'{}' is no name of a file in its folder", to.file));
     to.bytes = shard.getBytes();
     for (auto one : shard.getBlocks()) {
@@ -103,7 +116,7 @@ result<saved_manifest> read_saved(const std::string& folder) {
   return *std::move(found);
 }
 
-status write_saved(const std::string& folder, const saved_manifest& what) {
+status write_saved(const std::string& folder, const saved_manifest& what, bool replace) {
   ::capnp::MallocMessageBuilder message;
   auto out = message.initRoot<schema::SavedDataset>();
   out.setVersion(current_version);
@@ -122,7 +135,7 @@ status write_saved(const std::string& folder, const saved_manifest& what) {
     }
   }
   const auto bytes = detail::canonical_bytes<schema::SavedDataset>(message);
-  HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path_in(folder)));
+  HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path_in(folder), {.replace = replace}));
   HEADRACE_TRY(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return file.finish();
 }

@@ -26,7 +26,7 @@ struct saved_manifest {
     uint32_t rows = 0;
   };
   struct shard {
-    std::string file; ///< name in the folder
+    std::string file; ///< name in the folder, or in one of a piece: `pieces/<number>/<name>`
     uint64_t bytes = 0;
     std::vector<record> blocks;
   };
@@ -44,7 +44,8 @@ struct saved_manifest {
 result<std::optional<saved_manifest>> find_saved(const std::string& folder);
 /// The same; `not_found` if there is nothing.
 result<saved_manifest> read_saved(const std::string& folder);
-/// Makes `what` the contents of the folder, in one step.
-status write_saved(const std::string& folder, const saved_manifest& what);
+/// Makes `what` the contents of the folder, in one step. `replace`: also where it has some already;
+/// else that is `already_exists`.
+status write_saved(const std::string& folder, const saved_manifest& what, bool replace = true);
 
 } // namespace headrace

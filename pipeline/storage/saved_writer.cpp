@@ -57,15 +57,13 @@ public:
     for (auto& [number, shard] : shards_) {
       if (!shard.packer.empty())
         HEADRACE_TRY(flush(shard));
-      HEADRACE_TRY(shard.file.finish());
-      shard.entry.bytes = shard.file.bytes();
-      named_.push_back(shard.entry.file);
-      manifest_.shards.push_back(std::move(shard.entry));
+      HEADRACE_TRY(close(shard));
     }
     HEADRACE_ASSIGN(auto before, find_saved(folder_));
     if (before && !how_.replace)
       return *std::move(before);
-    HEADRACE_TRY(write_saved(folder_, manifest_));
+    if (const auto done = write_saved(folder_, manifest_, how_.replace); !done.ok())
+      return done.code() == status_code::already_exists ? read_saved(folder_) : done;
     named_.clear();
     if (before)
       for (const auto& old : before->shards) remove(old.file);
@@ -90,15 +88,32 @@ private:
       if (shards_.size() == most_shards)
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
-      const auto name =
-        fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(manifest_.id), shard);
+      // More than one file may be of one shard.
+      const auto name = fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(manifest_.id),
+                                    how_.most_file_bytes == UINT64_MAX ? shard : files_++);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));
       at =
         shards_.emplace(shard, open_shard{.file = std::move(file), .entry = {name, 0, {}}}).first;
     }
     at->second.packer.add(rows);
     rows_ += rows.rows;
-    return at->second.packer.full() ? flush(at->second) : status{};
+    if (!at->second.packer.full())
+      return {};
+    HEADRACE_TRY(flush(at->second));
+    if (at->second.file.bytes() < how_.most_file_bytes)
+      return {};
+    HEADRACE_TRY(close(at->second));
+    shards_.erase(at);
+    return {};
+  }
+
+  /// Nothing more is written into its file.
+  status close(open_shard& shard) {
+    HEADRACE_TRY(shard.file.finish());
+    shard.entry.bytes = shard.file.bytes();
+    named_.push_back(shard.entry.file);
+    manifest_.shards.push_back(std::move(shard.entry));
+    return {};
   }
 
   status flush(open_shard& shard) const {
@@ -121,7 +136,7 @@ private:
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their names and are in no manifest
   status state_;
-  uint64_t rows_ = 0;
+  uint64_t rows_ = 0, files_ = 0;
 };
 
 } // namespace

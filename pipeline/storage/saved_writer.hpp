@@ -17,6 +17,8 @@ public:
     /// Elements that were saved in the folder before are replaced; else `finish` leaves them and
     /// forgets those written here.
     bool replace = false;
+    /// A file that has so many bytes is followed by another one.
+    uint64_t most_file_bytes = UINT64_MAX;
   };
   /// Makes the folder. Errors name it.
   static result<std::unique_ptr<saved_writer>> open(std::string folder, element_spec spec,

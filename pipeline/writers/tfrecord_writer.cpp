@@ -69,7 +69,7 @@ void store(std::byte* to, T x) {
 class tfrecord_writer::impl {
 public:
   impl(std::string path, tfrecord_writer_options options)
-    : file_(std::move(path)), options_(std::move(options)) {}
+    : file_(std::move(path), options.replace), options_(std::move(options)) {}
 
   status open() {
     const auto& how = options_.compression;

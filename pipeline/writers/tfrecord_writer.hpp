@@ -12,6 +12,7 @@ namespace headrace {
 struct tfrecord_writer_options {
   std::string compression;    ///< "", "GZIP" or "ZLIB"
   int compression_level = -1; ///< 0 (fastest) to 9 (smallest), or -1: a middle way
+  bool replace = true; ///< a file of that name; else `finish` leaves it and says `already_exists`
 };
 
 /// Writes a TFRecord file. It has another name (`PATH.partial-...`, in the same folder) until

@@ -4,6 +4,7 @@
 #include "headrace/runtime/base/descriptors.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
@@ -68,9 +69,7 @@ status whole_file::finish() {
   // Some file systems tell only here that there was no room.
   if (::close(std::exchange(fd_, -1)) != 0)
     return failed("write", errno);
-  if (::rename(partial_.c_str(), path_.c_str()) != 0)
-    return failed("create", errno);
-  partial_.clear();
+  HEADRACE_TRY(give_name());
   // The name is on the disk when the folder is.
   const auto folder = std::filesystem::path{path_}.parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,6 +78,27 @@ status whole_file::finish() {
     ::close(fd);
   }
   return {};
+}
+
+status whole_file::give_name() {
+  if (replaces_) {
+    if (::rename(partial_.c_str(), path_.c_str()) != 0)
+      return failed("create", errno);
+    partial_.clear();
+    return {};
+  }
+  // A second name never replaces a file. Where files have only one, renaming may refuse to.
+  if (::link(partial_.c_str(), path_.c_str()) == 0) {
+    ::unlink(std::exchange(partial_, {}).c_str());
+    return {};
+  }
+  if (errno != EEXIST
+      && ::renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
+    partial_.clear();
+    return {};
+  }
+  return errno == EEXIST ? already_exists(fmt::format("'{}' is there already", path_))
+                         : failed("create", errno);
 }
 
 } // namespace headrace::detail

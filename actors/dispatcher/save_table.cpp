@@ -1,0 +1,212 @@
+#include "headrace/actors/dispatcher/save_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headrace {
+
+void save_table::begin(const save_entry& what) {
+  auto [at, fresh] = saves_.try_emplace(what.id);
+  if (!fresh)
+    return;
+  at->second.what = what;
+  at->second.now = {.id = what.id, .version = 1, .path = what.path, .dataset_id = what.dataset_id};
+  order_.push_back(what.id);
+}
+
+const save_entry* save_table::into(const std::string& path) const {
+  const auto at =
+    std::ranges::find_if(saves_, [&](const auto& x) { return x.second.what.path == path; });
+  return at != saves_.end() ? &at->second.what : nullptr;
+}
+
+std::optional<save_status> save_table::find(save_id id) const {
+  const auto at = saves_.find(id);
+  return at != saves_.end() ? std::optional{at->second.now} : std::nullopt;
+}
+
+std::vector<save_status> save_table::all() const {
+  std::vector<save_status> out;
+  for (auto id : order_) out.push_back(saves_.at(id).now);
+  return out;
+}
+
+// -- which steps there are --------------------------------------------------------------------
+
+bool save_table::has_step(const save& of) noexcept {
+  return of.now.state == save_state::writing ? !of.open.empty() : !of.now.over() && of.step_open;
+}
+
+std::optional<save_step> save_table::next_of(save& of) {
+  if (!has_step(of))
+    return std::nullopt;
+  if (of.now.state == save_state::writing)
+    // In their order, for those who read them as they come.
+    return piece_step{of.open.extract(of.open.begin()).value()};
+  of.step_open = false;
+  return of.now.state == save_state::planning ? save_step{plan_step{}} : save_step{finish_step{}};
+}
+
+bool save_table::has_step_for(worker_id worker) const {
+  return std::ranges::any_of(
+    saves_, [&](const auto& x) { return has_step(x.second) && !x.second.out.contains(worker); });
+}
+
+size_t save_table::open_steps() const {
+  size_t out = 0;
+  for (const auto& [id, one] : saves_)
+    out += one.now.state == save_state::writing ? one.open.size() : size_t{has_step(one)};
+  return out;
+}
+
+// -- what workers say -----------------------------------------------------------------------
+
+save_steps save_table::ask(worker_id worker, const std::string& who, const save_question& what,
+                           uint32_t workers) {
+  for (const auto& report : what.reports)
+    if (const auto at = saves_.find(report.id); at != saves_.end())
+      take(at->second, worker, who, report);
+  save_steps out;
+  const auto works_on = [&](save_id id) {
+    return std::ranges::find(what.running, id, &save_question::working::id);
+  };
+  for (const auto& one : what.running) {
+    const auto at = saves_.find(one.id);
+    // A step that is not its any more would do no harm, and another worker does it.
+    if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
+        || at->second.out.at(worker).number != one.number)
+      out.over.push_back(one.id);
+  }
+  for (auto& [id, one] : saves_) {
+    // It never heard of the step: the answer was lost.
+    const auto has = one.out.find(worker);
+    if (has != one.out.end() && works_on(id) == what.running.end()) {
+      reopen(one, has->second.step, false);
+      one.out.erase(has);
+    }
+  }
+  for (auto id : order_) {
+    auto& one = saves_.at(id);
+    if (out.orders.size() >= what.room)
+      break;
+    if (one.out.contains(worker) || works_on(id) != what.running.end())
+      continue;
+    auto step = next_of(one);
+    if (!step)
+      continue;
+    one.out[worker] = {++one.last_number, *step};
+    one.now.workers = static_cast<uint32_t>(one.out.size());
+    changed(one);
+    out.orders.push_back({one.what, one.last_number, one.plan, workers, *step});
+  }
+  drop_ended();
+  return out;
+}
+
+void save_table::take(save& of, worker_id worker, const std::string& who, const save_report& what) {
+  const auto at = of.out.find(worker);
+  // Somebody else has it by now, and finds it done.
+  if (at == of.out.end() || at->second.number != what.number || of.now.over())
+    return;
+  const auto step = at->second.step;
+  of.out.erase(at);
+  of.now.workers = static_cast<uint32_t>(of.out.size());
+  changed(of);
+  if (std::holds_alternative<step_given_back>(what.how))
+    return reopen(of, step, false);
+  if (const auto* why = std::get_if<status>(&what.how))
+    return end(of, save_state::failed,
+               why->ok() ? internal_error("a worker reported a failure that is none")
+                         : why->with_context(who));
+  if (const auto* done = std::get_if<save_planned>(&what.how);
+      done != nullptr && std::holds_alternative<plan_step>(step))
+    return done->whole ? (planned(of, *done), end(of, save_state::saved, {})) : planned(of, *done);
+  if (const auto* done = std::get_if<piece_written>(&what.how);
+      done != nullptr && std::holds_alternative<piece_step>(step)) {
+    of.lost.erase(std::get<piece_step>(step).piece);
+    ++of.now.written;
+    of.now.amount.rows += done->what.rows;
+    of.now.amount.bytes += done->what.bytes;
+    if (of.now.written == of.now.pieces) {
+      of.now.state = save_state::finishing;
+      of.step_open = true;
+    }
+    return;
+  }
+  if (const auto* done = std::get_if<save_finished>(&what.how);
+      done != nullptr && std::holds_alternative<finish_step>(step)) {
+    of.now.amount = done->what;
+    return end(of, save_state::saved, {});
+  }
+  reopen(of, step, false); // an answer to something else
+}
+
+void save_table::planned(save& of, const save_planned& what) {
+  of.plan = what.plan;
+  of.lost_steps = 0;
+  of.now.pieces = what.there.size();
+  of.now.amount = what.written;
+  of.now.whole_because = what.whole_because;
+  of.open.clear();
+  for (size_t i = 0; i < what.there.size(); ++i)
+    if (!what.there[i])
+      of.open.insert(i);
+  of.now.written = of.now.pieces - of.open.size();
+  of.now.state = of.open.empty() ? save_state::finishing : save_state::writing;
+  of.step_open = of.open.empty();
+}
+
+void save_table::reopen(save& of, const save_step& what, bool lost) {
+  const auto* piece = std::get_if<piece_step>(&what);
+  if (piece != nullptr)
+    of.open.insert(piece->piece);
+  else
+    of.step_open = true;
+  of.now.workers = static_cast<uint32_t>(of.out.size());
+  changed(of);
+  if (!lost)
+    return;
+  const auto times = piece != nullptr ? ++of.lost[piece->piece] : ++of.lost_steps;
+  if (times >= most_losses)
+    end(of, save_state::failed,
+        aborted(fmt::format(
+          "{} workers were lost one after another while they {}: it may take more memory than "
+          "they have, or crash them; see their logs",
+          times,
+          piece != nullptr ? fmt::format("wrote piece {}", piece->piece)
+                           : std::string{"looked at its folder"})));
+}
+
+void save_table::worker_gone(worker_id worker) {
+  for (auto& [id, one] : saves_) {
+    const auto has = one.out.extract(worker);
+    if (has && !one.now.over())
+      reopen(one, has.mapped().step, true);
+  }
+  drop_ended();
+}
+
+// -- ends -----------------------------------------------------------------------------------
+
+void save_table::end(save& of, save_state how, status why) {
+  of.now.state = how;
+  of.now.failure = std::move(why);
+  of.now.workers = 0;
+  changed(of);
+}
+
+void save_table::drop_ended() {
+  std::erase_if(order_, [&](save_id id) {
+    const auto at = saves_.find(id);
+    if (!at->second.now.over())
+      return false;
+    ended_.push_back(std::move(at->second.now));
+    saves_.erase(at);
+    return true;
+  });
+}
+
+std::vector<save_status> save_table::take_ended() { return std::exchange(ended_, {}); }
+
+} // namespace headrace

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "headrace/actors/protocol/save_messages.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace headrace {
+
+/// The saves that run: which step is next, and which worker has which. Pure. What is written is in
+/// the folders of the saves, where no step does harm that is done twice; so nothing here need be
+/// kept, and a dispatcher that is started anew looks into the folders again.
+class save_table {
+public:
+  /// A step that was lost so often with its worker fails the save: it may be what ended them.
+  static constexpr unsigned most_losses = 5;
+  /// So many saves run at most.
+  static constexpr size_t most_saves = 1'000;
+
+  void begin(const save_entry& what);
+  /// The save that runs into that folder; null: none.
+  const save_entry* into(const std::string& path) const;
+  size_t size() const noexcept { return saves_.size(); }
+  std::optional<save_status> find(save_id id) const;
+  std::vector<save_status> all() const;
+
+  /// How steps of the worker ended, and which are next for it. `who`: for messages.
+  save_steps ask(worker_id worker, const std::string& who, const save_question& what,
+                 uint32_t workers);
+  /// The worker is lost or has left: others do what it had begun.
+  void worker_gone(worker_id worker);
+  /// There is a step that this worker could take.
+  bool has_step_for(worker_id worker) const;
+  /// There are so many steps that nobody has.
+  size_t open_steps() const;
+  /// Saves that are over since the last call; they are not in the table any more.
+  std::vector<save_status> take_ended();
+
+private:
+  struct given {
+    uint64_t number = 0;
+    save_step step;
+  };
+  struct save {
+    save_entry what;
+    save_status now;
+    uint64_t plan = 0;
+    std::set<uint64_t> open; ///< pieces that are not there, and that nobody has
+    bool step_open = true;   ///< planning or finishing, and nobody does it
+    std::map<worker_id, given> out;
+    std::map<uint64_t, unsigned> lost; ///< pieces that were lost, how often
+    unsigned lost_steps = 0;           ///< the same of other steps, one after another
+    uint64_t last_number = 0;
+  };
+
+  static std::optional<save_step> next_of(save& of);
+  static bool has_step(const save& of) noexcept;
+  void take(save& of, worker_id worker, const std::string& who, const save_report& what);
+  void reopen(save& of, const save_step& what, bool lost);
+  static void changed(save& of) { ++of.now.version; }
+  void end(save& of, save_state how, status why);
+  static void planned(save& of, const save_planned& what);
+  void drop_ended();
+
+  std::map<save_id, save> saves_;
+  std::vector<save_id> order_; ///< in which they began
+  std::vector<save_status> ended_;
+};
+
+} // namespace headrace

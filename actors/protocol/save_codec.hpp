@@ -1,0 +1,32 @@
+#pragma once
+
+/// Between what is said of saves, and save.capnp, dispatcher.capnp and status.capnp.
+
+#include "headrace/actors/protocol/save_messages.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/schemas/dispatcher.capnp.h"
+#include "headrace/schemas/service_record.capnp.h"
+
+namespace headrace {
+
+void write_save_request(schema::SaveDataset::Builder out, const save_request& what);
+save_request read_save_request(schema::SaveDataset::Reader in);
+
+void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what);
+save_entry read_save_entry(schema::SaveEntry::Reader in);
+
+void write_save_status(schema::SaveStatus::Builder out, const save_status& what);
+/// invalid_argument: it is in a state that this build does not know.
+result<save_status> read_save_status(schema::SaveStatus::Reader in);
+
+/// `who`, `life`: the worker that asks.
+void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
+                         const save_question& what);
+/// invalid_argument: a report says nothing, or a plan has more pieces than its bits say.
+result<save_question> read_save_question(schema::AskSaveSteps::Reader in);
+
+void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);
+/// invalid_argument: an order names no step.
+result<save_steps> read_save_steps(schema::SaveSteps::Reader in);
+
+} // namespace headrace

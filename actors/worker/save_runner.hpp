@@ -1,0 +1,32 @@
+#pragma once
+
+#include "headrace/actors/protocol/save_messages.hpp"
+#include "headrace/actors/task_surroundings.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace headrace {
+
+/// Takes one step of a save on a thread of its own. Stopping asks the thread to end and does not
+/// wait for it; see `stopping_threads`.
+class save_runner {
+public:
+  /// Called on the thread, last; not after `stop` has returned.
+  using ended = std::function<void(save_report)>;
+
+  save_runner(save_order what, dataset_ptr graph, task_surroundings of, uint64_t most_file_bytes);
+  ~save_runner() { stop(); }
+  save_runner(const save_runner&) = delete;
+
+  /// Once.
+  void start(ended hear);
+  void stop();
+
+private:
+  struct shared;
+  std::shared_ptr<shared> shared_;
+};
+
+} // namespace headrace

@@ -1,0 +1,168 @@
+#include "headrace/pipeline/saving/save_plan.hpp"
+
+#include "headrace/pipeline/codec/canonical_message.hpp"
+#include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/storage/stored_record.hpp"
+#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+
+#include <fmt/format.h>
+#include <headrace/schemas/saved.capnp.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headrace {
+
+namespace {
+
+constexpr uint16_t current_version = 1;
+
+std::string plan_path(const std::string& folder) { return folder + "/saving.headrace"; }
+std::string failure_path(const std::string& folder) { return folder + "/failed.headrace"; }
+
+result<save_plan> decode(schema::SavePlan::Reader in) {
+  if (in.getVersion() != current_version)
+    return invalid_argument(fmt::format("it is of version {}; this build reads version {}",
+                                        in.getVersion(), current_version));
+  if (in.getCompression() > schema::SavedDataset::Compression::GZIP)
+    return invalid_argument("it is compressed in a way that this build does not know");
+  save_plan out;
+  out.id = in.getId();
+  out.fingerprint = in.getFingerprint().cStr();
+  HEADRACE_ASSIGN(out.spec, headrace::decode(in.getSpec()));
+  out.compression = static_cast<saved_compression>(in.getCompression());
+  out.seed = in.getSeed();
+  out.whole_because = in.getWholeBecause().cStr();
+  uint64_t pieces = 0;
+  for (auto one : in.getSections()) {
+    save_plan::section section{one.getGroup(), one.getPass(), one.getSplits(), one.getPieceSplits(),
+                               one.getDigest()};
+    if (section.piece_splits == 0 || section.splits > UINT64_MAX - section.piece_splits
+        || section.pieces() > most_save_pieces || (pieces += section.pieces()) > most_save_pieces)
+      return data_loss(
+        fmt::format("a pass of {} splits in pieces of {}", section.splits, section.piece_splits));
+    out.sections.push_back(section);
+  }
+  return out;
+}
+
+/// The only record of a file, or nothing if there is no such file.
+template <class Schema, class Read>
+auto read_file(const std::string& path, Read read)
+  -> result<std::optional<typename decltype(read(typename Schema::Reader{}))::value_type>> {
+  using value = typename decltype(read(typename Schema::Reader{}))::value_type;
+  auto file = detail::random_file::open(path);
+  if (!file) {
+    if (file.status().code() == status_code::not_found)
+      return std::optional<value>{};
+    return file.status();
+  }
+  HEADRACE_ASSIGN(const auto bytes, detail::read_stored_record(**file, 0, (*file)->bytes()));
+  auto out = detail::read_message<Schema>(bytes, read);
+  if (!out)
+    return out.status().with_context(fmt::format("'{}'", path));
+  return std::optional<value>{*std::move(out)};
+}
+
+template <class Schema>
+status write_file(const std::string& path, ::capnp::MallocMessageBuilder& message, bool replace) {
+  const auto bytes = detail::canonical_bytes<Schema>(message);
+  HEADRACE_ASSIGN(auto file, tfrecord_writer::open(path, {.replace = replace}));
+  HEADRACE_TRY(file.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  return file.finish();
+}
+
+struct noted_failure {
+  status why;
+};
+
+} // namespace
+
+uint64_t save_plan::pieces() const noexcept {
+  if (!divided())
+    return 1;
+  uint64_t out = 0;
+  for (const auto& one : sections) out += one.pieces();
+  return out;
+}
+
+save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
+  if (!divided())
+    return {};
+  for (const auto& one : sections) {
+    if (number < one.pieces()) {
+      const auto first = number * one.piece_splits;
+      return {&one, {first, std::min(one.piece_splits, one.splits - first)}};
+    }
+    number -= one.pieces();
+  }
+  return {};
+}
+
+uint64_t splits_a_piece(uint64_t splits, bool rows, uint32_t workers, uint64_t multiple) noexcept {
+  // A piece costs some milliseconds of file system; one that is lost with a worker is made again.
+  constexpr uint64_t most = 1024, few = 64, rows_a_piece = 4096, a_worker = 8;
+  const auto least = std::clamp<uint64_t>(workers * a_worker, few, most);
+  const auto pieces = rows ? std::clamp(splits / rows_a_piece, least, most) : most;
+  const auto size = std::max<uint64_t>(1, splits / pieces + (splits % pieces != 0));
+  return size > UINT64_MAX - multiple ? size : (size + multiple - 1) / multiple * multiple;
+}
+
+std::string piece_folder(const std::string& folder, uint64_t number) {
+  return fmt::format("{}/pieces/{:05}", folder, number);
+}
+
+result<std::optional<save_plan>> find_save_plan(const std::string& folder) {
+  return read_file<schema::SavePlan>(plan_path(folder),
+                                     [](schema::SavePlan::Reader in) { return decode(in); });
+}
+
+status write_save_plan(const std::string& folder, const save_plan& what) {
+  ::capnp::MallocMessageBuilder message;
+  auto out = message.initRoot<schema::SavePlan>();
+  out.setVersion(current_version);
+  out.setId(what.id);
+  out.setFingerprint(what.fingerprint);
+  encode(what.spec, out.initSpec());
+  out.setCompression(static_cast<schema::SavedDataset::Compression>(what.compression));
+  out.setSeed(what.seed);
+  out.setWholeBecause(what.whole_because);
+  auto sections = out.initSections(static_cast<unsigned>(what.sections.size()));
+  for (unsigned i = 0; i < sections.size(); ++i) {
+    const auto& from = what.sections[i];
+    sections[i].setGroup(from.group);
+    sections[i].setPass(from.pass);
+    sections[i].setSplits(from.splits);
+    sections[i].setPieceSplits(from.piece_splits);
+    sections[i].setDigest(from.digest);
+  }
+  return write_file<schema::SavePlan>(plan_path(folder), message, false);
+}
+
+status note_save_failure(const std::string& folder, uint64_t plan, const status& why) {
+  ::capnp::MallocMessageBuilder message;
+  auto out = message.initRoot<schema::SaveFailure>();
+  out.setPlanId(plan);
+  out.initFailure().setCode(static_cast<uint16_t>(why.code()));
+  out.getFailure().setText(why.message());
+  return write_file<schema::SaveFailure>(failure_path(folder), message, true);
+}
+
+status noted_save_failure(const std::string& folder) {
+  auto found =
+    read_file<schema::SaveFailure>(failure_path(folder), [](schema::SaveFailure::Reader in) {
+      return result<noted_failure>{
+        {aborted(fmt::format("saving it ended early: {}", in.getFailure().getText().cStr()))}};
+    });
+  if (!found)
+    return found.status();
+  return *found ? (*found)->why : status{};
+}
+
+void forget_save_failure(const std::string& folder) {
+  std::error_code ignored; // somebody removed it already
+  std::filesystem::remove(failure_path(folder), ignored);
+}
+
+} // namespace headrace

@@ -1,0 +1,224 @@
+#include "headrace/pipeline/saving/save_steps.hpp"
+
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/saving/piece_splits.hpp"
+#include "headrace/pipeline/saving/piecewise.hpp"
+#include "headrace/pipeline/storage/memory_cache.hpp"
+#include "headrace/pipeline/storage/saved_writer.hpp"
+#include "headrace/pipeline/storage/writing_mark.hpp"
+#include "headrace/runtime/base/file_error.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/work_timer.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace headrace {
+
+namespace {
+
+saved_amount amount_of(const saved_manifest& what) {
+  saved_amount out{what.rows(), 0};
+  for (const auto& shard : what.shards) out.bytes += shard.bytes;
+  return out;
+}
+
+/// Reads a dataset to its end; `take` is given blocks without errors.
+template <class Take>
+status read_all(const dataset_ptr& graph, const iterator_context& context, Take take) {
+  HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
+  block_ramp ramp;
+  for (;;) {
+    const work_timer timer;
+    auto rows = source->next(ramp.next());
+    if (context.stop.stop_requested())
+      return cancelled("the save was stopped");
+    if (!rows)
+      return {};
+    ramp.record(rows->rows, rows->bytes(), timer.took());
+    if (!rows->errors.empty())
+      return rows->errors[0].why;
+    HEADRACE_TRY(take(*rows));
+  }
+}
+
+/// Runs the dataset over what a provider gives; null: over all.
+template <class Take>
+status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
+                const iterator_context& from, Take take) {
+  auto context = from;
+  run_caches caches;
+  context.caches = &caches;
+  context.splits = splits;
+  context.seed = seed;
+  return read_all(graph, context, take);
+}
+
+/// Which pieces there are to be; without an id.
+result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
+                         const iterator_context& from) {
+  save_plan out;
+  out.fingerprint = terms.fingerprint;
+  out.spec = graph->spec;
+  out.compression = terms.compression;
+  out.seed = random_id();
+  const auto how = piecewise_of(*graph);
+  out.whole_because = how.whole_because;
+  if (!out.divided())
+    return out;
+  // With no splits to read, a run asks for those of each pass of each source, in their order.
+  const auto sources = plan_splits(graph);
+  detail::pass_finder finder{sources};
+  HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
+  uint64_t pieces = 0;
+  for (auto& pass : finder.passes()) {
+    if (!pass.total) {
+      out.whole_because = "a source says only at its end how many elements it has";
+      out.sections.clear();
+      return out;
+    }
+    save_plan::section section{pass.group, pass.pass, *pass.total, 1, pass.digest};
+    section.piece_splits = splits_a_piece(section.splits, pass.rows, terms.workers, how.multiple);
+    pieces += section.pieces();
+    if (pieces > most_save_pieces)
+      return invalid_argument(fmt::format(
+        "it has more than {} passes over its sources; save what is repeated, and repeat "
+        "what is loaded",
+        most_save_pieces));
+    if (section.splits != 0)
+      out.sections.push_back(section);
+  }
+  return out;
+}
+
+status same_save(const std::string& folder, const save_plan& found, const save_terms& terms) {
+  if (found.fingerprint != terms.fingerprint)
+    return already_exists(fmt::format(
+      "'{}' holds another dataset, or is being written with one (fingerprint {:.12}, this one "
+      "has {:.12}); name another folder, or remove that one",
+      folder, found.fingerprint, terms.fingerprint));
+  if (found.compression != terms.compression)
+    return already_exists(fmt::format("'{}' holds this dataset with compression {}, and not {}",
+                                      folder, to_string(found.compression),
+                                      to_string(terms.compression)));
+  return {};
+}
+
+status make_folder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  return failed ? file_error(folder, "make the folder", failed.value()) : status{};
+}
+
+result<save_plan> plan_of(const std::string& folder, const dataset_ptr& graph,
+                          const save_terms& terms, const iterator_context& from) {
+  HEADRACE_ASSIGN(auto found, find_save_plan(folder));
+  if (!found) {
+    HEADRACE_ASSIGN(const auto saved, find_saved(folder));
+    if (saved)
+      return already_exists(
+        fmt::format("'{}' holds a dataset that was saved by itself; name another "
+                    "folder, or remove that one",
+                    folder));
+    HEADRACE_ASSIGN(auto made, divide(graph, terms, from));
+    made.id = random_id();
+    const auto written = write_save_plan(folder, made);
+    if (written.ok())
+      return made;
+    if (written.code() != status_code::already_exists)
+      return written;
+    HEADRACE_ASSIGN(found, find_save_plan(folder));
+    if (!found)
+      return aborted(fmt::format("'{}' is being removed", folder));
+  }
+  HEADRACE_TRY(same_save(folder, *found, terms));
+  return *std::move(found);
+}
+
+} // namespace
+
+result<opened_save> open_save(const std::string& folder, const dataset_ptr& graph,
+                              const save_terms& terms, const iterator_context& from) {
+  if (graph->cardinality == infinite_cardinality)
+    return invalid_argument("the dataset never ends; take(n) of it first");
+  HEADRACE_TRY(make_folder(folder));
+  opened_save out;
+  HEADRACE_ASSIGN(out.plan, plan_of(folder, graph, terms, from));
+  HEADRACE_ASSIGN(const auto saved, find_saved(folder));
+  out.there.resize(out.plan.pieces(), saved.has_value());
+  if (saved) {
+    out.whole = true;
+    out.amount = amount_of(*saved);
+    return out;
+  }
+  forget_save_failure(folder);
+  for (size_t i = 0; i < out.there.size(); ++i) {
+    HEADRACE_ASSIGN(const auto piece, find_saved(piece_folder(folder, i)));
+    if (!piece)
+      continue;
+    out.there[i] = true;
+    out.amount += amount_of(*piece);
+  }
+  return out;
+}
+
+result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& graph,
+                                 const save_plan& plan, uint64_t number, uint64_t most_file_bytes,
+                                 const iterator_context& from) {
+  const auto to = piece_folder(folder, number);
+  HEADRACE_ASSIGN(const auto there, find_saved(to));
+  if (there)
+    return amount_of(*there);
+  HEADRACE_ASSIGN(auto writer,
+                  saved_writer::open(to, plan.spec, {plan.compression, false, most_file_bytes}));
+  const auto write = [&](const block& rows) { return writer->write(rows); };
+  const auto piece = plan.piece_of(number);
+  if (piece.of == nullptr) {
+    HEADRACE_TRY(run_over(nullptr, plan.seed, graph, from, write));
+  } else {
+    const auto sources = plan_splits(graph);
+    detail::piece_splits splits{sources, piece};
+    HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
+  }
+  HEADRACE_ASSIGN(const auto done, writer->finish());
+  return amount_of(done);
+}
+
+result<saved_amount> finish_save(const std::string& folder, const save_plan& plan) {
+  saved_manifest all{
+    .id = plan.id, .spec = plan.spec, .compression = plan.compression, .shards = {}};
+  for (uint64_t i = 0; i < plan.pieces(); ++i) {
+    const auto at = piece_folder(folder, i);
+    HEADRACE_ASSIGN(auto piece, find_saved(at));
+    if (!piece)
+      return failed_precondition(fmt::format("piece {} is not in '{}'", i, at));
+    detail::remove_abandoned(at);
+    for (auto& shard : piece->shards) {
+      shard.file = at.substr(folder.size() + 1) + "/" + shard.file;
+      all.shards.push_back(std::move(shard));
+    }
+  }
+  const auto written = write_saved(folder, all, false);
+  if (!written.ok() && written.code() != status_code::already_exists)
+    return written;
+  return amount_of(all);
+}
+
+result<save_plan> read_save_plan(const std::string& folder, uint64_t id) {
+  HEADRACE_ASSIGN(auto found, find_save_plan(folder));
+  if (!found)
+    return failed_precondition(fmt::format(
+      "'{}' has no 'saving.headrace', which another worker wrote there: all workers must "
+      "see the same files under this path",
+      folder));
+  if (found->id != id)
+    return failed_precondition(fmt::format(
+      "'{}' is not what was written there when the save began: all workers must see the same files "
+      "under this path, and nobody may remove or replace them meanwhile",
+      folder + "/saving.headrace"));
+  return *std::move(found);
+}
+
+} // namespace headrace
