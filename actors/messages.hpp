@@ -55,8 +55,7 @@ using runner_handle = port::handle<caf::result<void>(local<runner_over>)>;
 /// Runs the tasks of a process. Published: dispatcher and jobs tell it what to run.
 using worker_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<task_report>),
-               caf::result<void>(local<save_report>),
-               caf::result<void>(atom::deadline, uint64_t),
+               caf::result<void>(local<save_report>), caf::result<void>(atom::deadline, uint64_t),
                caf::result<void>(atom::supervise, uint64_t)>;
 /// Reads one iteration for a trainer. Published: the job tells it of changes.
 using consumer_handle =

@@ -75,6 +75,11 @@ public:
   /// What `save` wrote into a folder, shard after shard. Looks at the folder here; it must be
   /// there, unchanged, where the elements are read.
   static dataset load(const std::string& folder);
+  /// The same; `options.wait`: also while it is written, see `load_options`.
+  static dataset load(const std::string& folder, const load_options& options);
+  /// One piece of a folder that a service writes into, once it is there.
+  static dataset load_piece(const std::string& folder, const expr& piece,
+                            const load_options& options);
   /// One shard of it, a number from 0; also of a parameter of a function that is being traced.
   static dataset load(const std::string& folder, const expr& shard);
   /// How many shards a saved dataset has.

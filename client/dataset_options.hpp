@@ -1,9 +1,11 @@
 #pragma once
 
 #include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,17 @@ struct cache_options {
 
 struct save_options {
   std::string compression; ///< "", "NONE", "SNAPPY", "GZIP" or "AUTO"
+};
+
+struct load_options {
+  /// Waits for elements that are not there yet: the dataset may be one that workers still write
+  /// (`distribute_save`), of which each piece is read as soon as it is there, in their order; or
+  /// one that nobody has begun to save. Iterations wait, too.
+  bool wait = false;
+  /// How long for a piece, and for the beginning.
+  duration stall_timeout = std::chrono::hours{1};
+  /// Ends the wait for the beginning: `cancelled`.
+  std::stop_token stop;
 };
 
 struct random_options {

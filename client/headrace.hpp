@@ -4,6 +4,7 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/distribute_save.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/explain.hpp"
 #include "headrace/client/secure_session.hpp"

@@ -3,14 +3,49 @@
 #include "headrace/client/checked.hpp"
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/storage/shard_rows.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 
 namespace headrace {
 
 using detail::checked;
 
 namespace {
+
+/// Waits until the folder holds a saved dataset, or pieces are written into it: then their plan.
+result<std::optional<save_plan>> await_saved(const std::string& folder,
+                                             const load_options& options) {
+  // Nobody says when a file comes, where several hosts share them.
+  using std::chrono::milliseconds;
+  constexpr milliseconds shortest{5}, longest{500};
+  const auto end = clock::system().now() + options.stall_timeout;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  for (auto pause = shortest;; pause = std::min(2 * pause, longest)) {
+    HEADRACE_ASSIGN(const auto saved, find_saved(folder));
+    if (saved)
+      return std::optional<save_plan>{};
+    HEADRACE_ASSIGN(auto plan, find_save_plan(folder));
+    if (plan)
+      return plan;
+    if (clock::system().now() >= end)
+      return deadline_exceeded(
+        fmt::format("nobody saved a dataset in '{}', or began to, within {:g} s (stall_timeout)",
+                    folder, std::chrono::duration<double>(options.stall_timeout).count()));
+    std::unique_lock lock{mutex};
+    never.wait_for(lock, options.stop, pause, [] { return false; });
+    if (options.stop.stop_requested())
+      return cancelled("the wait for a saved dataset was ended");
+  }
+}
 
 dataset load_from(const std::string& folder, expr_ptr shard) {
   auto found = read_saved(folder);
@@ -66,6 +101,29 @@ dataset dataset::load(const std::string& folder) { return load_from(folder, null
 dataset dataset::load(const std::string& folder, const expr& shard) {
   return load_from(folder, shard.node());
 }
+dataset dataset::load_piece(const std::string& folder, const expr& piece,
+                            const load_options& options) {
+  auto plan = find_save_plan(folder).value();
+  if (!plan)
+    throw error{not_found(fmt::format("load: no service writes into '{}'", folder))};
+  return checked(make_load_piece(folder, plan->spec, piece.node(), options.stall_timeout.count()));
+}
+
+dataset dataset::load(const std::string& folder, const load_options& options) {
+  if (!options.wait)
+    return load(folder);
+  if (options.stall_timeout <= duration{0})
+    throw error{invalid_argument("load: stall_timeout must be more than 0")};
+  const auto plan = await_saved(folder, options);
+  if (!plan)
+    throw error{plan.status().with_context("load")};
+  if (!*plan)
+    return load(folder);
+  return range(static_cast<int64_t>((*plan)->pieces())).flat_map([&](const expr& piece) {
+    return load_piece(folder, piece, options);
+  });
+}
+
 int64_t dataset::saved_shards(const std::string& folder) {
   return static_cast<int64_t>(read_saved(folder).value().shards.size());
 }

@@ -79,6 +79,7 @@ struct dispatcher_server::impl {
     options.work_dir = from.work_dir;
     options.roster = worker_roster::of(from.worker_addresses).value();
     options.deployment = from.deployment;
+    options.saves_a_worker = std::max<size_t>(1, from.worker_max_concurrent_saves);
     role = start_dispatcher(here, options, from.log, from.on_failed, stores);
     if (auto published = listen(here, role); !published)
       throw error{published.status()};
@@ -153,6 +154,8 @@ struct worker_server::impl {
     };
     options.tasks.cache_bytes =
       from.cross_trainer_cache_size != 0 ? from.cross_trainer_cache_size : memory_size_bytes() / 4;
+    if (from.save_max_file_size != 0)
+      options.most_save_file_bytes = from.save_max_file_size;
     options.most_stuck = from.most_stuck_threads;
     options.on_stuck = from.on_failed;
     options.on_other_version = from.on_other_version;
@@ -189,6 +192,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.work_dir = options_.work_dir;
   about.worker_addresses = options_.worker_addresses;
   about.deployment = options_.deployment;
+  about.worker_max_concurrent_saves = options_.worker_max_concurrent_saves;
   about.on_failed = options_.on_failed;
   about.past = options_.past;
   about.log = options_.log;
@@ -218,6 +222,7 @@ void local_cluster::add_worker() {
     workers_.size() < options_.data_ports.size() ? options_.data_ports[workers_.size()] : 0;
   about.find_function = options_.find_function;
   about.most_stuck_threads = options_.most_stuck_threads;
+  about.save_max_file_size = options_.save_max_file_size;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
   // They share the process.
   if (about.cross_trainer_cache_size == 0)

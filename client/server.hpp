@@ -55,6 +55,8 @@ struct dispatcher_server_options {
   /// Where its workers run: under `colocated` a static policy reads, with `target_workers` AUTO, as
   /// with LOCAL. Holds for jobs that begin.
   deployment_mode deployment = deployment_mode::remote;
+  /// In so many saves (`distribute_save`) a worker takes part at a time; at least 1.
+  size_t worker_max_concurrent_saves = 3;
   /// Told, from any thread, that the server crashed too often and runs no more. May be empty.
   std::function<void(const status&)> on_failed;
   process_past past; ///< of this process; for the status
@@ -105,6 +107,9 @@ struct worker_server_options {
   /// Bytes that the cross-trainer caches of all jobs may take here; 0: a quarter of the memory that
   /// this process may have.
   uint64_t cross_trainer_cache_size = 0;
+  /// A file of a dataset that the service saves is followed by another one when it has so many
+  /// bytes; 0: 6 GiB.
+  uint64_t save_max_file_size = 0;
   /// As a dispatcher's; also told of too many stuck threads (resource_exhausted) and of a
   /// dispatcher that does not answer (deadline_exceeded).
   std::function<void(const status&)> on_failed;
@@ -158,8 +163,10 @@ struct local_cluster_options {
   std::string work_dir;                                 ///< likewise
   std::vector<std::string> worker_addresses;            ///< likewise
   deployment_mode deployment = deployment_mode::remote; ///< likewise
+  size_t worker_max_concurrent_saves = 3;               ///< likewise
   std::vector<std::string> tags;                        ///< of each worker
   uint64_t cross_trainer_cache_size = 0;                ///< of each worker
+  uint64_t save_max_file_size = 0;                      ///< likewise
   /// As of each worker.
   std::function<named_function(const std::string&)> find_function;
   size_t most_stuck_threads = 0; ///< of each worker; as worker_server_options

@@ -1,5 +1,7 @@
 #include "headrace/client/service_status.hpp"
 
+#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/client/save_reading.hpp"
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/supervision_tree.hpp"
 #include "headrace/runtime/base/ids.hpp"
@@ -112,6 +114,10 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
       {std::string{entry.getName()}, entry.getWorkerId(), std::string{entry.getDataAddress()}});
   for (auto worker : in.getWorkers()) out.workers.push_back(read(worker));
   for (auto job : in.getJobs()) out.jobs.push_back(read(job));
+  for (auto save : in.getSaves()) {
+    HEADRACE_ASSIGN(const auto view, read_save_view(save));
+    out.saves.push_back(service::to_public(view));
+  }
   out.tree = read_supervision(in);
   return out;
 }

@@ -100,6 +100,22 @@ struct list_entry_status {
   std::string address; ///< of that worker's data port
 };
 
+/// A dataset that the workers write into a folder.
+struct save_status {
+  uint64_t save = 0;
+  uint64_t version = 0; ///< another one with each change
+  std::string path;
+  std::string dataset;
+  std::string state;         ///< planning, writing, finishing, saved, failed
+  uint64_t pieces = 0;       ///< 0 until that is known
+  uint64_t written = 0;      ///< pieces that are there
+  uint64_t elements = 0;     ///< in these
+  uint64_t bytes = 0;        ///< of their files
+  uint32_t workers = 0;      ///< that work on it now
+  status failure;            ///< why it failed
+  std::string whole_because; ///< why one worker writes it alone; else empty
+};
+
 struct supervised {
   std::string name;
   std::string state;
@@ -120,7 +136,8 @@ struct service_status {
   std::vector<list_entry_status> worker_addresses; ///< empty: there is no list
   std::vector<worker_status> workers;
   std::vector<job_status> jobs;
-  std::vector<supervised> tree; ///< the dispatcher's and each worker's
+  std::vector<save_status> saves; ///< the latest that are over, and those that run
+  std::vector<supervised> tree;   ///< the dispatcher's and each worker's
 };
 
 /// alive, draining (it is about to leave), left (it ended in order) or lost.

@@ -79,8 +79,8 @@ struct AskSaveSteps {
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
-  room @2 :UInt32;
-  # For so many more saves, with one step each.
+  takes @2 :Bool;
+  # More steps: it is not about to leave.
   running @3 :List(Running);
   reports @4 :List(SaveReport);
   # Repeated until they are answered.

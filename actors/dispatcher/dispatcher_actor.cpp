@@ -54,7 +54,7 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
           place_.board),
     tenure_(options_.store->take_over()),
     core_({options_.timing, options_.jobs, options_.start_timeout, options_.roster,
-           options_.deployment},
+           options_.deployment, options_.saves_a_worker},
           std::move(tenure_.record), random_id()),
     started_(now()) {}
 

@@ -40,9 +40,9 @@ struct answer_message {
       write_worker_drains(b.initWorkerDrains(), what);
     });
   }
-  envelope operator()(const save_status& what) const {
+  envelope operator()(const save_view& what) const {
     return make_dispatcher_answer(request, [&](schema::DispatcherMessage::Builder b) {
-      write_save_status(b.initSaveStatus(), what);
+      write_save_view(b.initSaveStatus(), what);
     });
   }
   envelope operator()(const save_steps& what) const {

@@ -24,7 +24,7 @@ struct store {
 struct answer {
   request_token to;
   std::variant<status, worker_registered, heartbeat_heard, dataset_def, iteration_view,
-               worker_drains, save_status, save_steps>
+               worker_drains, save_view, save_steps>
     what;
 };
 /// Let the actor of a job, which runs, answer a request.
@@ -101,7 +101,7 @@ inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   return said != nullptr
          && (std::holds_alternative<dataset_def>(said->what)
              || std::holds_alternative<worker_drains>(said->what)
-             || std::holds_alternative<save_status>(said->what));
+             || std::holds_alternative<save_view>(said->what));
 }
 
 } // namespace headrace

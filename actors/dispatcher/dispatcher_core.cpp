@@ -10,7 +10,8 @@ dispatcher_core::dispatcher_core(const service_terms& terms, service_record reco
   : terms_(terms),
     record_(std::move(record)),
     workers_(terms.timing, record_.last_worker()),
-    entropy_(entropy) {}
+    entropy_(entropy),
+    saves_(terms.saves_a_worker) {}
 
 dispatcher_commands dispatcher_core::start(time_point now) {
   began_ = now;

@@ -23,6 +23,8 @@ struct service_terms {
   /// The workers that may come; empty: any.
   worker_roster roster = {};
   deployment_mode deployment = deployment_mode::remote;
+  /// In so many saves a worker takes part at a time; at least 1.
+  size_t saves_a_worker = 3;
 };
 
 /// What a dispatcher decides: which workers are alive, what datasets are called, which job a
@@ -120,7 +122,7 @@ public:
   const service_record& record() const noexcept { return record_; }
   const worker_table& workers() const noexcept { return workers_; }
   /// Those that run, and the latest that are over.
-  std::vector<save_status> saves() const;
+  std::vector<save_view> saves() const;
   /// The list of workers; empty: any worker may come.
   const worker_roster& roster() const noexcept { return terms_.roster; }
 
@@ -177,8 +179,8 @@ private:
     save_id id;
     uint64_t version = 0;
   };
-  std::optional<save_status> save_of(save_id id) const;
-  result<save_status> begin_save(save_request wanted);
+  std::optional<save_view> save_of(save_id id) const;
+  result<save_view> begin_save(save_request wanted);
   /// Stores what is over, and answers who waits.
   void look_at_saves();
   /// Says to workers that there is something to do.

@@ -38,7 +38,7 @@ dispatcher_commands dispatcher_core::save_dataset(request_token request, save_re
   return finish();
 }
 
-result<save_status> dispatcher_core::begin_save(save_request wanted) {
+result<save_view> dispatcher_core::begin_save(save_request wanted) {
   HEADRACE_ASSIGN(auto path, folder_of(wanted.path));
   HEADRACE_TRY(saved_compression_of(wanted.compression).status());
   if (const auto* runs = saves_.into(path)) {
@@ -66,15 +66,15 @@ result<save_status> dispatcher_core::begin_save(save_request wanted) {
   return *saves_.find(what.id);
 }
 
-std::optional<save_status> dispatcher_core::save_of(save_id id) const {
+std::optional<save_view> dispatcher_core::save_of(save_id id) const {
   if (auto running = saves_.find(id))
     return running;
   const auto& over = record_.ended_saves();
-  const auto at = std::ranges::find(over, id, &save_status::id);
+  const auto at = std::ranges::find(over, id, &save_view::id);
   return at != over.end() ? std::optional{*at} : std::nullopt;
 }
 
-std::vector<save_status> dispatcher_core::saves() const {
+std::vector<save_view> dispatcher_core::saves() const {
   auto out = saves_.all();
   const auto& over = record_.ended_saves();
   out.insert(out.begin(), over.begin(), over.end());
@@ -109,7 +109,7 @@ dispatcher_commands dispatcher_core::ask_save_steps(request_token request, worke
   const auto before = saves_.open_steps();
   auto wanted = what;
   if (at->second.info.draining)
-    wanted.room = 0;
+    wanted.takes = false;
   answer(request,
          saves_.ask(who,
                     fmt::format("worker {} at {}", to_string(who), at->second.info.data_address),

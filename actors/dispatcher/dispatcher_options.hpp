@@ -40,6 +40,8 @@ struct dispatcher_options {
   worker_roster roster = {};
   /// Where its workers run: what AUTO means for jobs that begin.
   deployment_mode deployment = deployment_mode::remote;
+  /// In so many saves a worker takes part at a time; at least 1.
+  size_t saves_a_worker = 3;
 };
 
 } // namespace headrace

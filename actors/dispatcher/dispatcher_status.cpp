@@ -72,7 +72,7 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
     }
     const auto saves = core_.saves();
     auto listed_saves = out.initSaves(static_cast<uint32_t>(saves.size()));
-    for (uint32_t i = 0; i < listed_saves.size(); ++i) write_save_status(listed_saves[i], saves[i]);
+    for (uint32_t i = 0; i < listed_saves.size(); ++i) write_save_view(listed_saves[i], saves[i]);
     out.setLeftOut(left_out);
     out.setWorkDir(text_of(options_.work_dir));
     out.setDiskTrouble(options_.disk ? options_.disk().message() : std::string{});

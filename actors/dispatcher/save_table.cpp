@@ -21,13 +21,13 @@ const save_entry* save_table::into(const std::string& path) const {
   return at != saves_.end() ? &at->second.what : nullptr;
 }
 
-std::optional<save_status> save_table::find(save_id id) const {
+std::optional<save_view> save_table::find(save_id id) const {
   const auto at = saves_.find(id);
   return at != saves_.end() ? std::optional{at->second.now} : std::nullopt;
 }
 
-std::vector<save_status> save_table::all() const {
-  std::vector<save_status> out;
+std::vector<save_view> save_table::all() const {
+  std::vector<save_view> out;
   for (auto id : order_) out.push_back(saves_.at(id).now);
   return out;
 }
@@ -48,9 +48,15 @@ std::optional<save_step> save_table::next_of(save& of) {
   return of.now.state == save_state::planning ? save_step{plan_step{}} : save_step{finish_step{}};
 }
 
+size_t save_table::busy_with(worker_id worker) const {
+  return static_cast<size_t>(
+    std::ranges::count_if(saves_, [&](const auto& x) { return x.second.out.contains(worker); }));
+}
+
 bool save_table::has_step_for(worker_id worker) const {
-  return std::ranges::any_of(
-    saves_, [&](const auto& x) { return has_step(x.second) && !x.second.out.contains(worker); });
+  return busy_with(worker) < most_a_worker_ && std::ranges::any_of(saves_, [&](const auto& x) {
+           return has_step(x.second) && !x.second.out.contains(worker);
+         });
 }
 
 size_t save_table::open_steps() const {
@@ -86,15 +92,17 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
       one.out.erase(has);
     }
   }
+  auto busy = busy_with(worker);
   for (auto id : order_) {
     auto& one = saves_.at(id);
-    if (out.orders.size() >= what.room)
+    if (!what.takes || busy >= most_a_worker_)
       break;
     if (one.out.contains(worker) || works_on(id) != what.running.end())
       continue;
     auto step = next_of(one);
     if (!step)
       continue;
+    ++busy;
     one.out[worker] = {++one.last_number, *step};
     one.now.workers = static_cast<uint32_t>(one.out.size());
     changed(one);
@@ -207,6 +215,6 @@ void save_table::drop_ended() {
   });
 }
 
-std::vector<save_status> save_table::take_ended() { return std::exchange(ended_, {}); }
+std::vector<save_view> save_table::take_ended() { return std::exchange(ended_, {}); }
 
 } // namespace headrace

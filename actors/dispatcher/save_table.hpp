@@ -19,12 +19,15 @@ public:
   /// So many saves run at most.
   static constexpr size_t most_saves = 1'000;
 
+  /// `most_a_worker`: in so many saves a worker takes part at a time; at least 1.
+  explicit save_table(size_t most_a_worker) : most_a_worker_(most_a_worker) {}
+
   void begin(const save_entry& what);
   /// The save that runs into that folder; null: none.
   const save_entry* into(const std::string& path) const;
   size_t size() const noexcept { return saves_.size(); }
-  std::optional<save_status> find(save_id id) const;
-  std::vector<save_status> all() const;
+  std::optional<save_view> find(save_id id) const;
+  std::vector<save_view> all() const;
 
   /// How steps of the worker ended, and which are next for it. `who`: for messages.
   save_steps ask(worker_id worker, const std::string& who, const save_question& what,
@@ -36,7 +39,7 @@ public:
   /// There are so many steps that nobody has.
   size_t open_steps() const;
   /// Saves that are over since the last call; they are not in the table any more.
-  std::vector<save_status> take_ended();
+  std::vector<save_view> take_ended();
 
 private:
   struct given {
@@ -45,7 +48,7 @@ private:
   };
   struct save {
     save_entry what;
-    save_status now;
+    save_view now;
     uint64_t plan = 0;
     std::set<uint64_t> open; ///< pieces that are not there, and that nobody has
     bool step_open = true;   ///< planning or finishing, and nobody does it
@@ -64,9 +67,12 @@ private:
   static void planned(save& of, const save_planned& what);
   void drop_ended();
 
+  size_t busy_with(worker_id worker) const;
+
+  size_t most_a_worker_;
   std::map<save_id, save> saves_;
   std::vector<save_id> order_; ///< in which they began
-  std::vector<save_status> ended_;
+  std::vector<save_view> ended_;
 };
 
 } // namespace headrace

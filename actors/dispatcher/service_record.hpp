@@ -111,7 +111,7 @@ public:
   };
   /// They have, or cannot.
   struct save_ended {
-    save_status how;
+    save_view how;
     friend bool operator==(const save_ended&, const save_ended&) = default;
   };
   using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
@@ -143,7 +143,7 @@ public:
   /// Saves that run.
   const std::map<save_id, save_entry>& saves() const noexcept { return saves_; }
   /// The latest that are over, in the order of their ends.
-  const std::deque<save_status>& ended_saves() const noexcept { return ended_saves_; }
+  const std::deque<save_view>& ended_saves() const noexcept { return ended_saves_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
@@ -214,7 +214,7 @@ private:
   std::map<uint64_t, key_hash> ended_in_order_;
   std::deque<job_id> collected_; ///< the latest
   std::map<save_id, save_entry> saves_;
-  std::deque<save_status> ended_saves_; ///< the latest
+  std::deque<save_view> ended_saves_; ///< the latest
 };
 
 } // namespace headrace

@@ -80,7 +80,7 @@ struct service_fact_writer {
     write_save_entry(out.initSaveBegun(), x.what);
   }
   void operator()(const service_record::save_ended& x) {
-    write_save_status(out.initSaveEnded(), x.how);
+    write_save_view(out.initSaveEnded(), x.how);
   }
 };
 
@@ -122,7 +122,7 @@ result<service_record::fact> read_service_fact(schema::ServiceFact::Reader in) {
   case schema::ServiceFact::SAVE_BEGUN:
     return fact{service_record::save_begun{read_save_entry(in.getSaveBegun())}};
   case schema::ServiceFact::SAVE_ENDED: {
-    HEADRACE_ASSIGN(auto how, read_save_status(in.getSaveEnded()));
+    HEADRACE_ASSIGN(auto how, read_save_view(in.getSaveEnded()));
     return fact{service_record::save_ended{std::move(how)}};
   }
   }
@@ -200,7 +200,7 @@ buffer codec::write_state(const service_record& what) {
     for (const auto& [id, save] : what.saves_) write_save_entry(saves[next++], save);
     auto ended_saves = out.initEndedSaves(list_size(what.ended_saves_));
     for (unsigned i = 0; i < ended_saves.size(); ++i)
-      write_save_status(ended_saves[i], what.ended_saves_[i]);
+      write_save_view(ended_saves[i], what.ended_saves_[i]);
   });
 }
 
@@ -263,7 +263,7 @@ status codec::read_ended(schema::ServiceState::Reader in, service_record& out) {
   for (auto id : in.getDraining()) out.keep_draining(worker_id{id});
   for (auto from : in.getSaves()) out.on(service_record::save_begun{read_save_entry(from)});
   for (auto from : in.getEndedSaves()) {
-    HEADRACE_ASSIGN(auto how, read_save_status(from));
+    HEADRACE_ASSIGN(auto how, read_save_view(from));
     out.ended_saves_.push_back(std::move(how));
   }
   return {};

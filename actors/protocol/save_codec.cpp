@@ -112,7 +112,7 @@ save_entry read_save_entry(schema::SaveEntry::Reader in) {
           std::string{chars_of(in.getFingerprint())}, copy_of(in.getCompression())};
 }
 
-void write_save_status(schema::SaveStatus::Builder out, const save_status& what) {
+void write_save_view(schema::SaveStatus::Builder out, const save_view& what) {
   out.setSaveId(what.id.value);
   out.setVersion(what.version);
   out.setPath(text_of(what.path));
@@ -128,28 +128,28 @@ void write_save_status(schema::SaveStatus::Builder out, const save_status& what)
   out.setWholeBecause(text_of(what.whole_because));
 }
 
-result<save_status> read_save_status(schema::SaveStatus::Reader in) {
+result<save_view> read_save_view(schema::SaveStatus::Reader in) {
   if (in.getState() > schema::SaveStatus::State::FAILED)
     return invalid_argument(fmt::format("a save is in state {}, which this build does not know",
                                         static_cast<unsigned>(in.getState())));
-  return save_status{.id = save_id{in.getSaveId()},
-                     .version = in.getVersion(),
-                     .path = copy_of(in.getPath()),
-                     .dataset_id = copy_of(in.getDatasetId()),
-                     .state = static_cast<save_state>(in.getState()),
-                     .pieces = in.getPieces(),
-                     .written = in.getWritten(),
-                     .amount = {in.getRows(), in.getBytes()},
-                     .workers = in.getWorkers(),
-                     .failure = in.hasFailure() ? read_failure(in.getFailure()) : status{},
-                     .whole_because = copy_of(in.getWholeBecause())};
+  return save_view{.id = save_id{in.getSaveId()},
+                   .version = in.getVersion(),
+                   .path = copy_of(in.getPath()),
+                   .dataset_id = copy_of(in.getDatasetId()),
+                   .state = static_cast<save_state>(in.getState()),
+                   .pieces = in.getPieces(),
+                   .written = in.getWritten(),
+                   .amount = {in.getRows(), in.getBytes()},
+                   .workers = in.getWorkers(),
+                   .failure = in.hasFailure() ? read_failure(in.getFailure()) : status{},
+                   .whole_because = copy_of(in.getWholeBecause())};
 }
 
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what) {
   out.setWorkerId(who.value);
   out.setIncarnation(life.value);
-  out.setRoom(what.room);
+  out.setTakes(what.takes);
   auto running = out.initRunning(static_cast<unsigned>(what.running.size()));
   for (unsigned i = 0; i < running.size(); ++i) {
     running[i].setSaveId(what.running[i].id.value);
@@ -164,7 +164,7 @@ void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incar
 }
 
 result<save_question> read_save_question(schema::AskSaveSteps::Reader in) {
-  save_question out{.room = in.getRoom(), .running = {}, .reports = {}};
+  save_question out{.takes = in.getTakes(), .running = {}, .reports = {}};
   for (auto one : in.getRunning())
     out.running.push_back({save_id{one.getSaveId()}, one.getNumber()});
   for (auto one : in.getReports()) {

@@ -15,9 +15,9 @@ save_request read_save_request(schema::SaveDataset::Reader in);
 void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what);
 save_entry read_save_entry(schema::SaveEntry::Reader in);
 
-void write_save_status(schema::SaveStatus::Builder out, const save_status& what);
+void write_save_view(schema::SaveStatus::Builder out, const save_view& what);
 /// invalid_argument: it is in a state that this build does not know.
-result<save_status> read_save_status(schema::SaveStatus::Reader in);
+result<save_view> read_save_view(schema::SaveStatus::Reader in);
 
 /// `who`, `life`: the worker that asks.
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,

@@ -105,7 +105,7 @@ struct save_question {
     uint64_t number = 0;
     friend bool operator==(const working&, const working&) = default;
   };
-  uint32_t room = 0; ///< for so many more saves, with one step each
+  bool takes = true; ///< more steps; not if it is about to leave
   std::vector<working> running;
   std::vector<save_report> reports;
 };
@@ -119,7 +119,7 @@ struct save_steps {
 
 enum class save_state : uint8_t { planning, writing, finishing, saved, failed };
 
-struct save_status {
+struct save_view {
   save_id id;
   uint64_t version = 0; ///< another one with each change
   std::string path;
@@ -133,7 +133,7 @@ struct save_status {
   std::string whole_because; ///< why one worker writes it alone; else empty
 
   bool over() const noexcept { return state == save_state::saved || state == save_state::failed; }
-  friend bool operator==(const save_status&, const save_status&) = default;
+  friend bool operator==(const save_view&, const save_view&) = default;
 };
 
 } // namespace headrace

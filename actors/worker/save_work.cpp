@@ -22,8 +22,7 @@ std::vector<save_id> save_work::leave() {
 }
 
 std::optional<save_question> save_work::question() {
-  const auto room = leaves_ || running_.size() >= most_ ? 0 : most_ - running_.size();
-  if (waits_ || (reports_.empty() && !(asks_ && (room != 0 || !running_.empty()))))
+  if (waits_ || (reports_.empty() && (!asks_ || (leaves_ && running_.empty()))))
     return std::nullopt;
   // Nothing is gained by a report alone that was not answered just now.
   if (failed_ && !asks_)
@@ -31,7 +30,7 @@ std::optional<save_question> save_work::question() {
   waits_ = true;
   asks_ = failed_ = false;
   said_ = reports_.size();
-  save_question out{.room = static_cast<uint32_t>(room), .running = {}, .reports = reports_};
+  save_question out{.takes = !leaves_, .running = {}, .reports = reports_};
   for (const auto& [id, number] : running_) out.running.push_back({id, number});
   return out;
 }

@@ -13,9 +13,6 @@ namespace headrace {
 /// question is with the dispatcher at a time; what is lost on the way is said again.
 class save_work {
 public:
-  /// `most`: so many saves at a time, with one step each.
-  explicit save_work(size_t most) : most_(most) {}
-
   /// The dispatcher has steps.
   void offered() { asks_ = true; }
   /// The dispatcher is another one, or it is there again.
@@ -47,7 +44,6 @@ public:
   }
 
 private:
-  size_t most_;
   bool leaves_ = false;
   bool asks_ = false;                   ///< for steps
   bool waits_ = false;                  ///< for the answer

@@ -30,7 +30,6 @@ worker_core_options core_options(const worker_options& from, const address& disp
     .most_stuck = from.most_stuck,
     .heartbeat = from.heartbeat,
     .dispatcher_timeout = from.dispatcher_timeout,
-    .most_saves = from.most_saves,
   };
 }
 

@@ -21,8 +21,7 @@ worker_core::worker_core(worker_core_options options)
     drain_(options.drain),
     most_stuck_(options.most_stuck),
     heartbeat_(options.heartbeat),
-    dispatcher_timeout_(options.dispatcher_timeout),
-    saves_(options.most_saves) {}
+    dispatcher_timeout_(options.dispatcher_timeout) {}
 
 // -- the dispatcher ------------------------------------------------------------------------
 

@@ -23,8 +23,6 @@ struct worker_core_options {
   /// For how long its dispatcher may not answer before the worker gives up; unset: for ever. Who
   /// refuses the worker has answered.
   std::optional<duration> dispatcher_timeout = {};
-  /// In so many saves the worker takes part at a time.
-  size_t most_saves = 3;
 };
 
 /// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks

@@ -52,8 +52,6 @@ struct worker_options {
   process_past past;
   /// What the worker's node has counted; may be empty.
   std::function<node_counters()> counters;
-  /// In so many saves the worker takes part at a time; at least 1.
-  size_t most_saves = 3;
   /// A file of a saved dataset that has so many bytes is followed by another one.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
   /// Told of each actor that the worker gets; may be empty.

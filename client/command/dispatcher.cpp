@@ -14,6 +14,7 @@ dispatcher_server_options options_of(const server_settings& from) {
   out.work_dir = from.work_dir;
   out.worker_addresses = from.worker_addresses;
   out.deployment = from.deployment;
+  out.worker_max_concurrent_saves = static_cast<size_t>(from.worker_max_concurrent_saves);
   return out;
 }
 

@@ -38,6 +38,7 @@ struct server_settings {
   std::string work_dir;
   std::vector<std::string> worker_addresses;
   deployment_mode deployment = deployment_mode::remote;
+  int worker_max_concurrent_saves = 3;
 
   std::string dispatcher = "127.0.0.1:5050"; ///< that a worker serves
   std::vector<std::string> tags;
@@ -50,6 +51,7 @@ struct server_settings {
   std::vector<std::string> plugins;
   size_t most_stuck_threads = 8;
   uint64_t cross_trainer_cache_size = 0; ///< bytes; 0: a quarter of the memory
+  uint64_t save_max_file_size = 0;       ///< bytes; 0: 6 GiB
   process_flags process;
 };
 

@@ -188,6 +188,20 @@ void add_service(std::vector<setting>& out) {
                          "have",
                  .cpp = "cross_trainer_cache_size",
                  .python = "cross_trainer_cache_size_bytes"});
+  out.push_back(
+    {.name = "worker-max-concurrent-saves",
+     .of = {dispatcher, up},
+     .value = number_value(in(&s::worker_max_concurrent_saves), 1, 1024),
+     .help = "In how many datasets that the service saves a worker takes part at a time",
+     .cpp = "worker_max_concurrent_saves",
+     .python = "worker_max_concurrent_snapshots"});
+  out.push_back({.name = "save-max-file-size",
+                 .of = {worker, up},
+                 .value = bytes_value(in(&s::save_max_file_size)),
+                 .help = "Size (such as 512M or 2G) at which a file of a dataset that the service "
+                         "saves is followed by another one; 0: 6G",
+                 .cpp = "save_max_file_size",
+                 .python = "snapshot_max_chunk_size_bytes"});
   out.push_back({.name = "plugin",
                  .of = {worker, up},
                  .value = list_value("FILE", in(&s::plugins)),

@@ -117,6 +117,33 @@ nlohmann::json rounds_json(const rounds_status& x) {
           {"first_round", x.first_round}, {"round", x.round},     {"tasks", std::move(tasks)}};
 }
 
+std::string save_text(const save_status& x) {
+  const auto bytes = short_number(static_cast<double>(x.bytes));
+  auto out = fmt::format(
+    "\nsave {:x}: {}, {} of {} pieces, {} elements, {} bytes, {} worker{}, dataset {}, in {}\n",
+    x.save, x.state, x.written, x.pieces == 0 ? "?" : std::to_string(x.pieces), x.elements, bytes,
+    x.workers, x.workers == 1 ? "" : "s", shown(x.dataset), shown(x.path));
+  if (!x.whole_because.empty())
+    out += fmt::format("  by one worker: {}\n", shown(x.whole_because));
+  if (!x.failure.ok())
+    out += fmt::format("  failed: {}\n", shown(to_string(x.failure)));
+  return out;
+}
+
+nlohmann::json save_json(const save_status& x) {
+  return {{"save", to_hex(x.save)},
+          {"path", x.path},
+          {"dataset", x.dataset},
+          {"state", x.state},
+          {"pieces", x.pieces},
+          {"written", x.written},
+          {"elements", x.elements},
+          {"bytes", x.bytes},
+          {"workers", x.workers},
+          {"failure", x.failure.ok() ? std::string{} : to_string(x.failure)},
+          {"whole_because", x.whole_because}};
+}
+
 } // namespace
 
 std::string status_text(const service_status& x) {
@@ -182,6 +209,7 @@ std::string status_text(const service_status& x) {
         out += window_text(*task.window);
     }
   }
+  for (const auto& save : x.saves) out += save_text(save);
   if (!x.tree.empty())
     out += "\nsupervision\n";
   for (size_t i = 0; i < x.tree.size(); ++i) write_tree(out, x.tree[i], "", i + 1 == x.tree.size());
@@ -230,6 +258,8 @@ std::string status_json(const service_status& x) {
     if (job.rounds)
       jobs.back()["rounds"] = rounds_json(*job.rounds);
   }
+  auto saves = nlohmann::json::array();
+  for (const auto& save : x.saves) saves.push_back(save_json(save));
   auto tree = nlohmann::json::array();
   for (const auto& one : x.tree) tree.push_back(tree_json(one));
   nlohmann::json out{{"uptime_seconds", seconds(x.uptime)},
@@ -242,6 +272,7 @@ std::string status_json(const service_status& x) {
                      {"worker_addresses", std::move(worker_addresses)},
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
+                     {"saves", std::move(saves)},
                      {"tree", std::move(tree)}};
   // Names come from other processes: what is not UTF-8 in them must not end this one.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

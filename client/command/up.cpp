@@ -16,8 +16,10 @@ local_cluster_options options_of(const server_settings& from) {
   out.work_dir = from.work_dir;
   out.worker_addresses = from.worker_addresses;
   out.deployment = from.deployment;
+  out.worker_max_concurrent_saves = static_cast<size_t>(from.worker_max_concurrent_saves);
   out.most_stuck_threads = from.most_stuck_threads;
   out.cross_trainer_cache_size = from.cross_trainer_cache_size;
+  out.save_max_file_size = from.save_max_file_size;
   return out;
 }
 

@@ -17,6 +17,7 @@ worker_server_options options_of(const server_settings& from) {
   out.tags = from.tags;
   out.most_stuck_threads = from.most_stuck_threads;
   out.cross_trainer_cache_size = from.cross_trainer_cache_size;
+  out.save_max_file_size = from.save_max_file_size;
   out.heartbeat = from.own_heartbeat;
   out.dispatcher_timeout = from.dispatcher_timeout;
   out.drain = from.drain;

@@ -61,7 +61,7 @@ enum class dataset_op : uint16_t {
                ///< deterministic
   elements_of, ///< tensors datasets: parameters of a function; their elements side by side
   load,        ///< tensors: shard (int64 scalar; none: all); text: folder; count = blocks; count2:
-               ///< not 0: the shard is the number of a piece, for which it waits so many nanoseconds
+  ///< not 0: the shard is the number of a piece, for which it waits so many nanoseconds
   /// The rows of its input, a source whose rows can be read in any order, in a random order of all;
   /// seed; flag: another order in each iteration. A source itself: its splits are places in that
   /// order.

@@ -147,6 +147,10 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
   opened_save out;
   HEADRACE_ASSIGN(out.plan, plan_of(folder, graph, terms, from));
   HEADRACE_ASSIGN(const auto saved, find_saved(folder));
+  if (saved && saved->id != out.plan.id)
+    return already_exists(fmt::format("'{}' holds another dataset than the one that workers wrote "
+                                      "there; name another folder, or remove that one",
+                                      folder));
   out.there.resize(out.plan.pieces(), saved.has_value());
   if (saved) {
     out.whole = true;

@@ -38,6 +38,11 @@ public:
     fs::create_directories(folder_, failed);
     if (failed)
       return file_error(folder_, "make the folder", failed.value());
+    if (fs::exists(fs::path{folder_} / "saving.headrace", failed))
+      return already_exists(
+        fmt::format("into '{}' the workers of a service write, or have written; "
+                    "name another folder, or remove that one",
+                    folder_));
     HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, manifest_.id));
     detail::remove_abandoned(folder_);
     return {};

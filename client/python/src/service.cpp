@@ -1,4 +1,5 @@
 #include "headrace/client/distribute.hpp"
+#include "headrace/client/distribute_save.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
@@ -20,27 +21,6 @@ namespace headrace::python {
 namespace {
 
 using milliseconds = std::chrono::milliseconds;
-
-/// A value that a thread makes, and the caller waits for. A signal requests the thread's stop.
-template <class F>
-auto interruptibly(F make) {
-  using value = decltype(make(std::stop_token{}));
-  auto out = std::make_shared<std::optional<value>>();
-  std::stop_source stop;
-  try {
-    run_interruptibly([out, make = std::move(make), token = stop.get_token()]() mutable { //
-      *out = make(token);
-    });
-  } catch (...) {
-    stop.request_stop();
-    throw;
-  }
-  return std::move(**out);
-}
-
-duration seconds(double x) {
-  return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
-}
 
 /// Of the cross-trainer cache: the trainer's id, how many seconds to wait for one that falls
 /// behind, how many trainers are expected, and whether to begin with the newest.
@@ -175,6 +155,7 @@ nb::object value_of(const task_status& x);
 nb::object value_of(const window_trainer& x);
 nb::object value_of(const window_status& x);
 nb::object value_of(const rounds_status& x);
+nb::object value_of(const save_status& x);
 nb::object value_of(const supervised& x);
 template <class T>
 nb::object value_of(const std::vector<T>& all) {
@@ -258,6 +239,17 @@ nb::object value_of(const job_status& x) {
   return out;
 }
 
+nb::object value_of(const save_status& x) {
+  using s = save_status;
+  auto out =
+    dict_of(x, "version", &s::version, "path", &s::path, "dataset", &s::dataset, "state", &s::state,
+            "pieces", &s::pieces, "written", &s::written, "elements", &s::elements, "bytes",
+            &s::bytes, "workers", &s::workers, "whole_because", &s::whole_because);
+  out["save"] = to_hex(x.save);
+  out["failure"] = x.failure.ok() ? std::string{} : to_string(x.failure);
+  return out;
+}
+
 nb::object value_of(const supervised& x) {
   using s = supervised;
   return dict_of(x, "name", &s::name, "state", &s::state, "restarts", &s::restarts, "last_reason",
@@ -275,12 +267,51 @@ nb::dict to_python(const service_status& x) {
     one["state"] = std::string{state_of(entry, x)};
     listed.append(one);
   }
-  auto out =
-    dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages", &s::bad_messages,
-            "refused_peers", &s::refused_peers, "workers", &s::workers, "jobs", &s::jobs, "tree",
-            &s::tree, "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
+  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
+                     &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
+                     "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree, "work_dir",
+                     &s::work_dir, "disk_trouble", &s::disk_trouble);
   out["worker_addresses"] = listed;
   return out;
+}
+
+/// Datasets that workers write into folders.
+void bind_saves(nb::module_& m) {
+  nb::class_<save_status>(m, "SaveStatus")
+    .def("values", [](const save_status& x) { return value_of(x); })
+    .def("check", [](const save_status& x) {
+      if (!x.failure.ok())
+        throw error{x.failure};
+    });
+  const auto options_of = [](const std::string& service, const std::string& compression,
+                             double worker_timeout, double stall_timeout, std::stop_token stop) {
+    return distribute_save_options{.service = service,
+                                   .compression = compression,
+                                   .wait = false,
+                                   .worker_timeout = seconds(worker_timeout),
+                                   .stall_timeout = seconds(stall_timeout),
+                                   .on_progress = {},
+                                   .stop = std::move(stop)};
+  };
+  m.def("distribute_save",
+        [options_of](const dataset& what, const std::string& folder, const std::string& service,
+                     const std::string& compression, double worker_timeout, double stall_timeout) {
+          return interruptibly([=](std::stop_token stop) {
+            return distribute_save(
+              what, folder,
+              options_of(service, compression, worker_timeout, stall_timeout, std::move(stop)));
+          });
+        });
+  m.def("await_change",
+        [options_of](const dataset& what, const save_status& known, const std::string& service,
+                     const std::string& compression, double worker_timeout, double stall_timeout) {
+          return interruptibly([=](std::stop_token stop) {
+                   return await_change(what, known,
+                                       options_of(service, compression, worker_timeout,
+                                                  stall_timeout, std::move(stop)));
+                 })
+            .value();
+        });
 }
 
 } // namespace
@@ -325,6 +356,7 @@ void bind_service(nb::module_& m) {
       return get_service_status(dispatcher, seconds(limit)).value();
     }));
   });
+  bind_saves(m);
   m.def("drain_worker", [](const std::string& dispatcher, const std::string& worker, double limit) {
     const auto gone = interruptibly([=](std::stop_token stop) {
       return drain_worker(dispatcher, worker,
@@ -365,7 +397,7 @@ void bind_service(nb::module_& m) {
         [](nb::handle endpoint, int64_t heartbeat_ms, int64_t lease_ms, const std::string& work_dir,
            int64_t client_timeout_ms, int64_t gc_check_interval_ms, int64_t gc_timeout_ms,
            bool gc_dynamic, const std::vector<std::string>& worker_addresses,
-           const std::string& deployment) {
+           const std::string& deployment, size_t worker_max_concurrent_saves) {
           dispatcher_server_options options;
           options.jobs.gc_dynamic_sharding_jobs = gc_dynamic;
           if (client_timeout_ms > 0)
@@ -380,6 +412,8 @@ void bind_service(nb::module_& m) {
           options.work_dir = work_dir;
           options.worker_addresses = worker_addresses;
           options.deployment = deployment_mode_of(deployment).value();
+          if (worker_max_concurrent_saves != 0)
+            options.worker_max_concurrent_saves = worker_max_concurrent_saves;
           if (heartbeat_ms > 0)
             options.heartbeat = milliseconds{heartbeat_ms};
           if (lease_ms > 0)
@@ -396,8 +430,9 @@ void bind_service(nb::module_& m) {
     "start_worker",
     [](nb::handle endpoint, const std::string& of, const std::vector<std::string>& tags,
        nb::object pool, nb::object fail, int64_t heartbeat_ms, int64_t dispatcher_timeout_ms,
-       int64_t drain_ms, uint64_t cache_bytes) {
+       int64_t drain_ms, uint64_t cache_bytes, uint64_t save_file_bytes) {
       worker_server_options options;
+      options.save_max_file_size = save_file_bytes;
       options.cross_trainer_cache_size = cache_bytes;
       options.endpoint = endpoint_of(endpoint);
       options.dispatcher = of;
@@ -426,7 +461,7 @@ void bind_service(nb::module_& m) {
     },
     nb::arg("endpoint"), nb::arg("dispatcher"), nb::arg("tags"), nb::arg("pool").none(),
     nb::arg("fail"), nb::arg("heartbeat_ms"), nb::arg("dispatcher_timeout_ms"), nb::arg("drain_ms"),
-    nb::arg("cache_bytes"));
+    nb::arg("cache_bytes"), nb::arg("save_file_bytes"));
 }
 
 } // namespace headrace::python

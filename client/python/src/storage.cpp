@@ -2,6 +2,7 @@
 #include "headrace/client/save.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "nested.hpp"
 #include "python_function.hpp"
@@ -48,12 +49,29 @@ void bind_storage(nb::module_& m) {
       return shard ? dataset::load(folder, *shard) : dataset::load(folder);
     },
     nb::arg("folder"), nb::arg("shard").none());
+  m.def("load_piece", [](const std::string& folder, const expr& piece, double stall_timeout) {
+    return dataset::load_piece(folder, piece,
+                               {.wait = true, .stall_timeout = seconds(stall_timeout), .stop = {}});
+  });
+  m.def("load_waiting", [](const std::string& folder, double stall_timeout) {
+    return interruptibly([=](std::stop_token stop) {
+      return dataset::load(
+        folder, {.wait = true, .stall_timeout = seconds(stall_timeout), .stop = std::move(stop)});
+    });
+  });
   // (compression, shards), or None
   m.def("saved", [](const std::string& folder) -> nb::object {
     auto found = find_saved(folder).value();
     if (!found)
       return nb::none();
     return nb::make_tuple(std::string{to_string(found->compression)}, found->shards.size());
+  });
+  // (compression, pieces) of what workers write there, or None
+  m.def("saving", [](const std::string& folder) -> nb::object {
+    auto found = find_save_plan(folder).value();
+    if (!found)
+      return nb::none();
+    return nb::make_tuple(std::string{to_string(found->compression)}, found->pieces());
   });
   m.def(
     "explain",

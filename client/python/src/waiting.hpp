@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/runtime/base/clock.hpp"
 #include "python.hpp"
 
 #include <semaphore.h>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace headrace::python {
@@ -86,6 +88,28 @@ private:
 /// Runs something that may block on a thread of its own and waits as above. What it throws is
 /// thrown here. `work` must own what it uses: after a signal it goes on, and nobody waits for it.
 void run_interruptibly(std::function<void()> work);
+
+/// A value that a thread makes, and the caller waits for. A signal requests the thread's stop.
+template <class F>
+auto interruptibly(F make) {
+  using value = decltype(make(std::stop_token{}));
+  auto out = std::make_shared<std::optional<value>>();
+  std::stop_source stop;
+  try {
+    run_interruptibly([out, make = std::move(make), token = stop.get_token()]() mutable { //
+      *out = make(token);
+    });
+  } catch (...) {
+    stop.request_stop();
+    throw;
+  }
+  return std::move(**out);
+}
+
+/// Of Python's seconds.
+inline duration seconds(double x) {
+  return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
+}
 
 /// The interpreter is about to end. Threads that come out of waits from now on stay where they are,
 /// but for the main one: with the GIL they would be unwound in the middle of things.

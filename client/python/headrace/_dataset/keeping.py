@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from .. import _core, _tracing, _values
 from .._specs import spec_of_leaf
-from .._values import integer
-from ..errors import InvalidArgumentError, UnimplementedError
+from .._values import integer, seconds
+from ..errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from .arguments import Int, Path
 from .base import Described
 
@@ -85,25 +84,31 @@ class Keeping(Described):
 
     @staticmethod
     def load(path: Path, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
-             wait: bool = False) -> Dataset:
-        """What ``save`` wrote into a folder, file after file.
+             wait: bool = False, *, stall_timeout: float | None = None) -> Dataset:
+        """What ``save`` or ``experimental.distributed_save`` wrote into a folder, file after file.
 
         ``element_spec`` and ``compression`` need not be given; if they are, they must be those of what is there.
         ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
-        read. ``wait`` waits until the folder is written.
+        read. ``wait`` waits for what is not there yet: for the beginning of a save, and, while a service writes, for
+        each of its pieces, which are read in their order as soon as they are there. ``stall_timeout``: for so many
+        seconds at most, each time (3600).
 
-        Raises ``NotFoundError`` if nothing is there, and ``InvalidArgumentError`` for another spec or compression.
+        Raises ``NotFoundError`` if nothing is there, ``InvalidArgumentError`` for another spec or compression, and
+        ``DeadlineExceededError`` when a wait was too long; iterations raise ``AbortedError`` when the save they read
+        failed.
 
         >>> Dataset.range(4).save(f"{folder}/saved", shard_func=lambda x: x % 2)
         >>> list(Dataset.load(f"{folder}/saved", reader_func=lambda shards: shards.interleave(lambda shard: shard)))
         [np.int64(0), np.int64(1), np.int64(2), np.int64(3)]
         """
         folder = _path(path, "path")
-        while wait and _core.saved(folder) is None:
-            time.sleep(0.1)
-        graph = _core.load(folder, None)
-        found: Any = _core.saved(folder)
-        how, shards = found or ("", 0)
+        if not isinstance(wait, bool):
+            raise TypeError(f"wait must be a bool, not {type(wait).__name__}: {wait!r}")
+        limit = seconds(stall_timeout, "stall_timeout", 3600.0)
+        graph = _core.load_waiting(folder, limit) if wait else _loaded(folder)
+        whole: Any = _core.saved(folder)
+        how, shards = whole or _core.saving(folder) or ("", 0)
+        one_of = _shards_of(folder) if whole or not wait else _pieces_of(folder, limit)
         if compression is not None and compression not in (how, "AUTO"):
             raise InvalidArgumentError(f"load: compression is {compression!r}; {folder!r} was saved with {how!r}")
         if element_spec is not None and element_spec != graph.spec(spec_of_leaf):
@@ -112,7 +117,7 @@ class Keeping(Described):
         if reader_func is None:
             return _made(graph)
         _check_reader(reader_func, "load")
-        return _read_by(reader_func, folder, shards, "load")
+        return _read_by(reader_func, one_of, shards, "load")
 
     def snapshot(self, path: Path, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
                  name: str | None = None) -> Dataset:
@@ -131,7 +136,7 @@ class Keeping(Described):
             kept = f"{folder}/{self._graph.fingerprint()}"
             found: Any = _core.saved(kept)
             if found is not None:
-                return self._with(_read_by(reader_func, kept, found[1], "snapshot")._graph)
+                return self._with(_read_by(reader_func, _shards_of(kept), found[1], "snapshot")._graph)
         return self._with(_core.snapshot(self._graph, folder, _compression(compression),
                                          _shard(self._graph, shard_func, "snapshot")))
 
@@ -160,7 +165,28 @@ def _check_reader(reader_func: Any, operator: str) -> None:
         raise TypeError(f"{operator}: reader_func must be a function, not {type(reader_func).__name__}")
 
 
-def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int, operator: str) -> Dataset:
+_OneOf = Callable[[Any], _core.Graph]
+
+
+def _shards_of(folder: str) -> _OneOf:
+    return lambda n: _core.load(folder, n)
+
+
+def _pieces_of(folder: str, limit: float) -> _OneOf:
+    return lambda n: _core.load_piece(folder, n, limit)
+
+
+def _loaded(folder: str) -> _core.Graph:
+    try:
+        return _core.load(folder, None)
+    except NotFoundError as why:
+        if _core.saving(folder) is None:
+            raise
+        raise NotFoundError(f"load: a service writes into {folder!r}, and is not through; with wait=True its pieces are "
+                            "read as they come") from why
+
+
+def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: int, operator: str) -> Dataset:
     """The dataset that ``reader_func`` makes of a dataset of the shards' datasets."""
     from .dataset import Dataset
 
@@ -183,10 +209,10 @@ def _read_by(reader_func: Callable[[Any], Any], folder: str, shards: int, operat
                                      "interleave, shuffle, take, skip, shard, repeat and the like; not map")
 
         def __iter__(self) -> Any:
-            return (Dataset(_core.load(folder, _values.constant(np.int64(n)))) for n in self._graph.read())
+            return (Dataset(one_of(_values.constant(np.int64(n)))) for n in self._graph.read())
 
     def _of_shard(f: Callable[[Dataset], Any]) -> Callable[[Any], Any]:
-        return lambda n: f(Dataset(_core.load(folder, n)))
+        return lambda n: f(Dataset(one_of(n)))
 
     out = reader_func(Shards(Dataset.range(shards)._graph))
     if not isinstance(out, Dataset) or isinstance(out, Shards):

@@ -9,6 +9,7 @@ from ..service import SHARD_HINT
 from . import service
 from ._keeping import snapshot
 from ._made import make_batched_features_dataset, make_csv_dataset
+from ._saving import distributed_save
 from ._sleep import sleep
 from ._sources import CsvDataset, JsonLinesDataset, SqlDataset, TarDataset
 from ._transformations import (
@@ -25,7 +26,7 @@ __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions",
     "INFINITE_CARDINALITY", "JsonLinesDataset", "OptimizationOptions", "RandomDataset", "SHARD_HINT", "SqlDataset",
     "TFRecordWriter", "TarDataset", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
-    "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "dense_to_ragged_batch",
+    "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "dense_to_ragged_batch", "distributed_save",
     "enumerate_dataset", "get_single_element", "group_by_window", "ignore_errors",
     "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "parallel_interleave",
     "rejection_resample", "sample_from_datasets", "scan", "service", "shuffle_and_repeat", "sleep", "snapshot",

@@ -32,8 +32,10 @@ class DispatcherConfig(NamedTuple):
     (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for one at any port,
     as often as there are workers on that host, or ``host:port``.
 
-    ``worker_max_concurrent_snapshots`` is not in this release: a server that is given it raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is
-    wrong.
+    worker_max_concurrent_snapshots: in how many datasets that are saved (``experimental.distributed_save``) a worker takes
+    part at a time (0: 3).
+
+    ``TypeError`` and ``ValueError`` name the field that is wrong.
 
     >>> DispatcherConfig(port=5050, worker_timeout_ms=10_000).port
     5050
@@ -85,9 +87,10 @@ class WorkerConfig(NamedTuple):
     cross_trainer_cache_size_bytes: memory for elements that trainers share by a ``CrossTrainerCache``, of all jobs together
     (0: a quarter of what the process may have).
 
-    ``snapshot_max_chunk_size_bytes`` and transfer protocols other than ``"grpc"``
-    (which is a name here) are not in this release: a server that is given them raises ``UnimplementedError``;
-    ``TypeError`` and ``ValueError`` name the field that is wrong.
+    snapshot_max_chunk_size_bytes: a file of a saved dataset that has so many bytes is followed by another one (0: 6 GiB).
+
+    Transfer protocols other than ``"grpc"`` (which is a name here) are not in this release: a server that is given one
+    raises ``UnimplementedError``; ``TypeError`` and ``ValueError`` name the field that is wrong.
 
     >>> WorkerConfig("localhost:5050", worker_tags=["gpu"]).dispatcher_address
     'localhost:5050'
@@ -195,10 +198,7 @@ _CHECKS: dict[str, _Check] = {
 }
 
 #: What this release has not, unless it is left at these values.
-_MISSING: dict[str, tuple[Any, ...]] = {
-    "worker_max_concurrent_snapshots": (),
-    "data_transfer_protocol": ("", "grpc"), "snapshot_max_chunk_size_bytes": (),
-}
+_MISSING: dict[str, tuple[Any, ...]] = {"data_transfer_protocol": ("", "grpc")}
 
 
 def check(config: DispatcherConfig | WorkerConfig) -> None:

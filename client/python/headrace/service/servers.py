@@ -165,7 +165,8 @@ class DispatchServer(_Server):
         return _core.start_dispatcher(_endpoint(c, port=c.port, advertise_host=c.advertise_host), heartbeat,
                                       _ms(c.worker_timeout_ms), work_dir, _ms(c.client_timeout_ms),
                                       _ms(c.job_gc_check_interval_ms), collected, c.gc_dynamic_sharding_jobs,
-                                      list(c.worker_addresses or ()), (c.deployment_mode or "REMOTE").lower())
+                                      list(c.worker_addresses or ()), (c.deployment_mode or "REMOTE").lower(),
+                                      c.worker_max_concurrent_snapshots or 0)
 
     @property
     def target(self) -> str:
@@ -244,7 +245,7 @@ class WorkerServer(_Server):
                                   without_scheme(c.dispatcher_address, "dispatcher_address"),
                                   list(c.worker_tags or []), self._pool, ending.fail, _ms(c.heartbeat_interval_ms),
                                   _ms(c.dispatcher_timeout_ms), c.shutdown_quiet_period_ms,
-                                  c.cross_trainer_cache_size_bytes or 0)
+                                  c.cross_trainer_cache_size_bytes or 0, c.snapshot_max_chunk_size_bytes or 0)
 
     def start(self) -> None:
         """Starts the server. Raises an ``OpError`` if it cannot (a port in use).

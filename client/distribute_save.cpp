@@ -1,0 +1,125 @@
+#include "headrace/client/distribute_save.hpp"
+
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/large_graph.hpp"
+#include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/client/save_reading.hpp"
+#include "headrace/client/service_call.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+#include "headrace/runtime/base/ids.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headrace {
+
+namespace {
+
+result<save_status> status_in(const result<envelope>& answer) {
+  if (!answer)
+    return answer.status();
+  HEADRACE_ASSIGN(const auto view, read_save_view((*answer)->getDispatcher().getSaveStatus()));
+  return service::to_public(view);
+}
+
+service::waiting waits(const distribute_save_options& options, duration limit) {
+  return {.limit = limit, .option = "worker_timeout", .stop = options.stop};
+}
+
+result<save_status> begin(save_request what, const distribute_save_options& options) {
+  const auto ask = [&](const save_request& request) {
+    return status_in(service::call(options.service, waits(options, options.worker_timeout),
+                                   make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                                     write_save_request(b.initDispatcher().initSaveDataset(),
+                                                        request);
+                                   })));
+  };
+  if (what.dataset.graph.size() >= large_graph) {
+    // A large one (captured arrays) is sent once: the dispatcher may have it from before.
+    auto known = what;
+    known.dataset.graph = {};
+    auto out = ask(known);
+    if (out || out.status().code() != status_code::not_found)
+      return out;
+  }
+  return ask(what);
+}
+
+result<save_status> begin(const dataset& what, const std::string& folder,
+                          const distribute_save_options& options) {
+  if (folder.empty())
+    return invalid_argument("path is empty; it must name a folder that all workers see");
+  if (what.cardinality() == infinite_cardinality)
+    return invalid_argument("the dataset never ends; take(n) of it first");
+  HEADRACE_TRY(saved_compression_of(options.compression).status());
+  std::error_code failed;
+  const auto path = std::filesystem::absolute(folder, failed).lexically_normal();
+  if (failed)
+    return invalid_argument(fmt::format("path is '{}': {}", folder, failed.message()));
+  HEADRACE_ASSIGN(auto dataset, service::registration_of(what.node()));
+  return begin(save_request{std::move(dataset), path.string(), options.compression}, options);
+}
+
+double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
+
+status too_late(const save_status& known, const distribute_save_options& options) {
+  if (known.workers == 0)
+    return unavailable(fmt::format(
+      "no worker has worked on saving '{}' for {:g} s (worker_timeout): the service may "
+      "have none; the save begins when one comes",
+      known.path, seconds(options.worker_timeout)));
+  return deadline_exceeded(fmt::format(
+    "workers have worked on '{}' for {:g} s, and no piece was done (stall_timeout); {} of {} "
+    "are; the save goes on",
+    known.path, seconds(options.stall_timeout), known.written, known.pieces));
+}
+
+} // namespace
+
+result<save_status> await_change(const dataset& what, const save_status& known,
+                                 const distribute_save_options& options) {
+  const auto now = [] { return clock::system().now(); };
+  const auto until = now() + (known.workers == 0 ? options.worker_timeout : options.stall_timeout);
+  const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+    auto out = b.initDispatcher().initAwaitSave();
+    out.setSaveId(known.save);
+    out.setVersion(known.version);
+  });
+  for (;;) {
+    const auto left =
+      std::min(std::max(until - now(), duration{1'000'000}), options.worker_timeout);
+    auto out = status_in(service::call(options.service, waits(options, left), question));
+    const auto code = out.status().code();
+    if (code == status_code::not_found)
+      // A dispatcher that lost its state: what is written is in the folder.
+      return begin(what, known.path, options);
+    // Answers come with each change: none in time is none from one that lives.
+    if (code != status_code::deadline_exceeded)
+      return out;
+    if (now() >= until)
+      return too_late(known, options);
+  }
+}
+
+save_status distribute_save(const dataset& what, const std::string& folder,
+                            const distribute_save_options& options) {
+  const auto failed = [](const status& why) { return error{why.with_context("distribute_save")}; };
+  auto out = begin(what, folder, options);
+  for (;;) {
+    if (!out)
+      throw failed(out.status());
+    if (!options.wait)
+      return *std::move(out);
+    if (options.on_progress)
+      options.on_progress(*out);
+    if (!out->failure.ok())
+      throw failed(out->failure);
+    if (out->state == "saved")
+      return *std::move(out);
+    out = await_change(what, *out, options);
+  }
+}
+
+} // namespace headrace

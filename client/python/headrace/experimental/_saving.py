@@ -1,0 +1,95 @@
+"""Datasets that the workers of a service write into a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from .. import _core, _vouching
+from .._dataset import Dataset
+from .._values import seconds
+from ..service.addresses import address_of
+
+
+def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_address: Any = None,
+                     compression: str | None = "AUTO", *, wait: bool = False, worker_timeout: float | None = None,
+                     stall_timeout: float | None = None) -> dict[str, Any]:
+    """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; says how far that is.
+
+    path: the same folder for all workers, on storage that they share; a relative one begins at this process's.
+    dispatcher_address: the dispatcher, ``host:port`` with any scheme or none. None: what the environment variable
+    HEADRACE_SERVICE names. compression: ``"NONE"`` (or None), ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``.
+    wait: until the dataset is saved, with a progress bar on a terminal. Without it the workers write on when this
+    returns; to ask again with ``wait=True`` waits for them.
+    worker_timeout: seconds to wait for a dispatcher that does not answer, and for a worker while none works on it (60).
+    stall_timeout: seconds to wait while workers work and no piece gets done (3600).
+
+    The dataset is divided into pieces, which are written by one worker each, and again by another one if that is lost; each
+    is there once, whatever is killed. What is loaded is what the dataset gives in one process, in the same order unless
+    that is random, with any number of workers. A dataset that cannot be divided, as ``take`` counts all elements, is
+    written by one worker: ``whole_because`` of the answer says so. To ask for a save that runs, or is there, changes
+    nothing; after a failure it goes on with what is missing.
+
+    The answer, and ``saves`` of ``service.status``: ``state`` (planning, writing, finishing, saved or failed), ``pieces``,
+    ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (that work on it), ``failure``, ``path``, ``dataset``.
+
+    Raises ``InvalidArgumentError`` for a dataset without end or a wrong compression, ``AlreadyExistsError`` for a folder
+    with another dataset, ``UnavailableError`` where no dispatcher answers or no worker comes, and, with ``wait``, what a
+    worker met: the error of an element that failed, or of a file.
+
+    >>> import headrace as hr
+    >>> with hr.service.DispatchServer() as dispatcher:
+    ...     with hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)):
+    ...         saved = distributed_save(hr.Dataset.range(5), f"{folder}/numbers", dispatcher.target, wait=True)
+    >>> saved["state"], saved["elements"], [int(x) for x in hr.Dataset.load(f"{folder}/numbers")]
+    ('saved', 5, [0, 1, 2, 3, 4])
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"distributed_save: dataset must be a Dataset, not {type(dataset).__name__}")
+    if isinstance(path, bytes):
+        path = path.decode()
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a path, not {type(path).__name__}: {path!r}")
+    if compression is not None and not isinstance(compression, str):
+        raise TypeError(f"compression must be a str or None, not {type(compression).__name__}: {compression!r}")
+    if not isinstance(wait, bool):
+        raise TypeError(f"wait must be a bool, not {type(wait).__name__}: {wait!r}")
+    given = (address_of(dispatcher_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
+             seconds(stall_timeout, "stall_timeout", 3600.0))
+    _vouching.vouch(dataset._graph.function_names())
+    now = _core.distribute_save(dataset._graph, os.fspath(path), *given)
+    if wait:
+        bar = _Bar()
+        try:
+            bar.show(now.values())
+            while now.values()["state"] not in ("saved", "failed"):
+                now = _core.await_change(dataset._graph, now, *given)
+                bar.show(now.values())
+        finally:
+            bar.end()
+        now.check()
+    return dict(now.values())
+
+
+class _Bar:
+    """One line on a terminal, which changes."""
+
+    _WIDTH = 30
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def show(self, x: dict[str, Any]) -> None:
+        if not self._shown:
+            return
+        done = x["written"] / x["pieces"] if x["pieces"] else 0.0
+        full = int(done * self._WIDTH)
+        workers = f"{x['workers']} worker{'' if x['workers'] == 1 else 's'}"
+        print(f"\r\x1b[K[{'#' * full}{'.' * (self._WIDTH - full)}] {x['written']}/{x['pieces'] or '?'} pieces, "
+              f"{x['elements']} elements, {x['bytes'] / 2**20:.1f} MiB, {workers}, {x['state']}", end="",
+              file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._shown:
+            print(file=sys.stderr, flush=True)
