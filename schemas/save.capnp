@@ -12,7 +12,7 @@ struct SaveOrder {
 
   saveId @0 :UInt64;
   number @1 :UInt64;
-  # Of this order, among those of the save.
+  # Of this order: no other one has it.
   path @2 :Text;
   # The folder, as workers see it.
   datasetId @3 :Text;

@@ -11,7 +11,7 @@ dispatcher_core::dispatcher_core(const service_terms& terms, service_record reco
     record_(std::move(record)),
     workers_(terms.timing, record_.last_worker()),
     entropy_(entropy),
-    saves_(terms.saves_a_worker) {}
+    saves_(terms.saves_a_worker, entropy) {}
 
 dispatcher_commands dispatcher_core::start(time_point now) {
   began_ = now;

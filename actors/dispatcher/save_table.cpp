@@ -103,10 +103,10 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     if (!step)
       continue;
     ++busy;
-    one.out[worker] = {++one.last_number, *step};
+    one.out[worker] = {++last_number_, *step};
     one.now.workers = static_cast<uint32_t>(one.out.size());
     changed(one);
-    out.orders.push_back({one.what, one.last_number, one.plan, workers, *step});
+    out.orders.push_back({one.what, last_number_, one.plan, workers, *step});
   }
   drop_ended();
   return out;

@@ -19,8 +19,11 @@ public:
   /// So many saves run at most.
   static constexpr size_t most_saves = 1'000;
 
-  /// `most_a_worker`: in so many saves a worker takes part at a time; at least 1.
-  explicit save_table(size_t most_a_worker) : most_a_worker_(most_a_worker) {}
+  /// `most_a_worker`: in so many saves a worker takes part at a time; at least 1. `entropy`: a
+  /// random number, after which orders are counted: what a worker says of one that an earlier table
+  /// gave is of none of this one.
+  save_table(size_t most_a_worker, uint64_t entropy)
+    : most_a_worker_(most_a_worker), last_number_(entropy) {}
 
   void begin(const save_entry& what);
   /// The save that runs into that folder; null: none.
@@ -55,7 +58,6 @@ private:
     std::map<worker_id, given> out;
     std::map<uint64_t, unsigned> lost; ///< pieces that were lost, how often
     unsigned lost_steps = 0;           ///< the same of other steps, one after another
-    uint64_t last_number = 0;
   };
 
   static std::optional<save_step> next_of(save& of);
@@ -70,6 +72,7 @@ private:
   size_t busy_with(worker_id worker) const;
 
   size_t most_a_worker_;
+  uint64_t last_number_; ///< of an order
   std::map<save_id, save> saves_;
   std::vector<save_id> order_; ///< in which they began
   std::vector<save_view> ended_;

@@ -53,7 +53,7 @@ using save_step = std::variant<plan_step, piece_step, finish_step>;
 /// A step for one worker.
 struct save_order {
   save_entry what;
-  uint64_t number = 0; ///< of this order, among those of the save
+  uint64_t number = 0; ///< of this order; no other one has it
   uint64_t plan = 0;   ///< that must be in the folder; zero before it is known
   uint32_t workers = 1;
   save_step step;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -15,11 +16,9 @@ class save_work {
 public:
   /// The dispatcher has steps.
   void offered() { asks_ = true; }
-  /// The dispatcher is another one, or it is there again.
-  void registered() {
-    waits_ = false;
-    asks_ = asks_ || !running_.empty();
-  }
+  /// The dispatcher is another one, or it is there again. The answer to a question may be lost,
+  /// with steps that it gave.
+  void registered() { asks_ = std::exchange(waits_, false) || asks_ || !running_.empty(); }
   /// A step is over; not one that was stopped.
   void ended(save_report how);
   /// The worker takes no more steps. What it works on, to be stopped, goes back.

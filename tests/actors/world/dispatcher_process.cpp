@@ -211,6 +211,22 @@ void dispatcher_process::drain(const drain_request& what, answered<result<worker
   carry_out(core_->drain_worker(keep({.reply = std::move(reply)}), what, now()));
 }
 
+void dispatcher_process::ask_save_steps(const headrace::worker::ask_save_steps& what,
+                                        answered<result<save_steps>> reply) {
+  carry_out(
+    core_->ask_save_steps(keep({.reply = std::move(reply)}), what.id, what.life, what.what));
+}
+
+void dispatcher_process::save(answered<result<save_view>> reply) {
+  carry_out(core_->save_dataset(keep({.reply = std::move(reply)}),
+                                {.dataset = {.id = {},
+                                             .graph = encode_graph(world_.graph).value(),
+                                             .spec = {},
+                                             .fingerprint = "the graph"},
+                                 .path = "/saved",
+                                 .compression = "AUTO"}));
+}
+
 // -- what the dispatcher decides ------------------------------------------------------------------
 
 void dispatcher_process::carry_out(dispatcher_commands what) {
@@ -253,6 +269,10 @@ void dispatcher_process::carry_out(const dispatcher_command::answer& what) {
       reply(std::get<heartbeat_heard>(what.what));
     if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<worker_drains>>>)
       reply(std::get<worker_drains>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<save_steps>>>)
+      reply(std::get<save_steps>(what.what));
+    if constexpr (std::is_same_v<std::decay_t<decltype(reply)>, answered<result<save_view>>>)
+      reply(std::get<save_view>(what.what));
   });
 }
 
@@ -305,6 +325,11 @@ void dispatcher_process::carry_out(const dispatcher_command::keep_worker& what) 
 
 void dispatcher_process::carry_out(const dispatcher_command::drop_worker& what) {
   worker_ends_.erase(what.id);
+}
+
+void dispatcher_process::carry_out(const dispatcher_command::offer_saves& what) {
+  if (auto* to = worker(what.to))
+    world_.net.send(worker_ends_.at(what.to), [to] { to->saves_offered(); });
 }
 
 void dispatcher_process::carry_out(const dispatcher_command::stop_task& what) {

@@ -14,7 +14,8 @@
 
 namespace headrace::worker {
 struct heartbeat;
-}
+struct ask_save_steps;
+} // namespace headrace::worker
 
 namespace headrace::test {
 
@@ -52,6 +53,11 @@ public:
   void worker_heartbeat(const headrace::worker::heartbeat& what,
                         answered<result<heartbeat_heard>> reply);
   void worker_leaves(worker_id id, incarnation life, uint32_t unfinished);
+  void ask_save_steps(const headrace::worker::ask_save_steps& what,
+                      answered<result<save_steps>> reply);
+  /// A client asks for the save of the world's dataset into the world's folder.
+  void save(answered<result<save_view>> reply);
+  std::vector<save_view> saves() const { return core_ ? core_->saves() : std::vector<save_view>{}; }
   void drain(const drain_request& what, answered<result<worker_drains>> reply);
   void lease(const splits_request& what, answered<result<lease_answer>> reply);
   void task_ended(const task_end& what, answered<status> reply);
@@ -69,7 +75,8 @@ private:
   struct waiting {
     std::variant<answered<result<iteration_view>>, answered<status>, answered<result<lease_answer>>,
                  answered<result<worker_registered>>, answered<result<heartbeat_heard>>,
-                 answered<result<worker_drains>>>
+                 answered<result<worker_drains>>, answered<result<save_steps>>,
+                 answered<result<save_view>>>
       reply;
     connection_end from;
     std::function<job_commands(job&, request_token)> to_job;
@@ -103,6 +110,7 @@ private:
   void carry_out(const dispatcher_command::drop_worker& what);
   void carry_out(const dispatcher_command::keep_report&) {}
   void carry_out(const dispatcher_command::stop_task& what);
+  void carry_out(const dispatcher_command::offer_saves& what);
   void carry_out(const dispatcher_command::watch_asker&) {}
   void carry_out(const log_line&) {}
 

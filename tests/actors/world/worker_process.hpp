@@ -24,6 +24,7 @@ public:
     uint64_t most_rows = 16; ///< in a block
     duration drain = std::chrono::milliseconds{500};
     uint64_t place = 1; ///< trainers of the same one are local to it
+    duration per_step = std::chrono::milliseconds{200}; ///< of a save, at most
   };
   worker_process(world& in, std::string name, options what);
 
@@ -46,6 +47,7 @@ public:
   void start_task(const task_order& what, answered reply);
   void stop_task(task_id id, const std::string& reason, answered reply);
   void name_readers(const task_readers& who, answered reply);
+  void saves_offered();
   void accepted_link(const connection_end& at);
   void stream_arrived(const connection_end& at, uint32_t channel, from_consumer what);
 
@@ -94,6 +96,11 @@ private:
   void carry_out(const worker::report_no_dispatcher&) {}
   void carry_out(const worker::report_not_listed&) {}
   void carry_out(const worker::left& what);
+  void carry_out(const worker::ask_save_steps& what);
+  void carry_out(const worker::run_save& what);
+  void carry_out(const worker::stop_save& what);
+  /// What a step does to the folder.
+  save_report take_step(const save_order& what);
 
   void carry_out(task_id id, const produce::commands& what);
   void carry_out(task& of, const produce::send& what);
@@ -119,6 +126,7 @@ private:
   std::map<produce::stream_key, route> routes_;
   std::map<std::pair<const connection*, uint32_t>, produce::stream_key> by_channel_;
   uint64_t last_key_ = 0;
+  std::map<save_id, uint64_t> saves_; ///< steps that run, by the numbers of their orders
 };
 
 } // namespace headrace::test

@@ -6,6 +6,7 @@
 #include "tests/actors/world/dispatcher_traffic.hpp"
 #include "tests/actors/world/simulated_runner.hpp"
 #include "tests/actors/world/trainer_process.hpp"
+#include "tests/actors/world/virtual_folder.hpp"
 #include "tests/actors/world/virtual_network.hpp"
 #include "tests/actors/world/worker_process.hpp"
 
@@ -69,6 +70,7 @@ public:
   std::deque<worker_process> workers;
   std::map<std::string, worker_process*> by_address;
   std::deque<trainer_process> trainers;
+  virtual_folder folder;
 
   std::map<uint64_t, std::set<task_id>> leases; ///< by split
   std::map<task_id, time_point> lost_tasks;     ///< that the job gave up, with what they held
