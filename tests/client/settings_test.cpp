@@ -74,6 +74,8 @@ const row rows[]{
   {"worker-addresses", dispatcher, "a:1", "a:x", "a:x"},
   {"deployment-mode", dispatcher, "colocated", "here", "'remote', 'colocated' or 'hybrid'"},
   {"cross-trainer-cache-size", worker, "2G", "lots", "such as 1048576, 512M or 2G"},
+  {"worker-max-concurrent-saves", dispatcher, "2", "0", "not in range 1 to 1024"},
+  {"save-max-file-size", worker, "2G", "lots", "such as 1048576, 512M or 2G"},
   {"plugin", up, "lib.so", "", "one of them is empty"},
   {"tls-cert", dispatcher, "cert.pem", "-", ""},
   {"tls-key", dispatcher, "key.pem", "-", ""},

@@ -77,17 +77,18 @@ WORKS = {
     "DispatcherConfig": {"port", "protocol", "worker_timeout_ms", "client_timeout_ms", "heartbeat_interval_ms", "host",
                          "advertise_host", "tls_cert", "tls_key", "tls_ca", "insecure", "work_dir",
                          "fault_tolerant_mode", "job_gc_check_interval_ms", "job_gc_timeout_ms",
-                         "gc_dynamic_sharding_jobs", "worker_addresses", "deployment_mode"},
+                         "gc_dynamic_sharding_jobs", "worker_addresses", "deployment_mode",
+                         "worker_max_concurrent_snapshots"},
     "WorkerConfig": {"dispatcher_address", "worker_address", "port", "protocol", "worker_tags", "host", "tls_cert",
                      "tls_key", "tls_ca", "insecure", "python_processes", "python_memory_bytes",
                      "python_call_timeout_ms", "python_from_anyone", "heartbeat_interval_ms", "dispatcher_timeout_ms",
                      "shutdown_quiet_period_ms", "data_transfer_address", "data_transfer_port",
-                     "cross_trainer_cache_size_bytes"},
+                     "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes"},
 }
 # ... or is missing, with a value that asks for it.
 MISSING = {
-    "DispatcherConfig": {"worker_max_concurrent_snapshots": 1},
-    "WorkerConfig": {"data_transfer_protocol": "rdma", "snapshot_max_chunk_size_bytes": 1},
+    "DispatcherConfig": {},
+    "WorkerConfig": {"data_transfer_protocol": "rdma"},
 }
 
 

@@ -45,6 +45,18 @@ std::vector<service_fact> every_service_fact() {
     record::worker_placed{4, {worker_id{7}, "host:1"}},
     record::worker_drains{worker_id{7}},
     record::worker_drains{worker_id{6}},
+    record::save_begun{{save_id{3}, "/saved/a", "d", std::string(32, 'f'), "AUTO"}},
+    record::save_begun{{save_id{4}, "/saved/b", "d", std::string(32, 'g'), "GZIP"}},
+    record::save_ended{{.id = save_id{3},
+                        .version = 9,
+                        .path = "/saved/a",
+                        .dataset_id = "d",
+                        .state = save_state::failed,
+                        .pieces = 7,
+                        .written = 5,
+                        .amount = {50, 500},
+                        .failure = resource_exhausted("the disk is full"),
+                        .whole_because = "take"}},
     record::worker_drained{worker_id{7}},
   };
 }

@@ -42,6 +42,7 @@ public:
     return {
       [](const envelope& in) -> caf::result<envelope> { return make_ok(in->getRequestId()); },
       [this](const local<task_report>& x) { what_->push_back(*x); },
+      [](const local<save_report>&) {},
       [](atom::deadline, uint64_t) {},
       [](atom::supervise, uint64_t) {},
     };

@@ -120,6 +120,16 @@ public:
   std::string operator()(const worker::left& x) const {
     return x.ordered ? "left as ordered" : "left";
   }
+  std::string operator()(const worker::ask_save_steps& x) const {
+    return fmt::format("ask for steps{}, {} running, {} reports", x.what.takes ? "" : " of none",
+                       x.what.running.size(), x.what.reports.size());
+  }
+  std::string operator()(const worker::run_save& x) const {
+    return fmt::format("run step {} of save {}", x.what.number, to_string(x.what.what.id));
+  }
+  std::string operator()(const worker::stop_save& x) const {
+    return fmt::format("stop save {}", to_string(x.id));
+  }
 };
 
 } // namespace headrace::test

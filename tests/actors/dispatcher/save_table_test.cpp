@@ -1,0 +1,138 @@
+#include "headrace/actors/dispatcher/save_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace headrace::test {
+namespace {
+
+constexpr worker_id first{1}, second{2};
+constexpr save_id saved{7};
+
+save_entry entry(save_id id, const std::string& path = "/saved") {
+  return {id, path, "d", "the graph", "AUTO"};
+}
+
+class SaveTable : public testing::Test {
+protected:
+  save_steps ask(worker_id who, std::vector<save_report> reports = {},
+                 std::vector<save_question::working> running = {}) {
+    return table.ask(who, "worker " + to_string(who),
+                     {true, std::move(running), std::move(reports)}, 2);
+  }
+  /// The next step of a worker that has none; of the only save that has one.
+  save_order next(worker_id who, std::vector<save_report> reports = {}) {
+    auto out = ask(who, std::move(reports));
+    EXPECT_EQ(out.orders.size(), 1);
+    return out.orders.empty() ? save_order{} : out.orders[0];
+  }
+  void plan(size_t pieces, bool all_there = false) {
+    table.begin(entry(saved));
+    const auto order = next(first);
+    EXPECT_TRUE(std::holds_alternative<plan_step>(order.step));
+    report_of_plan = {saved, order.number,
+                      save_planned{.plan = 5, .there = std::vector<bool>(pieces, all_there)}};
+  }
+  static uint64_t piece_of(const save_order& x) { return std::get<piece_step>(x.step).piece; }
+  static save_report done(const save_order& x) {
+    if (std::holds_alternative<finish_step>(x.step))
+      return {x.what.id, x.number, save_finished{{20, 200}}};
+    return {x.what.id, x.number, piece_written{{10, 100}}};
+  }
+
+  save_table table{3, 1000};
+  save_report report_of_plan;
+};
+
+TEST_F(SaveTable, GivesPiecesInTheirOrderAndFinishesWhenAllAreThere) {
+  plan(2);
+  const auto a = next(first, {report_of_plan});
+  EXPECT_EQ(piece_of(a), 0);
+  EXPECT_EQ(a.plan, 5);
+  const auto b = next(second);
+  EXPECT_EQ(piece_of(b), 1);
+  EXPECT_TRUE(ask(second, {done(b)}).orders.empty()) << "one piece is not there";
+  EXPECT_EQ(table.find(saved)->written, 1);
+  const auto last = next(first, {done(a)});
+  EXPECT_TRUE(std::holds_alternative<finish_step>(last.step));
+  EXPECT_TRUE(table.take_ended().empty());
+  ask(first, {done(last)});
+  const auto over = table.take_ended();
+  ASSERT_EQ(over.size(), 1);
+  EXPECT_EQ(over[0].state, save_state::saved);
+  EXPECT_EQ(over[0].amount, (save_written{20, 200}));
+  EXPECT_EQ(table.size(), 0);
+}
+
+TEST_F(SaveTable, AStepOfAWorkerThatIsGoneIsForAnother) {
+  plan(1);
+  const auto a = next(first, {report_of_plan});
+  EXPECT_FALSE(table.has_step_for(second));
+  table.worker_gone(first);
+  EXPECT_TRUE(table.has_step_for(second));
+  const auto b = next(second);
+  EXPECT_EQ(piece_of(b), 0);
+  // Who was taken for gone is too late; another one says that the piece is there.
+  EXPECT_TRUE(ask(first, {done(a)}).orders.empty());
+  EXPECT_EQ(table.find(saved)->written, 0);
+  next(second, {done(b)});
+  EXPECT_EQ(table.find(saved)->written, 1);
+}
+
+TEST_F(SaveTable, AnAnswerThatWasLostIsGivenAgain) {
+  plan(3);
+  const auto a = next(first, {report_of_plan});
+  const auto again = next(first);
+  EXPECT_EQ(piece_of(a), piece_of(again));
+  EXPECT_NE(a.number, again.number);
+  EXPECT_TRUE(ask(first, {}, {{saved, again.number}}).orders.empty()) << "it works on that";
+  EXPECT_EQ(ask(first, {}, {{saved, a.number}}).over, std::vector{saved}) << "and not on this";
+}
+
+TEST_F(SaveTable, WhatIsThereIsNotWrittenAgain) {
+  plan(3, true);
+  const auto last = next(first, {report_of_plan});
+  EXPECT_TRUE(std::holds_alternative<finish_step>(last.step));
+}
+
+TEST_F(SaveTable, AFailureNamesTheWorkerAndEndsTheSaveForAll) {
+  plan(2);
+  const auto a = next(first, {report_of_plan});
+  const auto b = next(second);
+  ask(first, {{saved, a.number, data_loss("a damaged file")}});
+  const auto over = table.take_ended();
+  ASSERT_EQ(over.size(), 1);
+  EXPECT_EQ(over[0].failure, data_loss("worker 1: a damaged file"));
+  EXPECT_EQ(ask(second, {}, {{saved, b.number}}).over, std::vector{saved});
+}
+
+TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
+  plan(2);
+  next(first, {report_of_plan});
+  for (unsigned i = 1; i < save_table::most_losses; ++i) {
+    table.worker_gone(first);
+    ASSERT_TRUE(table.take_ended().empty()) << i;
+    EXPECT_EQ(piece_of(next(first)), 0);
+  }
+  table.worker_gone(first);
+  const auto over = table.take_ended();
+  ASSERT_EQ(over.size(), 1);
+  EXPECT_NE(over[0].failure.message().find("while they wrote piece 0"), std::string::npos);
+}
+
+TEST_F(SaveTable, AWorkerTakesPartInAFewSavesAtATime) {
+  for (uint64_t i = 1; i <= 5; ++i) table.begin(entry(save_id{i}, "/saved/" + std::to_string(i)));
+  EXPECT_EQ(ask(first).orders.size(), 3);
+  EXPECT_EQ(ask(second).orders.size(), 2);
+  EXPECT_TRUE(ask(worker_id{3}).orders.empty());
+}
+
+TEST_F(SaveTable, AWorkerThatLeavesGetsNothing) {
+  table.begin(entry(saved));
+  EXPECT_TRUE(table.ask(first, "", {.takes = false}, 1).orders.empty());
+}
+
+} // namespace
+} // namespace headrace::test

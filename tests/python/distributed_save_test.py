@@ -1,0 +1,116 @@
+"""Datasets that the workers of a service write into a folder."""
+
+import os
+import threading
+
+import pytest
+
+import headrace as hr
+from headrace.experimental import distributed_save
+
+
+@pytest.fixture
+def service():
+    with hr.service.DispatchServer() as dispatcher:
+        workers = [hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)) for _ in range(2)]
+        yield dispatcher
+        for worker in workers:
+            worker.stop()
+
+
+def numbers(dataset):
+    return [int(x) for x in dataset]
+
+
+def test_what_is_saved_is_loaded_in_order(service, tmp_path):
+    ds = hr.Dataset.range(1000).map(lambda x: x * x)
+    done = distributed_save(ds, tmp_path / "a", service.target, wait=True)
+    assert done["state"] == "saved" and done["elements"] == 1000 and done["failure"] == ""
+    assert numbers(hr.Dataset.load(tmp_path / "a")) == numbers(ds)
+    assert service.status()["saves"] == [done]
+
+
+def test_it_is_the_same_with_every_number_of_workers(tmp_path):
+    ds = hr.Dataset.range(50).flat_map(lambda x: hr.Dataset.range(x)).filter(lambda x: x % 3 != 0)
+    found = []
+    for count in (1, 3):
+        with hr.service.DispatchServer() as dispatcher:
+            workers = [hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)) for _ in range(count)]
+            distributed_save(ds, tmp_path / str(count), dispatcher.target, wait=True)
+            for worker in workers:
+                worker.stop()
+        found.append(numbers(hr.Dataset.load(tmp_path / str(count))))
+    assert found == [numbers(ds), numbers(ds)]
+
+
+def test_python_functions_run_on_workers(service, tmp_path):
+    double = hr.py_function(lambda x: 2 * x, hr.TensorSpec([], hr.int64))
+    distributed_save(hr.Dataset.range(20).map(double), tmp_path / "a", service.target, wait=True)
+    assert numbers(hr.Dataset.load(tmp_path / "a")) == list(range(0, 40, 2))
+
+
+def test_it_is_read_while_it_is_written(service, tmp_path):
+    folder = tmp_path / "a"
+    got = []
+    reader = threading.Thread(target=lambda: got.extend(numbers(hr.Dataset.load(folder, wait=True, stall_timeout=60))))
+    reader.start()
+    slow = hr.Dataset.range(100).apply(hr.experimental.sleep(1000))
+    assert distributed_save(slow, folder, service.target)["state"] == "planning"
+    ds = hr.Dataset.load(folder, wait=True, stall_timeout=60)
+    shared = ds.apply(hr.service.distribute("dynamic", service.target))
+    assert sorted(numbers(shared)) == list(range(100))
+    reader.join()
+    assert got == list(range(100))
+    by_pieces = hr.Dataset.load(folder, reader_func=lambda pieces: pieces.interleave(lambda piece: piece, cycle_length=4),
+                                wait=True)
+    assert sorted(numbers(by_pieces)) == list(range(100))
+
+
+def test_a_wrong_spec_is_refused(service, tmp_path):
+    distributed_save(hr.Dataset.range(5), tmp_path / "a", service.target, wait=True)
+    for wait in (False, True):
+        with pytest.raises(hr.errors.InvalidArgumentError, match="element_spec is .* holds elements of"):
+            hr.Dataset.load(tmp_path / "a", element_spec=hr.TensorSpec([], hr.string), wait=wait)
+
+
+def test_what_cannot_be_is_refused(service, tmp_path):
+    ds = hr.Dataset.range(5)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="never ends"):
+        distributed_save(ds.repeat(), tmp_path / "a", service.target)
+    with pytest.raises(hr.errors.InvalidArgumentError, match="compression is 'LZ4'"):
+        distributed_save(ds, tmp_path / "a", service.target, compression="LZ4")
+    with pytest.raises(hr.errors.UnavailableError, match="127.0.0.1:1 "):
+        distributed_save(ds, tmp_path / "a", "127.0.0.1:1", worker_timeout=0.1)
+    with pytest.raises(TypeError, match="dataset must be a Dataset, not int"):
+        distributed_save(5, tmp_path / "a", service.target)
+    with pytest.raises(TypeError, match="path must be a path, not int"):
+        distributed_save(ds, 5, service.target)
+    with pytest.raises(TypeError, match="wait must be a bool"):
+        distributed_save(ds, tmp_path / "a", service.target, wait=1)
+    distributed_save(ds, tmp_path / "a", service.target, wait=True)
+    with pytest.raises(hr.errors.AlreadyExistsError, match="holds another dataset"):
+        distributed_save(hr.Dataset.range(6), tmp_path / "a", service.target, wait=True)
+    with pytest.raises(hr.errors.NotFoundError, match="holds no saved dataset"):
+        hr.Dataset.load(tmp_path / "b")
+    with pytest.raises(hr.errors.DeadlineExceededError, match="nobody saved a dataset"):
+        hr.Dataset.load(tmp_path / "b", wait=True, stall_timeout=0.05)
+
+
+def test_a_failed_element_is_the_error_of_the_save(service, tmp_path):
+    failing = hr.Dataset.range(100).map(lambda x: 10 // (x - 70))
+    with pytest.raises(hr.errors.OpError, match="piece .*division by zero"):
+        distributed_save(failing, tmp_path / "a", service.target, wait=True)
+    assert service.status()["saves"][-1]["state"] == "failed"
+    with pytest.raises(hr.errors.AbortedError, match="ended early"):
+        numbers(hr.Dataset.load(tmp_path / "a", wait=True))
+
+
+def test_the_configurations_limits_hold(tmp_path):
+    config = hr.service.DispatcherConfig(worker_max_concurrent_snapshots=1)
+    with hr.service.DispatchServer(config) as dispatcher:
+        worker = hr.service.WorkerConfig(dispatcher.target, snapshot_max_chunk_size_bytes=1)
+        with hr.service.WorkerServer(worker):
+            large = hr.Dataset.range(4).map(lambda x: hr.fill([100_000], x)).take(4)  # one piece
+            distributed_save(large, tmp_path / "a", dispatcher.target, compression="NONE", wait=True)
+    files = [name for _, _, names in os.walk(tmp_path / "a") for name in names if name.endswith(".rows")]
+    assert len(files) == 4
