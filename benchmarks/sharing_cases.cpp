@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -153,6 +155,34 @@ double rate_of_trainers(const service& from, const std::string& trainer, size_t 
   return slowest;
 }
 
+/// A folder that is gone afterwards.
+class new_folder {
+public:
+  new_folder()
+    : path_((std::filesystem::temp_directory_path() / "headrace_bench_XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw error{resource_exhausted("no temporary folder")};
+  }
+  new_folder(const new_folder&) = delete;
+  ~new_folder() { std::filesystem::remove_all(path_); }
+  std::string path() const { return path_ + "/saved"; }
+
+private:
+  std::string path_;
+};
+
+/// Elements a second that a service saves; null: this thread.
+double saved_a_second(const service* by, const dataset& what) {
+  const new_folder folder;
+  const auto took = seconds_of([&] {
+    if (by != nullptr)
+      distribute_save(what, folder.path(), {.service = by->target(), .wait = true});
+    else
+      what.save(folder.path(), {"AUTO"});
+  });
+  return static_cast<double>(what.cardinality()) / took;
+}
+
 } // namespace
 
 void add_sharing_cases(std::vector<bench_case>& to, services& with) {
@@ -170,6 +200,13 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
       {"cache_" + std::to_string(count), "el/s each", "one trainer",
        [&with, count] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, count); },
        [&with] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, 1); }, 3});
+  const auto scalars = dataset::range(20'000'000);
+  const auto slow = dataset::range(4'000).sleep(std::chrono::milliseconds{1});
+  for (const auto& [name, what] :
+       {std::pair{"save_scalars", scalars}, std::pair{"save_slow", slow}})
+    to.push_back({name, "el/s", "one thread, save",
+                  [&with, what] { return saved_a_second(&with.two(), what); },
+                  [what] { return saved_a_second(nullptr, what); }, 3});
 }
 
 } // namespace headrace::bench

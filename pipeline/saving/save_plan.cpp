@@ -102,7 +102,7 @@ save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
 
 uint64_t splits_a_piece(uint64_t splits, bool rows, uint32_t workers, uint64_t multiple) noexcept {
   // A piece costs some milliseconds of file system; one that is lost with a worker is made again.
-  constexpr uint64_t most = 1024, few = 64, rows_a_piece = 4096, a_worker = 8;
+  constexpr uint64_t most = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
   const auto least = std::clamp<uint64_t>(workers * a_worker, few, most);
   const auto pieces = rows ? std::clamp(splits / rows_a_piece, least, most) : most;
   const auto size = std::max<uint64_t>(1, splits / pieces + (splits % pieces != 0));

@@ -82,7 +82,7 @@ def test_AWorkersHeartbeatIsItsOwn():
 def test_TheQuietPeriodIsTheTimeToGiveWhatWasBegun(monkeypatch):
     given = []
     nobody = types.SimpleNamespace(address="127.0.0.1:1", stop=lambda limit: given.append(limit) or True)
-    monkeypatch.setattr(hr._core, "start_worker", lambda *about: given.append(about[-2]) or nobody)
+    monkeypatch.setattr(hr._core, "start_worker", lambda *about: given.append(about[7]) or nobody)
     for period, moment in ((0, 0.3), (1500, 1.5)):
         given.clear()
         service.WorkerServer(service.WorkerConfig("localhost:1", shutdown_quiet_period_ms=period)).stop()

@@ -107,7 +107,8 @@ class Keeping(Described):
         limit = seconds(stall_timeout, "stall_timeout", 3600.0)
         graph = _core.load_waiting(folder, limit) if wait else _loaded(folder)
         whole: Any = _core.saved(folder)
-        how, shards = whole or _core.saving(folder) or ("", 0)
+        growing: Any = _core.saving(folder)
+        how, shards = whole or growing or ("", 0)
         one_of = _shards_of(folder) if whole or not wait else _pieces_of(folder, limit)
         if compression is not None and compression not in (how, "AUTO"):
             raise InvalidArgumentError(f"load: compression is {compression!r}; {folder!r} was saved with {how!r}")

@@ -62,14 +62,19 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
     if wait:
         bar = _Bar()
         try:
-            bar.show(now.values())
-            while now.values()["state"] not in ("saved", "failed"):
+            bar.show(_values_of(now))
+            while _values_of(now)["state"] not in ("saved", "failed"):
                 now = _core.await_change(dataset._graph, now, *given)
-                bar.show(now.values())
+                bar.show(_values_of(now))
         finally:
             bar.end()
         now.check()
-    return dict(now.values())
+    return _values_of(now)
+
+
+def _values_of(status: _core.SaveStatus) -> dict[str, Any]:
+    values: Any = status.values()
+    return dict(values)
 
 
 class _Bar:
