@@ -4,6 +4,7 @@
 #include "tests/support/scratch_directory.hpp"
 #include "tests/support/test_seed.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <csignal>

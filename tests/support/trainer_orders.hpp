@@ -12,16 +12,22 @@ namespace headrace::test {
 /// What a trainer process is to read, and how fast; as its command line.
 struct trainer_orders {
   std::string dispatcher;
-  std::string record;           ///< file of its `reading_record`
-  std::string graph = "range";  ///< see `read_graph`
-  std::string mode = "dynamic"; ///< or "off", or "at_least_once", which is dynamic
-  std::string job;              ///< empty: one of its own
-  int64_t total = 0;            ///< of the range at the beginning
+  std::string record;          ///< file of its `reading_record`
+  std::string graph = "range"; ///< see `read_graph`
+  /// Or "off", or "at_least_once", which is dynamic; or of "off", "cache" (`member` is the
+  /// trainer's id) or "rounds" (its index).
+  std::string mode = "dynamic";
+  std::string job;   ///< empty: one of its own
+  int64_t total = 0; ///< of the range at the beginning
   int64_t most_outstanding = 0;
   int64_t worker_timeout_ms = 60'000;
   int64_t pause_us = 0; ///< after each `burst` steps
   int64_t burst = 1;
   int64_t begun_after = 1; ///< elements after which it prints "begun"
+  std::string member = "-";
+  uint32_t members = 0; ///< rounds: how many there are
+  bool rejoins = false; ///< rounds: comes in the place of one that is gone
+  int64_t most = 0;     ///< elements after which it leaves; 0: it reads to the end
 
   std::vector<std::string> arguments() const {
     return {dispatcher,
@@ -34,11 +40,15 @@ struct trainer_orders {
             std::to_string(worker_timeout_ms),
             std::to_string(pause_us),
             std::to_string(burst),
-            std::to_string(begun_after)};
+            std::to_string(begun_after),
+            member,
+            std::to_string(members),
+            rejoins ? "1" : "0",
+            std::to_string(most)};
   }
   static trainer_orders parse(const std::vector<std::string>& x) {
-    if (x.size() != 11)
-      throw std::runtime_error{"a trainer takes 11 arguments, not " + std::to_string(x.size())};
+    if (x.size() != 15)
+      throw std::runtime_error{"a trainer takes 15 arguments, not " + std::to_string(x.size())};
     return {x[0],
             x[1],
             x[2],
@@ -49,7 +59,11 @@ struct trainer_orders {
             std::stoll(x[7]),
             std::stoll(x[8]),
             std::stoll(x[9]),
-            std::stoll(x[10])};
+            std::stoll(x[10]),
+            x[11],
+            static_cast<uint32_t>(std::stoul(x[12])),
+            x[13] == "1",
+            std::stoll(x[14])};
   }
 };
 
@@ -61,6 +75,8 @@ inline dataset read_graph(const std::string& name, int64_t total) {
   const auto no_third = [](const expr& x) { return x % 3 != 0; };
   if (name == "range")
     return all;
+  if (name == "counter")
+    return dataset::counter();
   if (name == "map")
     return all.map(plain);
   if (name == "filter")

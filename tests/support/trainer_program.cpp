@@ -40,14 +40,24 @@ public:
 
 private:
   status read() {
-    const distribute by{
-      {.processing_mode = orders_.mode == "off" ? sharding_policy::off : sharding_policy::dynamic,
-       .service = orders_.dispatcher,
-       .job_name = orders_.job,
-       .max_outstanding_requests = orders_.most_outstanding,
-       .worker_timeout = std::chrono::milliseconds{orders_.worker_timeout_ms},
-       .guarantee = orders_.mode == "at_least_once" ? delivery_guarantee::at_least_once
-                                                    : delivery_guarantee::at_most_once}};
+    const bool dynamic = orders_.mode == "dynamic" || orders_.mode == "at_least_once";
+    distribute_options options{
+      .processing_mode = dynamic ? sharding_policy::dynamic : sharding_policy::off,
+      .service = orders_.dispatcher,
+      .job_name = orders_.job,
+      .max_outstanding_requests = orders_.most_outstanding,
+      .worker_timeout = std::chrono::milliseconds{orders_.worker_timeout_ms},
+      .guarantee = orders_.mode == "at_least_once" ? delivery_guarantee::at_least_once
+                                                   : delivery_guarantee::at_most_once};
+    if (orders_.mode == "cache")
+      options.cross_trainer_cache = trainer_cache{.trainer_id = orders_.member};
+    if (orders_.mode == "rounds")
+      options.coordinated_reads =
+        coordinated_reads{.consumer_index = static_cast<uint32_t>(std::stoul(orders_.member)),
+                          .num_consumers = orders_.members,
+                          .rejoin = orders_.rejoins,
+                          .consumer_timeout = std::chrono::minutes{1}};
+    const distribute by{std::move(options)};
     record_.asks(now());
     auto it = read_graph(orders_.graph, orders_.total)
                 .apply(by)
@@ -64,6 +74,8 @@ private:
       if (!*next)
         return {};
       for (auto x : (**next)[0].as<int64_t>()) record_.add(x, answered);
+      if (orders_.most != 0 && record_.count() >= static_cast<uint64_t>(orders_.most))
+        return {};
       if (record_.count() >= static_cast<uint64_t>(orders_.begun_after))
         say_begun();
       // The work that a trainer does with its elements.
