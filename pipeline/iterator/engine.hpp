@@ -6,6 +6,7 @@
 #include "headrace/pipeline/iterator/call_gate.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/iterator/position_reader.hpp"
+#include "headrace/pipeline/storage/memory_cache.hpp"
 
 #include <atomic>
 #include <map>
@@ -129,6 +130,15 @@ public:
   }
   /// What the cache in memory `node` holds; null of one that keeps its elements in a folder.
   std::shared_ptr<memory_cache> memory_of(const dataset_node& node, const place& at) const;
+  /// What the caches in memory hold that stand below input `index` of an operator at `at`, each
+  /// once; none in functions, where nothing is kept.
+  std::vector<std::shared_ptr<memory_cache>> caches_below(const dataset_node& node, const place& at,
+                                                          size_t index);
+  /// The pass that a cache gives from now on: the one that it gave where this run goes on, else the
+  /// one that it holds. nullopt: the next one that is read.
+  std::optional<kept_pass> pass_of(const memory_cache& cache);
+  /// This run goes on where the cache gave that pass; nullopt: where it had none yet.
+  void set_pass_of(const memory_cache& cache, std::optional<kept_pass> pass);
 
   /// How often this source was started before; counts this time.
   uint64_t start_pass(uint32_t source);
@@ -159,6 +169,9 @@ public:
   uint64_t random_key(const dataset_node& node, const place& at) const;
 
 private:
+  const std::vector<std::shared_ptr<memory_cache>>& caches_from(const dataset_node& node,
+                                                                bool whole);
+
   /// The passes of a source whose splits are shared.
   struct shared_passes {
     uint64_t begun = 0;
@@ -181,6 +194,11 @@ private:
   std::unordered_map<uint32_t, uint64_t> passes_;
   std::unordered_map<uint32_t, shared_passes> shared_;
   std::unordered_map<const dataset_node*, std::shared_ptr<call_log>> calls_;
+  /// Of nodes, and whether they are read whole.
+  std::map<std::pair<const dataset_node*, bool>, std::vector<std::shared_ptr<memory_cache>>>
+    caches_;
+  /// What caches gave where this run goes on; they may hold nothing in this process.
+  std::unordered_map<const memory_cache*, kept_pass> passes_of_;
 };
 
 /// What every iterator does: counts, ends once and for all, and stops when asked to.

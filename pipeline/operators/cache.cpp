@@ -1,6 +1,7 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/operators/kept_pass.hpp"
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/operators/unopened_caches.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,8 @@ public:
       at_(std::move(at)),
       folder_(std::move(folder)),
       shard_of_(std::move(shard_of)),
-      memory_(shared.memory_of(node_, at_)) {}
+      memory_(shared.memory_of(node_, at_)),
+      below_(shared, node_, at_) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -40,7 +42,8 @@ protected:
   }
 
   // Numbers: what is read; then of a saved pass its id, block and row; else which pass and, unless
-  // it is only passed on, the rows given. Parts: where that pass begins, or stands.
+  // it is only passed on, the rows given. Parts: where that pass begins, or stands; before the
+  // first one is read, the caches below.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -57,10 +60,12 @@ protected:
       to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
     } else if (!input_) {
       // What it is going to give is decided once a pass is kept, whoever kept it.
-      if (const auto kept = in_memory())
+      if (const auto kept = pass_to_give()) {
         whole(kept->from, 0, kept->begin);
-      else
+      } else {
         to.numbers = {not_begun};
+        below_.save_to(to);
+      }
     } else if (sink_ || published_) {
       whole(pass_, given_, begin_);
     } else {
@@ -72,8 +77,10 @@ protected:
 
   status restore_from(position_reader& from) override {
     const auto what = from.number(last_kind);
-    if (what == not_begun)
+    if (what == not_begun) {
+      below_.restore(from);
       return {};
+    }
     if (what == saved_pass) {
       const auto id = from.number(), number = from.number(), row = from.number();
       HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
@@ -92,38 +99,20 @@ protected:
       from.refuse();
       return {};
     }
-    if (const auto whole = memory_ ? memory_->whole() : nullptr; whole && whole->from == pass) {
-      kept_.emplace(whole);
-      return kept_->skip(rows);
-    }
-    HEADRACE_TRY(open_input(pass));
-    HEADRACE_TRY(input_->restore(*begin));
-    begin_ = begin;
-    HEADRACE_TRY(open_sink());
-    constexpr uint64_t most = 4096;
-    while (given_ < rows) {
-      const auto in =
-        input_->next({static_cast<size_t>(std::min(most, rows - given_)), limits{}.bytes});
-      if (!in)
-        return data_loss("the data is not what it was when the position was saved");
-      HEADRACE_TRY(keep(*in));
-    }
-    return {};
+    return go_on({pass, begin}, rows);
   }
 
 private:
   enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
 
-  /// The pass that other iterations kept; null if there is none, or it is not for this one.
-  std::shared_ptr<const kept_rows> in_memory() const {
-    return memory_ && !at_.in_function() ? memory_->whole() : nullptr;
+  /// The pass that is kept already; nullopt if there is none, or it is not for this iterator.
+  std::optional<kept_pass> pass_to_give() const {
+    return memory_ && !at_.in_function() ? engine_.pass_of(*memory_) : std::nullopt;
   }
 
   status begin() {
-    if (const auto whole = in_memory()) {
-      kept_.emplace(whole);
-      return {};
-    }
+    if (const auto kept = pass_to_give())
+      return go_on(*kept, 0);
     if (!at_.in_function() && !folder_.empty()) {
       HEADRACE_ASSIGN(const auto found, find_saved(folder_));
       if (found) {
@@ -136,6 +125,28 @@ private:
     HEADRACE_TRY(open_input({run.seed, run.repetition, at_.path, at_.iteration}));
     begin_ = input_->save();
     return at_.in_function() ? status{} : open_sink();
+  }
+
+  /// Reads a pass from its row number `rows` on: what is in memory, or else the input again.
+  status go_on(const kept_pass& pass, uint64_t rows) {
+    if (const auto whole = memory_ ? memory_->whole() : nullptr;
+        whole && whole->from == pass.from) {
+      kept_.emplace(whole);
+      return kept_->skip(rows);
+    }
+    HEADRACE_TRY(open_input(pass.from));
+    HEADRACE_TRY(input_->restore(*pass.begin));
+    begin_ = pass.begin;
+    HEADRACE_TRY(open_sink());
+    constexpr uint64_t most = 4096;
+    while (given_ < rows) {
+      const auto in =
+        input_->next({static_cast<size_t>(std::min(most, rows - given_)), limits{}.bytes});
+      if (!in)
+        return data_loss("the data is not what it was when the position was saved");
+      HEADRACE_TRY(keep(*in));
+    }
+    return {};
   }
 
   status open_input(const pass_place& pass) {
@@ -197,6 +208,7 @@ private:
   std::string folder_;
   std::shared_ptr<const compiled_function> shard_of_; ///< or null
   std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
+  const unopened_caches below_;
   // One of these is read:
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;

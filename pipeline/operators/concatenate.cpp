@@ -1,4 +1,5 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/operators/unopened_caches.hpp"
 
 namespace headrace::detail {
 
@@ -7,7 +8,10 @@ namespace {
 class concatenate_iterator final : public operator_iterator {
 public:
   concatenate_iterator(engine& shared, dataset_ptr node, place at)
-    : operator_iterator(shared, *node), self_(std::move(node)), at_(std::move(at)) {}
+    : operator_iterator(shared, *node),
+      self_(std::move(node)),
+      at_(std::move(at)),
+      caches_(shared, node_, at_) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -26,14 +30,17 @@ protected:
       input_.reset();
     }
   }
-  // Numbers: the input to open next; parts: the one before it, if it is open.
+  // Numbers: the input to open next; parts: the one before it, if it is open; then the caches that
+  // later ones read.
   void save_to(position& to) const override {
     to.numbers = {next_};
     to.parts = {input_ ? input_->save() : nullptr};
+    caches_.save_to(to, next_);
   }
   status restore_from(position_reader& from) override {
     next_ = from.number(node_.inputs.size());
     const auto open = from.part();
+    caches_.restore(from, next_);
     if (!open || next_ == 0)
       return {};
     HEADRACE_ASSIGN(input_, engine_.make_input(self_, at_, next_ - 1));
@@ -43,6 +50,7 @@ protected:
 private:
   dataset_ptr self_;
   place at_;
+  const unopened_caches caches_;
   std::unique_ptr<iterator> input_;
   size_t next_ = 0;
 };

@@ -15,7 +15,7 @@ memory_sink::memory_sink(std::shared_ptr<memory_cache> to, const pass_place& pas
   : to_(std::move(to)),
     most_bytes_(most_bytes),
     packer_(bytes_a_block),
-    rows_(std::make_shared<kept_rows>(kept_rows{pass, std::move(begin), {}})) {}
+    rows_(std::make_shared<kept_rows>(kept_rows{{pass, std::move(begin)}, {}})) {}
 
 status memory_sink::keep(const block& rows, uint64_t& kernel_calls) {
   bytes_ += rows.bytes();

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/operators/unopened_caches.hpp"
 
 namespace headrace::detail {
 
@@ -9,7 +10,10 @@ namespace {
 class repeat_iterator final : public operator_iterator {
 public:
   repeat_iterator(engine& shared, dataset_ptr node, place at)
-    : operator_iterator(shared, *node), self_(std::move(node)), at_(std::move(at)) {}
+    : operator_iterator(shared, *node),
+      self_(std::move(node)),
+      at_(std::move(at)),
+      caches_(shared, node_, at_) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -38,16 +42,21 @@ protected:
         return last_failure(cancelled("the iteration was stopped"));
     }
   }
-  // Numbers: passes begun, whether the last one gave nothing so far; parts: its input, if open.
+  // Numbers: passes begun, whether the last one gave nothing so far; parts: its input, if open;
+  // then the caches that later passes read.
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
+    if (passes_ != node_.count)
+      caches_.save_to(to);
   }
   status restore_from(position_reader& from) override {
     passes_ = static_cast<int64_t>(
       from.number(static_cast<uint64_t>(node_.count < 0 ? INT64_MAX : node_.count)));
     empty_ = from.flag();
     const auto at = from.part();
+    if (passes_ != node_.count)
+      caches_.restore(from);
     if (!at || passes_ == 0)
       return {};
     --passes_; // it is begun again
@@ -82,6 +91,7 @@ private:
 
   dataset_ptr self_;
   place at_;
+  const unopened_caches caches_;
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;

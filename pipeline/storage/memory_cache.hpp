@@ -17,10 +17,14 @@ struct pass_place {
   friend bool operator==(const pass_place&, const pass_place&) = default;
 };
 
-/// All elements of one pass.
-struct kept_rows {
+/// A pass of which all elements are kept.
+struct kept_pass {
   pass_place from;
   position_ptr begin; ///< before the first of them
+};
+
+/// All elements of one pass.
+struct kept_rows : kept_pass {
   std::vector<block> blocks;
 };
 

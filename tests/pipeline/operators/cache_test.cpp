@@ -155,6 +155,20 @@ TEST_F(Cache, ResumesInItsFirstPassAndInLaterOnes) {
   }
 }
 
+TEST_F(Cache, ResumesBeforeItIsBegunWithWhatAnEarlierIterationKept) {
+  const auto cached = make_cache(make_shuffle(range(0, 30), 30).value()).value();
+  const auto graph = make_concatenate(range(50, 60), cached).value();
+  context.seed = 3;
+  const auto want = read(graph);
+  context.seed = 4;
+  auto from = open(graph);
+  EXPECT_EQ(read_all(*from, always(1), 5).size(), 5u);
+  // As another process would see it.
+  auto at = open(decode_graph(encode_graph(graph).value()).value());
+  ASSERT_EQ(at->restore(*from->save()), status{});
+  EXPECT_EQ(read_all(*at, always(4)), (std::vector<std::string>{want.begin() + 5, want.end()}));
+}
+
 TEST_F(Cache, IsOfOneWorkerUnderSharedSplitsAndOfNoneInAFolder) {
   test::scripted_splits splits;
   splits.script = {{0, 0, split_range{3, 2}}, {0, 0, {}}};

@@ -76,6 +76,24 @@ TEST(Positions, OfOneCacheThatIsReadAgainWhateverItsFirstReaderDrew) {
   expect_resumes(make_zip({kept, make_skip(kept, 3).value()}).value());
 }
 
+TEST(Positions, OfACacheThatIsNotOpenAndIsReadAgainLater) {
+  const auto kept = make_cache(make_shuffle(range(0, 12), 5).value()).value();
+  const auto twice = make_repeat(kept, 2).value();
+  const auto others = range(50, 53);
+  // It has ended where others go on.
+  expect_resumes(make_repeat(make_concatenate(kept, others).value(), 3).value());
+  expect_resumes(make_repeat(make_sample_from({kept, range(50, 80)}, {}, 7).value(), 2).value());
+  // It is begun later.
+  expect_resumes(make_concatenate(kept, make_concatenate(others, kept).value()).value());
+  // What is held was read before it was begun.
+  expect_resumes(make_repeat(make_unique_elements(twice).value(), 3).value());
+  expect_resumes(make_repeat(make_shuffle(twice, 4, 1).value(), 3).value());
+  const auto never_whole = make_take(make_cache(twice).value(), 14).value();
+  expect_resumes(make_repeat(make_unique_elements(never_whole).value(), 3).value());
+  // What goes on does not read it to its end.
+  expect_resumes(make_repeat(make_take(twice, 14).value(), 3).value());
+}
+
 TEST(Positions, OfInputsThatAreDrawnOrChosen) {
   const std::vector<dataset_ptr> inputs{range(0, 3), range(3, 20), range(20, 25)};
   const auto numbers = range(0, 40);
