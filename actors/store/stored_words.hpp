@@ -9,12 +9,14 @@
 #include <capnp/message.h>
 #include <fmt/format.h>
 
+#include <cassert>
 #include <string_view>
 #include <utility>
 
 namespace headrace {
 
-/// The words of a new message of one segment, filled by `fill(builder)`.
+/// The words of a new message of one segment, filled by `fill(builder)`. `read_words` can read what
+/// it filled, whatever that is.
 template <class Schema, class Fill>
 buffer write_words(Fill&& fill) {
   // Room for a few facts, so that these cost one allocation: that of the result.
@@ -24,7 +26,14 @@ buffer write_words(Fill&& fill) {
   const auto segments = message.getSegmentsForOutput();
   if (segments.size() == 1)
     return buffer::copy_of(segments[0].begin(), segments[0].size() * sizeof(::capnp::word));
-  return detail::canonical_bytes<Schema>(message);
+  // Not the canonical form: it leaves zeros at the end of structs out, so that a list of structs
+  // that are all zero takes no words, and a reader sees more elements than it may read of so few.
+  const auto root = message.template getRoot<Schema>().asReader();
+  ::capnp::MallocMessageBuilder whole{static_cast<unsigned>(root.totalSize().wordCount + 1)};
+  whole.setRoot(root);
+  const auto words = whole.getSegmentsForOutput();
+  assert(words.size() == 1);
+  return buffer::copy_of(words[0].begin(), words[0].size() * sizeof(::capnp::word));
 }
 
 /// What `read(reader)` makes of them. data_loss: they are no such message, or more is read from

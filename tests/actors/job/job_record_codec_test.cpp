@@ -93,6 +93,21 @@ TEST(JobRecordCodec, KeepsAState) {
   EXPECT_EQ(back->repetitions().at(3).seed, 42u);
 }
 
+TEST(JobRecordCodec, KeepsAStateOfManyElementsThatAreAllZero) {
+  // No job has them, but a damaged state may.
+  const auto bytes = write_words<schema::JobState>([](schema::JobState::Builder out) {
+    auto splits = out.initRepetitions(1)[0].initSplits();
+    splits.initGroups(1)[0].initSources(1);
+    splits.initPasses(1)[0].initReturned(5000);
+  });
+  const job_record one{job_id{5}, sharding_policy::dynamic, one_source(10)};
+  const auto state = job_codec::read_state(bytes, one);
+  ASSERT_TRUE(state) << to_string(state.status());
+  const auto again = job_codec::read_state(job_codec::write_state(*state), one);
+  ASSERT_TRUE(again) << to_string(again.status());
+  EXPECT_TRUE(*again == *state);
+}
+
 TEST(JobRecordCodec, RefusesTheStateOfAnotherPlan) {
   const auto bytes = job_codec::write_state(rich_state());
   const job_record one{job_id{5}, sharding_policy::dynamic, one_source(10)};

@@ -145,7 +145,8 @@ TEST(JobRecordDamage, RefusesDamagedBytesOrReadsARecordThatGoesOn) {
     for (auto x : every_fact()) record->apply(x);
     record->spent();
     if (i % 16 == 0) {
-      EXPECT_TRUE(job_codec::read_state(job_codec::write_state(*record), empty_job()));
+      const auto again = job_codec::read_state(job_codec::write_state(*record), empty_job());
+      EXPECT_TRUE(again) << "round " << i << ": " << to_string(again.status());
     }
   }
   EXPECT_GT(refused, times / 10);
