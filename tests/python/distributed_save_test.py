@@ -1,6 +1,8 @@
 """Datasets that the workers of a service write into a folder."""
 
+import io
 import os
+import re
 import threading
 
 import pytest
@@ -41,6 +43,33 @@ def test_it_is_the_same_with_every_number_of_workers(tmp_path):
                 worker.stop()
         found.append(numbers(hr.Dataset.load(tmp_path / str(count))))
     assert found == [numbers(ds), numbers(ds)]
+
+
+def test_a_random_order_of_all_is_the_same_for_every_number_of_workers(tmp_path):
+    ds = hr.Dataset.range(500).global_shuffle(seed=7, reshuffle_each_iteration=False)
+    for count in (1, 3):
+        with hr.service.DispatchServer() as dispatcher:
+            workers = [hr.service.WorkerServer(hr.service.WorkerConfig(dispatcher.target)) for _ in range(count)]
+            distributed_save(ds, tmp_path / str(count), dispatcher.target, wait=True)
+            for worker in workers:
+                worker.stop()
+        assert numbers(hr.Dataset.load(tmp_path / str(count))) == numbers(ds)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_sees_how_far_it_is(service, tmp_path, monkeypatch):
+    for screen in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stderr", screen)
+        distributed_save(hr.Dataset.range(200), tmp_path / str(type(screen).__name__), service.target, wait=True)
+        lines = screen.getvalue().split("\r\x1b[K")
+        if isinstance(screen, Terminal):
+            assert re.fullmatch(r"\[#{30}\] (\d+)/\1 pieces, 200 elements, 0\.0 MiB, 0 workers, saved\n", lines[-1])
+        else:
+            assert lines == [""]
 
 
 def test_python_functions_run_on_workers(service, tmp_path):
