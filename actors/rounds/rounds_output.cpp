@@ -83,7 +83,7 @@ status rounds_output::opened(consumer_id who, const stream_open& how) {
     same ? std::max(to.handed_out, std::min(how.handed_out, how.received)) : how.handed_out;
   to.granted = 0;
   to.epoch = same ? to.epoch : 0;
-  to.told_epoch = to.told_groups = 0;
+  to.told = {};
   to.flights.clear();
   to.held_bytes = 0;
   if (how.received > to.handed_out)
@@ -191,15 +191,14 @@ void rounds_output::say_what_arrived(std::vector<action>& out) {
     epoch = std::min(epoch, x.who ? x.epoch : 0);
     groups = std::min(groups, x.received);
   }
-  if (epoch == 0)
-    return;
+  if (epoch != 0)
+    common_ = std::max(common_, {epoch, groups});
   for (auto& x : lanes_) {
     // A consumer that is in a later epoch has no use for it.
-    if (!x.connected || x.epoch != epoch || (x.told_epoch == epoch && x.told_groups >= groups))
+    if (!x.connected || x.epoch != common_.first || x.told >= common_)
       continue;
-    x.told_epoch = epoch;
-    x.told_groups = groups;
-    out.push_back(send_received_by_all{*x.who, epoch, groups});
+    x.told = common_;
+    out.push_back(send_received_by_all{*x.who, common_.first, common_.second});
   }
 }
 

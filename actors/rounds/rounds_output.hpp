@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace {
@@ -60,6 +61,8 @@ private:
     uint64_t end = 0;
     size_t bytes = 0;
   };
+  using received_by_all = std::pair<uint64_t, uint64_t>; ///< epoch, groups
+
   struct lane {
     std::optional<consumer_id> who;
     bool connected = false;
@@ -71,8 +74,8 @@ private:
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t epoch = 0;
-    uint64_t told_epoch = 0, told_groups = 0; ///< of what all have received
-    std::deque<piece> rows;                   ///< in order, without gaps, up to `made`
+    received_by_all told;   ///< since it opened its stream
+    std::deque<piece> rows; ///< in order, without gaps, up to `made`
     std::deque<in_flight> flights;
     size_t held_bytes = 0; ///< of `flights`
 
@@ -93,6 +96,9 @@ private:
 
   std::vector<lane> lanes_;
   std::map<consumer_id, uint32_t> index_of_;
+  /// The latest that was so. It holds for its epoch when some of them have left: one that was cut
+  /// off meanwhile may go as far as they went.
+  received_by_all common_;
   uint64_t produced_ = 0; ///< rows
   reached_splits given_;  ///< nothing: it is not kept of which splits rows were given
 };

@@ -91,6 +91,27 @@ TEST(RoundsOutput, SaysWhatAllHaveOnceAllAreInOneEpoch) {
   EXPECT_EQ(x.common[consumer_id{2}], (std::pair<uint64_t, uint64_t>{1, 5}));
 }
 
+TEST(RoundsOutput, TellsOneThatWasCutOffHowFarThoseWentThatLeftMeanwhile) {
+  dealt x{2};
+  EXPECT_TRUE(x.open(1, 0).ok());
+  EXPECT_TRUE(x.open(2, 1).ok());
+  x.out.produced(numbers(0, 10));
+  x.deal();
+  for (uint64_t who : {1, 2}) x.out.in_epoch(consumer_id{who}, 1);
+  x.out.received(consumer_id{1}, 5);
+  x.out.received(consumer_id{2}, 3);
+  x.deal();
+  x.out.cut(consumer_id{1});
+  x.out.received(consumer_id{2}, 5);
+  x.deal();
+  EXPECT_EQ(x.common[consumer_id{1}].second, 3u);
+  EXPECT_EQ(x.common[consumer_id{2}].second, 5u);
+  x.out.leave(consumer_id{2});
+  EXPECT_TRUE(x.open(1, 0, 5).ok());
+  x.deal();
+  EXPECT_EQ(x.common[consumer_id{1}], (std::pair<uint64_t, uint64_t>{1, 5}));
+}
+
 TEST(RoundsOutput, KeepsGroupsUntilAllHandedThemOutForWhoComesInThePlaceOfAnother) {
   dealt x{2};
   EXPECT_TRUE(x.open(1, 0).ok());
