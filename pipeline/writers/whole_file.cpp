@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -80,6 +81,15 @@ status whole_file::finish() {
   return {};
 }
 
+bool whole_file::has_name() const {
+  struct stat mine {
+  }, named{};
+  const bool same = ::stat(partial_.c_str(), &mine) == 0 && ::stat(path_.c_str(), &named) == 0
+                    && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  errno = EEXIST;
+  return same;
+}
+
 status whole_file::give_name() {
   if (replaces_) {
     if (::rename(partial_.c_str(), path_.c_str()) != 0)
@@ -87,8 +97,9 @@ status whole_file::give_name() {
     partial_.clear();
     return {};
   }
-  // A second name never replaces a file. Where files have only one, renaming may refuse to.
-  if (::link(partial_.c_str(), path_.c_str()) == 0) {
+  // A second name never replaces a file. Where files have only one, renaming may refuse to. A file
+  // server whose answer was lost is asked again, and then says that the name is there.
+  if (::link(partial_.c_str(), path_.c_str()) == 0 || (errno == EEXIST && has_name())) {
     ::unlink(std::exchange(partial_, {}).c_str());
     return {};
   }

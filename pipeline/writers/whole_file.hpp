@@ -29,6 +29,8 @@ public:
 private:
   status flush();
   status give_name();
+  /// Is the file that has the name this one?
+  bool has_name() const;
   status failed(const char* what, int number) const;
 
   std::string path_, partial_;
