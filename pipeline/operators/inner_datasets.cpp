@@ -69,6 +69,11 @@ inner_dataset inner_datasets::next() {
   }
   place inside;
   inside.path = mix(mix(at_.path, 0xf17), out.row);
+  // Where splits are shared out, another run has a row of the same number, and draws other numbers.
+  if (!out.from.empty()) {
+    const auto& from = out.from.front();
+    inside.path = mix(mix(mix(inside.path, from.source), from.pass), from.split);
+  }
   inside.iteration = at_.iteration;
   inside.row = std::move(values);
   auto made = engine_.make(node_.body->dataset, inside);

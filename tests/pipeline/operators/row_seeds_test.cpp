@@ -124,6 +124,30 @@ TEST(ElementSeed, DrawsInScansAndTakeWhile) {
                   .value());
 }
 
+TEST(ElementSeed, InFunctionsIsNotThatOfARowOfTheSameNumberInAnotherRun) {
+  // Rows are numbered from 0 in each run, whatever splits it has.
+  const auto in = range(0, 6);
+  const auto inside = [](expr) {
+    auto two = range(0, 2);
+    return make_map(two, traced(two, [](expr x) { return draw(x, 1); })).value();
+  };
+  const auto graph = make_flat_map(in, traced(in, inside)).value();
+  std::set<std::string> all;
+  for (const uint64_t first : {0, 3}) {
+    const auto read = [&] {
+      test::scripted_splits splits;
+      splits.script = {{0, 0, split_range{first, 3}}};
+      iterator_context context;
+      context.splits = &splits;
+      return read_all(*make_iterator(graph, context).value());
+    };
+    const auto rows = read();
+    EXPECT_EQ(rows, read());
+    all.insert(rows.begin(), rows.end());
+  }
+  EXPECT_EQ(all.size(), 12u);
+}
+
 TEST(ElementSeed, IsAnErrorWhereThereAreNoElements) {
   auto graph = make_from_tensors({random::element_seed(1).node()}, {}).value();
   EXPECT_EQ(make_iterator(graph, {}).status().message(),
