@@ -2,9 +2,11 @@
 #include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/pipeline/storage/saved_reader.hpp"
+#include "headrace/runtime/base/clock.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -90,10 +92,6 @@ private:
   block held_;
   size_t row_ = 0; ///< the next one of it
 };
-
-} // namespace
-
-namespace {
 
 /// Waits until a piece is there; its folder.
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
