@@ -73,7 +73,7 @@ struct SavePlan {
     pieceSplits @3 :UInt64;
     # Of each piece; the last one has what is left.
     digest @4 :UInt64;
-    # Of what the source listed, such as the names of files; zero: it lists nothing.
+    # Of what the first of the sources listed, such as the names of files; zero: it lists nothing.
   }
 }
 

@@ -6,15 +6,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string_view>
+#include <vector>
 
 namespace headrace::detail {
+
+/// The first of its group: a zip, which is what makes groups, asks it before all others.
+inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
+  const auto group = plan.sources[source].group;
+  return std::none_of(plan.sources.begin(), plan.sources.begin() + source,
+                      [&](const auto& other) { return other.group == group; });
+}
 
 /// Gives a run the splits of one piece, and none of any other source or pass.
 class piece_splits final : public split_provider {
 public:
-  /// @pre `piece.of`. Both outlive it.
+  /// @pre `piece.of`. What they refer to outlives it.
   piece_splits(const split_plan& sources, const save_plan::piece& piece)
     : sources_(sources), piece_(piece) {}
 
@@ -24,61 +35,85 @@ public:
     const auto& of = *piece_.of;
     if (sources_.sources[source].group != of.group || pass != of.pass)
       return split_answer{pass_over{}};
-    if (of.digest != 0 && (!listing || listing->digest != of.digest))
+    const bool leads = leads_group(sources_, source);
+    if (leads && of.digest != 0 && (!listing || listing->digest != of.digest))
       return failed_precondition(
-        fmt::format("{} does not find here what the worker found that began the save: all workers "
-                    "must see the same "
-                    "files, and these must stay as they are until the save is over",
-                    to_string(sources_.sources[source].op)));
+               fmt::format("{} does not find here what the worker found that began the save: all "
+                           "workers must see the same files, and these must stay as they are until "
+                           "the save is over",
+                           to_string(sources_.sources[source].op)))
+        .that_ends_run();
     if (!given_.insert(source).second)
       return split_answer{pass_over{}};
     return split_answer{piece_.splits};
+  }
+
+  /// A source ended before its splits did.
+  void close(uint32_t source, uint64_t /*pass*/, split_range /*unread*/) override {
+    std::lock_guard lock{mutex_};
+    // Under a zip that is what becomes of the longer ones.
+    if (!sources_.sources[source].zipped)
+      failed_.insert(source);
+  }
+
+  /// After the run: did the piece get what the whole run would have read there? An `ignore_errors`
+  /// hides that a source failed, after which one process reads nothing more of it.
+  status complete() {
+    std::lock_guard lock{mutex_};
+    const auto failed = [&](uint32_t source, std::string_view how) {
+      return failed_precondition(fmt::format(
+        "{} {}, which ignore_errors hides: in one process nothing would be read after that; see "
+        "without ignore_errors what failed",
+        to_string(sources_.sources[source].op), how));
+    };
+    const auto& of = *piece_.of;
+    const bool last = piece_.splits.first + piece_.splits.count == of.splits;
+    if (!failed_.empty() && !last)
+      return failed(*failed_.begin(), "ended early with an error");
+    for (uint32_t i = 0; i < sources_.sources.size(); ++i)
+      if (sources_.sources[i].group == of.group && leads_group(sources_, i) && !given_.contains(i))
+        return failed(i, "could not be opened here");
+    return {};
   }
 
 private:
   const split_plan& sources_;
   const save_plan::piece piece_;
   std::mutex mutex_;
-  std::set<uint32_t> given_;
+  std::set<uint32_t> given_, failed_;
 };
 
 /// Gives a run no splits at all, and notes which passes it asks for.
 class pass_finder final : public split_provider {
 public:
   struct found {
-    uint32_t group = 0;
+    uint32_t source = 0; ///< the first of its group
     uint64_t pass = 0;
-    std::optional<uint64_t> total; ///< splits; nullopt: the source cannot tell
-    uint64_t digest = 0;           ///< of its listing; 0: it has none
-    bool rows = false;             ///< a split is a row
+    uint64_t splits = 0; ///< as the source tells
+    uint64_t digest = 0; ///< of its listing; 0: it has none
   };
 
-  /// `sources` outlives it.
-  explicit pass_finder(const split_plan& sources) : sources_(sources) {}
+  /// `sources` outlives it. After more than `most` passes the run ends with an error.
+  pass_finder(const split_plan& sources, size_t most) : sources_(sources), most_(most) {}
 
   result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
                             const std::shared_ptr<const split_listing>& listing) override {
     std::lock_guard lock{mutex_};
-    const auto& about = sources_.sources[source];
-    auto at = std::ranges::find_if(
-      passes_, [&](const found& x) { return x.group == about.group && x.pass == pass; });
-    if (at == passes_.end())
-      passes_.push_back(
-        {about.group, pass, total, listing ? listing->digest : 0, splits_are_rows(about.op)});
-    else if (total && at->total)
-      at->total = std::min(*at->total, *total); // a zip ends with its shortest input
+    if (!leads_group(sources_, source))
+      return split_answer{pass_over{}};
+    if (passes_.size() == most_)
+      return invalid_argument(fmt::format("it has more than {} passes over its sources; save what "
+                                          "is repeated, and repeat what is loaded",
+                                          most_))
+        .that_ends_run();
+    passes_.push_back({source, pass, total.value_or(UINT64_MAX), listing ? listing->digest : 0});
     return split_answer{pass_over{}};
   }
-  std::vector<found>& passes() noexcept { return passes_; }
+  const std::vector<found>& passes() const noexcept { return passes_; }
 
 private:
-  static bool splits_are_rows(dataset_op op) noexcept {
-    dataset_node like;
-    like.op = op;
-    return headrace::splits_are_rows(like);
-  }
-
   const split_plan& sources_;
+  const size_t most_;
   std::mutex mutex_;
   std::vector<found> passes_; ///< in the order in which they were asked for
 };

@@ -5,118 +5,136 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 
 namespace headrace {
 
 namespace {
 
-/// What is known of the rows below a node.
-struct rows_below {
-  std::string whole_because;
-  uint64_t multiple = 1;
-  /// Row i descends from the splits [i * multiple, (i + 1) * multiple), of which the last row may
-  /// have fewer.
-  bool aligned = false;
-};
-
-rows_below whole(const dataset_node& node, std::string_view why) {
-  return {fmt::format("{} {}", to_string(node.op), why)};
+/// Does a dataset that a function makes read from a named job, here or in functions inside of it?
+bool reads_named_job(const dataset_node& node) {
+  if (node.op == dataset_op::distribute && !node.service.job_name.empty())
+    return true;
+  if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
+    return true;
+  return std::ranges::any_of(node.inputs,
+                             [](const auto& input) { return reads_named_job(*input); });
 }
 
-rows_below look_at(const dataset_node& node, bool repeated);
+class piece_finder {
+public:
+  explicit piece_finder(const split_plan& plan) : plan_(plan) {}
 
-/// Of inputs that are given one after another, or mixed.
-rows_below united(const dataset_node& node, bool repeated) {
-  rows_below out;
-  for (const auto& input : node.inputs) {
-    auto one = look_at(*input, repeated);
-    if (!one.whole_because.empty())
-      return one;
-    out.multiple = std::lcm(out.multiple, one.multiple);
+  piecewise find(const dataset_node& graph) {
+    visit(graph, false);
+    if (!out_.possible())
+      out_.sources.clear();
+    return std::move(out_);
   }
-  return out;
-}
 
-rows_below side_by_side(const dataset_node& node, bool repeated) {
-  rows_below out;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    auto one = look_at(*node.inputs[i], repeated);
-    if (!one.whole_because.empty())
-      return one;
-    if (!one.aligned || one.multiple != 1)
-      return whole(node, "pairs elements by their places, which are known only when all are read");
-    out = one;
+private:
+  /// Are the node's rows aligned? Then row i descends from the splits [i * m, (i + 1) * m) of each
+  /// source below it, where m is the `multiple` of these; the last row may have fewer. `repeated`:
+  /// the node is read more than once.
+  bool visit(const dataset_node& node, bool repeated) {
+    if (is_source(node.op)) {
+      out_.sources.push_back({splits_are_rows(node), 1});
+      return out_.sources.back().rows;
+    }
+    // One without a name is a job of its own for each element.
+    if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
+      return whole(node, "reads from another job, which gives its elements to one run");
+    switch (node.op) {
+    case dataset_op::map:
+    case dataset_op::prefetch:
+    case dataset_op::options:
+    case dataset_op::sleep: return visit(*node.inputs[0], repeated);
+    case dataset_op::filter:
+    case dataset_op::flat_map:
+    case dataset_op::interleave:
+    case dataset_op::ignore_errors:
+    case dataset_op::shuffle: visit(*node.inputs[0], repeated); return false;
+    case dataset_op::repeat:
+      visit(*node.inputs[0], repeated || (node.count != 0 && node.count != 1));
+      return false;
+    case dataset_op::snapshot:
+      return whole(node, "keeps elements in a folder, which takes one run of all of them");
+    case dataset_op::cache: return cached(node, repeated);
+    case dataset_op::sample_from:
+      return node.flag ? whole(node, "ends with the first of its inputs") : mixed(node, repeated);
+    case dataset_op::concatenate: return mixed(node, repeated);
+    case dataset_op::zip: return side_by_side(node, repeated);
+    case dataset_op::batch:
+    case dataset_op::padded_batch:
+    case dataset_op::ragged_batch: return batched(node, repeated);
+    case dataset_op::distribute:
+      return whole(node, "reads from another job, which gives its elements to one run");
+    default:
+      return whole(node, "looks at more than one element; save what stands before it, and put it "
+                         "after load");
+    }
   }
-  return out;
-}
 
-rows_below batched(const dataset_node& node, bool repeated) {
-  auto out = look_at(*node.inputs[0], repeated);
-  if (!out.whole_because.empty())
-    return out;
-  uint64_t multiple = 0;
-  if (!out.aligned
-      || __builtin_mul_overflow(out.multiple, static_cast<uint64_t>(node.count), &multiple))
-    return whole(node,
-                 "takes elements together that may be of several pieces; save what stands before "
-                 "it, and batch what is loaded");
-  out.multiple = multiple;
-  return out;
-}
-
-rows_below look_at(const dataset_node& node, bool repeated) {
-  if (is_source(node.op))
-    return {{}, 1, splits_are_rows(node)};
-  const auto of_input = [&](bool aligned) {
-    auto out = look_at(*node.inputs[0], repeated);
-    out.aligned &= aligned;
-    return out;
-  };
-  switch (node.op) {
-  case dataset_op::map:
-  case dataset_op::prefetch:
-  case dataset_op::options:
-  case dataset_op::sleep: return of_input(true);
-  case dataset_op::filter:
-  case dataset_op::flat_map:
-  case dataset_op::interleave:
-  case dataset_op::ignore_errors:
-  case dataset_op::shuffle: {
-    auto out = of_input(false);
-    // A batch that comes later than these is refused; one that comes before them keeps its borders.
-    return out;
-  }
-  case dataset_op::repeat: {
-    auto out = look_at(*node.inputs[0], repeated || (node.count != 0 && node.count != 1));
-    out.aligned = false;
-    return out;
-  }
-  case dataset_op::cache:
+  bool cached(const dataset_node& node, bool repeated) {
     if (!node.text.empty())
       return whole(node, "keeps elements in a folder, which takes one run of all of them");
-    return repeated ? whole(node, "is read again, which takes one run that has filled it")
-                    : of_input(true);
-  case dataset_op::concatenate: return united(node, repeated);
-  case dataset_op::sample_from:
-    return node.flag ? whole(node, "ends with the first of its inputs") : united(node, repeated);
-  case dataset_op::zip: return side_by_side(node, repeated);
-  case dataset_op::batch:
-  case dataset_op::padded_batch:
-  case dataset_op::ragged_batch: return batched(node, repeated);
-  case dataset_op::distribute:
-    return whole(node, "reads from another job, which gives its elements to one run");
-  default:
-    return whole(
-      node, "looks at more than one element; save what stands before it, and put it after load");
+    // One that is used twice is read again just as one that is repeated.
+    if (repeated || !caches_.insert(&node).second)
+      return whole(node, "is read again, which takes one run that has filled it");
+    return visit(*node.inputs[0], repeated);
   }
-}
+
+  /// Inputs that are given one after another, or mixed.
+  bool mixed(const dataset_node& node, bool repeated) {
+    for (const auto& input : node.inputs) visit(*input, repeated);
+    return false;
+  }
+
+  bool side_by_side(const dataset_node& node, bool repeated) {
+    const auto first = out_.sources.size();
+    bool aligned = true;
+    for (const auto& input : node.inputs) aligned &= visit(*input, repeated);
+    if (!out_.possible())
+      return false;
+    // Only sources of one group are given the same splits.
+    for (auto i = first; i < out_.sources.size(); ++i)
+      aligned &= plan_.sources[i].group == plan_.sources[first].group;
+    return aligned
+           || whole(node, "pairs elements by their places, which are known only when all are read");
+  }
+
+  bool batched(const dataset_node& node, bool repeated) {
+    const auto first = out_.sources.size();
+    bool fits = visit(*node.inputs[0], repeated);
+    for (auto i = first; i < out_.sources.size(); ++i) {
+      auto& multiple = out_.sources[i].multiple;
+      fits &= !__builtin_mul_overflow(multiple, static_cast<uint64_t>(node.count), &multiple);
+    }
+    return fits
+           || whole(node, "takes elements together that may be of several pieces; save what stands "
+                          "before it, and batch what is loaded");
+  }
+
+  /// The first reason is the one that is told.
+  bool whole(const dataset_node& node, std::string_view why) {
+    if (out_.possible())
+      out_.whole_because = fmt::format("{} {}", to_string(node.op), why);
+    return false;
+  }
+
+  const split_plan& plan_;
+  piecewise out_;
+  std::unordered_set<const dataset_node*> caches_; ///< that were visited
+};
 
 } // namespace
 
-piecewise piecewise_of(const dataset_node& graph) {
-  auto out = look_at(graph, false);
-  return {std::move(out.whole_because), out.multiple};
+piecewise piecewise_of(const dataset_ptr& graph) {
+  const auto plan = plan_splits(graph);
+  return piece_finder{plan}.find(*graph);
 }
 
 } // namespace headrace

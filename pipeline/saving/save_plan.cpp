@@ -38,8 +38,8 @@ result<save_plan> decode(schema::SavePlan::Reader in) {
   for (auto one : in.getSections()) {
     save_plan::section section{one.getGroup(), one.getPass(), one.getSplits(), one.getPieceSplits(),
                                one.getDigest()};
-    if (section.piece_splits == 0 || section.splits > UINT64_MAX - section.piece_splits
-        || section.pieces() > most_save_pieces || (pieces += section.pieces()) > most_save_pieces)
+    if (section.piece_splits == 0 || section.pieces() > most_save_pieces
+        || (pieces += section.pieces()) > most_save_pieces)
       return data_loss(
         fmt::format("a pass of {} splits in pieces of {}", section.splits, section.piece_splits));
     out.sections.push_back(section);
@@ -73,10 +73,6 @@ status write_file(const std::string& path, ::capnp::MallocMessageBuilder& messag
   return file.finish();
 }
 
-struct noted_failure {
-  status why;
-};
-
 } // namespace
 
 uint64_t save_plan::pieces() const noexcept {
@@ -100,13 +96,21 @@ save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
   return {};
 }
 
-uint64_t splits_a_piece(uint64_t splits, bool rows, uint32_t workers, uint64_t multiple) noexcept {
+uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept {
   // A piece costs some milliseconds of file system; one that is lost with a worker is made again.
-  constexpr uint64_t most = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
-  const auto least = std::clamp<uint64_t>(workers * a_worker, few, most);
-  const auto pieces = rows ? std::clamp(splits / rows_a_piece, least, most) : most;
+  constexpr uint64_t most_a_pass = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
+  const auto passes = std::max<uint64_t>(1, how.passes);
+  const auto most = std::clamp<uint64_t>(most_save_pieces / passes, 1, most_a_pass);
+  // What repeats a source a thousand times has pieces enough for all workers without dividing it.
+  const auto wanted = std::max(few, how.workers * a_worker) / passes;
+  const auto least = std::clamp<uint64_t>(wanted, 1, most);
+  const auto pieces = how.rows ? std::clamp(splits / rows_a_piece, least, most) : most;
   const auto size = std::max<uint64_t>(1, splits / pieces + (splits % pieces != 0));
-  return size > UINT64_MAX - multiple ? size : (size + multiple - 1) / multiple * multiple;
+  const auto multiples = size / how.multiple + (size % how.multiple != 0);
+  uint64_t out = 0;
+  if (__builtin_mul_overflow(multiples, how.multiple, &out))
+    return splits;
+  return std::min(out, std::max<uint64_t>(1, splits));
 }
 
 std::string piece_folder(const std::string& folder, uint64_t number) {
@@ -150,14 +154,11 @@ status note_save_failure(const std::string& folder, uint64_t plan, const status&
 }
 
 status noted_save_failure(const std::string& folder) {
-  auto found =
-    read_file<schema::SaveFailure>(failure_path(folder), [](schema::SaveFailure::Reader in) {
-      return result<noted_failure>{
-        {aborted(fmt::format("saving it ended early: {}", in.getFailure().getText().cStr()))}};
-    });
-  if (!found)
-    return found.status();
-  return *found ? (*found)->why : status{};
+  const auto read = [](schema::SaveFailure::Reader in) {
+    return result{std::string{in.getFailure().getText().cStr()}};
+  };
+  HEADRACE_ASSIGN(const auto found, read_file<schema::SaveFailure>(failure_path(folder), read));
+  return found ? aborted(fmt::format("saving it ended early: {}", *found)) : status{};
 }
 
 void forget_save_failure(const std::string& folder) {

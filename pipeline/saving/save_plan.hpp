@@ -18,8 +18,10 @@ struct save_plan {
     uint64_t pass = 0;
     uint64_t splits = 0;
     uint64_t piece_splits = 1; ///< of each piece; the last one has what is left
-    uint64_t digest = 0;       ///< of what the source lists; 0: nothing
-    uint64_t pieces() const noexcept { return (splits + piece_splits - 1) / piece_splits; }
+    uint64_t digest = 0;       ///< of what the first of the sources lists; 0: nothing
+    uint64_t pieces() const noexcept {
+      return splits / piece_splits + (splits % piece_splits != 0);
+    }
     friend bool operator==(const section&, const section&) = default;
   };
   /// What one piece is made of.
@@ -46,9 +48,16 @@ struct save_plan {
 /// Pieces are bounded in number, as each has a folder.
 inline constexpr uint64_t most_save_pieces = 65'536;
 
-/// The splits of a piece where a pass has so many, and so many workers make pieces; a multiple of
-/// `multiple`. `rows`: a split is a row, not a file or the like.
-uint64_t splits_a_piece(uint64_t splits, bool rows, uint32_t workers, uint64_t multiple) noexcept;
+/// How a pass over a source is divided.
+struct piece_sizing {
+  bool rows = false;     ///< a split is a row, not a file or the like
+  uint64_t multiple = 1; ///< pieces begin at multiples of so many splits
+  uint32_t workers = 1;  ///< that make pieces
+  uint64_t passes = 1;   ///< over all sources, each of which gets pieces of its own
+};
+/// How many of a pass's splits make a piece: at least 1, and no more than there are. Up to
+/// `most_save_pieces` passes have no more pieces than that.
+uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept;
 
 // -- in the folder --------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/saving/piece_splits.hpp"
 #include "headrace/pipeline/saving/piecewise.hpp"
+#include "headrace/pipeline/sources/numbers.hpp"
 #include "headrace/pipeline/storage/memory_cache.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/storage/writing_mark.hpp"
@@ -13,7 +14,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 namespace headrace {
 
@@ -56,6 +59,16 @@ status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
   return read_all(graph, context, take);
 }
 
+/// How many splits a pass over the group of `leader` has: the shortest source ends a zip. Nothing
+/// if that is only known at its end.
+std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, uint64_t told) {
+  auto out = told;
+  for (const auto& one : plan.sources)
+    if (one.group == plan.sources[leader].group && one.splits)
+      out = std::min(out, *one.splits);
+  return out == detail::endless_rows ? std::nullopt : std::optional{out};
+}
+
 /// Which pieces there are to be; without an id.
 result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
                          const iterator_context& from) {
@@ -64,31 +77,31 @@ result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
   out.spec = graph->spec;
   out.compression = terms.compression;
   out.seed = random_id();
-  const auto how = piecewise_of(*graph);
+  const auto how = piecewise_of(graph);
   out.whole_because = how.whole_because;
   if (!out.divided())
     return out;
   // With no splits to read, a run asks for those of each pass of each source, in their order.
   const auto sources = plan_splits(graph);
-  detail::pass_finder finder{sources};
+  detail::pass_finder finder{sources, most_save_pieces};
   HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
-  uint64_t pieces = 0;
-  for (auto& pass : finder.passes()) {
-    if (!pass.total) {
-      out.whole_because = "a source says only at its end how many elements it has";
+  for (const auto& pass : finder.passes()) {
+    const auto splits = splits_of_pass(sources, pass.source, pass.splits);
+    if (!splits) {
+      out.whole_because = fmt::format("{} says only at its end how many elements it has",
+                                      to_string(sources.sources[pass.source].op));
       out.sections.clear();
       return out;
     }
-    save_plan::section section{pass.group, pass.pass, *pass.total, 1, pass.digest};
-    section.piece_splits = splits_a_piece(section.splits, pass.rows, terms.workers, how.multiple);
-    pieces += section.pieces();
-    if (pieces > most_save_pieces)
-      return invalid_argument(fmt::format(
-        "it has more than {} passes over its sources; save what is repeated, and repeat "
-        "what is loaded",
-        most_save_pieces));
-    if (section.splits != 0)
-      out.sections.push_back(section);
+    if (*splits == 0)
+      continue;
+    const auto& source = how.sources[pass.source];
+    out.sections.push_back({sources.sources[pass.source].group, pass.pass, *splits,
+                            splits_a_piece(*splits, {.rows = source.rows,
+                                                     .multiple = source.multiple,
+                                                     .workers = terms.workers,
+                                                     .passes = finder.passes().size()}),
+                            pass.digest});
   }
   return out;
 }
@@ -100,10 +113,19 @@ status same_save(const std::string& folder, const save_plan& found, const save_t
       "has {:.12}); name another folder, or remove that one",
       folder, found.fingerprint, terms.fingerprint));
   if (found.compression != terms.compression)
-    return already_exists(fmt::format("'{}' holds this dataset with compression {}, and not {}",
-                                      folder, to_string(found.compression),
-                                      to_string(terms.compression)));
+    return already_exists(
+      fmt::format("'{}' holds this dataset with compression {}, and not {}; name that one, or "
+                  "another folder",
+                  folder, to_string(found.compression), to_string(terms.compression)));
   return {};
+}
+
+status same_saved(const std::string& folder, const saved_manifest& saved, const save_plan& plan) {
+  return saved.id == plan.id ? status{}
+                             : already_exists(fmt::format(
+                               "'{}' holds another dataset than the one that workers wrote "
+                               "there; name another folder, or remove that one",
+                               folder));
 }
 
 status make_folder(const std::string& folder) {
@@ -147,10 +169,8 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
   opened_save out;
   HEADRACE_ASSIGN(out.plan, plan_of(folder, graph, terms, from));
   HEADRACE_ASSIGN(const auto saved, find_saved(folder));
-  if (saved && saved->id != out.plan.id)
-    return already_exists(fmt::format("'{}' holds another dataset than the one that workers wrote "
-                                      "there; name another folder, or remove that one",
-                                      folder));
+  if (saved)
+    HEADRACE_TRY(same_saved(folder, *saved, out.plan));
   out.there.resize(out.plan.pieces(), saved.has_value());
   if (saved) {
     out.whole = true;
@@ -185,6 +205,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
     const auto sources = plan_splits(graph);
     detail::piece_splits splits{sources, piece};
     HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
+    HEADRACE_TRY(splits.complete());
   }
   HEADRACE_ASSIGN(const auto done, writer->finish());
   return amount_of(done);
@@ -205,8 +226,12 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
     }
   }
   const auto written = write_saved(folder, all, false);
-  if (!written.ok() && written.code() != status_code::already_exists)
-    return written;
+  if (written.code() == status_code::already_exists) {
+    HEADRACE_ASSIGN(const auto saved, read_saved(folder));
+    HEADRACE_TRY(same_saved(folder, saved, plan));
+  } else {
+    HEADRACE_TRY(written);
+  }
   return amount_of(all);
 }
 

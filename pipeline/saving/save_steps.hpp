@@ -43,6 +43,8 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
                               const save_terms& terms, const iterator_context& from);
 
 /// Writes a piece, if nobody has; what is in it. An element that fails is the error.
+/// `failed_precondition`: the sources are not what they were for the plan, or one ended early and
+/// an `ignore_errors` hides it.
 /// `most_file_bytes`: a file that has so many is followed by another one.
 /// @pre `number < plan.pieces()`
 result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& graph,

@@ -1,0 +1,147 @@
+#pragma once
+
+#include "tests/pipeline/random/sources.hpp"
+#include "tests/pipeline/support/rows.hpp"
+
+#include <algorithm>
+
+namespace headrace::test::saving {
+
+using random::dice;
+using random::elements;
+using random::number;
+using random::sample;
+
+/// Makes random graphs of which nearly all can be saved in pieces, and none fails.
+class divisible_maker : public dice {
+public:
+  /// Files that sources read are written into `folder`, which must stay.
+  divisible_maker(uint64_t seed, const scratch_folder& folder) : dice(seed), folder_(folder) {}
+
+  /// Elements in an order that is known.
+  sample make(int depth) {
+    if (depth == 0)
+      return aligned(static_cast<int>(below(4)));
+    switch (below(7)) {
+    case 0: {
+      auto a = make(depth - 1);
+      const auto b = make(depth - 1);
+      a.want.insert(a.want.end(), b.want.begin(), b.want.end());
+      return {make_concatenate(a.graph, b.graph).value(), a.want};
+    }
+    case 1: {
+      const auto in = make(depth - 1);
+      const auto n = between(0, 3);
+      sample out{make_repeat(in.graph, n).value(), {}};
+      for (int64_t i = 0; i < n; ++i)
+        out.want.insert(out.want.end(), in.want.begin(), in.want.end());
+      return out;
+    }
+    case 2: {
+      auto in = make(depth - 1);
+      in.graph = make_filter(in.graph, traced(in.graph, [](expr x) { return x % 3 == 0; })).value();
+      std::erase_if(in.want, [](const auto& x) { return x.numbers[0] % 3 != 0; });
+      return in;
+    }
+    case 3: return in_twos(make(depth - 1));
+    case 4: return around(make(depth - 1));
+    default: return make(depth - 1);
+    }
+  }
+
+private:
+  /// Row i descends from split i of each source, or from a run of splits.
+  sample aligned(int depth) {
+    if (depth == 0)
+      return source();
+    switch (below(5)) {
+    case 0: return summed(aligned(depth - 1));
+    case 1:
+    case 2: return difference(aligned(depth - 1), aligned(depth - 1));
+    case 3: return beside_counter(aligned(depth - 1));
+    default: return around(aligned(depth - 1));
+    }
+  }
+
+  sample source() {
+    if (toss())
+      return random::shuffled_source(*this, folder_);
+    const auto first = between(-20, 20), n = between(0, 40);
+    sample out{range(first, first + n), {}};
+    for (int64_t i = 0; i < n; ++i) out.want.push_back(number(first + i));
+    return out;
+  }
+
+  /// What gives the same elements.
+  sample around(sample in) {
+    switch (below(4)) {
+    case 0: in.graph = make_prefetch(in.graph, between(-1, 3)).value(); break;
+    case 1: in.graph = make_cache(in.graph).value(); break;
+    case 2: in.graph = make_options(in.graph, {.autotune = toss()}).value(); break;
+    default:
+      in.graph =
+        make_map(in.graph, traced(in.graph, [](expr x) { return x + 1; }), between(-1, 3)).value();
+      for (auto& x : in.want) ++x.numbers[0];
+    }
+    return in;
+  }
+
+  /// The sums of batches.
+  sample summed(const sample& in) {
+    const auto n = between(1, 5);
+    const bool drop = toss();
+    const auto batches = make_batch(in.graph, n, drop).value();
+    sample out{make_map(batches, traced(batches, [](expr x) { return reduce_sum(x); })).value(),
+               {}};
+    const auto size = static_cast<size_t>(n);
+    for (size_t i = 0; i < in.want.size(); i += size) {
+      const auto end = std::min(in.want.size(), i + size);
+      if (drop && end - i < size)
+        break;
+      int64_t sum = 0;
+      for (auto j = i; j < end; ++j) sum += in.want[j].numbers[0];
+      out.want.push_back(number(sum));
+    }
+    return out;
+  }
+
+  sample difference(const sample& a, const sample& b) {
+    const auto pairs = make_zip({a.graph, b.graph}).value();
+    sample out{make_map(pairs, traced(pairs, [](expr x, expr y) { return x - 2 * y; })).value(),
+               {}};
+    for (size_t i = 0; i < std::min(a.want.size(), b.want.size()); ++i)
+      out.want.push_back(number(a.want[i].numbers[0] - 2 * b.want[i].numbers[0]));
+    return out;
+  }
+
+  sample beside_counter(const sample& in) {
+    const auto counter = make_counter(3, 2).value();
+    auto inputs = toss() ? std::vector{in.graph, counter} : std::vector{counter, in.graph};
+    const auto pairs = make_zip(std::move(inputs)).value();
+    sample out{make_map(pairs, traced(pairs, [](expr x, expr y) { return x + y; })).value(), {}};
+    for (size_t i = 0; i < in.want.size(); ++i)
+      out.want.push_back(number(in.want[i].numbers[0] + 3 + 2 * static_cast<int64_t>(i)));
+    return out;
+  }
+
+  /// Each even number once, each odd one followed by the next or, below zero, not at all.
+  static sample in_twos(const sample& in) {
+    sample out{make_flat_map(in.graph, traced(in.graph,
+                                              [](expr x) {
+                                                return make_range(x.node(), (x + 1 + x % 2).node(),
+                                                                  scalar_constant(1))
+                                                  .value();
+                                              }))
+                 .value(),
+               {}};
+    for (const auto& x : in.want) {
+      const auto first = x.numbers[0];
+      for (auto i = first; i < first + 1 + first % 2; ++i) out.want.push_back(number(i));
+    }
+    return out;
+  }
+
+  const scratch_folder& folder_;
+};
+
+} // namespace headrace::test::saving
