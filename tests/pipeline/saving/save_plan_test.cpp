@@ -218,7 +218,8 @@ TEST(SavePieces, AreEnoughForAllWorkersAndNotTooMany) {
   const auto pieces = [](uint64_t splits, const piece_sizing& how) {
     return save_plan::section{0, 0, splits, splits_a_piece(splits, how), 0}.pieces();
   };
-  EXPECT_EQ(pieces(1'000'000, {.rows = true}), 244u);
+  EXPECT_EQ(pieces(1'000'000, {.rows = true}), 64u);
+  EXPECT_EQ(pieces(26'214'400, {.rows = true}), 100u);
   EXPECT_EQ(pieces(6400, {.rows = true}), 64u);
   EXPECT_EQ(pieces(64'000, {.rows = true, .workers = 20}), 160u);
   EXPECT_EQ(pieces(1000, {.rows = false}), 1000u);
