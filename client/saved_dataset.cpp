@@ -3,16 +3,14 @@
 #include "headrace/client/checked.hpp"
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/saving/file_watch.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/storage/shard_rows.hpp"
-#include "headrace/runtime/base/clock.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 namespace headrace {
 
@@ -23,27 +21,18 @@ namespace {
 /// Waits until the folder holds a saved dataset, or pieces are written into it: then their plan.
 result<std::optional<save_plan>> await_saved(const std::string& folder,
                                              const load_options& options) {
-  // Nobody says when a file comes, where several hosts share them.
-  using std::chrono::milliseconds;
-  constexpr milliseconds shortest{5}, longest{500};
-  const auto end = clock::system().now() + options.stall_timeout;
-  std::mutex mutex;
-  std::condition_variable_any never;
-  for (auto pause = shortest;; pause = std::min(2 * pause, longest)) {
+  for (detail::file_watch watch{options.stall_timeout, options.stop};;) {
     HEADRACE_ASSIGN(const auto saved, find_saved(folder));
     if (saved)
       return std::optional<save_plan>{};
     HEADRACE_ASSIGN(auto plan, find_save_plan(folder));
     if (plan)
       return plan;
-    if (clock::system().now() >= end)
+    if (watch.over())
       return deadline_exceeded(
         fmt::format("nobody saved a dataset in '{}', or began to, within {:g} s (stall_timeout)",
                     folder, std::chrono::duration<double>(options.stall_timeout).count()));
-    std::unique_lock lock{mutex};
-    never.wait_for(lock, options.stop, pause, [] { return false; });
-    if (options.stop.stop_requested())
-      return cancelled("the wait for a saved dataset was ended");
+    HEADRACE_TRY(watch.pause());
   }
 }
 

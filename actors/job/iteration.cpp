@@ -246,7 +246,7 @@ iteration::decision iteration::consumer_left(consumer_id who) const {
 }
 
 iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint64_t>& places,
-                                               uint64_t furthest) const {
+                                               uint64_t furthest, bool left_behind) const {
   if (rounds_.consumers() == 0 || finished_)
     return {};
   round_table::tasks there;
@@ -255,7 +255,7 @@ iteration::decision iteration::next_for_rounds(const std::map<consumer_id, uint6
       there.running.push_back(id);
     there.more_to_come |= t.state == task_state::starting;
   }
-  const auto step = rounds_.next(there, places, furthest);
+  const auto step = rounds_.next(there, places, furthest, left_behind);
   draft next{*this};
   next.out.todo.announce = true;
   if (const auto* x = std::get_if<round_table::proposed>(&step)) {

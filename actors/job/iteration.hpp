@@ -137,7 +137,8 @@ public:
   /// `gave_back`: others are to read some.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
   /// What is to be done for the rounds of coordinated reads: as round_table::next.
-  decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest) const;
+  decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
+                           bool left_behind) const;
   /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
   decision cancel(const status& how = {}) const;
 

@@ -107,7 +107,9 @@ private:
     time_point idle_since{};
     /// Of coordinated reads: the rounds with which readers wait for the epoch that is proposed.
     std::map<consumer_id, uint64_t> places;
-    uint64_t round = 0; ///< the furthest that a reader was heard to be at
+    uint64_t round = 0;                     ///< the furthest that a reader was heard to be at
+    std::map<consumer_id, uint64_t> rounds; ///< that readers said to be at
+    uint64_t left_at = 0;                   ///< the furthest of the readers that left in order
   };
 
   /// To be called at the end of each event: frees what is over, and gives the commands out.
@@ -134,6 +136,8 @@ private:
   void note_rounds(const repetition& r, const leave_iteration& what);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
+  /// A reader is heard to be at an earlier round than one that left in order.
+  bool is_left_behind(const repetition& r) const;
   /// How far a reader is with tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
   /// What a reader that is gone held of tasks that are over is lost; under at_least_once it is read

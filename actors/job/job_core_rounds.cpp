@@ -9,12 +9,14 @@ namespace headrace {
 void job_core::note_rounds(const repetition& r, consumer_id who, const round_progress& what) {
   auto& known = connected_[r.state.repetition()];
   known.round = std::max(known.round, what.round);
+  known.rounds[who] = what.round;
   if (what.answers == r.state.rounds().epoch().number + 1)
     known.places[who] = what.round;
 }
 
 void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
   const auto& epoch = r.state.rounds().epoch();
+  connected_[r.state.repetition()].rounds.erase(what.who.consumer);
   auto next = UINT64_MAX;
   for (size_t i = 0; i < epoch.tasks.size(); ++i) {
     const auto& task = epoch.tasks[i];
@@ -25,9 +27,23 @@ void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
     next = std::min(next, epoch.first_round + i
                             + (given->second - task.first_group) * epoch.tasks.size());
   }
-  auto& furthest = connected_[r.state.repetition()].round;
-  if (next != UINT64_MAX)
-    furthest = std::max(furthest, next);
+  auto& known = connected_[r.state.repetition()];
+  if (next == UINT64_MAX)
+    return;
+  known.round = std::max(known.round, next);
+  known.left_at = std::max(known.left_at, next);
+}
+
+bool job_core::is_left_behind(const repetition& r) const {
+  const auto known = connected_.find(r.state.repetition());
+  if (known == connected_.end())
+    return false;
+  const auto view = r.state.rounds().view();
+  return std::ranges::any_of(view.seats, [&](const round_seat& seat) {
+    const auto at = known->second.rounds.find(seat.who);
+    return seat.begins <= view.now.number && at != known->second.rounds.end()
+           && at->second < known->second.left_at;
+  });
 }
 
 void job_core::look_at_rounds(repetition& r) {
@@ -36,13 +52,15 @@ void job_core::look_at_rounds(repetition& r) {
   auto& known = connected_[r.state.repetition()];
   for (;;) {
     const auto epoch = r.state.rounds().epoch().number;
-    const auto decided = r.state.next_for_rounds(known.places, known.round);
+    const auto decided = r.state.next_for_rounds(known.places, known.round, is_left_behind(r));
     if (decided.facts.empty())
       return;
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
       known.round = now.first_round; // less than before where rounds begin anew
+      known.rounds.clear();
+      known.left_at = 0;
       say(log_level::info, "epoch of coordinated reads begins",
           {{"epoch", now.number}, {"round", now.first_round}, {"tasks", now.tasks.size()}});
     }

@@ -51,14 +51,19 @@ status round_table::may_take(uint32_t index, bool rejoins, const std::string& jo
 
 round_table::step round_table::next(const tasks& there,
                                     const std::map<consumer_id, uint64_t>& places,
-                                    uint64_t furthest) const {
+                                    uint64_t furthest, bool left_behind) const {
   const bool begun = std::ranges::any_of(
     there.running, [&](auto id) { return now_.number != 0 && now_.find(id).has_value(); });
   // What these tasks have made is of no use to who comes next.
   if (seats_.empty())
     return begun ? step{renew{}} : wait{};
-  // Those that wait for an epoch go on as far as one that left meanwhile.
-  const bool waited_for = proposed_ > now_.number && has_participants();
+  const auto running = [&](const auto& x) {
+    return std::ranges::find(there.running, x.task) != there.running.end();
+  };
+  const bool gone = !std::ranges::all_of(now_.tasks, running);
+  // Those that wait for an epoch go on as far as one that left meanwhile. So do those that are
+  // behind one, where the task is gone that would have said how far all have received.
+  const bool waited_for = has_participants() && (proposed_ > now_.number || (left_behind && gone));
   if (there.running.empty() || (seats_.size() < consumers_ && !waited_for))
     return wait{};
   if (now_.number != 0 && !has_participants()) {
@@ -82,10 +87,6 @@ round_table::step round_table::next(const tasks& there,
     }
     return agreed{now_.followed_by(first, there.running)};
   }
-  const auto running = [&](const auto& x) {
-    return std::ranges::find(there.running, x.task) != there.running.end();
-  };
-  const bool gone = !std::ranges::all_of(now_.tasks, running);
   const bool fresh = there.running.size() > now_.tasks.size() && !there.more_to_come;
   const bool come =
     std::ranges::any_of(seats_, [&](const auto& x) { return x.second.begins > now_.number; });

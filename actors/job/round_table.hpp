@@ -60,9 +60,10 @@ public:
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
   /// `places`: the rounds with which consumers wait for the proposed epoch. `furthest`: all rounds
-  /// before it were handed out by some consumer, which may be gone.
-  step next(const tasks& there, const std::map<consumer_id, uint64_t>& places,
-            uint64_t furthest) const;
+  /// before it were handed out by some consumer, which may be gone. `left_behind`: a consumer that
+  /// reads is behind one that left in order.
+  step next(const tasks& there, const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
+            bool left_behind = false) const;
 
   // -- state ----------------------------------------------------------------------
 

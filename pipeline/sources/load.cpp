@@ -1,4 +1,5 @@
 #include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/saving/file_watch.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/pipeline/storage/saved_reader.hpp"
@@ -8,8 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 namespace headrace::detail {
 
@@ -96,15 +95,8 @@ private:
 /// Waits until a piece is there; its folder.
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
                                 const std::stop_token& stop) {
-  // The writers may be on other hosts: what is common to all is the file system, which tells nobody
-  // of new files.
-  using std::chrono::milliseconds;
-  constexpr milliseconds shortest{5}, longest{500};
   const auto folder = piece_folder(node.text, number);
-  const auto end = clock::system().now() + std::chrono::nanoseconds{node.count2};
-  std::mutex mutex;
-  std::condition_variable_any never;
-  for (auto pause = shortest;; pause = std::min(2 * pause, longest)) {
+  for (file_watch watch{std::chrono::nanoseconds{node.count2}, stop};;) {
     // In this order: who finishes a save has written all pieces.
     HEADRACE_ASSIGN(const auto all, find_saved(node.text));
     const auto failed = noted_save_failure(node.text);
@@ -115,14 +107,11 @@ result<std::string> await_piece(const dataset_node& node, uint64_t number,
       return data_loss(
         fmt::format("'{}' is saved, and its piece {} is not there", node.text, number));
     HEADRACE_TRY(failed.with_context(fmt::format("'{}'", node.text)));
-    if (clock::system().now() >= end)
+    if (watch.over())
       return deadline_exceeded(fmt::format(
         "piece {} of '{}' was not written within {:g} s (stall_timeout)", number, node.text,
         std::chrono::duration<double>(std::chrono::nanoseconds{node.count2}).count()));
-    std::unique_lock lock{mutex};
-    never.wait_for(lock, stop, pause, [] { return false; });
-    if (stop.stop_requested())
-      return cancelled("the iteration was stopped");
+    HEADRACE_TRY(watch.pause());
   }
 }
 

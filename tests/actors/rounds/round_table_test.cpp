@@ -60,6 +60,8 @@ TEST(RoundTable, LetsThoseThatWaitGoOnAsFarAsOneThatLeftMeanwhile) {
   y.leave_seat(b);
   EXPECT_TRUE(is<round_table::wait>(y.next({{u}}, {}, 9)))
     << "who does not wait goes on with what it has";
+  EXPECT_TRUE(is<round_table::wait>(y.next({{t, u}}, {}, 9, true))) << "which a task says";
+  EXPECT_TRUE(is<round_table::proposed>(y.next({{u}}, {}, 9, true))) << "unless that is gone";
 }
 
 TEST(RoundTable, HasAConsumerInThePlaceOfAnotherBeginWithTheNextEpoch) {
