@@ -55,7 +55,7 @@ result<save_status> begin(const dataset& what, const std::string& folder,
     return invalid_argument("the dataset never ends; take(n) of it first");
   HEADRACE_TRY(saved_compression_of(options.compression).status());
   std::error_code failed;
-  const auto path = std::filesystem::absolute(folder, failed).lexically_normal();
+  const auto path = std::filesystem::absolute(folder, failed);
   if (failed)
     return invalid_argument(fmt::format("path is '{}': {}", folder, failed.message()));
   HEADRACE_ASSIGN(auto dataset, service::registration_of(what.node()));
@@ -64,14 +64,21 @@ result<save_status> begin(const dataset& what, const std::string& folder,
 
 double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 
-status too_late(const save_status& known, const distribute_save_options& options) {
-  if (known.workers == 0)
+/// Workers that could work on the save are there, and may be busy with others.
+bool has_workers(const distribute_save_options& options) {
+  const auto now = get_service_status(options.service);
+  return now
+         && std::ranges::any_of(now->workers, [](const auto& x) { return x.alive && !x.draining; });
+}
+
+status too_late(const save_status& known, const distribute_save_options& options, bool busy) {
+  if (!busy)
     return unavailable(fmt::format(
       "no worker has worked on saving '{}' for {:g} s (worker_timeout): the service may "
       "have none; the save begins when one comes",
       known.path, seconds(options.worker_timeout)));
   return deadline_exceeded(fmt::format(
-    "workers have worked on '{}' for {:g} s, and no piece was done (stall_timeout); {} of {} "
+    "workers were there for '{}' for {:g} s, and no piece was done (stall_timeout); {} of {} "
     "are; the save goes on",
     known.path, seconds(options.stall_timeout), known.written, known.pieces));
 }
@@ -81,7 +88,8 @@ status too_late(const save_status& known, const distribute_save_options& options
 result<save_status> await_change(const dataset& what, const save_status& known,
                                  const distribute_save_options& options) {
   const auto now = [] { return clock::system().now(); };
-  const auto until = now() + (known.workers == 0 ? options.worker_timeout : options.stall_timeout);
+  auto until = now() + (known.workers == 0 ? options.worker_timeout : options.stall_timeout);
+  bool busy = known.workers != 0;
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     auto out = b.initDispatcher().initAwaitSave();
     out.setSaveId(known.save);
@@ -98,8 +106,12 @@ result<save_status> await_change(const dataset& what, const save_status& known,
     // Answers come with each change: none in time is none from one that lives.
     if (code != status_code::deadline_exceeded)
       return out;
-    if (now() >= until)
-      return too_late(known, options);
+    if (now() < until)
+      continue;
+    if (busy || !has_workers(options))
+      return too_late(known, options, busy);
+    busy = true;
+    until += std::max(options.stall_timeout - options.worker_timeout, duration{0});
   }
 }
 

@@ -28,6 +28,7 @@ result<std::optional<save_plan>> await_saved(const std::string& folder,
     HEADRACE_ASSIGN(auto plan, find_save_plan(folder));
     if (plan)
       return plan;
+    HEADRACE_TRY(noted_save_failure(folder).with_context(fmt::format("'{}'", folder)));
     if (watch.over())
       return deadline_exceeded(
         fmt::format("nobody saved a dataset in '{}', or began to, within {:g} s (stall_timeout)",

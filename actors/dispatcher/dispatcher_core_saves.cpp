@@ -56,6 +56,9 @@ result<save_view> dispatcher_core::begin_save(save_request wanted) {
     return resource_exhausted(
       fmt::format("{} datasets are being saved, and no more are at a time", saves_.size()));
   const auto fingerprint = wanted.dataset.fingerprint;
+  // The id is the save's own, and goes with it.
+  wanted.dataset.id.clear();
+  wanted.dataset.for_iteration = true;
   HEADRACE_ASSIGN(const auto dataset, enroll(std::move(wanted.dataset)));
   save_entry what{save_id{detail::mix(entropy_, ++drawn_)}, std::move(path), dataset.id,
                   fingerprint, std::move(wanted.compression)};
@@ -89,7 +92,7 @@ dispatcher_commands dispatcher_core::await_save(request_token request, save_id i
                       "this dispatcher knows no save {} (any more); to save the dataset into "
                       "the same folder again goes on with it",
                       to_string(id))));
-  } else if (now->version != version) {
+  } else if (now->over() || now->version != version) {
     answer(request, *now);
   } else {
     awaited_saves_.push_back({request, id, version});

@@ -12,7 +12,9 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
-  at->second.now = {.id = what.id, .version = 1, .path = what.path, .dataset_id = what.dataset_id};
+  // Who knows a version of an earlier table knows none of this one.
+  at->second.now = {
+    .id = what.id, .version = ++last_number_, .path = what.path, .dataset_id = what.dataset_id};
   order_.push_back(what.id);
 }
 

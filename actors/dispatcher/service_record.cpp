@@ -121,9 +121,13 @@ void service_record::on(const job_over& x) {
       collected_.pop_front();
   }
   jobs_.erase(at);
-  if (const auto used = used_by_.extract(x.id))
+  release(x.id);
+}
+
+void service_record::release(job_id user) {
+  if (const auto used = used_by_.extract(user))
     for (const auto& id : used.mapped())
-      if (auto& users = passing_.at(id); users.erase(x.id) != 0 && users.empty())
+      if (auto& users = passing_.at(id); users.erase(user) != 0 && users.empty())
         left_over_.push_back(id);
   while (left_over_.size() > most_left_over || (left_over_.size() > 1 && datasets_.bytes() > roomy))
     drop_oldest(left_over_);
@@ -136,8 +140,14 @@ void service_record::keep_draining(worker_id id) {
     draining_.erase(draining_.begin());
 }
 
+void service_record::on(const save_begun& x) {
+  saves_.insert_or_assign(x.what.id, x.what);
+  use(x.what.dataset_id, user(x.what.id));
+}
+
 void service_record::on(const save_ended& x) {
   saves_.erase(x.how.id);
+  release(user(x.how.id));
   ended_saves_.push_back(x.how);
   if (ended_saves_.size() > most_ended_saves)
     ended_saves_.pop_front();

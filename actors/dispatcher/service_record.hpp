@@ -181,7 +181,7 @@ private:
   void on(const worker_placed& x) { places_.insert_or_assign(x.entry, x.who); }
   void on(const worker_drains& x) { keep_draining(x.id); }
   void on(const worker_drained& x) { draining_.erase(x.id); }
-  void on(const save_begun& x) { saves_.insert_or_assign(x.what.id, x.what); }
+  void on(const save_begun& x);
   void on(const save_ended& x);
   void keep_draining(worker_id id);
   /// Of a key: 128 bits of its digest.
@@ -190,6 +190,10 @@ private:
   void keep_ended(const key_hash& key, ended_job what);
   void forget_ended(const key_hash& key);
   void use(const std::string& dataset_id, job_id by);
+  /// It needs no dataset any more.
+  void release(job_id user);
+  /// A save among the users of datasets.
+  static job_id user(save_id id) noexcept { return job_id{id.value}; }
   /// Of graphs that only unused ids mean; 0 as long as all graphs together take no more than they
   /// may.
   size_t unused_bytes() const;

@@ -261,7 +261,10 @@ status codec::read_ended(schema::ServiceState::Reader in, service_record& out) {
   }
   for (auto id : in.getCollected()) out.collected_.emplace_back(id);
   for (auto id : in.getDraining()) out.keep_draining(worker_id{id});
-  for (auto from : in.getSaves()) out.on(service_record::save_begun{read_save_entry(from)});
+  for (auto from : in.getSaves()) {
+    auto save = read_save_entry(from);
+    out.saves_.insert_or_assign(save.id, std::move(save));
+  }
   for (auto from : in.getEndedSaves()) {
     HEADRACE_ASSIGN(auto how, read_save_view(from));
     out.ended_saves_.push_back(std::move(how));

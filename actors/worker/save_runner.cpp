@@ -99,6 +99,8 @@ save_report save_runner::shared::take_step() {
   // either, they read it when their patience is over.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, failed));
+  else
+    note_failed_plan(what.what.path, failed);
   return out;
 }
 

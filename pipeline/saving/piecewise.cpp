@@ -55,8 +55,11 @@ private:
     case dataset_op::filter:
     case dataset_op::flat_map:
     case dataset_op::interleave:
-    case dataset_op::ignore_errors:
-    case dataset_op::shuffle: visit(*node.inputs[0], repeated); return false;
+    case dataset_op::ignore_errors: visit(*node.inputs[0], repeated); return false;
+    case dataset_op::shuffle:
+      return whole(node,
+                   "mixes the elements of all pieces; save what stands before it, and shuffle what "
+                   "is loaded");
     case dataset_op::repeat:
       visit(*node.inputs[0], repeated || (node.count != 0 && node.count != 1));
       return false;
@@ -64,8 +67,9 @@ private:
       return whole(node, "keeps elements in a folder, which takes one run of all of them");
     case dataset_op::cache: return cached(node, repeated);
     case dataset_op::sample_from:
-      return node.flag ? whole(node, "ends with the first of its inputs") : mixed(node, repeated);
-    case dataset_op::concatenate: return mixed(node, repeated);
+      return whole(node,
+                   "mixes the elements of all its inputs; save these, and mix what is loaded");
+    case dataset_op::concatenate: return one_by_one(node, repeated);
     case dataset_op::zip: return side_by_side(node, repeated);
     case dataset_op::batch:
     case dataset_op::padded_batch:
@@ -87,8 +91,8 @@ private:
     return visit(*node.inputs[0], repeated);
   }
 
-  /// Inputs that are given one after another, or mixed.
-  bool mixed(const dataset_node& node, bool repeated) {
+  /// Inputs that are given one after another.
+  bool one_by_one(const dataset_node& node, bool repeated) {
     for (const auto& input : node.inputs) visit(*input, repeated);
     return false;
   }

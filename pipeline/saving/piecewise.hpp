@@ -27,9 +27,9 @@ struct piecewise {
 };
 
 /// Elements that descend from one split each, or from splits that batches take together, come in
-/// pieces; the pieces one after another have the order of the graph unless it has a random one
-/// (shuffle, sample_from_datasets: a piece is of one of its inputs) or mixes files (interleave).
-/// What counts elements, or looks at several, as take, scan or unique do, is only right in one run.
+/// pieces; the pieces one after another have the order of the graph, but that an interleave mixes
+/// only what is in a piece. What counts elements, mixes them or looks at several, as take, shuffle
+/// or unique do, is only right in one run.
 piecewise piecewise_of(const dataset_ptr& graph);
 
 } // namespace headrace

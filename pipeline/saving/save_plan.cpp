@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
+#include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/sources/random_file.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
 #include "headrace/pipeline/writers/tfrecord_writer.hpp"
@@ -82,6 +83,8 @@ uint64_t save_plan::pieces() const noexcept {
   for (const auto& one : sections) out += one.pieces();
   return out;
 }
+
+uint64_t save_plan::id_of(uint64_t piece) const noexcept { return detail::mix(id, piece) | 1; }
 
 save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
   if (!divided())

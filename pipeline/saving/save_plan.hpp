@@ -40,6 +40,9 @@ struct save_plan {
   std::string whole_because;
 
   bool divided() const noexcept { return whole_because.empty(); }
+  /// What the manifest of a piece says as its id: so those of another save, or of another number,
+  /// are told from it.
+  uint64_t id_of(uint64_t piece) const noexcept;
   uint64_t pieces() const noexcept;
   /// @pre `number < pieces()`
   piece piece_of(uint64_t number) const noexcept;

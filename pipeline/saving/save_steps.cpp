@@ -179,7 +179,7 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
   }
   forget_save_failure(folder);
   for (size_t i = 0; i < out.there.size(); ++i) {
-    HEADRACE_ASSIGN(const auto piece, find_saved(piece_folder(folder, i)));
+    HEADRACE_ASSIGN(const auto piece, find_piece(folder, out.plan, i));
     if (!piece)
       continue;
     out.there[i] = true;
@@ -191,12 +191,12 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
 result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& graph,
                                  const save_plan& plan, uint64_t number, uint64_t most_file_bytes,
                                  const iterator_context& from) {
-  const auto to = piece_folder(folder, number);
-  HEADRACE_ASSIGN(const auto there, find_saved(to));
+  HEADRACE_ASSIGN(const auto there, find_piece(folder, plan, number));
   if (there)
     return amount_of(*there);
-  HEADRACE_ASSIGN(auto writer,
-                  saved_writer::open(to, plan.spec, {plan.compression, false, most_file_bytes}));
+  HEADRACE_ASSIGN(auto writer, saved_writer::open(
+                                 piece_folder(folder, number), plan.spec,
+                                 {plan.compression, false, most_file_bytes, plan.id_of(number)}));
   const auto write = [&](const block& rows) { return writer->write(rows); };
   const auto piece = plan.piece_of(number);
   if (piece.of == nullptr) {
@@ -207,8 +207,31 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
     HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
     HEADRACE_TRY(splits.complete());
   }
+  // Somebody may have removed the folder meanwhile, and begun another save in it.
+  HEADRACE_TRY(read_save_plan(folder, plan.id).status());
   HEADRACE_ASSIGN(const auto done, writer->finish());
   return amount_of(done);
+}
+
+void note_failed_plan(const std::string& folder, const status& why) {
+  const auto plan = find_save_plan(folder);
+  const auto saved = find_saved(folder);
+  // Nobody is helped by more than was tried.
+  if (plan && !*plan && saved && !*saved)
+    static_cast<void>(note_save_failure(folder, 0, why));
+}
+
+result<std::optional<saved_manifest>> find_piece(const std::string& folder, const save_plan& plan,
+                                                 uint64_t number) {
+  const auto at = piece_folder(folder, number);
+  const auto way_out = fmt::format("remove '{}', and ask for the save again", at);
+  auto found = find_saved(at);
+  if (!found)
+    return status{found.status().code(), fmt::format("{}; {}", found.status().message(), way_out)};
+  if (*found && (*found)->id != plan.id_of(number))
+    return failed_precondition(
+      fmt::format("'{}' holds a piece of another save, or another piece; {}", at, way_out));
+  return found;
 }
 
 result<saved_amount> finish_save(const std::string& folder, const save_plan& plan) {
@@ -216,11 +239,16 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
     .id = plan.id, .spec = plan.spec, .compression = plan.compression, .shards = {}};
   for (uint64_t i = 0; i < plan.pieces(); ++i) {
     const auto at = piece_folder(folder, i);
-    HEADRACE_ASSIGN(auto piece, find_saved(at));
+    HEADRACE_ASSIGN(auto piece, find_piece(folder, plan, i));
     if (!piece)
       return failed_precondition(fmt::format("piece {} is not in '{}'", i, at));
     detail::remove_abandoned(at);
     for (auto& shard : piece->shards) {
+      std::error_code missing;
+      if (std::filesystem::file_size(at + "/" + shard.file, missing) != shard.bytes || missing)
+        return data_loss(fmt::format("'{}/{}' is not there with its {} bytes; remove '{}', and ask "
+                                     "for the save again",
+                                     at, shard.file, shard.bytes, at));
       shard.file = at.substr(folder.size() + 1) + "/" + shard.file;
       all.shards.push_back(std::move(shard));
     }
@@ -232,6 +260,8 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
   } else {
     HEADRACE_TRY(written);
   }
+  // Of a worker that failed where another one did not.
+  forget_save_failure(folder);
   return amount_of(all);
 }
 

@@ -55,6 +55,14 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 /// `failed_precondition` if a piece is not there.
 result<saved_amount> finish_save(const std::string& folder, const save_plan& plan);
 
+/// What is in piece `number`; nothing if it is not there. `failed_precondition`: a piece of another
+/// save is, or another one of this.
+result<std::optional<saved_manifest>> find_piece(const std::string& folder, const save_plan& plan,
+                                                 uint64_t number);
+
+/// Says in the folder that no plan could be made, unless it holds something.
+void note_failed_plan(const std::string& folder, const status& why);
+
 /// The plan of that id; `failed_precondition` if the folder has another one or none.
 result<save_plan> read_save_plan(const std::string& folder, uint64_t id);
 

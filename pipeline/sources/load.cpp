@@ -1,6 +1,6 @@
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/saving/file_watch.hpp"
-#include "headrace/pipeline/saving/save_plan.hpp"
+#include "headrace/pipeline/saving/save_steps.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/pipeline/storage/saved_reader.hpp"
 #include "headrace/runtime/base/clock.hpp"
@@ -96,11 +96,14 @@ private:
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
                                 const std::stop_token& stop) {
   const auto folder = piece_folder(node.text, number);
+  HEADRACE_ASSIGN(const auto plan, find_save_plan(node.text));
+  if (!plan)
+    return not_found(fmt::format("no service writes into '{}' (any more)", node.text));
   for (file_watch watch{std::chrono::nanoseconds{node.count2}, stop};;) {
     // In this order: who finishes a save has written all pieces.
     HEADRACE_ASSIGN(const auto all, find_saved(node.text));
     const auto failed = noted_save_failure(node.text);
-    HEADRACE_ASSIGN(const auto piece, find_saved(folder));
+    HEADRACE_ASSIGN(const auto piece, find_piece(node.text, *plan, number));
     if (piece)
       return folder;
     if (all)

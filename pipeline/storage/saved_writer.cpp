@@ -25,7 +25,7 @@ class folder_writer final : public saved_writer {
 public:
   folder_writer(std::string folder, element_spec spec, options how)
     : folder_(std::move(folder)), how_(how) {
-    manifest_.id = random_id();
+    manifest_.id = how.id != 0 ? how.id : number_;
     manifest_.spec = std::move(spec);
     manifest_.compression = how.compression;
   }
@@ -38,12 +38,8 @@ public:
     fs::create_directories(folder_, failed);
     if (failed)
       return file_error(folder_, "make the folder", failed.value());
-    if (fs::exists(fs::path{folder_} / "saving.headrace", failed))
-      return already_exists(
-        fmt::format("into '{}' the workers of a service write, or have written; "
-                    "name another folder, or remove that one",
-                    folder_));
-    HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, manifest_.id));
+    HEADRACE_TRY(is_nobody_elses());
+    HEADRACE_ASSIGN(mark_, detail::writing_mark::make(folder_, number_));
     detail::remove_abandoned(folder_);
     return {};
   }
@@ -64,6 +60,7 @@ public:
         HEADRACE_TRY(flush(shard));
       HEADRACE_TRY(close(shard));
     }
+    HEADRACE_TRY(is_nobody_elses());
     HEADRACE_ASSIGN(auto before, find_saved(folder_));
     if (before && !how_.replace)
       return *std::move(before);
@@ -77,6 +74,15 @@ public:
   }
 
 private:
+  status is_nobody_elses() const {
+    std::error_code failed;
+    return fs::exists(fs::path{folder_} / "saving.headrace", failed)
+             ? already_exists(fmt::format("into '{}' the workers of a service write, or have "
+                                          "written; name another folder, or remove that one",
+                                          folder_))
+             : status{};
+  }
+
   struct open_shard {
     tfrecord_writer file;
     detail::row_packer packer{bytes_a_record};
@@ -94,7 +100,7 @@ private:
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
       // More than one file may be of one shard.
-      const auto name = fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(manifest_.id),
+      const auto name = fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(number_),
                                     how_.most_file_bytes == UINT64_MAX ? shard : files_++);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));
       at =
@@ -136,7 +142,8 @@ private:
 
   std::string folder_;
   options how_;
-  detail::writing_mark mark_; ///< gone after the files
+  const uint64_t number_ = random_id(); ///< of this writer: its files begin with it
+  detail::writing_mark mark_;           ///< gone after the files
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their names and are in no manifest

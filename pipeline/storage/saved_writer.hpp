@@ -19,6 +19,8 @@ public:
     bool replace = false;
     /// A file that has so many bytes is followed by another one.
     uint64_t most_file_bytes = UINT64_MAX;
+    /// What the manifest says as its id; 0: a random number.
+    uint64_t id = 0;
   };
   /// Makes the folder. Errors name it.
   static result<std::unique_ptr<saved_writer>> open(std::string folder, element_spec spec,

@@ -259,6 +259,71 @@ TEST_F(DistributeSave, AFailureIsMendedByAskingAgain) {
   EXPECT_EQ(numbers(dataset::load(path("a"))), first_numbers(100));
 }
 
+TEST_F(DistributeSave, PiecesThatAreNotOfThisSaveAreRefusedWithAWayOut) {
+  start_worker();
+  open_gate();
+  const auto pieces = path("a") + "/pieces/";
+  const auto swap = [&] {
+    fs::rename(pieces + "00003", pieces + "x");
+    fs::rename(pieces + "00004", pieces + "00003");
+    fs::rename(pieces + "x", pieces + "00004");
+  };
+  distribute_save(held(100), path("a"), waiting());
+  fs::remove(path("a") + "/dataset.headrace");
+  swap();
+  EXPECT_THAT(refusal(held(100), path("a"), waiting()),
+              testing::AllOf(HasSubstr("holds a piece of another save, or another piece"),
+                             HasSubstr("remove '" + pieces + "00003'")));
+  swap();
+  for (const auto& at : fs::directory_iterator{pieces + "00005"})
+    if (at.path().extension() == ".rows")
+      fs::remove(at.path());
+  EXPECT_THAT(refusal(held(100), path("a"), waiting()),
+              testing::AllOf(HasSubstr("data_loss"), HasSubstr("remove '" + pieces + "00005'")));
+  fs::remove_all(pieces + "00005");
+  EXPECT_EQ(distribute_save(held(100), path("a"), waiting()).state, "saved");
+  EXPECT_EQ(numbers(dataset::load(path("a"))), first_numbers(100));
+}
+
+TEST_F(DistributeSave, AClientWhoseWorkersAreBusyWithAnotherSaveWaits) {
+  dispatcher.reset();
+  dispatcher = std::make_unique<dispatcher_server>(
+    dispatcher_server_options{.heartbeat = 50ms, .lease = 1s, .worker_max_concurrent_saves = 1});
+  start_worker();
+  distribute_save(held(10), path("a"), begun());
+  auto how = waiting();
+  how.worker_timeout = 50ms;
+  auto second = std::async(std::launch::async,
+                           [&] { return distribute_save(dataset::range(5), path("b"), how); });
+  EXPECT_EQ(second.wait_for(500ms), std::future_status::timeout);
+  open_gate();
+  EXPECT_EQ(second.get().elements, 5);
+}
+
+TEST_F(DistributeSave, WhoWaitsForTheBeginningReadsThatThereWillBeNone) {
+  start_worker();
+  auto loading = std::async(std::launch::async, [&] {
+    return why([&] {
+      static_cast<void>(dataset::load(path("a"), {.wait = true, .stall_timeout = test::patience}));
+    });
+  });
+  const auto none = dataset::list_files({path("missing*")});
+  EXPECT_THAT(refusal(none, path("a"), waiting()), HasSubstr("missing"));
+  EXPECT_THAT(loading.get(), testing::AnyOf(HasSubstr("saving it ended early")));
+}
+
+TEST_F(DistributeSave, ASaveByItselfThatEndsLaterIsRefused) {
+  start_worker();
+  auto by_itself = std::async(std::launch::async, [&] {
+    const auto slow = dataset::range(100).sleep(5ms);
+    return why([&] { slow.save(path("a")); });
+  });
+  while (!fs::exists(path("a"))) std::this_thread::yield();
+  EXPECT_EQ(distribute_save(dataset::range(5), path("a"), waiting()).state, "saved");
+  EXPECT_THAT(by_itself.get(), HasSubstr("the workers of a service write"));
+  EXPECT_EQ(numbers(dataset::load(path("a"))), first_numbers(5));
+}
+
 TEST_F(DistributeSave, FilesAreCutWhereTheWorkerSays) {
   workers.push_back(std::make_unique<worker_server>(worker_server_options{
     .dispatcher = dispatcher->target(), .lease = 1s, .save_max_file_size = 1 << 20}));

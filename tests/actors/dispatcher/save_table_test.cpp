@@ -129,6 +129,12 @@ TEST_F(SaveTable, AWorkerTakesPartInAFewSavesAtATime) {
   EXPECT_TRUE(ask(worker_id{3}).orders.empty());
 }
 
+TEST_F(SaveTable, AVersionOfOneTableIsNoneOfAnother) {
+  save_table other{3, 2000};
+  for (auto* one : {&table, &other}) one->begin(entry(saved));
+  EXPECT_NE(table.find(saved)->version, other.find(saved)->version);
+}
+
 TEST_F(SaveTable, AWorkerThatLeavesGetsNothing) {
   table.begin(entry(saved));
   EXPECT_TRUE(table.ask(first, "", {.takes = false}, 1).orders.empty());

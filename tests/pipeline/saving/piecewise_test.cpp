@@ -84,7 +84,7 @@ TEST(Piecewise, WhatLooksAtOneElementAtATimeIsDivided) {
   for (const auto& graph :
        {plus_one(in), even(in), make_flat_map(in, up_to(in)).value(),
         make_interleave(in, up_to(in), 2).value(), make_ignore_errors(in).value(),
-        make_shuffle(in, 4).value(), make_prefetch(in).value(), make_sleep(in, 1).value(),
+        make_prefetch(in).value(), make_sleep(in, 1).value(),
         make_options(in, {.deterministic = false}).value(), repeat(in, 3), repeat(in, 0), cache(in),
         repeat(cache(in), 1)})
     EXPECT_THAT(sources_of(graph), ElementsAre(row)) << to_string(graph->op);
@@ -137,8 +137,8 @@ TEST(Piecewise, ABatchThatMayBeOfSeveralPiecesIsWhole) {
   const auto in = range(0, 9);
   for (const auto& graph :
        {batch(files(), 4), batch(records("GZIP"), 4), batch(even(in), 4), batch(repeat(in, 2), 4),
-        batch(concatenate(in, in), 4), batch(make_shuffle(in, 4).value(), 4),
-        batch(make_ignore_errors(in).value(), 4), batch(make_flat_map(in, up_to(in)).value(), 4),
+        batch(concatenate(in, in), 4), batch(make_ignore_errors(in).value(), 4),
+        batch(make_flat_map(in, up_to(in)).value(), 4),
         batch(batch(batch(in, INT32_MAX), INT32_MAX), INT32_MAX)})
     EXPECT_EQ(reason_of(graph), "batch takes elements together that may be of several pieces; save "
                                 "what stands before it, and batch what is loaded");
@@ -164,9 +164,8 @@ TEST(Piecewise, AZipOfWhatIsOutOfStepIsWhole) {
 
 TEST(Piecewise, ACacheThatIsReadAgainIsWhole) {
   const auto kept = cache(range(0, 9));
-  for (const auto& graph :
-       {repeat(kept, 2), repeat(concatenate(kept, range(0, 3)), 2), repeat(repeat(kept, 1), 3),
-        concatenate(kept, kept), sample_from({kept, kept}, false)})
+  for (const auto& graph : {repeat(kept, 2), repeat(concatenate(kept, range(0, 3)), 2),
+                            repeat(repeat(kept, 1), 3), concatenate(kept, kept)})
     EXPECT_EQ(reason_of(graph), "cache is read again, which takes one run that has filled it");
   EXPECT_THAT(sources_of(concatenate(kept, cache(range(0, 9)))), ElementsAre(row, row));
 }
@@ -177,10 +176,14 @@ TEST(Piecewise, WhatIsKeptInAFolderIsWhole) {
   EXPECT_EQ(reason_of(make_snapshot(range(0, 9), "/kept").value()), std::string{"snapshot"} + why);
 }
 
-TEST(Piecewise, MixedInputsAreDividedUnlessOneEndsAll) {
-  EXPECT_THAT(sources_of(sample_from({records(), files()}, false)), ElementsAre(row, file));
-  EXPECT_THAT(reason_of(sample_from({records(), files()}, true)),
-              StartsWith("sample_from_datasets ends with the first of its inputs"));
+TEST(Piecewise, WhatMixesElementsIsWhole) {
+  for (const auto& graph :
+       {sample_from({records(), files()}, false), sample_from({records(), files()}, true)})
+    EXPECT_EQ(reason_of(graph), "sample_from_datasets mixes the elements of all its inputs; save "
+                                "these, and mix what is loaded");
+  EXPECT_EQ(reason_of(make_shuffle(range(0, 9), 4).value()),
+            "shuffle mixes the elements of all pieces; save what stands before it, and shuffle "
+            "what is loaded");
 }
 
 TEST(Piecewise, TheFirstReasonIsTold) {

@@ -148,15 +148,9 @@ TEST_F(SaveSteps, FilesComeInTheirOrder) {
 
 TEST_F(SaveSteps, WithAnOrderOfTheirOwnTheElementsAreTheSame) {
   const auto many = range(0, 20);
-  expect_same(make_shuffle(many, 20).value(), false);
   expect_same(repeat(make_global_shuffle(many).value(), 2), false);
-  expect_same(make_sample_from({many, repeat(range(1000, 1005), 2)}, {1, 3}).value(), false);
   expect_same(make_map(many, traced(many, [](expr x) { return x * 2; }), 4, false).value(), false);
   expect_same(make_options(plus_one(many), {.deterministic = false}).value(), false);
-}
-
-TEST_F(SaveSteps, WhatAWeightLeavesOutIsLeftOut) {
-  expect_same(make_sample_from({range(0, 10), range(500, 510)}, {1, 0}, 3).value());
 }
 
 TEST_F(SaveSteps, LoadedElementsCanBeSavedAgain) {
@@ -373,7 +367,8 @@ TEST_F(SaveSteps, ADatasetThatWasSavedThereMeanwhileStaysAndIsTold) {
   const auto plan = open(folder, range(0, 5)).plan;
   for (uint64_t i = 0; i < plan.pieces(); ++i)
     ASSERT_TRUE(write(folder, range(0, 5), plan, i).ok());
-  ASSERT_TRUE(plain->finish().ok());
+  EXPECT_THAT(plain->finish().status().message(), HasSubstr("the workers of a service write"));
+  ASSERT_TRUE(write_saved(folder, {.id = 7, .spec = plan.spec}).ok());
   const auto why = fmt::format("already_exists: '{}' holds another dataset than the one that "
                                "workers wrote there; name another folder, or remove that one",
                                folder);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Any
 
 from .. import _core, _vouching
@@ -26,10 +27,11 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
     stall_timeout: seconds to wait while workers work and no piece gets done (3600).
 
     The dataset is divided into pieces, which are written by one worker each, and again by another one if that is lost; each
-    is there once, whatever is killed. What is loaded is what the dataset gives in one process, in the same order unless
-    that is random, with any number of workers. A dataset that cannot be divided, as ``take`` counts all elements, is
-    written by one worker: ``whole_because`` of the answer says so. To ask for a save that runs, or is there, changes
-    nothing; after a failure it goes on with what is missing.
+    is there once, whatever is killed. What is loaded is what the dataset gives in one process, in the same order (an
+    ``interleave`` mixes what is in a piece), with any number of workers. A dataset that cannot be divided, as ``take``
+    counts all elements and ``shuffle`` mixes them, is written by one worker: ``whole_because`` of the answer says why, and
+    with ``wait`` a ``RuntimeWarning``. To ask for a save that runs, or is there, changes nothing; after a failure it goes on
+    with what is missing.
 
     The answer, and ``saves`` of ``service.status``: ``state`` (planning, writing, finishing, saved or failed), ``pieces``,
     ``written`` (pieces), ``elements``, ``bytes``, ``workers`` (that work on it), ``failure``, ``path``, ``dataset``.
@@ -69,6 +71,9 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
         finally:
             bar.end()
         now.check()
+        alone = _values_of(now)["whole_because"]
+        if alone:
+            warnings.warn(f"distributed_save: one worker wrote all of it: {alone}", RuntimeWarning, stacklevel=2)
     return _values_of(now)
 
 
