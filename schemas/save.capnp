@@ -32,6 +32,8 @@ struct SaveOrder {
     # Write this one.
     finish @11 :Void;
     # All pieces are there: make them one dataset.
+    note @12 :Failure;
+    # Say in the folder why the save ended early, for those who wait for its pieces.
   }
 }
 

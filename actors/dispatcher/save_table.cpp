@@ -57,9 +57,10 @@ size_t save_table::busy_with(worker_id worker) const {
 }
 
 bool save_table::has_step_for(worker_id worker) const {
-  return busy_with(worker) < most_a_worker_ && std::ranges::any_of(saves_, [&](const auto& x) {
-           return has_step(x.second) && !x.second.out.contains(worker);
-         });
+  return !notes_.empty()
+         || (busy_with(worker) < most_a_worker_ && std::ranges::any_of(saves_, [&](const auto& x) {
+               return has_step(x.second) && !x.second.out.contains(worker);
+             }));
 }
 
 size_t save_table::open_steps() const {
@@ -94,6 +95,10 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
       reopen(one, has->second.step, false);
       one.out.erase(has);
     }
+  }
+  if (what.takes && !notes_.empty()) {
+    out.orders.push_back(std::move(notes_.back()));
+    notes_.pop_back();
   }
   auto busy = busy_with(worker);
   for (auto id : order_) {
@@ -179,14 +184,17 @@ void save_table::reopen(save& of, const save_step& what, bool lost) {
   if (!lost)
     return;
   const auto times = piece != nullptr ? ++of.lost[piece->piece] : ++of.lost_steps;
-  if (times >= most_losses)
-    end(of, save_state::failed,
-        aborted(fmt::format(
-          "{} workers were lost one after another while they {}: it may take more memory than "
-          "they have, or crash them; see their logs",
-          times,
-          piece != nullptr ? fmt::format("wrote piece {}", piece->piece)
-                           : std::string{"looked at its folder"})));
+  if (times < most_losses)
+    return;
+  const auto why = aborted(fmt::format(
+    "{} workers were lost one after another while they {}: it may take more memory than "
+    "they have, or crash them; see their logs",
+    times,
+    piece != nullptr ? fmt::format("wrote piece {}", piece->piece)
+                     : std::string{"looked at its folder"}));
+  if (of.plan != 0)
+    notes_.push_back({of.what, ++last_number_, of.plan, 1, note_step{why}});
+  end(of, save_state::failed, why);
 }
 
 void save_table::worker_gone(worker_id worker) {

@@ -76,6 +76,7 @@ private:
   std::map<save_id, save> saves_;
   std::vector<save_id> order_; ///< in which they began
   std::vector<save_view> ended_;
+  std::vector<save_order> notes_; ///< that saves have ended early, where no worker knows it
 };
 
 } // namespace headrace

@@ -84,6 +84,7 @@ struct step_writer {
   void operator()(const plan_step&) { out.setPlan(); }
   void operator()(const piece_step& x) { out.setPiece(x.piece); }
   void operator()(const finish_step&) { out.setFinish(); }
+  void operator()(const note_step& x) { write_failure(out.initNote(), x.why); }
 };
 
 } // namespace
@@ -205,6 +206,9 @@ result<save_steps> read_save_steps(schema::SaveSteps::Reader in) {
     case schema::SaveOrder::Step::PLAN: to.step = plan_step{}; break;
     case schema::SaveOrder::Step::PIECE: to.step = piece_step{from.getStep().getPiece()}; break;
     case schema::SaveOrder::Step::FINISH: to.step = finish_step{}; break;
+    case schema::SaveOrder::Step::NOTE:
+      to.step = note_step{read_failure(from.getStep().getNote())};
+      break;
     default:
       return invalid_argument(fmt::format("an order of save {} names no step that this build knows",
                                           to_string(to.what.id)));

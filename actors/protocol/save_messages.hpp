@@ -48,7 +48,12 @@ struct piece_step {
 struct finish_step {
   friend bool operator==(const finish_step&, const finish_step&) = default;
 };
-using save_step = std::variant<plan_step, piece_step, finish_step>;
+/// Say in the folder why the save ended early.
+struct note_step {
+  status why;
+  friend bool operator==(const note_step&, const note_step&) = default;
+};
+using save_step = std::variant<plan_step, piece_step, finish_step, note_step>;
 
 /// A step for one worker.
 struct save_order {

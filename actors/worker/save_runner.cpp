@@ -31,6 +31,7 @@ struct save_runner::shared {
   result<save_planned> take(const plan_step&);
   result<piece_written> take(const piece_step& x);
   result<save_finished> take(const finish_step&);
+  result<step_given_back> take(const note_step& x);
   iterator_context context();
 };
 
@@ -73,6 +74,13 @@ result<save_finished> save_runner::shared::take(const finish_step&) {
   HEADRACE_ASSIGN(const auto plan, read_save_plan(what.what.path, what.plan));
   HEADRACE_ASSIGN(const auto done, finish_save(what.what.path, plan));
   return save_finished{written(done)};
+}
+
+result<step_given_back> save_runner::shared::take(const note_step& x) {
+  // As far as that can be done; nobody waits for it.
+  if (what.plan != 0)
+    static_cast<void>(note_save_failure(what.what.path, what.plan, x.why));
+  return step_given_back{};
 }
 
 save_report save_runner::shared::take_step() {

@@ -120,6 +120,10 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   const auto over = table.take_ended();
   ASSERT_EQ(over.size(), 1);
   EXPECT_NE(over[0].failure.message().find("while they wrote piece 0"), std::string::npos);
+  // Who reads its pieces is told by the folder.
+  EXPECT_TRUE(table.has_step_for(second));
+  EXPECT_EQ(next(second).step, save_step{note_step{over[0].failure}});
+  EXPECT_FALSE(table.has_step_for(second));
 }
 
 TEST_F(SaveTable, AWorkerTakesPartInAFewSavesAtATime) {

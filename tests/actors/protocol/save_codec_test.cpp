@@ -29,7 +29,8 @@ TEST(SaveCodec, ReadsWhatItWrote) {
 
   const save_steps given{.orders = {{entry, 1, 0, 3, plan_step{}},
                                     {entry, 2, 9, 3, piece_step{8}},
-                                    {entry, 3, 9, 3, finish_step{}}},
+                                    {entry, 3, 9, 3, finish_step{}},
+                                    {entry, 4, 9, 1, note_step{aborted("y")}}},
                          .over = {save_id{4}}};
   capnp::MallocMessageBuilder answer;
   auto steps = answer.initRoot<schema::SaveSteps>();
