@@ -148,6 +148,11 @@ status write_save_plan(const std::string& folder, const save_plan& what) {
 }
 
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why) {
+  if (plan != 0) {
+    HEADRACE_ASSIGN(const auto now, find_save_plan(folder));
+    if (!now || now->id != plan)
+      return {};
+  }
   ::capnp::MallocMessageBuilder message;
   auto out = message.initRoot<schema::SaveFailure>();
   out.setPlanId(plan);

@@ -72,7 +72,8 @@ result<std::optional<save_plan>> find_save_plan(const std::string& folder);
 /// Makes the plan that of the folder; `already_exists` if it has one.
 status write_save_plan(const std::string& folder, const save_plan& what);
 
-/// Says in the folder that the save ended early, for those who wait for its pieces.
+/// Says in the folder that the save ended early, for those who wait for its pieces. Not where the
+/// folder has another plan by now; `plan` 0: it has none.
 status note_save_failure(const std::string& folder, uint64_t plan, const status& why);
 /// What was noted; ok if nothing was.
 status noted_save_failure(const std::string& folder);

@@ -147,11 +147,14 @@ TEST_F(SavePlan, PiecesThatCannotBeAreRefused) {
 TEST_F(SavePlan, AFailureIsToldUntilItIsForgotten) {
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
   for (const auto* why : {"no room", "no room again"}) {
-    ASSERT_TRUE(note_save_failure(folder.path(), 77, unavailable(why)).ok());
+    ASSERT_TRUE(note_save_failure(folder.path(), 0, unavailable(why)).ok());
     EXPECT_EQ(to_string(noted_save_failure(folder.path())),
               fmt::format("aborted: saving it ended early: {}", why));
   }
   forget_save_failure(folder.path());
+  EXPECT_TRUE(noted_save_failure(folder.path()).ok());
+  // Of a plan that is not there any more.
+  ASSERT_TRUE(note_save_failure(folder.path(), 77, unavailable("no room")).ok());
   EXPECT_TRUE(noted_save_failure(folder.path()).ok());
   forget_save_failure(folder.path());
   std::ofstream{folder.path() + "/failed.headrace"} << "x";
