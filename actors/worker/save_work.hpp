@@ -36,7 +36,6 @@ public:
   /// A heartbeat has gone: what was not answered is asked again.
   void again() { asks_ = asks_ || failed_; }
 
-  size_t running() const noexcept { return running_.size(); }
   bool works_on(save_id id, uint64_t number) const {
     const auto at = running_.find(id);
     return at != running_.end() && at->second == number;
