@@ -280,13 +280,15 @@ private:
       const auto at = std::ranges::find(all, one.id, &told_trainer::member);
       if (at == all.end() || at->elements.empty())
         continue;
+      // It came at `begun`, and may have skipped before it was given anything.
       const auto passed = at->elements.size() + one.skipped + one.lag;
-      const auto made = window.end - static_cast<uint64_t>(at->elements.front());
-      if (passed != made)
+      const auto begun = window.end - passed;
+      const auto first = static_cast<uint64_t>(at->elements.front());
+      if (passed > window.end || begun > first || first - begun > one.skipped)
         return fmt::format(
           "{} was given {} from {} to {}, skipped {} and is {} behind; {} were made", at->name,
           at->elements.size(), at->elements.front(), at->elements.back(), one.skipped, one.lag,
-          made);
+          window.end);
     }
     return {};
   }
