@@ -12,7 +12,8 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
-  // Who knows a version of an earlier table knows none of this one.
+  // Versions are numbered through all saves, so that a client that knows a version which an earlier
+  // table gave does not take one of this table for it.
   at->second.now = {
     .id = what.id, .version = ++last_number_, .path = what.path, .dataset_id = what.dataset_id};
   order_.push_back(what.id);
@@ -45,7 +46,7 @@ std::optional<save_step> save_table::next_of(save& of) {
   if (!has_step(of))
     return std::nullopt;
   if (of.now.state == save_state::writing)
-    // In their order, for those who read them as they come.
+    // In ascending order, for clients that read the dataset while it is written.
     return piece_step{of.open.extract(of.open.begin()).value()};
   of.step_open = false;
   return of.now.state == save_state::planning ? save_step{plan_step{}} : save_step{finish_step{}};
@@ -83,13 +84,14 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
   };
   for (const auto& one : what.running) {
     const auto at = saves_.find(one.id);
-    // A step that is not its any more would do no harm, and another worker does it.
+    // The step was given to another worker meanwhile. Both may write it, as the folder takes one of
+    // the two, but that would be work for nothing.
     if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
         || at->second.out.at(worker).number != one.number)
       out.over.push_back(one.id);
   }
   for (auto& [id, one] : saves_) {
-    // It never heard of the step: the answer was lost.
+    // The answer that gave this worker the step was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
       reopen(one, has->second.step, false);
@@ -209,6 +211,10 @@ void save_table::worker_gone(worker_id worker) {
 // -- ends -----------------------------------------------------------------------------------
 
 void save_table::end(save& of, save_state how, status why) {
+  // Thousands of failures are kept and shown.
+  constexpr size_t most_text = 4096;
+  if (why.message().size() > most_text)
+    why = {why.code(), why.message().substr(0, most_text) + " ..."};
   of.now.state = how;
   of.now.failure = std::move(why);
   of.now.workers = 0;

@@ -55,6 +55,11 @@ struct note_step {
 };
 using save_step = std::variant<plan_step, piece_step, finish_step, note_step>;
 
+/// Does a worker need the dataset's graph for it?
+inline bool needs_graph(const save_step& step) noexcept {
+  return std::holds_alternative<plan_step>(step) || std::holds_alternative<piece_step>(step);
+}
+
 /// A step for one worker.
 struct save_order {
   save_entry what;

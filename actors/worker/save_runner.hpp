@@ -16,6 +16,7 @@ public:
   /// Called on the thread, last; not after `stop` has returned.
   using ended = std::function<void(save_report)>;
 
+  /// `graph` is null for steps that need none; see `needs_graph`.
   save_runner(save_order what, dataset_ptr graph, task_surroundings of, uint64_t most_file_bytes);
   ~save_runner() { stop(); }
   save_runner(const save_runner&) = delete;

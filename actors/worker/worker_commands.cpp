@@ -274,6 +274,8 @@ void worker_state::carry_out(const worker::ask_save_steps& x) {
 
 void worker_state::carry_out(const worker::run_save& x) {
   saves_[x.what.what.id] = {x.what.number, nullptr};
+  if (!needs_graph(x.what.step))
+    return run_save(x.what, dataset_ptr{});
   if (auto known = graphs_.find(x.what.what.fingerprint))
     return run_save(x.what, known);
   say(

@@ -20,16 +20,9 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    // A row ends at most one group: no more rows are given than are read.
-    while (!ended_) {
-      const auto first = input_.rows();
-      auto in = input_.next(wanted);
-      if (!in) {
-        ended_ = true;
-        break;
-      }
-      auto out = take(*in, first);
-      input_.release_before(groups_.empty() ? input_.rows() : groups_.oldest());
+    while (fill(wanted)) {
+      auto out = take(wanted.rows);
+      input_.release_before(groups_.empty() ? reached() : groups_.oldest());
       if (!out.empty())
         return join(out);
       if (engine_.stopped())
@@ -42,14 +35,14 @@ protected:
       const auto key = groups_.begin()->first;
       rest.push_back(give(key, groups_.take(key, kernel_calls_)));
     }
-    input_.release_before(groups_.empty() ? input_.rows() : groups_.oldest());
+    input_.release_before(groups_.empty() ? reached() : groups_.oldest());
     return join(rest);
   }
   // Numbers: rows to read again from the oldest that is held on; the groups; then a point of the
   // input: that oldest row.
   void save_to(position& to) const override {
-    const auto oldest = groups_.empty() ? input_.rows() : groups_.oldest();
-    to.numbers.push_back(input_.rows() - oldest);
+    const auto oldest = groups_.empty() ? reached() : groups_.oldest();
+    to.numbers.push_back(reached() - oldest);
     groups_.save_to(to);
     put(to, input_.point(oldest));
   }
@@ -79,6 +72,26 @@ protected:
 private:
   size_t leading() const { return node_.count == 0 ? 2 : 1; }
 
+  // The number of the row that comes next to a group.
+  uint64_t reached() const { return input_.rows() - (in_.rows - next_); }
+
+  // Makes sure that there is a row. Reads as many as it should take to give what is wanted, by the
+  // rows of the groups so far; what is more than that waits in `in_`.
+  bool fill(const limits& wanted) {
+    if (next_ < in_.rows)
+      return true;
+    if (ended_)
+      return false;
+    constexpr uint64_t most = 1024;
+    const auto a_group = given_ == 0 ? 1 : std::clamp<uint64_t>(reached() / given_, 1, most);
+    const auto rows = std::max<uint64_t>(wanted.rows, std::min(wanted.rows * a_group, most));
+    auto more = input_.next({static_cast<size_t>(rows), wanted.bytes});
+    next_ = 0;
+    ended_ = !more;
+    in_ = more ? *std::move(more) : block{};
+    return !ended_;
+  }
+
   std::map<int64_t, std::vector<row_run>> by_key(const block& in) const {
     std::map<int64_t, std::vector<row_run>> out;
     for (uint32_t row = 0; row < in.rows; ++row)
@@ -98,12 +111,15 @@ private:
     groups_.put(key, elements(in), runs, first, kernel_calls_);
   }
 
-  // What is to be given once these rows are read, in their order.
-  std::vector<block> take(const block& in, uint64_t first) {
+  // Puts rows of `in_` into their groups until that gives `most` rows: what they are, in order.
+  std::vector<block> take(size_t most) {
     std::vector<block> out;
     std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet
     std::map<int64_t, uint64_t> rows;              // of all in a group
-    for (uint32_t row = 0; row < in.rows; ++row) {
+    const auto& in = in_;
+    const auto first = input_.rows() - in.rows;
+    for (; next_ < in.rows && out.size() < most; ++next_) {
+      const auto row = static_cast<uint32_t>(next_);
       if (const auto* why = in.error_at(row)) {
         out.push_back(failed(in, row, *why));
         continue;
@@ -127,6 +143,7 @@ private:
       fresh.erase(key);
     }
     for (const auto& [key, runs] : fresh) put_rows(in, key, runs, first);
+    given_ += out.size();
     return out;
   }
 
@@ -154,6 +171,9 @@ private:
   }
 
   held_input input_;
+  block in_; ///< rows that were read last, those from `next_` on are in no group yet
+  size_t next_ = 0;
+  uint64_t given_ = 0; ///< rows
   open_groups groups_;
   bool ended_ = false;
 };

@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_writers(m);
   bind_storage(m);
   bind_service(m);
+  bind_saves(m);
   bind_dlpack(m);
   bind_python_functions(m);
 }

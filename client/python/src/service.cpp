@@ -1,11 +1,9 @@
 #include "headrace/client/distribute.hpp"
-#include "headrace/client/distribute_save.hpp"
 #include "headrace/client/drain_worker.hpp"
 #include "headrace/client/secure_session.hpp"
 #include "headrace/client/server.hpp"
-#include "headrace/client/service_status.hpp"
-#include "headrace/runtime/base/ids.hpp"
 #include "python_function.hpp"
+#include "status_values.hpp"
 #include "waiting.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -144,176 +142,6 @@ endpoint_options endpoint_of(nb::handle options) {
   return out;
 }
 
-nb::object value_of(duration x) { return nb::cast(std::chrono::duration<double>(x).count()); }
-template <class T>
-nb::object value_of(const T& x) {
-  return nb::cast(x);
-}
-nb::object value_of(const worker_status& x);
-nb::object value_of(const job_status& x);
-nb::object value_of(const task_status& x);
-nb::object value_of(const window_trainer& x);
-nb::object value_of(const window_status& x);
-nb::object value_of(const rounds_status& x);
-nb::object value_of(const save_status& x);
-nb::object value_of(const supervised& x);
-template <class T>
-nb::object value_of(const std::vector<T>& all) {
-  nb::list out;
-  for (const auto& x : all) out.append(value_of(x));
-  return out;
-}
-nb::object value_of(const std::map<std::string, uint64_t>& all) {
-  nb::dict out;
-  for (const auto& [name, x] : all) out[name.c_str()] = x;
-  return out;
-}
-
-void put(nb::dict&, const auto&) {}
-/// Puts fields of `x` into a dict, by their names.
-template <class T, class Field, class... More>
-void put(nb::dict& out, const T& x, const char* name, Field T::*field, More... more) {
-  out[name] = value_of(x.*field);
-  put(out, x, more...);
-}
-nb::dict dict_of(const auto& x, auto... fields) {
-  nb::dict out;
-  put(out, x, fields...);
-  return out;
-}
-
-nb::object value_of(const worker_status& x) {
-  using w = worker_status;
-  auto out =
-    dict_of(x, "address", &w::address, "tags", &w::tags, "pid", &w::pid, "alive", &w::alive,
-            "since_heartbeat", &w::since_heartbeat, "stuck_threads", &w::stuck_threads,
-            "refused_links", &w::refused_links, "bad_messages", &w::bad_messages);
-  out["worker"] = to_hex(x.worker);
-  out["state"] = std::string{state_of(x)};
-  return out;
-}
-
-nb::object value_of(const window_trainer& x) {
-  using t = window_trainer;
-  return dict_of(x, "trainer", &t::id, "lag", &t::lag, "skipped", &t::skipped, "streams",
-                 &t::streams);
-}
-
-nb::object value_of(const window_status& x) {
-  using w = window_status;
-  return dict_of(x, "first", &w::first, "end", &w::end, "bytes", &w::bytes, "budget", &w::budget,
-                 "blocks", &w::blocks, "encoded", &w::encoded, "trainers", &w::trainers);
-}
-
-nb::object value_of(const task_status& x) {
-  using t = task_status;
-  auto out = dict_of(x, "state", &t::state, "elements", &t::elements, "elements_per_second",
-                     &t::elements_per_second, "bytes", &t::bytes, "streams", &t::streams,
-                     "restarts", &t::restarts, "ignored", &t::ignored);
-  out["window"] = x.window ? value_of(*x.window) : nb::none();
-  out["task"] = to_hex(x.task);
-  out["worker"] = to_hex(x.worker);
-  return out;
-}
-
-nb::object value_of(const rounds_status& x) {
-  using r = rounds_status;
-  auto out = dict_of(x, "consumers", &r::consumers, "missing", &r::missing, "epoch", &r::epoch,
-                     "first_round", &r::first_round, "round", &r::round);
-  nb::list tasks;
-  for (auto id : x.tasks) tasks.append(to_hex(id));
-  out["tasks"] = tasks;
-  return out;
-}
-
-nb::object value_of(const job_status& x) {
-  using j = job_status;
-  auto out =
-    dict_of(x, "name", &j::name, "dataset", &j::dataset, "processing_mode", &j::processing_mode,
-            "state", &j::state, "repetition", &j::repetition, "consumers", &j::consumers, "failure",
-            &j::failure, "tasks", &j::tasks, "lost_tasks", &j::lost_tasks, "lost_splits",
-            &j::lost_splits, "reread_splits", &j::reread_splits, "lost_elements", &j::lost_elements,
-            "guarantee", &j::guarantee, "repeated_splits", &j::repeated_splits);
-  out["rounds"] = x.rounds ? value_of(*x.rounds) : nb::none();
-  out["job"] = to_hex(x.job);
-  return out;
-}
-
-nb::object value_of(const save_status& x) {
-  using s = save_status;
-  auto out =
-    dict_of(x, "version", &s::version, "path", &s::path, "dataset", &s::dataset, "state", &s::state,
-            "pieces", &s::pieces, "written", &s::written, "elements", &s::elements, "bytes",
-            &s::bytes, "workers", &s::workers, "whole_because", &s::whole_because);
-  out["save"] = to_hex(x.save);
-  out["failure"] = x.failure.ok() ? std::string{} : to_string(x.failure);
-  return out;
-}
-
-nb::object value_of(const supervised& x) {
-  using s = supervised;
-  return dict_of(x, "name", &s::name, "state", &s::state, "restarts", &s::restarts, "last_reason",
-                 &s::last_reason, "children", &s::children);
-}
-
-nb::dict to_python(const service_status& x) {
-  using s = service_status;
-  nb::list listed;
-  for (const auto& entry : x.worker_addresses) {
-    nb::dict one;
-    one["listed"] = entry.name;
-    one["worker"] = entry.worker == 0 ? nb::object{nb::none()} : nb::cast(to_hex(entry.worker));
-    one["address"] = entry.address;
-    one["state"] = std::string{state_of(entry, x)};
-    listed.append(one);
-  }
-  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
-                     &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
-                     "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree, "work_dir",
-                     &s::work_dir, "disk_trouble", &s::disk_trouble);
-  out["worker_addresses"] = listed;
-  return out;
-}
-
-/// Datasets that workers write into folders.
-void bind_saves(nb::module_& m) {
-  nb::class_<save_status>(m, "SaveStatus")
-    .def("values", [](const save_status& x) { return value_of(x); })
-    .def("check", [](const save_status& x) {
-      if (!x.failure.ok())
-        throw error{x.failure};
-    });
-  const auto options_of = [](const std::string& service, const std::string& compression,
-                             double worker_timeout, double stall_timeout, std::stop_token stop) {
-    return distribute_save_options{.service = service,
-                                   .compression = compression,
-                                   .wait = false,
-                                   .worker_timeout = seconds(worker_timeout),
-                                   .stall_timeout = seconds(stall_timeout),
-                                   .on_progress = {},
-                                   .stop = std::move(stop)};
-  };
-  m.def("distribute_save",
-        [options_of](const dataset& what, const std::string& folder, const std::string& service,
-                     const std::string& compression, double worker_timeout, double stall_timeout) {
-          return interruptibly([=](std::stop_token stop) {
-            return distribute_save(
-              what, folder,
-              options_of(service, compression, worker_timeout, stall_timeout, std::move(stop)));
-          });
-        });
-  m.def("await_change",
-        [options_of](const dataset& what, const save_status& known, const std::string& service,
-                     const std::string& compression, double worker_timeout, double stall_timeout) {
-          return interruptibly([=](std::stop_token stop) {
-                   return await_change(what, known,
-                                       options_of(service, compression, worker_timeout,
-                                                  stall_timeout, std::move(stop)));
-                 })
-            .value();
-        });
-}
-
 } // namespace
 
 void bind_service(nb::module_& m) {
@@ -356,7 +184,6 @@ void bind_service(nb::module_& m) {
       return get_service_status(dispatcher, seconds(limit)).value();
     }));
   });
-  bind_saves(m);
   m.def("drain_worker", [](const std::string& dispatcher, const std::string& worker, double limit) {
     const auto gone = interruptibly([=](std::stop_token stop) {
       return drain_worker(dispatcher, worker,

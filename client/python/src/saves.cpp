@@ -1,0 +1,47 @@
+#include "headrace/client/distribute_save.hpp"
+#include "status_values.hpp"
+#include "waiting.hpp"
+
+#include <stop_token>
+
+namespace headrace::python {
+
+void bind_saves(nb::module_& m) {
+  nb::class_<save_status>(m, "SaveStatus")
+    .def("values", [](const save_status& x) { return to_python(x); })
+    .def("check", [](const save_status& x) {
+      if (!x.failure.ok())
+        throw error{x.failure};
+    });
+  const auto options_of = [](const std::string& service, const std::string& compression,
+                             double worker_timeout, double stall_timeout, std::stop_token stop) {
+    return distribute_save_options{.service = service,
+                                   .compression = compression,
+                                   .wait = false,
+                                   .worker_timeout = seconds(worker_timeout),
+                                   .stall_timeout = seconds(stall_timeout),
+                                   .on_progress = {},
+                                   .stop = std::move(stop)};
+  };
+  m.def("distribute_save",
+        [options_of](const dataset& what, const std::string& folder, const std::string& service,
+                     const std::string& compression, double worker_timeout, double stall_timeout) {
+          return interruptibly([=](std::stop_token stop) {
+            return distribute_save(
+              what, folder,
+              options_of(service, compression, worker_timeout, stall_timeout, std::move(stop)));
+          });
+        });
+  m.def("await_change",
+        [options_of](const dataset& what, const save_status& known, const std::string& service,
+                     const std::string& compression, double worker_timeout, double stall_timeout) {
+          return interruptibly([=](std::stop_token stop) {
+                   return await_change(what, known,
+                                       options_of(service, compression, worker_timeout,
+                                                  stall_timeout, std::move(stop)));
+                 })
+            .value();
+        });
+}
+
+} // namespace headrace::python

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace headrace::test {
+
+/// A file for `--config`, named for the test, that goes with this.
+class config_file {
+public:
+  explicit config_file(const std::string& text)
+    : name_(testing::TempDir() + "headrace_"
+            + testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml") {
+    std::ofstream{name_} << text;
+  }
+  ~config_file() { std::filesystem::remove(name_); }
+  config_file(const config_file&) = delete;
+  config_file& operator=(const config_file&) = delete;
+  const std::string& name() const { return name_; }
+
+private:
+  std::string name_;
+};
+
+} // namespace headrace::test
