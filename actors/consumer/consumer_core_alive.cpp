@@ -153,7 +153,8 @@ void consumer_core::beat(time_point now) {
   else if (!waiting_since_)
     waiting_since_ = now;
   if (auto how = overdue(now); !how)
-    return fail(with_its_place(how, now));
+    // A trainer that was given everything need not wait until its tasks know that.
+    return all_exhausted() ? end() : fail(with_its_place(how, now));
   // The trainer may be in the midst of a block for long. What is not reported when this reader dies
   // or is given up comes again.
   if (shared_)
@@ -227,9 +228,11 @@ status consumer_core::overdue(time_point now) const {
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
-  // What it waits for may be there alone, though others run.
+  // What it waits for may be there alone, though others run. The job does not end before a task
+  // that gave everything has received that all of it was handed out.
   for (const auto& [id, s] : streams_)
-    if (s.named && !s.ended && s.away_since && std::min(now - *s.away_since, idle) >= limit)
+    if (s.named && (!s.ended || s.outcome) && s.away_since
+        && std::min(now - *s.away_since, idle) >= limit)
       return not_reached(s);
   if (idle >= options_.stall_timeout) {
     std::string where;

@@ -38,11 +38,10 @@ class Shipped(NamedTuple):
 
 def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
     """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives."""
-    import cloudpickle
+    from . import _canonical
 
     header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}
-    program: bytes = cloudpickle.dumps(made)
-    return json.dumps(header, separators=(",", ":")).encode() + b"\n" + program
+    return json.dumps(header, separators=(",", ":")).encode() + b"\n" + _canonical.dumps(made)
 
 
 def unpack(shipped: bytes) -> Shipped:

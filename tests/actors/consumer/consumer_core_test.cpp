@@ -112,6 +112,41 @@ TEST_F(ConsumerCore, NamesAWorkerThatCannotBeReachedWhereTheOthersGiveNothing) {
   EXPECT_LT(now, began + 13s) << "the bound is 10 s";
 }
 
+/// A consumer that was given all that its task has, whose link is cut before the task receives
+/// that.
+class ConsumerThatHasAll : public ConsumerCore {
+protected:
+  status reads_until_the_end(bool shared) {
+    auto state = view({{task_id{7}, incarnation{1}, "worker:1", {}, worker_id{1}}});
+    state.shared = shared;
+    core.dispatcher_up(now);
+    core.answered(1, state, now);
+    core.linked("worker:1", now);
+    core.arrived(task_id{7}, from_task{stream_opened{}}, now);
+    core.arrived(task_id{7}, from_task{stream_end{.outcome = task_outcome::exhausted}}, now);
+    core.stream_cut(task_id{7}, unavailable("a wall"), now);
+    std::shared_ptr<const block> current;
+    status how = internal_error("it waits for ever");
+    while (out->try_next(current, how) == handout::outcome::nothing_yet && now < began + 1min) {
+      const auto done = at_the_next_deadline();
+      for (const auto& beat : only<consume::beat>(done)) core.heartbeat_answered({}, beat.at, now);
+      if (!only<consume::make_link>(done).empty())
+        core.not_linked("worker:1", unavailable("a wall"), now);
+    }
+    EXPECT_LT(now, began + 13s) << "the bound is 10 s";
+    return how;
+  }
+};
+
+TEST_F(ConsumerThatHasAll, EndsThoughItsTaskDoesNotKnow) {
+  EXPECT_EQ(reads_until_the_end(false), status{});
+}
+
+TEST_F(ConsumerThatHasAll, NamesTheWorkerWhereOthersReadTheJobToo) {
+  EXPECT_THAT(reads_until_the_end(true).message(),
+              testing::AllOf(testing::HasSubstr("worker:1"), testing::HasSubstr("a wall")));
+}
+
 TEST_F(ConsumerCore, AsksForTheWholeWhereAnAnnouncementWasLost) {
   reads();
   auto change = view({{task_id{9}, incarnation{1}, "worker:2", {}, worker_id{2}}});

@@ -1,0 +1,85 @@
+"""Pickles of Python functions that are the same in every process of a program.
+
+Sets of strings have another order in each process (``PYTHONHASHSEED``), and so have their pickles. A graph with such a
+function would have another fingerprint in each trainer: they would not share a job, and a trainer that is started again
+could not go on with what it was saving. So sets that a function's code, free variables or globals hold are pickled in
+a sorted order. Sets that lie deeper, as attributes of objects do, are pickled as they are.
+"""
+
+from __future__ import annotations
+
+import io
+import types
+from typing import Any
+
+import cloudpickle
+
+_ATOMS = (str, bytes, int, float, complex, bool, type(None))
+
+
+def dumps(made: Any) -> bytes:
+    """What ``cloudpickle.dumps`` gives, with sets in a sorted order."""
+    out = io.BytesIO()
+    _Pickler(out).dump(made)
+    return out.getvalue()
+
+
+class _Sorted:
+    """Is pickled as the set that it stands for."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self._of), (sorted(self._of, key=_rank),)
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        # One for each set: what refers to one set refers to one set when it is read again. The sets are kept, too, as
+        # another one could have the same id after them.
+        self._sorted: dict[int, _Sorted] = {}
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, types.CodeType):
+            make, args = self.dispatch_table[types.CodeType](obj)
+            return make, tuple(self._in_order(x) for x in args)
+        if isinstance(obj, types.CellType):
+            make, args = self.dispatch_table[types.CellType](obj)
+            return make, tuple(self._in_order(x) for x in args)
+        made = super().reducer_override(obj)
+        if isinstance(obj, types.FunctionType) and isinstance(made, tuple):
+            return self._function(made)
+        return made
+
+    def _function(self, made: tuple[Any, ...]) -> tuple[Any, ...]:
+        """With sorted sets among the globals, defaults and other attributes of a function."""
+        if len(made) < 3 or not isinstance(made[2], tuple):
+            return made
+        state = []
+        for part in made[2]:
+            if isinstance(part, dict):
+                part = {name: self._in_order(value) for name, value in part.items()}
+                if isinstance(part.get("__globals__"), dict):
+                    part["__globals__"] = {k: self._in_order(v) for k, v in part["__globals__"].items()}
+            state.append(part)
+        return (*made[:2], tuple(state), *made[3:])
+
+    def _in_order(self, value: Any) -> Any:
+        if type(value) in (set, frozenset):
+            if len(value) < 2 or not all(map(_is_atomic, value)):
+                return value
+            return self._sorted.setdefault(id(value), _Sorted(value))
+        # Constants of code, and defaults.
+        if type(value) is tuple and any(type(x) in (set, frozenset, tuple) for x in value):
+            return tuple(self._in_order(x) for x in value)
+        return value
+
+
+def _is_atomic(value: Any) -> bool:
+    return type(value) in _ATOMS or (type(value) is tuple and all(map(_is_atomic, value)))
+
+
+def _rank(value: Any) -> tuple[str, str]:
+    return type(value).__name__, repr(value)
