@@ -19,7 +19,7 @@ def counted():
     def f(x, known={"one", "two", "three", "four"}):
         return int(str(x) in {"red", "green", "blue", "white"} or x in WORDS or x in seen or x in known)
     return f
-print(hashlib.sha256(_shipping.pack("function", counted(), ("int64", []), ("int64", []))).hexdigest())
+print(hashlib.sha256(_shipping.pack("function", counted(), ["int64", []], ["int64", []])).hexdigest())
 """
 
 
@@ -27,7 +27,8 @@ def test_sets_are_shipped_in_one_order():
     shown = set()
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        shown.add(subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True).stdout)
+        how = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+        shown.add(how.stdout)
     assert len(shown) == 1
 
 
