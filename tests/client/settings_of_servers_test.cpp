@@ -18,21 +18,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr auto dispatcher = server_kind::dispatcher, worker = server_kind::worker,
-               up = server_kind::up;
-
 // -- servers in processes of their own --------------------------------------------------------
 
 TEST(Settings, WhatWasSetGoesOnAsFlagsOfWhomItConcerns) {
   const config_file file{
     "lease = \"9s\"\nworker_addresses = [\"a:1\", \"b\"]\nplugin = [\"x\", \"y\"]\n"
     "[up]\nport = 7\nlog_file = \"log\"\n"};
-  const auto now = settle(up, {.values = {{"isolate", {"true"}}}, .file = file.name()},
+  const auto now = settle(server_kind::up, {.values = {{"isolate", {"true"}}}, .file = file.name()},
                           {{"HEADRACE_INSECURE", "true"}})
                      .value();
-  EXPECT_EQ(flags_for(now, dispatcher, {"port"}),
+  EXPECT_EQ(flags_for(now, server_kind::dispatcher, {"port"}),
             (texts{"--lease=9s", "--worker-addresses=a:1,b", "--insecure=true", "--log-file=log"}));
-  EXPECT_EQ(flags_for(now, worker, {"log-file"}),
+  EXPECT_EQ(flags_for(now, server_kind::worker, {"log-file"}),
             (texts{"--lease=9s", "--plugin=x", "--plugin=y", "--insecure=true"}));
 }
 
