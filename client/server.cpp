@@ -75,7 +75,7 @@ struct dispatcher_server::impl {
     options.timing = {heartbeat, from.lease};
     options.jobs = from.jobs;
     options.past = from.past;
-    options.counters = here.counter_reader();
+    options.metrics = here.metrics();
     options.work_dir = from.work_dir;
     options.roster = worker_roster::of(from.worker_addresses).value();
     options.deployment = from.deployment;
@@ -136,7 +136,7 @@ struct worker_server::impl {
     options.dispatcher = dispatcher;
     options.data_address = data;
     options.past = from.past;
-    options.counters = here.counter_reader();
+    options.metrics = here.metrics();
     options.tags = from.tags;
     if (from.serves_own_process)
       options.place = process_place();

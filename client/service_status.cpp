@@ -1,10 +1,14 @@
 #include "headrace/client/service_status.hpp"
 
 #include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/actors/worker/worker_metrics.hpp"
 #include "headrace/client/save_reading.hpp"
 #include "headrace/client/service_call.hpp"
 #include "headrace/client/supervision_tree.hpp"
 #include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
+#include "headrace/runtime/metrics/metric_codec.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,13 +26,9 @@ worker_status read(schema::WorkerStatus::Reader in) {
                     in.getPid(),
                     in.getAlive(),
                     ns(in.getSinceHeartbeatNs()),
-                    in.getStuckThreads(),
-                    {},
                     in.getLeft(),
-                    in.getBadMessages(),
-                    in.getDraining()};
-  for (auto refused : in.getRefusedLinks())
-    out.refused_links.emplace(refused.getCause(), refused.getCount());
+                    in.getDraining(),
+                    read_metrics(in.getMetrics())};
   for (auto tag : in.getTags()) out.tags.emplace_back(tag);
   return out;
 }
@@ -83,6 +83,35 @@ job_status read(schema::JobStatus::Reader in) {
 
 } // namespace
 
+uint32_t worker_status::stuck_threads() const {
+  for (const auto& x : metrics)
+    if (x.name == worker_metric::stuck_threads.name)
+      if (const auto* value = std::get_if<double>(&x.value))
+        return static_cast<uint32_t>(*value);
+  return 0;
+}
+
+std::map<std::string, uint64_t> worker_status::refused_links() const {
+  std::map<std::string, uint64_t> out;
+  for (const auto& x : metrics)
+    if (const auto cause = x.labels.find("cause");
+        x.name == link_metric::refused.name && cause != x.labels.end())
+      out[cause->second] = count_in(metrics, link_metric::refused, x.labels);
+  return out;
+}
+
+uint64_t worker_status::bad_messages() const {
+  return count_in(metrics, node_metric::bad_messages);
+}
+
+uint64_t service_status::bad_messages() const {
+  return count_in(metrics, node_metric::bad_messages);
+}
+
+uint64_t service_status::refused_peers() const {
+  return count_in(metrics, node_metric::refused_hellos);
+}
+
 std::string_view state_of(const worker_status& x) noexcept {
   return x.alive ? x.draining ? "draining" : "alive" : x.left ? "left" : "lost";
 }
@@ -104,8 +133,7 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   service_status out;
   out.uptime = ns(in.getUptimeNs());
   out.datasets = in.getDatasets();
-  out.bad_messages = in.getBadMessages();
-  out.refused_peers = in.getRefusedPeers();
+  out.metrics = read_metrics(in.getMetrics());
   out.left_out = std::string{in.getLeftOut()};
   out.work_dir = std::string{in.getWorkDir()};
   out.disk_trouble = std::string{in.getDiskTrouble()};

@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/metrics/metric_sample.hpp"
 
 #include <cstdint>
 #include <map>
@@ -83,13 +84,18 @@ struct worker_status {
   uint32_t pid = 0;
   bool alive = false; ///< its lease is running
   duration since_heartbeat{};
-  uint32_t stuck_threads = 0; ///< told to stop, and hanging in foreign code
+  bool left = false;     ///< not alive, and ended in order
+  bool draining = false; ///< alive, and about to leave: it gets no new tasks
+  /// What its process had counted at its last heartbeat (docs/metrics.md), without zeros.
+  std::vector<metric_sample> metrics;
+
+  /// Threads that were asked to stop and hang in foreign code.
+  uint32_t stuck_threads() const;
   /// Connections to its data port that were turned away or cut off, by cause, such as bad_magic (no
   /// headrace peer), truncated, oversized, silent, tls, crowded.
-  std::map<std::string, uint64_t> refused_links;
-  bool left = false;         ///< not alive, and ended in order
-  uint64_t bad_messages = 0; ///< damaged ones that reached it; each was answered
-  bool draining = false;     ///< alive, and about to leave: it gets no new tasks
+  std::map<std::string, uint64_t> refused_links() const;
+  /// Damaged ones that reached it; each was answered.
+  uint64_t bad_messages() const;
 };
 
 /// An entry of the dispatcher's list of workers: who has the shard of its index under a static
@@ -128,8 +134,6 @@ struct supervised {
 struct service_status {
   duration uptime{};
   uint32_t datasets = 0;
-  uint64_t bad_messages = 0;  ///< damaged ones that reached the dispatcher; each was answered
-  uint64_t refused_peers = 0; ///< that came to it with another major version
   std::string left_out;     ///< what it does not say, as the answer would be too large; else empty
   std::string work_dir;     ///< where datasets and jobs are kept; empty: in memory
   std::string disk_trouble; ///< why nothing new is begun: that cannot be written; else empty
@@ -138,6 +142,13 @@ struct service_status {
   std::vector<job_status> jobs;
   std::vector<save_status> saves; ///< the latest that are over, and those that run
   std::vector<supervised> tree;   ///< the dispatcher's and each worker's
+  /// What the dispatcher's process has counted (docs/metrics.md), without zeros.
+  std::vector<metric_sample> metrics;
+
+  /// Damaged ones that reached the dispatcher; each was answered.
+  uint64_t bad_messages() const;
+  /// Peers that came to the dispatcher with another major version.
+  uint64_t refused_peers() const;
 };
 
 /// alive, draining (it is about to leave), left (it ended in order) or lost.

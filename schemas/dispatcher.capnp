@@ -6,6 +6,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using import "failure.capnp".Failure;
+using import "metrics.capnp".Metric;
 using Save = import "save.capnp";
 using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
@@ -76,14 +77,10 @@ struct WorkerHeartbeat {
   tasks @2 :List(TaskProgress);
   tree @3 :Data;
   # A SupervisionTree message, sent when it changed since the last heartbeat; else empty.
-  stuckThreads @4 :UInt32;
-  # Threads that were told to stop and hang in foreign code.
-  refusedLinks @5 :List(Status.RefusedLinks);
-  # What the worker's node has counted at its data port; causes that occurred.
-  badMessages @6 :UInt64;
-  # Damaged ones that reached the worker; each was answered.
-  leaving @7 :Bool;
+  leaving @4 :Bool;
   # It is about to leave, and takes no new tasks.
+  metrics @5 :List(Metric);
+  # Of the worker's node; those that are not zero.
 }
 
 struct HeartbeatHeard {

@@ -5,14 +5,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using import "failure.capnp".Failure;
-
-struct RefusedLinks {
-  # Connections to a data port that were turned away or cut off.
-
-  cause @0 :Text;
-  # Such as bad_magic: no headrace peer.
-  count @1 :UInt64;
-}
+using import "metrics.capnp".Metric;
 
 struct WorkerStatus {
   workerId @0 :UInt64;
@@ -25,16 +18,12 @@ struct WorkerStatus {
   tasks @6 :UInt32;
   tree @7 :Data;
   # Its last SupervisionTree message; may be empty.
-  stuckThreads @8 :UInt32;
-  # Threads of it that were told to stop and hang in foreign code.
-  refusedLinks @9 :List(RefusedLinks);
-  # At its data port; causes that occurred.
-  left @10 :Bool;
+  left @8 :Bool;
   # Not alive, and ended in order.
-  badMessages @11 :UInt64;
-  # Damaged ones that reached it.
-  draining @12 :Bool;
+  draining @9 :Bool;
   # Alive, and about to leave: it takes no new tasks.
+  metrics @10 :List(Metric);
+  # Of its last heartbeat.
 }
 
 struct ListEntryStatus {
@@ -178,18 +167,16 @@ struct ServiceStatus {
   jobs @4 :List(JobStatus);
   tree @5 :Data;
   # The dispatcher's own SupervisionTree message.
-  badMessages @6 :UInt64;
-  # Damaged ones that reached the dispatcher; each was answered.
-  refusedPeers @7 :UInt64;
-  # That introduced themselves to it with another major version.
-  leftOut @8 :Text;
+  leftOut @6 :Text;
   # What this answer does not say, as it would be larger than a message may be; else empty.
-  workDir @9 :Text;
+  workDir @7 :Text;
   # Where datasets and jobs are kept. Empty: in memory, so that they end with the dispatcher's process.
-  diskTrouble @10 :Text;
+  diskTrouble @8 :Text;
   # Why nothing new is begun: that directory cannot be written. Else empty.
-  workerAddresses @11 :List(ListEntryStatus);
+  workerAddresses @9 :List(ListEntryStatus);
   # The dispatcher's list of workers; empty: any worker may come.
-  saves @12 :List(SaveStatus);
+  saves @10 :List(SaveStatus);
   # Those that run, and the latest that are over.
+  metrics @11 :List(Metric);
+  # Of the dispatcher's node; those that are not zero.
 }

@@ -6,6 +6,7 @@
 #include "headrace/actors/protocol/reader_codec.hpp"
 #include "headrace/actors/protocol/registration_codec.hpp"
 #include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
     core_({options_.timing, options_.jobs, options_.start_timeout, options_.roster,
            options_.deployment, options_.saves_a_worker},
           std::move(tenure_.record), random_id()),
+    bad_messages_(options_.metrics->get(node_metric::bad_messages)),
     started_(now()) {}
 
 port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() {
@@ -69,7 +71,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
   return {
     [this](const envelope& in) -> caf::result<envelope> {
       if (!in.valid())
-        return make_bad_message(++bad_messages_, in.status().message());
+        return make_bad_message(bad_messages_.add(), in.status().message());
       return receive(in);
     },
     [this](atom::deadline, uint64_t epoch) {

@@ -93,8 +93,8 @@ private:
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
-  uint64_t bad_messages_ = 0;
-  bool ending_ = false; ///< it stops its jobs, and ends
+  counter& bad_messages_; ///< those that the node's door did not catch are among them
+  bool ending_ = false;   ///< it stops its jobs, and ends
   time_point started_;
 };
 

@@ -7,6 +7,7 @@
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "headrace/runtime/supervision/spec.hpp"
 
@@ -29,8 +30,8 @@ struct dispatcher_options {
   std::string work_dir;
   /// Why nothing new is to be begun: the store's disk is full, for one. May be empty.
   std::function<status()> disk;
-  /// What the dispatcher's node has counted; may be empty.
-  std::function<node_counters()> counters;
+  /// Where the dispatcher counts: the registry of its node.
+  std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// Of its process: shown with the supervision tree.
   process_past past;
   /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.

@@ -1,6 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/runtime/metrics/metric_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>
@@ -55,10 +56,8 @@ envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> j
     auto out = b.initStatus();
     out.setUptimeNs(static_cast<uint64_t>((now() - started_).count()));
     out.setDatasets(static_cast<uint32_t>(core_.record().registered()));
-    // Most are caught at the node's door.
-    const auto counted = options_.counters ? options_.counters() : node_counters{};
-    out.setBadMessages(bad_messages_ + counted.bad_messages);
-    out.setRefusedPeers(counted.refused_hellos);
+    const auto counted = options_.metrics->read_counted();
+    write_metrics(out.initMetrics(static_cast<unsigned>(counted.size())), counted);
     write_status(out, core_.workers(), reports, jobs, now());
     const auto entries = core_.roster().names();
     auto listed = out.initWorkerAddresses(static_cast<uint32_t>(entries.size()));

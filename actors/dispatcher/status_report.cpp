@@ -28,9 +28,7 @@ void write_workers(schema::ServiceStatus::Builder out, const worker_table& worke
     if (auto beat = told.heartbeats.find(id); beat != told.heartbeats.end()) {
       auto said = beat->second->getDispatcher().getWorkerHeartbeat();
       one.setTasks(said.getTasks().size());
-      one.setStuckThreads(said.getStuckThreads());
-      one.setRefusedLinks(said.getRefusedLinks());
-      one.setBadMessages(said.getBadMessages());
+      one.setMetrics(said.getMetrics());
     }
     if (auto tree = told.trees.find(id); tree != told.trees.end())
       one.setTree({reinterpret_cast<const kj::byte*>(tree->second.data()), tree->second.size()});

@@ -1,27 +1,11 @@
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 
 #include "headrace/actors/protocol/envelope_parts.hpp"
-
-#include <utility>
-#include <vector>
+#include "headrace/runtime/metrics/metric_codec.hpp"
 
 namespace headrace {
 
 namespace {
-
-/// The causes for which links were refused, and how many each.
-std::vector<std::pair<const char*, uint64_t>> refusals_in(const link_counters& x) {
-  std::vector<std::pair<const char*, uint64_t>> out{{"bad_magic", x.bad_magic},
-                                                    {"bad_version", x.bad_version},
-                                                    {"bad_frame", x.bad_frame},
-                                                    {"oversized", x.oversized},
-                                                    {"truncated", x.truncated},
-                                                    {"silent", x.silent},
-                                                    {"tls", x.tls},
-                                                    {"crowded", x.crowded}};
-  std::erase_if(out, [](const auto& entry) { return entry.second == 0; });
-  return out;
-}
 
 void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
   out.setFirst(what.first);
@@ -37,15 +21,6 @@ void write_window(schema::CacheWindow::Builder out, const cache_report& what) {
     trainers[i].setLag(one.lag);
     trainers[i].setSkipped(one.skipped);
     trainers[i].setStreams(one.streams);
-  }
-}
-
-void write_refusals(schema::WorkerHeartbeat::Builder out, const link_counters& counted) {
-  const auto refused = refusals_in(counted);
-  auto list = out.initRefusedLinks(static_cast<unsigned>(refused.size()));
-  for (unsigned i = 0; i < list.size(); ++i) {
-    list[i].setCause(refused[i].first);
-    list[i].setCount(refused[i].second);
   }
 }
 
@@ -70,9 +45,7 @@ void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbe
     if (counts.window)
       write_window(tasks[i].initWindow(), *counts.window);
   }
-  out.setStuckThreads(static_cast<uint32_t>(process.stuck_threads));
-  out.setBadMessages(process.bad_messages);
-  write_refusals(out, process.links);
+  write_metrics(out.initMetrics(static_cast<unsigned>(process.metrics.size())), process.metrics);
   if (!process.tree.empty())
     out.setTree(data_of(process.tree));
 }

@@ -2,16 +2,16 @@
 
 #include "headrace/actors/worker/worker_command.hpp"
 #include "headrace/runtime/base/buffer.hpp"
-#include "headrace/runtime/node/node.hpp"
+#include "headrace/runtime/metrics/metric_sample.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
+
+#include <vector>
 
 namespace headrace {
 
 /// What a heartbeat says of the worker's process.
 struct process_report {
-  size_t stuck_threads = 0;
-  uint64_t bad_messages = 0;
-  link_counters links;
+  std::vector<metric_sample> metrics;
   buffer tree; ///< a SupervisionTree message; empty: as in the heartbeat before
 };
 

@@ -3,6 +3,7 @@
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/worker/task_name.hpp"
 #include "headrace/runtime/base/boot_id.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -60,6 +61,8 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
            .dropped = [this](const std::string& child,
                              const status& why) { task_given_up(task_named(child), why); }},
           place_.board),
+    count_(*options_.metrics),
+    bad_messages_(options_.metrics->get(node_metric::bad_messages)),
     dispatcher_(
       self, watcher_, std::move(connector), std::move(dispatcher),
       {
@@ -84,7 +87,7 @@ port::behavior<worker_handle> worker_state::make_behavior() {
   return {
     [this](const envelope& in) -> caf::result<envelope> {
       if (!in.valid())
-        return make_bad_message(++bad_messages_, in.status().message());
+        return make_bad_message(bad_messages_.add(), in.status().message());
       return on_request(in);
     },
     [this](const local<task_report>& what) { on_report(*what); },

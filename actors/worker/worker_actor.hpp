@@ -6,6 +6,7 @@
 #include "headrace/actors/worker/save_runner.hpp"
 #include "headrace/actors/worker/stream_router.hpp"
 #include "headrace/actors/worker/worker_core.hpp"
+#include "headrace/actors/worker/worker_metrics.hpp"
 #include "headrace/actors/worker/worker_options.hpp"
 #include "headrace/runtime/caf/alarm.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -109,8 +110,8 @@ private:
   tree_place place_;
   supervisor team_;
   buffer told_tree_; ///< as the dispatcher knows it
-  size_t stuck_ = 0; ///< as counted last
-  uint64_t bad_messages_ = 0;
+  worker_metrics count_;
+  counter& bad_messages_;            ///< those that the node's door did not catch are among them
   std::function<void()> stop_tasks_; ///< when the worker has left; empty: it was not asked to
   peer dispatcher_;
 };

@@ -93,12 +93,12 @@ void worker_state::carry_out(const worker::heartbeat& x) {
   for (auto& task : what.tasks)
     if (const auto at = tasks_.find(task.id); at != tasks_.end())
       task.counts.made.ignored = at->second.kept->ignored();
-  const auto counted = options_.counters ? options_.counters() : node_counters{};
+  count_.tasks.set(static_cast<double>(what.tasks.size()));
   const auto tree =
     encode({fmt::format("worker {:x}, process {}", x.id.value, ::getpid()), options_.past,
             place_.board ? place_.board->roots() : std::vector<supervisor_snapshot>{}})
       .bytes();
-  process_report process{stuck_, bad_messages_ + counted.bad_messages, counted.links, {}};
+  process_report process{options_.metrics->read_counted(), {}};
   if (x.first || !same_bytes(tree, told_tree_))
     process.tree = told_tree_ = tree;
   say(
@@ -106,9 +106,10 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     [&](schema::DispatcherMessage::Builder b) {
       write_heartbeat(b.initWorkerHeartbeat(), what, process);
     },
-    [this, over = x.connection](const result<envelope>& in) {
+    [this, over = x.connection, sent = now()](const result<envelope>& in) {
       if (auto how = outcome_of(in); !how)
         return carry_out(core_.heartbeat_answered(over, how, now()));
+      count_.heartbeat_answer.observe(std::chrono::duration<double>(now() - sent).count());
       heartbeat_heard heard;
       if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard()) {
         const auto said = (*in)->getDispatcher().getHeartbeatHeard();
@@ -318,8 +319,9 @@ void worker_state::carry_out(const worker::stop_save& x) { saves_.erase(x.id); }
 // -- in its process ------------------------------------------------------------------------
 
 void worker_state::carry_out(const worker::count_stuck& x) {
-  stuck_ = options_.tasks.threads->stuck(now(), x.patience);
-  carry_out(core_.stuck_counted(stuck_));
+  const auto stuck = options_.tasks.threads->stuck(now(), x.patience);
+  count_.stuck_threads.set(static_cast<double>(stuck));
+  carry_out(core_.stuck_counted(stuck));
 }
 
 void worker_state::carry_out(const worker::report_stuck& x) {

@@ -3,6 +3,7 @@
 #include "headrace/actors/task_surroundings.hpp"
 #include "headrace/runtime/base/process_past.hpp"
 #include "headrace/runtime/caf/port.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 #include "headrace/runtime/node/node.hpp"
 
 #include <atomic>
@@ -50,8 +51,8 @@ struct worker_options {
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
   /// Of its process: shown with the supervision tree.
   process_past past;
-  /// What the worker's node has counted; may be empty.
-  std::function<node_counters()> counters;
+  /// Where the worker counts: the registry of its node.
+  std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// A file of a saved dataset that has so many bytes is followed by another one.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
   /// Told of each actor that the worker gets; may be empty.

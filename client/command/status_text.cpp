@@ -40,7 +40,7 @@ std::string bad_text(uint64_t messages) {
 
 std::string refused_text(const worker_status& x) {
   std::string out;
-  for (const auto& [cause, count] : x.refused_links)
+  for (const auto& [cause, count] : x.refused_links())
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, cause);
   return out.empty() ? out : "  (refused links: " + out + ")";
 }
@@ -130,6 +130,23 @@ std::string save_text(const save_status& x) {
   return out;
 }
 
+nlohmann::json value_json(uint64_t x) { return x; }
+nlohmann::json value_json(double x) { return x; }
+nlohmann::json value_json(const histogram_counts& x) {
+  return {{"bounds", x.bounds}, {"counts", x.counts}, {"sum", x.sum}};
+}
+
+nlohmann::json metrics_json(const std::vector<metric_sample>& all) {
+  auto out = nlohmann::json::array();
+  for (const auto& x : all)
+    out.push_back(
+      {{"name", x.name},
+       {"kind", kind_of(x)},
+       {"labels", x.labels},
+       {"value", std::visit([](const auto& value) { return value_json(value); }, x.value)}});
+  return out;
+}
+
 nlohmann::json save_json(const save_status& x) {
   return {{"save", to_hex(x.save)},
           {"path", x.path},
@@ -149,8 +166,8 @@ nlohmann::json save_json(const save_status& x) {
 std::string status_text(const service_status& x) {
   auto out = fmt::format(
     "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
-    seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages,
-    x.refused_peers);
+    seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages(),
+    x.refused_peers());
   if (!x.work_dir.empty())
     out += "kept in: " + shown(x.work_dir) + "\n";
   if (!x.disk_trouble.empty())
@@ -161,11 +178,12 @@ std::string status_text(const service_status& x) {
     out += fmt::format("\n{:<18}{:<24}{:<8}{:<10}{:<10}{}\n", "WORKER", "ADDRESS", "PID", "STATE",
                        "HEARTBEAT", "TAGS");
   for (const auto& worker : x.workers)
-    out += fmt::format(
-      "{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, shown(worker.address), worker.pid,
-      state_of(worker), fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
-      or_dash(shown(fmt::format("{}", fmt::join(worker.tags, ","))))
-        + stuck_text(worker.stuck_threads) + bad_text(worker.bad_messages) + refused_text(worker));
+    out += fmt::format("{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, shown(worker.address),
+                       worker.pid, state_of(worker),
+                       fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+                       or_dash(shown(fmt::format("{}", fmt::join(worker.tags, ","))))
+                         + stuck_text(worker.stuck_threads()) + bad_text(worker.bad_messages())
+                         + refused_text(worker));
   if (!x.worker_addresses.empty())
     out +=
       fmt::format("\n{:<6}{:<24}{:<18}{:<24}{}\n", "SHARD", "LISTED", "WORKER", "ADDRESS", "STATE");
@@ -225,10 +243,11 @@ std::string status_json(const service_status& x) {
                        {"pid", worker.pid},
                        {"alive", worker.alive},
                        {"state", state_of(worker)},
-                       {"stuck_threads", worker.stuck_threads},
-                       {"refused_links", worker.refused_links},
-                       {"bad_messages", worker.bad_messages},
-                       {"since_heartbeat_seconds", seconds(worker.since_heartbeat)}});
+                       {"stuck_threads", worker.stuck_threads()},
+                       {"refused_links", worker.refused_links()},
+                       {"bad_messages", worker.bad_messages()},
+                       {"since_heartbeat_seconds", seconds(worker.since_heartbeat)},
+                       {"metrics", metrics_json(worker.metrics)}});
   auto worker_addresses = nlohmann::json::array();
   for (const auto& entry : x.worker_addresses)
     worker_addresses.push_back(
@@ -264,8 +283,8 @@ std::string status_json(const service_status& x) {
   for (const auto& one : x.tree) tree.push_back(tree_json(one));
   nlohmann::json out{{"uptime_seconds", seconds(x.uptime)},
                      {"datasets", x.datasets},
-                     {"bad_messages", x.bad_messages},
-                     {"refused_peers", x.refused_peers},
+                     {"bad_messages", x.bad_messages()},
+                     {"refused_peers", x.refused_peers()},
                      {"left_out", x.left_out},
                      {"work_dir", x.work_dir},
                      {"disk_trouble", x.disk_trouble},
@@ -273,7 +292,8 @@ std::string status_json(const service_status& x) {
                      {"workers", std::move(workers)},
                      {"jobs", std::move(jobs)},
                      {"saves", std::move(saves)},
-                     {"tree", std::move(tree)}};
+                     {"tree", std::move(tree)},
+                     {"metrics", metrics_json(x.metrics)}};
   // Names come from other processes: what is not UTF-8 in them must not end this one.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

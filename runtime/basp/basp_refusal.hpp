@@ -20,12 +20,9 @@ enum class basp_refusal : uint8_t {
 };
 inline constexpr size_t basp_refusals = 8;
 
-/// Connections that were closed, by cause.
-using basp_refusal_counters = std::array<uint64_t, basp_refusals>;
-
 constexpr std::string_view to_string(basp_refusal x) noexcept {
   constexpr std::array<std::string_view, basp_refusals> names{
-    "malformed", "oversized", "out of turn", "foreign", "impostor", "crowded", "silent", "unread"};
+    "malformed", "oversized", "out_of_turn", "foreign", "impostor", "crowded", "silent", "unread"};
   return names[static_cast<size_t>(x)];
 }
 

@@ -46,19 +46,11 @@ void load_guarded_network(caf::actor_system_config& config, guarded_network_opti
     });
 }
 
-basp_refusal_counters refused_by_network(caf::actor_system& system) {
-  if (auto* ours = dynamic_cast<guarded_middleman*>(&system.middleman()))
-    return ours->guard().counters();
-  return {};
-}
-
 #else
 
 void load_guarded_network(caf::actor_system_config& config, guarded_network_options) {
   config.load<caf::io::middleman>();
 }
-
-basp_refusal_counters refused_by_network(caf::actor_system&) { return {}; }
 
 #endif
 

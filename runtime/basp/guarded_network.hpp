@@ -4,14 +4,18 @@
 #include "headrace/runtime/basp/basp_refusal.hpp"
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace headrace {
 
 struct guarded_network_options {
   /// What is refused is logged here: of each cause the first time, the tenth, the hundredth ...
   logger log;
+  /// Where what is refused is counted (`actor_port_metric`); null: in a registry of its own.
+  std::shared_ptr<metric_registry> metrics;
   /// Who connected says who it is within this time.
   duration greet_within = std::chrono::seconds{5};
   /// More connections that have not greeted are not kept: the oldest goes.
@@ -23,8 +27,5 @@ struct guarded_network_options {
 /// Loads the framework's network into an actor system, with a check (basp_frame_check) of every
 /// frame that its connections bring, whether with TLS or without. Release 1.1 is loaded as it is.
 void load_guarded_network(caf::actor_system_config& config, guarded_network_options options);
-
-/// Of a system that was configured so; of any other, zeros.
-basp_refusal_counters refused_by_network(caf::actor_system& system);
 
 } // namespace headrace

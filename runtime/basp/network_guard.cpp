@@ -11,19 +11,22 @@ bool worth_a_line(uint64_t count) noexcept {
 
 } // namespace
 
+network_guard::network_guard(guarded_network_options options) : options_(std::move(options)) {
+  if (!options_.metrics)
+    options_.metrics = std::make_shared<metric_registry>();
+  for (size_t i = 0; i < counts_.size(); ++i)
+    counts_[i] =
+      &options_.metrics->get(actor_port_metric::refused,
+                             {{"cause", std::string{to_string(static_cast<basp_refusal>(i))}}});
+}
+
 void network_guard::refused(basp_refusal cause, const std::string& peer,
                             const std::string& problem) {
-  const auto count = ++counts_[static_cast<size_t>(cause)];
+  const auto count = counts_[static_cast<size_t>(cause)]->add();
   if (worth_a_line(count))
     options_.log.warn(
       "actor port: connection refused",
       {{"peer", peer}, {"cause", to_string(cause)}, {"count", count}, {"why", problem}});
-}
-
-basp_refusal_counters network_guard::counters() const {
-  basp_refusal_counters out;
-  for (size_t i = 0; i < out.size(); ++i) out[i] = counts_[i];
-  return out;
 }
 
 } // namespace headrace

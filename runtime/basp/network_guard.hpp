@@ -3,23 +3,29 @@
 #include "headrace/runtime/basp/guarded_network.hpp"
 
 #include <array>
-#include <atomic>
 #include <string>
 
 namespace headrace {
 
+namespace actor_port_metric {
+/// With the label `cause`.
+inline constexpr counter_info refused{
+  {"headrace_actor_connections_refused", "",
+   "Connections of the actor port that were closed because of what they sent, or did not send, by "
+   "cause."}};
+} // namespace actor_port_metric
+
 /// Counts and logs what is refused. Thread-safe.
 class network_guard {
 public:
-  explicit network_guard(guarded_network_options options) : options_(std::move(options)) {}
+  explicit network_guard(guarded_network_options options);
 
   const guarded_network_options& options() const noexcept { return options_; }
   void refused(basp_refusal cause, const std::string& peer, const std::string& problem);
-  basp_refusal_counters counters() const;
 
 private:
   guarded_network_options options_;
-  std::array<std::atomic<uint64_t>, basp_refusals> counts_{};
+  std::array<counter*, basp_refusals> counts_{}; ///< in `options_.metrics`
 };
 
 } // namespace headrace

@@ -3,7 +3,7 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/link/frame.hpp"
 #include "headrace/runtime/link/growing_buffer.hpp"
-#include "headrace/runtime/link/link_counters.hpp"
+#include "headrace/runtime/link/link_refusal.hpp"
 
 #include <array>
 #include <memory>

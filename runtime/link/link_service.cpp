@@ -13,7 +13,9 @@ namespace headrace {
 
 class link_service::impl {
 public:
-  explicit impl(link_options options) : core(std::make_shared<link_core>()) {
+  explicit impl(link_options options)
+    : core(std::make_shared<link_core>(options.metrics ? options.metrics
+                                                       : std::make_shared<metric_registry>())) {
     if (auto right = options.liveness.check(); !right)
       throw error{right};
     if (options.most_greeting == 0)
@@ -70,25 +72,7 @@ void link_service::connect(const std::string& host, uint16_t port, link_connecte
     made->fail(cancelled("the link service has stopped"));
 }
 
-link_counters link_service::counters() const {
-  const auto& x = impl_->core->count;
-  auto get = [](const std::atomic<uint64_t>& a) { return a.load(std::memory_order_relaxed); };
-  auto refused = [&](refusal cause) { return get(x.refused[static_cast<size_t>(cause)]); };
-  return {.accepted = get(x.accepted),
-          .connected = get(x.connected),
-          .bad_magic = refused(refusal::bad_magic),
-          .bad_version = refused(refusal::bad_version),
-          .bad_frame = refused(refusal::bad_frame),
-          .oversized = refused(refusal::oversized),
-          .truncated = refused(refusal::truncated),
-          .silent = refused(refusal::silent),
-          .tls = refused(refusal::tls),
-          .crowded = refused(refusal::crowded),
-          .messages_in = get(x.messages_in),
-          .messages_out = get(x.messages_out),
-          .bytes_in = get(x.bytes_in),
-          .bytes_out = get(x.bytes_out)};
-}
+const metric_registry& link_service::metrics() const { return *impl_->core->registry; }
 
 uint64_t link_service::node_id() const { return impl_->core->options.node_id; }
 

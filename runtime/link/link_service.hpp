@@ -4,8 +4,9 @@
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/link/link.hpp"
-#include "headrace/runtime/link/link_counters.hpp"
 #include "headrace/runtime/link/link_liveness.hpp"
+#include "headrace/runtime/link/link_refusal.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 
 #include <functional>
 #include <memory>
@@ -31,6 +32,8 @@ struct link_options {
   /// How many incoming connections may be in the handshake at a time; with one more the oldest is
   /// closed. Positive.
   size_t most_greeting = 64;
+  /// Where links count; null: in a registry of their own.
+  std::shared_ptr<metric_registry> metrics;
   /// Threads that move bytes. A link stays with one of them.
   int threads = 1;
   /// Called on an I/O thread for each incoming connection that was turned away; for logs. May be
@@ -61,8 +64,8 @@ public:
   /// Connects and shakes hands; `done` is called once, on an I/O thread. Errors name the address:
   /// nobody listens, no answer in time, something else listens, another major version, no trust.
   void connect(const std::string& host, uint16_t port, link_connected done);
-  /// Sums over the life of the service.
-  link_counters counters() const;
+  /// Where it counts; see `link_metric`.
+  const metric_registry& metrics() const;
   /// Our own identity as told to peers.
   uint64_t node_id() const;
 

@@ -110,7 +110,7 @@ void socket_link::meet(const link_message& message) {
   keep_watch();
   direct_.store(!core_->tls, std::memory_order_release);
   auto& counter = side_ == side::accepting ? core_->count.accepted : core_->count.connected;
-  counter.fetch_add(1, std::memory_order_relaxed);
+  counter.add();
   std::exchange(ready_, nullptr)(std::shared_ptr<link>{shared_from_this()});
 }
 
@@ -185,8 +185,8 @@ bool socket_link::deliver() {
         meet(*message);
         continue;
       }
-      core_->count.messages_in.fetch_add(1, std::memory_order_relaxed);
-      core_->count.bytes_in.fetch_add(message->byte_size(), std::memory_order_relaxed);
+      core_->count.messages_in.add();
+      core_->count.bytes_in.add(message->byte_size());
       if (handlers_->on_message)
         handlers_->on_message(*std::move(message));
     }
@@ -273,8 +273,8 @@ socket_link::write_outcome socket_link::write_some(size_t budget) {
 void socket_link::account(size_t bytes) {
   if (bytes == 0)
     return;
-  core_->count.bytes_out.fetch_add(bytes, std::memory_order_relaxed);
-  core_->count.messages_out.fetch_add(writer_.take_finished(), std::memory_order_relaxed);
+  core_->count.bytes_out.add(bytes);
+  core_->count.messages_out.add(writer_.take_finished());
   queued_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 

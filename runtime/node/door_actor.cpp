@@ -27,16 +27,16 @@ envelope door_state::on_hello(const envelope& in) {
   auto peer = hello_of(in);
   // The answer names our version, so a refused peer knows why, too.
   if (auto fine = check_version(peer); !fine) {
-    ++owner_.refused_hellos;
+    owner_.count.refused_hellos.add();
     owner_.options.log.warn("peer refused", {{"peer", peer.name}, {"why", fine.message()}});
   } else {
-    ++owner_.hellos;
+    owner_.count.hellos.add();
   }
   return make_hello(owner_.self(), in->getRequestId(), true);
 }
 
 envelope door_state::on_bad(const envelope& in) {
-  auto count = ++owner_.bad_messages;
+  auto count = owner_.count.bad_messages.add();
   auto reason = in.status().message();
   owner_.options.log.warn("damaged message", {{"count", count}, {"why", reason}});
   return make_bad_message(count, reason);

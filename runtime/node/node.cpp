@@ -124,10 +124,8 @@ uint16_t node::data_port() const noexcept {
 link_service& node::links() noexcept { return *impl_->links; }
 transport_registry& node::transports() noexcept { return impl_->transports; }
 
-node_counters node::counters() const { return impl_->counters(); }
-
-std::function<node_counters()> node::counter_reader() const {
-  return [inner = impl_.get()] { return inner->counters(); };
+const std::shared_ptr<metric_registry>& node::metrics() const noexcept {
+  return impl_->options.metrics;
 }
 
 } // namespace headrace

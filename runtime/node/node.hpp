@@ -1,27 +1,15 @@
 #pragma once
 
 #include "headrace/runtime/base/result.hpp"
-#include "headrace/runtime/basp/basp_refusal.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "headrace/runtime/link/transport_registry.hpp"
 #include "headrace/runtime/node/address.hpp"
 #include "headrace/runtime/node/node_options.hpp"
 
-#include <functional>
 #include <memory>
 #include <string>
 
 namespace headrace {
-
-struct node_counters {
-  /// Messages to the published actor that were damaged; each was answered.
-  uint64_t bad_messages = 0;
-  uint64_t hellos = 0;         ///< peers that introduced themselves
-  uint64_t refused_hellos = 0; ///< peers of another major version
-  link_counters links;
-  /// Connections of the actor port that were closed because of what they sent, or did not send.
-  basp_refusal_counters refused_by_actor_port{};
-};
 
 /// A process's place in a cluster: the actors' system, the data links, the log, and nothing global.
 /// An ordinary object; tests make several. What needs the actor framework's types (publishing an
@@ -62,9 +50,9 @@ public:
   /// what was added.
   transport_registry& transports() noexcept;
 
-  node_counters counters() const;
-  /// Reads the counters, for the node's own actors: valid as long as these live.
-  std::function<node_counters()> counter_reader() const;
+  /// What is counted here: by the node (`node_metric`), its links (`link_metric`), its actor port
+  /// (`actor_port_metric`), and its roles.
+  const std::shared_ptr<metric_registry>& metrics() const noexcept;
 
   /// For the headers that give access to the framework.
   struct impl;

@@ -22,7 +22,8 @@ std::string_view framework_name() noexcept {
 void configure_network(caf::actor_system_config& config, const node_options& options) {
   using port::option;
   port::register_announced(config);
-  load_guarded_network(config, {.log = options.log, .greet_within = options.lease});
+  load_guarded_network(
+    config, {.log = options.log, .metrics = options.metrics, .greet_within = options.lease});
   name_at_random(config);
   if (options.tls.enabled()) {
     keep_tls_errors_apart();

@@ -2,7 +2,6 @@
 
 #include "headrace/runtime/base/boot_id.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/basp/guarded_network.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
 #include "headrace/runtime/node/connector_actor.hpp"
 #include "headrace/runtime/node/node_config.hpp"
@@ -46,6 +45,8 @@ node_options checked(node_options options) {
     check(invalid_argument("data_threads must be at least 1"));
   if (!options.advertise_data.empty())
     check(parse_address(options.advertise_data).status().with_context("advertise_data"));
+  if (!options.metrics)
+    options.metrics = std::make_shared<metric_registry>();
   return options;
 }
 
@@ -55,6 +56,7 @@ link_options links_of(const node_options& options, uint64_t id) {
           .role = std::string{to_string(options.role)},
           .tls = options.tls,
           .liveness = options.liveness,
+          .metrics = options.metrics,
           .threads = options.data_threads,
           .on_refused =
             [log = options.log](const std::string& peer, const status& why) {
@@ -71,6 +73,7 @@ link_options links_of(const node_options& options, uint64_t id) {
 node::impl::impl(node_options given)
   : options(checked(std::move(given))),
     id(random_id()),
+    count(*options.metrics),
     links(std::make_shared<link_service>(links_of(options, id))) {
   add_transports();
   configure(system_config, options);
@@ -83,15 +86,12 @@ node::impl::impl(node_options given)
 node::impl::impl(node_options given, caf::actor_system& lent)
   : options(checked(std::move(given))),
     id(random_id()),
+    count(*options.metrics),
     links(std::make_shared<link_service>(links_of(options, id))),
     system(&lent) {
   add_transports();
   system_visit inside;
   connector = port::spawn<connector_state>(*system, std::ref(*this));
-}
-
-node_counters node::impl::counters() const {
-  return {bad_messages, hellos, refused_hellos, links->counters(), refused_by_network(*system)};
 }
 
 void node::impl::add_transports() {

@@ -3,10 +3,10 @@
 #include "headrace/runtime/message/types.hpp"
 #include "headrace/runtime/node/nearest_transport.hpp"
 #include "headrace/runtime/node/node.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "headrace/runtime/node/peer.hpp"
 #include "headrace/runtime/node/probe.hpp"
 
-#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -30,13 +30,10 @@ struct node::impl {
   /// Asks everybody to end. Returns at once.
   void begin_stop();
   void adopt(const caf::actor& whom);
-  node_counters counters() const;
 
   node_options options;
   uint64_t id;
-  std::atomic<uint64_t> bad_messages = 0;
-  std::atomic<uint64_t> hellos = 0;
-  std::atomic<uint64_t> refused_hellos = 0;
+  node_metrics count;
 
   std::shared_ptr<link_service> links;
   transport_registry transports;

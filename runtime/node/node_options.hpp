@@ -4,8 +4,10 @@
 #include "headrace/runtime/base/tls_options.hpp"
 #include "headrace/runtime/link/link_liveness.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace headrace {
@@ -55,6 +57,8 @@ struct node_options {
 
   /// Where the node's events go. Default: nowhere.
   logger log;
+  /// Where the node, and what runs in it, counts; null: in a registry of its own.
+  std::shared_ptr<metric_registry> metrics;
   /// How long the destructor waits for actors to end, before it leaves them behind.
   duration stop_budget = std::chrono::seconds{2};
 };

@@ -1,4 +1,5 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ TEST(LocalCluster, IsReadWithoutSockets) {
   local_cluster cluster{{.workers = 2}};
   for (auto mode : {sharding_policy::off, sharding_policy::dynamic})
     EXPECT_FALSE(sorted_values(dataset::range(1'000).apply(over(cluster, mode))).empty());
-  EXPECT_EQ(here->links().counters().connected, 0u);
+  EXPECT_EQ(here->links().metrics().count(link_metric::connected), 0u);
 }
 
 TEST(LocalCluster, LosesNothingWhenAWorkerIsStoppedInMidJob) {

@@ -1,4 +1,5 @@
 #include "headrace/client/headrace.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "tests/support/patience.hpp"
 
@@ -58,7 +59,9 @@ protected:
     }
     return error{status{}};
   }
-  static uint64_t connected() { return node::process().value()->links().counters().connected; }
+  static uint64_t connected() {
+    return node::process().value()->links().metrics().count(link_metric::connected);
+  }
 
   std::shared_ptr<node> kept = node::process().value(); // counts all that this process connects
   std::function<named_function(const std::string&)> find;
@@ -179,9 +182,9 @@ TEST_F(LocalReads, GiveTheMemoryThatTheWorkerWroteAsTheLinkCompressesNothing) {
     EXPECT_TRUE(made.contains(x[0].as<int64_t>().data())) << "it was copied on its way";
   }
   EXPECT_EQ(came, 20u);
-  const auto& counters = node::process().value()->links().counters();
-  EXPECT_EQ(counters.bytes_in, 0u);
-  EXPECT_EQ(counters.connected, 0u);
+  const auto here = node::process().value();
+  EXPECT_EQ(here->metrics()->count(link_metric::bytes_in), 0u);
+  EXPECT_EQ(here->metrics()->count(link_metric::connected), 0u);
 }
 
 } // namespace

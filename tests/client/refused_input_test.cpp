@@ -84,10 +84,10 @@ TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
   const std::map<std::string, uint64_t> expected{{"bad_magic", 2}};
   const auto here = node::process().value(); // who asks often keeps one
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
-    return x.workers.size() == 1 && x.workers[0].refused_links == expected;
+    return x.workers.size() == 1 && x.workers[0].refused_links() == expected;
   });
   ASSERT_EQ(shown.workers.size(), 1u);
-  EXPECT_EQ(shown.workers[0].refused_links, expected);
+  EXPECT_EQ(shown.workers[0].refused_links(), expected);
   EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
               HasSubstr("(refused links: 2 bad_magic)"));
   EXPECT_THAT(run_command({"status", "--json", "--dispatcher", dispatcher.target()}).text,
@@ -102,10 +102,10 @@ TEST(RefusedInput, ConnectionsThatSayNothingMakeRoomAndAreCountedAndShown) {
   const auto here = node::process().value(); // who asks often keeps one
   // Those that are left are `silent` after a while.
   const auto shown = status_when(dispatcher.target(), [&](const service_status& x) {
-    return x.workers.size() == 1 && x.workers[0].refused_links.contains("crowded");
+    return x.workers.size() == 1 && x.workers[0].refused_links().contains("crowded");
   });
   ASSERT_EQ(shown.workers.size(), 1u);
-  EXPECT_EQ(shown.workers[0].refused_links.at("crowded"), 3u);
+  EXPECT_EQ(shown.workers[0].refused_links().at("crowded"), 3u);
   EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
               HasSubstr("(refused links: 3 crowded"));
 }

@@ -14,21 +14,18 @@ using testing::HasSubstr;
 using testing::Not;
 
 service_status example() {
-  service_status out{.uptime = 90s,
-                     .datasets = 2,
-                     .bad_messages = 3,
-                     .refused_peers = 4,
-                     .work_dir = "/data/store",
-                     .disk_trouble = "the disk is full"};
+  service_status out{
+    .uptime = 90s, .datasets = 2, .work_dir = "/data/store", .disk_trouble = "the disk is full"};
   out.workers = {{.worker = 0xa1,
                   .address = "10.0.0.1:7001",
                   .tags = {"gpu", "eu"},
                   .pid = 4711,
                   .alive = true,
                   .since_heartbeat = 1500ms,
-                  .stuck_threads = 1,
-                  .refused_links = {{"bad_magic", 5}, {"silent", 6}},
-                  .bad_messages = 2},
+                  .metrics = {{"headrace_bad_messages", {}, uint64_t{2}},
+                              {"headrace_links_refused", {{"cause", "bad_magic"}}, uint64_t{5}},
+                              {"headrace_links_refused", {{"cause", "silent"}}, uint64_t{6}},
+                              {"headrace_worker_stuck_threads", {}, 1.0}}},
                  {.worker = 0xa2, .address = "10.0.0.2:7002", .pid = 4712, .left = true},
                  {.worker = 0xa3, .address = "10.0.0.3:7003", .pid = 4713}};
   out.jobs = {{.job = 0xb1,
@@ -55,6 +52,9 @@ service_status example() {
   out.tree = {
     {"dispatcher, process 4710", "running", 2, "exit code 75 (memory limit reached)", {}},
     {"worker a1, process 4711", "running", 0, "", {{"task c1", "waiting", 1, "not there", {}}}}};
+  out.metrics = {{"headrace_bad_messages", {}, uint64_t{3}},
+                 {"headrace_peers_refused", {}, uint64_t{4}},
+                 {"headrace_times", {}, histogram_counts{{0.5}, {1, 2}, 3.5}}};
   return out;
 }
 
@@ -223,7 +223,15 @@ TEST(StatusJson, HoldsTheSame) {
     {"alive", true},         {"state", "alive"},
     {"stuck_threads", 1},    {"refused_links", {{"bad_magic", 5}, {"silent", 6}}},
     {"bad_messages", 2},     {"since_heartbeat_seconds", 1.5}};
-  EXPECT_EQ(json["workers"][0], worker);
+  auto shown = json["workers"][0];
+  shown.erase("metrics");
+  EXPECT_EQ(shown, worker);
+  EXPECT_EQ(json["workers"][0]["metrics"][1], nlohmann::json::parse(R"({
+    "name": "headrace_links_refused", "kind": "counter", "labels": {"cause": "bad_magic"},
+    "value": 5})"));
+  EXPECT_EQ(json["metrics"][2], nlohmann::json::parse(R"({
+    "name": "headrace_times", "kind": "histogram", "labels": {},
+    "value": {"bounds": [0.5], "counts": [1, 2], "sum": 3.5}})"));
   EXPECT_EQ(json["workers"][1]["state"], "left");
   EXPECT_EQ(json["workers"][2]["state"], "lost");
   const nlohmann::json task{

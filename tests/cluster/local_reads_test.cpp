@@ -1,3 +1,4 @@
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node.hpp"
 #include "tests/cluster/processes.hpp"
 
@@ -28,10 +29,10 @@ TEST(LocalReads, LeaveNothingToAWorkerOfAnotherProcess) {
     EXPECT_EQ(seen.wrong(), 0u);
   };
   read(target_workers::local);
-  EXPECT_EQ(here->links().counters().connected, 0u);
-  EXPECT_EQ(here->links().counters().bytes_in, 0u);
+  EXPECT_EQ(here->links().metrics().count(link_metric::connected), 0u);
+  EXPECT_EQ(here->links().metrics().count(link_metric::bytes_in), 0u);
   read(target_workers::any);
-  EXPECT_EQ(here->links().counters().connected, 1u);
+  EXPECT_EQ(here->links().metrics().count(link_metric::connected), 1u);
 }
 
 /// A trainer in this process shares a job with none of its own kind; another process' worker that

@@ -114,7 +114,7 @@ TEST(StuckThreads, AreShownInTheStatusAndDoNotHinderSigterm) {
   files.leave_a_thread_behind(dispatcher.address);
   const auto limit = clock::system().now() + patience;
   for (;;) {
-    if (worker_of(dispatcher.address).stuck_threads == 1)
+    if (worker_of(dispatcher.address).stuck_threads() == 1)
       break;
     ASSERT_LT(clock::system().now(), limit) << "not in the status";
   }

@@ -19,6 +19,8 @@ nb::object value_of(const window_status& x);
 nb::object value_of(const rounds_status& x);
 nb::object value_of(const save_status& x);
 nb::object value_of(const supervised& x);
+nb::object value_of(const metric_sample& x);
+nb::object value_of(const histogram_counts& x);
 template <class T>
 nb::object value_of(const std::vector<T>& all) {
   nb::list out;
@@ -46,12 +48,28 @@ nb::dict dict_of(const auto& x, auto... fields) {
 
 nb::object value_of(const worker_status& x) {
   using w = worker_status;
-  auto out =
-    dict_of(x, "address", &w::address, "tags", &w::tags, "pid", &w::pid, "alive", &w::alive,
-            "since_heartbeat", &w::since_heartbeat, "stuck_threads", &w::stuck_threads,
-            "refused_links", &w::refused_links, "bad_messages", &w::bad_messages);
+  auto out = dict_of(x, "address", &w::address, "tags", &w::tags, "pid", &w::pid, "alive",
+                     &w::alive, "since_heartbeat", &w::since_heartbeat, "metrics", &w::metrics);
+  out["stuck_threads"] = x.stuck_threads();
+  out["refused_links"] = value_of(x.refused_links());
+  out["bad_messages"] = x.bad_messages();
   out["worker"] = to_hex(x.worker);
   out["state"] = std::string{state_of(x)};
+  return out;
+}
+
+nb::object value_of(const histogram_counts& x) {
+  using h = histogram_counts;
+  return dict_of(x, "bounds", &h::bounds, "counts", &h::counts, "sum", &h::sum);
+}
+
+nb::object value_of(const metric_sample& x) {
+  nb::dict labels;
+  for (const auto& [name, value] : x.labels) labels[name.c_str()] = value;
+  auto out = dict_of(x, "name", &metric_sample::name);
+  out["kind"] = std::string{kind_of(x)};
+  out["labels"] = labels;
+  out["value"] = std::visit([](const auto& value) { return value_of(value); }, x.value);
   return out;
 }
 
@@ -131,11 +149,12 @@ nb::dict to_python(const service_status& x) {
     one["state"] = std::string{state_of(entry, x)};
     listed.append(one);
   }
-  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "bad_messages",
-                     &s::bad_messages, "refused_peers", &s::refused_peers, "workers", &s::workers,
-                     "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree, "work_dir",
-                     &s::work_dir, "disk_trouble", &s::disk_trouble);
+  auto out = dict_of(x, "uptime", &s::uptime, "datasets", &s::datasets, "metrics", &s::metrics,
+                     "workers", &s::workers, "jobs", &s::jobs, "saves", &s::saves, "tree", &s::tree,
+                     "work_dir", &s::work_dir, "disk_trouble", &s::disk_trouble);
   out["worker_addresses"] = listed;
+  out["bad_messages"] = x.bad_messages();
+  out["refused_peers"] = x.refused_peers();
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "tests/runtime/basp/actor_port_fuzz.hpp"
 
+#include "headrace/runtime/basp/network_guard.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "headrace/runtime/process/memory_limit.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
@@ -115,13 +117,15 @@ TEST(ActorPortFuzz, LivesOnAndServesOthersWhateverStrangersSay) {
     EXPECT_LT(private_memory_bytes(), before + (size_t{256} << 20));
   }
   // It has come as far as it should: to the check, and past it.
-  const auto counted = server.counters();
+  const auto& counted = *server.metrics();
   for (const auto cause :
        {basp_refusal::malformed, basp_refusal::oversized, basp_refusal::out_of_turn,
         basp_refusal::foreign, basp_refusal::impostor})
-    EXPECT_GT(counted.refused_by_actor_port[static_cast<size_t>(cause)], 0u) << to_string(cause);
-  EXPECT_GT(counted.bad_messages, 0u);
-  EXPECT_GT(counted.hellos, how_many() / 10);
+    EXPECT_GT(counted.count(actor_port_metric::refused, {{"cause", std::string{to_string(cause)}}}),
+              0u)
+      << to_string(cause);
+  EXPECT_GT(counted.count(node_metric::bad_messages), 0u);
+  EXPECT_GT(counted.count(node_metric::hellos), how_many() / 10);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 #include "headrace/runtime/basp/guarded_network.hpp"
 
+#include "headrace/runtime/basp/network_guard.hpp"
 #include "headrace/runtime/node/node_config.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "tests/runtime/basp/basp_frames.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
@@ -28,6 +30,11 @@ uint64_t published_at(raw_peer& peer) {
   return content.word().value();
 }
 
+uint64_t refused_by(const node& server, basp_refusal why) {
+  return server.metrics()->count(actor_port_metric::refused,
+                                 {{"cause", std::string{to_string(why)}}});
+}
+
 struct GuardedNetwork : testing::Test {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -41,9 +48,7 @@ struct GuardedNetwork : testing::Test {
 
   void SetUp() override { ASSERT_TRUE(listen(server, spawn_echo(server))); }
 
-  uint64_t refused(basp_refusal why) {
-    return server.counters().refused_by_actor_port[static_cast<size_t>(why)];
-  }
+  uint64_t refused(basp_refusal why) { return refused_by(server, why); }
   /// Whether the connection is closed when it has sent this.
   bool is_closed_after(const std::string& bytes) {
     raw_peer peer{server.actor_port()};
@@ -67,7 +72,7 @@ TEST_F(GuardedNetwork, LivesOnAfterTheBytesThatEndedTheFramework) {
   serves_others();
   std::lock_guard hold{mutex};
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_THAT(lines[0], HasSubstr("out of turn"));
+  EXPECT_THAT(lines[0], HasSubstr("out_of_turn"));
 }
 TEST_F(GuardedNetwork, RefusesHugeAnnouncementsBeforeTheyAreAllocated) {
   auto huge = basp_client_handshake('x').header;
@@ -92,7 +97,7 @@ TEST_F(GuardedNetwork, ReadsMessagesThatComeInPieces) {
   auto made = connect(client, address_of(server), patience).value();
   const auto large = make_failure(not_found(std::string(size_t{5} << 20, 'x')), 3);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(ask(client, made.actor, large, patience));
-  EXPECT_EQ(server.counters().bad_messages, 0u);
+  EXPECT_EQ(server.metrics()->count(node_metric::bad_messages), 0u);
 }
 TEST_F(GuardedNetwork, KeepsOnlySoManyThatHaveNotGreeted) {
   node client;
@@ -117,10 +122,12 @@ TEST_F(GuardedNetwork, KeepsOnlySoManyThatHaveNotGreeted) {
   serves_others();
 }
 TEST(GuardedNetworkBounds, RefusesWhoAsksOnAndNeverReads) {
-  const node_options options{.role = node_role::dispatcher};
+  const node_options options{.role = node_role::dispatcher,
+                             .metrics = std::make_shared<metric_registry>()};
   caf::actor_system_config config;
   configure(config, options);
-  load_guarded_network(config, {.most_unread_bytes = 1 << 20}); // in the other's place
+  // In the other's place.
+  load_guarded_network(config, {.metrics = options.metrics, .most_unread_bytes = 1 << 20});
   caf::actor_system system{config};
   const auto server = make_node_in(system, options);
   ASSERT_TRUE(listen(*server, spawn_echo(*server)));
@@ -132,9 +139,7 @@ TEST(GuardedNetworkBounds, RefusesWhoAsksOnAndNeverReads) {
       .bytes();
   std::string many;
   for (int i = 0; i < 1000; ++i) many += request;
-  const auto unread = [&] {
-    return server->counters().refused_by_actor_port[static_cast<size_t>(basp_refusal::unread)];
-  };
+  const auto unread = [&] { return refused_by(*server, basp_refusal::unread); };
   const auto end = clock::system().now() + patience;
   while (unread() == 0 && clock::system().now() < end) peer.send(many);
   EXPECT_EQ(unread(), 1u);
@@ -145,7 +150,7 @@ TEST(GuardedNetworkTime, ClosesThoseThatDoNotGreetInTime) {
   raw_peer silent{server.actor_port()};
   silent.read_all();
   EXPECT_FALSE(silent.timed_out());
-  EXPECT_EQ(server.counters().refused_by_actor_port[static_cast<size_t>(basp_refusal::silent)], 1u);
+  EXPECT_EQ(refused_by(server, basp_refusal::silent), 1u);
 }
 TEST(GuardedNetworkTime, GivesUpTheDescriptorsOfThoseThatAreSilent) {
   node server{{.lease = 200ms}};

@@ -1,4 +1,5 @@
 #include "headrace/runtime/link/greeting_crowd.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/link/two_nodes.hpp"
 #include "tests/support/few_descriptors.hpp"
@@ -49,7 +50,7 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code(), status_code::resource_exhausted);
   EXPECT_THAT(why->message(), HasSubstr("more than 3 connections"));
-  EXPECT_EQ(there.service.counters().crowded, 1u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 1u);
   // Who greets is let in, and those who have greeted are none of the crowd.
   std::list<link_end> ends;
   link_service here;
@@ -59,9 +60,9 @@ TEST(LinkCrowd, TheOldestConnectionThatDidNotGreetMakesRoom) {
     ends.emplace_back(*made);
     ends.emplace_back(there.accepted.take().value());
   }
-  EXPECT_EQ(there.service.counters().accepted, 8u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 8u);
   // The first of them took the place of one more; the last two that are silent may still greet.
-  EXPECT_EQ(there.service.counters().crowded, 2u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 2u);
   silent.back().send(hello_bytes().substr(3));
   EXPECT_TRUE(there.accepted.take());
 }
@@ -74,8 +75,9 @@ TEST(LinkCrowd, WhoIsTurnedAwayHasTimeToReadWhyUntilOthersNeedTheRoom) {
     others.back().send("GET / HTTP/1.1\r\n\r\n");
     ASSERT_TRUE(there.refused.take());
   }
-  EXPECT_EQ(there.service.counters().bad_magic, 20u);
-  EXPECT_EQ(there.service.counters().crowded, 0u) << "they were refused already";
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "bad_magic"}}), 20u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "crowded"}}), 0u)
+    << "they were refused already";
 }
 
 TEST(LinkCrowd, MustBeOfSome) { EXPECT_THROW((link_service{{.most_greeting = 0}}), error); }
@@ -103,7 +105,7 @@ TEST(LinkListen, RestsWhileHalfOfTheDescriptorsAreInUse) {
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code(), status_code::resource_exhausted);
   EXPECT_THAT(why->message(), HasSubstr("half of the descriptors"));
-  EXPECT_EQ(there.service.counters().accepted, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
   few.give_back();
   EXPECT_TRUE(there.accepted.take());
   // Once more: it says so again.
@@ -120,7 +122,7 @@ TEST(LinkListen, OutlivesTheLastDescriptor) {
   raw_peer peer{there.port};
   peer.send(hello_bytes());
   EXPECT_TRUE(there.paused.take());
-  EXPECT_EQ(there.service.counters().accepted, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
   few.give_back();
   EXPECT_TRUE(there.accepted.take());
 }

@@ -1,4 +1,5 @@
 #include "headrace/runtime/link/frame_reader.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/link/two_nodes.hpp"
@@ -39,7 +40,7 @@ TEST(LinkRefuses, SomethingElsesProtocol) {
   auto why = n.there.refused.take();
   ASSERT_TRUE(why);
   EXPECT_THAT(why->message(), HasSubstr("GET / HTTP"));
-  EXPECT_EQ(n.there.service.counters().bad_magic, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "bad_magic"}}), 1u);
 }
 
 TEST(LinkRefuses, RandomBytes) {
@@ -61,7 +62,7 @@ TEST(LinkRefuses, RandomBytes) {
     peer.read_all();
     ASSERT_FALSE(peer.timed_out());
   }
-  EXPECT_GE(n.there.service.counters().bad_magic, 45u);
+  EXPECT_GE(n.there.service.metrics().count(link_metric::refused, {{"cause", "bad_magic"}}), 45u);
 }
 
 TEST(LinkRefuses, AConnectionThatEndsInMidHello) {
@@ -71,7 +72,7 @@ TEST(LinkRefuses, AConnectionThatEndsInMidHello) {
   peer.finish_sending();
   peer.read_all();
   ASSERT_TRUE(n.there.refused.take());
-  EXPECT_EQ(n.there.service.counters().truncated, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "truncated"}}), 1u);
 }
 
 TEST(LinkRefuses, ASilentConnection) {
@@ -83,7 +84,7 @@ TEST(LinkRefuses, ASilentConnection) {
   auto why = n.there.refused.take();
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code(), status_code::deadline_exceeded);
-  EXPECT_EQ(n.there.service.counters().silent, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "silent"}}), 1u);
 }
 
 TEST(LinkRefuses, AHelloThatIsNone) {
@@ -94,7 +95,7 @@ TEST(LinkRefuses, AHelloThatIsNone) {
   peer.send(test::text_of(writer));
   peer.read_all();
   ASSERT_TRUE(n.there.refused.take());
-  EXPECT_EQ(n.there.service.counters().bad_frame, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "bad_frame"}}), 1u);
 }
 
 TEST(LinkRefuses, AnotherMajorVersionAndTellsItWhy) {
@@ -117,7 +118,7 @@ TEST(LinkRefuses, AnotherMajorVersionAndTellsItWhy) {
   ASSERT_TRUE(why);
   EXPECT_THAT(why->message(), HasSubstr("version 9.4"));
   EXPECT_THAT(why->message(), HasSubstr("version 1.1"));
-  EXPECT_EQ(n.there.service.counters().bad_version, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "bad_version"}}), 1u);
 }
 
 size_t resident_bytes() {
@@ -136,7 +137,7 @@ TEST(LinkRefuses, MoreThanItsLimits) {
   store_u64((1 << 20) + 1, reinterpret_cast<std::byte*>(size.data()));
   peer.send(prefix_bytes({.magic = frame_magic, .segments = 1, .payload_bytes = 1000}) + size);
   EXPECT_EQ(end.closed().code(), status_code::resource_exhausted);
-  EXPECT_EQ(n.there.service.counters().oversized, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "oversized"}}), 1u);
 }
 
 TEST(Link, TakesNoMemoryForWhatIsOnlyAnnounced) {

@@ -1,3 +1,4 @@
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "tests/runtime/link/two_nodes.hpp"
 #include "tests/support/relay.hpp"
@@ -27,8 +28,8 @@ TEST(Link, TellsBothEndsWhoTheOtherIs) {
   EXPECT_EQ(n.near.link->peer_boot_id(), n.far.link->peer_boot_id());
   EXPECT_FALSE(n.near.link->peer_boot_id().empty());
   EXPECT_EQ(n.near.link->peer_address(), "127.0.0.1:" + std::to_string(n.there.port));
-  EXPECT_EQ(n.there.service.counters().accepted, 1u);
-  EXPECT_EQ(n.here.counters().connected, 1u);
+  EXPECT_EQ(n.there.service.metrics().count(link_metric::accepted), 1u);
+  EXPECT_EQ(n.here.metrics().count(link_metric::connected), 1u);
 }
 
 TEST(Link, CarriesMessagesOfAnySizeBothWays) {
@@ -69,13 +70,14 @@ TEST(Link, KeepsTheOrderOfManyMessages) {
     ASSERT_TRUE(got);
     ASSERT_EQ(got->header.as<uint64_t>()[0], i);
   }
-  auto counted = n.there.service.counters();
-  EXPECT_EQ(counted.messages_in, 20'000u);
-  EXPECT_EQ(counted.bytes_in, 20'000u * 8 + 200u * 300'000);
+  const auto& counted = n.there.service.metrics();
+  EXPECT_EQ(counted.count(link_metric::messages_in), 20'000u);
+  EXPECT_EQ(counted.count(link_metric::bytes_in), 20'000u * 8 + 200u * 300'000);
   n.near.link->close(cancelled("enough"));
   EXPECT_FALSE(n.near.closed());
-  EXPECT_EQ(n.here.counters().bytes_out, counted.bytes_in);
-  EXPECT_EQ(n.here.counters().messages_out, counted.messages_in);
+  EXPECT_EQ(n.here.metrics().count(link_metric::bytes_out), counted.count(link_metric::bytes_in));
+  EXPECT_EQ(n.here.metrics().count(link_metric::messages_out),
+            counted.count(link_metric::messages_in));
 }
 
 TEST(Link, TakesMessagesFromSeveralThreads) {
@@ -186,7 +188,7 @@ TEST(Link, EndsInMidMessageWhenTheNetworkIsCut) {
     from.link->send(sample(2, 1, {1'000'000}));
     EXPECT_THAT(to.closed().message(), HasSubstr("middle of a message"));
     EXPECT_EQ(from.closed().code(), status_code::unavailable);
-    EXPECT_EQ(receiving.counters().truncated, 1u);
+    EXPECT_EQ(receiving.metrics().count(link_metric::refused, {{"cause", "truncated"}}), 1u);
   }
 }
 

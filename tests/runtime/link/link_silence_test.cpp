@@ -1,3 +1,4 @@
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/link/two_nodes.hpp"
@@ -92,7 +93,7 @@ TEST(LinkSilence, PingsAPeerThatKnowsThem) {
     bytes += more;
   }
   EXPECT_EQ(end.times_closed(), 0u);
-  EXPECT_EQ(there.service.counters().messages_out, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::messages_out), 0u);
 }
 
 TEST(LinkSilence, IsLawfulForAPeerOfBeforeThePingsAndItGetsNone) {

@@ -1,3 +1,4 @@
+#include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/link/link_service.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
 #include "tests/runtime/link/link_fixture.hpp"
@@ -59,8 +60,8 @@ TEST_F(LinkTls, GivesNothingToAClientOfAnotherAuthority) {
   auto why = there.refused.take();
   ASSERT_TRUE(why);
   EXPECT_EQ(why->code(), status_code::unauthenticated) << to_string(*why);
-  EXPECT_EQ(there.service.counters().tls, 1u);
-  EXPECT_EQ(there.service.counters().accepted, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "tls"}}), 1u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
 }
 
 TEST_F(LinkTls, GivesNothingToAClientWithoutACertificate) {
@@ -78,8 +79,8 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutACertificate) {
   char answer[64];
   EXPECT_LE(SSL_read(client.get(), answer, sizeof(answer)), 0);
   EXPECT_TRUE(there.refused.take());
-  EXPECT_EQ(there.service.counters().tls, 1u);
-  EXPECT_EQ(there.service.counters().accepted, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "tls"}}), 1u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
 }
 
 TEST_F(LinkTls, GivesNothingToAClientWithoutTls) {
@@ -89,7 +90,7 @@ TEST_F(LinkTls, GivesNothingToAClientWithoutTls) {
   ASSERT_FALSE(made.ok());
   EXPECT_THAT(made.status().message(), HasSubstr("expect TLS"));
   EXPECT_TRUE(there.refused.take());
-  EXPECT_EQ(there.service.counters().tls, 1u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::refused, {{"cause", "tls"}}), 1u);
   // Nor does it learn who listens.
   raw_peer peer{there.port};
   peer.send(test::hello_bytes());
@@ -101,7 +102,7 @@ TEST_F(LinkTls, DoesNotTalkToAServerWithoutTls) {
   link_service here{{.tls = ours.issue("trainer")}};
   auto made = test::connect(here, there.port);
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(there.service.counters().accepted, 0u);
+  EXPECT_EQ(there.service.metrics().count(link_metric::accepted), 0u);
 }
 
 TEST_F(LinkTls, DoesNotTalkToAServerOfAnotherAuthority) {

@@ -1,6 +1,7 @@
 #include "headrace/runtime/node/node.hpp"
 
 #include "headrace/runtime/node/node_config.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "headrace/runtime/node/peer.hpp"
 
 #include "tests/runtime/node/echo_actor.hpp"
@@ -35,7 +36,7 @@ TEST(NodeTest, ConnectsToAnotherAndLearnsWhoItIs) {
   ASSERT_TRUE(answer) << to_string(answer.status());
   EXPECT_TRUE((*answer)->isOk());
   EXPECT_EQ((*answer)->getRequestId(), 5u);
-  EXPECT_EQ(server.counters().hellos, 1u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 1u);
 }
 TEST(NodeTest, GivesTheSameActorToEveryoneWhoConnects) {
   node server, client;
@@ -43,7 +44,7 @@ TEST(NodeTest, GivesTheSameActorToEveryoneWhoConnects) {
   auto first = connect(client, address_of(server)).value();
   auto second = connect(client, address_of(server)).value();
   EXPECT_EQ(first.actor, second.actor);
-  EXPECT_EQ(server.counters().hellos, 2u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 2u);
 }
 TEST(NodeTest, GreetsAnotherOnceForAllWhoDoNotAskForMore) {
   node server, client;
@@ -52,9 +53,9 @@ TEST(NodeTest, GreetsAnotherOnceForAllWhoDoNotAskForMore) {
   const auto second = connect(client, address_of(server), 20s, greeting::once).value();
   EXPECT_EQ(first.actor, second.actor);
   EXPECT_EQ(first.peer.node_id, second.peer.node_id);
-  EXPECT_EQ(server.counters().hellos, 1u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 1u);
   ASSERT_TRUE(connect(client, address_of(server), 20s, greeting::anew));
-  EXPECT_EQ(server.counters().hellos, 2u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 2u);
 }
 TEST(NodeTest, TellsWhyARequestFailed) {
   node server, client;
@@ -89,7 +90,7 @@ TEST(NodeTest, CountsAndAnswersDamagedMessages) {
     EXPECT_EQ(answer->getBadMessage().getCount(), i);
     EXPECT_EQ(status_of(answer).code(), status_code::data_loss);
   }
-  EXPECT_EQ(server.counters().bad_messages, 2u);
+  EXPECT_EQ(server.metrics()->count(node_metric::bad_messages), 2u);
   EXPECT_TRUE(ask(client, made.actor, make_ok())) << "others are not hurt";
 }
 TEST(NodeTest, RefusesMessagesOfAnotherMajorVersion) {
@@ -104,7 +105,7 @@ TEST(NodeTest, RefusesMessagesOfAnotherMajorVersion) {
   EXPECT_EQ(status_of(answer).code(), status_code::failed_precondition);
   auto hi = ask_raw(client, made.actor, make_hello({.version = {7, 0}}, 1)).value();
   EXPECT_TRUE(hi->isHelloAck()) << "so that the other side can name both versions";
-  EXPECT_EQ(server.counters().refused_hellos, 1u);
+  EXPECT_EQ(server.metrics()->count(node_metric::refused_hellos), 1u);
 }
 TEST(NodeTest, NamesBothVersionsWhenTheMajorOnesDiffer) {
   node server, client;

@@ -1,5 +1,6 @@
 #include "headrace/runtime/node/peer.hpp"
 
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/process/child_body.hpp"
 #include "tests/support/raw_server.hpp"
@@ -187,11 +188,11 @@ TEST_F(PeerTest, IsGreetedOnceForAllActorsOfANodeAndAgainForWhoLostIt) {
   ASSERT_TRUE(heard.expect<events::up>());
   auto other = keep(address_of(server));
   ASSERT_TRUE(heard.expect<events::up>());
-  EXPECT_EQ(server.counters().hellos, 1u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 1u);
   port::tell(other, make_local<renew>(deadline_exceeded("no answer")));
   ASSERT_TRUE(heard.expect<events::down>());
   ASSERT_TRUE(heard.expect<events::up>());
-  EXPECT_EQ(server.counters().hellos, 2u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 2u);
 }
 TEST_F(PeerTest, GoesWithItsOwner) {
   node server;

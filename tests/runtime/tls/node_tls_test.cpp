@@ -1,3 +1,4 @@
+#include "headrace/runtime/node/node_metrics.hpp"
 #include "tests/runtime/node/echo_actor.hpp"
 #include "tests/runtime/tls/certificates.hpp"
 
@@ -26,7 +27,7 @@ struct NodeTlsTest : testing::Test {
     node client{std::move(options)};
     auto made = connect(client, address_of(server), limit);
     EXPECT_FALSE(made);
-    EXPECT_EQ(server.counters().hellos, 0u);
+    EXPECT_EQ(server.metrics()->count(node_metric::hellos), 0u);
     // And the server serves on.
     node friendly{{.tls = ours.issue("friend")}};
     auto fine = connect(friendly, address_of(server), 20s);
@@ -82,7 +83,7 @@ TEST_F(NodeTlsTest, GivesNothingToAClientWithoutTls) { refused({}, 50ms); }
 
 TEST_F(NodeTlsTest, GivesNothingToATlsClientWithoutACertificate) {
   EXPECT_FALSE(hears_from(server.actor_port(), "")) << "no certificate was asked for";
-  EXPECT_EQ(server.counters().hellos, 0u);
+  EXPECT_EQ(server.metrics()->count(node_metric::hellos), 0u);
 }
 
 TEST_F(NodeTlsTest, StrangersDoNotDisturbThoseWhoAreConnected) {

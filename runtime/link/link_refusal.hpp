@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace headrace {
 
@@ -18,22 +20,10 @@ enum class refusal : uint8_t {
 };
 inline constexpr size_t refusals = 8;
 
-/// What a link service has seen.
-struct link_counters {
-  uint64_t accepted = 0;  ///< incoming connections that passed the handshake
-  uint64_t connected = 0; ///< outgoing ones that did
-  uint64_t bad_magic = 0;
-  uint64_t bad_version = 0;
-  uint64_t bad_frame = 0;
-  uint64_t oversized = 0;
-  uint64_t truncated = 0;
-  uint64_t silent = 0;
-  uint64_t tls = 0;
-  uint64_t crowded = 0;
-  uint64_t messages_in = 0;
-  uint64_t messages_out = 0;
-  uint64_t bytes_in = 0;  ///< payload and header bytes of whole messages
-  uint64_t bytes_out = 0; ///< the same, handed to the kernel
-};
+constexpr std::string_view to_string(refusal x) noexcept {
+  constexpr std::array<std::string_view, refusals> names{
+    "bad_magic", "bad_version", "bad_frame", "oversized", "truncated", "silent", "tls", "crowded"};
+  return names[static_cast<size_t>(x)];
+}
 
 } // namespace headrace

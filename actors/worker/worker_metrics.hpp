@@ -1,0 +1,33 @@
+#pragma once
+
+#include "headrace/runtime/metrics/metric_registry.hpp"
+
+#include <array>
+
+namespace headrace {
+
+/// What a worker counts, beside what its node does.
+namespace worker_metric {
+inline constexpr gauge_info tasks{{"headrace_worker_tasks", "", "Tasks that the worker runs."}};
+inline constexpr gauge_info stuck_threads{
+  {"headrace_worker_stuck_threads", "",
+   "Threads that were asked to stop and hang in foreign code."}};
+inline constexpr std::array<double, 8> answer_bounds{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3};
+inline constexpr histogram_info heartbeat_answer{
+  {"headrace_worker_heartbeat_answer_seconds", "seconds",
+   "Time until the dispatcher answered a heartbeat of the worker."},
+  answer_bounds};
+} // namespace worker_metric
+
+struct worker_metrics {
+  explicit worker_metrics(metric_registry& all)
+    : tasks(all.get(worker_metric::tasks)),
+      stuck_threads(all.get(worker_metric::stuck_threads)),
+      heartbeat_answer(all.get(worker_metric::heartbeat_answer)) {}
+
+  gauge& tasks;
+  gauge& stuck_threads;
+  histogram& heartbeat_answer;
+};
+
+} // namespace headrace

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "headrace/runtime/link/link_refusal.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
+
+#include <array>
+
+namespace headrace {
+
+/// What the links of a node count.
+namespace link_metric {
+inline constexpr counter_info accepted{
+  {"headrace_links_accepted", "", "Incoming data links whose peer passed the handshake."}};
+inline constexpr counter_info connected{
+  {"headrace_links_connected", "", "Outgoing data links that passed the handshake."}};
+/// With the label `cause`.
+inline constexpr counter_info refused{
+  {"headrace_links_refused", "", "Data links that were turned away or cut off, by cause."}};
+inline constexpr counter_info messages_in{
+  {"headrace_links_received_messages", "messages", "Whole messages that data links received."}};
+inline constexpr counter_info messages_out{
+  {"headrace_links_sent_messages", "messages",
+   "Messages of data links that were handed to the operating system."}};
+inline constexpr counter_info bytes_in{
+  {"headrace_links_received_bytes", "bytes",
+   "Header and payload bytes of whole messages that data links received."}};
+inline constexpr counter_info bytes_out{
+  {"headrace_links_sent_bytes", "bytes",
+   "Header and payload bytes that data links handed to the operating system."}};
+} // namespace link_metric
+
+/// The same in a registry, for the I/O threads.
+struct link_metrics {
+  explicit link_metrics(metric_registry& all);
+
+  counter& accepted;
+  counter& connected;
+  counter& messages_in;
+  counter& messages_out;
+  counter& bytes_in;
+  counter& bytes_out;
+  std::array<counter*, refusals> refused; ///< by `refusal`
+};
+
+} // namespace headrace

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "headrace/runtime/metrics/metric_sample.hpp"
+#include "headrace/schemas/metrics.capnp.h"
+
+namespace headrace {
+
+void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<metric_sample>& in);
+
+/// A metric that contradicts itself, or is of a kind that this build does not know, is left out:
+/// nothing depends on it.
+std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in);
+
+} // namespace headrace

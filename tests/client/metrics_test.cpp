@@ -1,0 +1,53 @@
+#include "headrace/actors/worker/worker_metrics.hpp"
+#include "headrace/client/server.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/runtime/basp/network_guard.hpp"
+#include "headrace/runtime/link/link_metrics.hpp"
+#include "headrace/runtime/node/node_metrics.hpp"
+#include "tests/support/paths.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+namespace headrace {
+namespace {
+
+/// All that a dispatcher or a worker counts.
+std::string table() {
+  metric_registry all;
+  const link_metrics links{all};
+  const node_metrics node{all};
+  const worker_metrics worker{all};
+  const network_guard guard{
+    {.log = {}, .metrics = std::shared_ptr<metric_registry>{std::shared_ptr<void>{}, &all}}};
+  std::string out = "| metric | kind | unit | what it is |\n| --- | --- | --- | --- |\n";
+  for (const auto& [what, kind] : all.families())
+    out += fmt::format("| `{}` | {} | {} | {} |\n", what.name, kind,
+                       what.unit.empty() ? "" : what.unit, what.help);
+  return out;
+}
+
+TEST(MetricsDocument, HasTheTable) {
+  std::ifstream in{test::expected_path("../../docs/metrics.md")};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const auto made = testing::TempDir() + "headrace_metrics.md";
+  std::ofstream{made} << table();
+  EXPECT_NE(text.find(table()), std::string::npos) << "the table is now that of " << made;
+}
+
+TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
+  metric_registry all;
+  const link_metrics links{all};
+  const node_metrics node{all};
+  const worker_metrics worker{all};
+  for (const auto& [what, kind] : all.families()) {
+    EXPECT_TRUE(what.name.starts_with("headrace_")) << what.name;
+    EXPECT_TRUE(what.name.ends_with(what.unit)) << what.name;
+    EXPECT_TRUE(what.help.ends_with('.')) << what.name;
+  }
+}
+
+} // namespace
+} // namespace headrace
