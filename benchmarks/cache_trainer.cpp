@@ -1,29 +1,42 @@
 /// One of several trainers of a cross-trainer cache, for the rows `cache_...` of the benchmark:
-/// reads elements that cost about 2 ms each, and prints how many it got in a second.
+/// reads elements that cost about 2 ms each (slow), or arrays of 64 KiB that cost little (cheap),
+/// and prints how many it got in a second.
 ///
-///   cache_trainer SERVICE JOB NUMBER OF
+///   cache_trainer SERVICE JOB NUMBER OF slow|cheap
 
 #include "benchmarks/drain.hpp"
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace hr = headrace;
 
+namespace {
+
+hr::dataset elements_of(bool cheap, int64_t count) {
+  const auto numbers = hr::dataset::range(count);
+  if (cheap)
+    return numbers.map([](hr::expr x) { return hr::fill({8'192}, x); });
+  return numbers.map([](hr::expr x) {
+    return hr::reduce_sum(hr::exp(hr::fill({700'000}, hr::cast<float>(x) * 1e-3f)));
+  });
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
-  if (argc != 5)
-    return std::fprintf(stderr, "cache_trainer SERVICE JOB NUMBER OF\n"), 2;
-  constexpr int64_t elements = 1'000;
+  if (argc != 6)
+    return std::fprintf(stderr, "cache_trainer SERVICE JOB NUMBER OF slow|cheap\n"), 2;
+  const bool cheap = std::string_view{argv[5]} == "cheap";
+  const int64_t elements = cheap ? 40'000 : 1'000;
   try {
     // A finite dataset begins when all trainers have come.
     const hr::trainer_cache cache{
       .trainer_id = argv[3],
       .terms = {.wait = std::chrono::minutes{1},
                 .expected_trainers = static_cast<uint32_t>(std::atoi(argv[4]))}};
-    auto it = hr::dataset::range(elements)
-                .map([](hr::expr x) {
-                  return hr::reduce_sum(hr::exp(hr::fill({700'000}, hr::cast<float>(x) * 1e-3f)));
-                })
+    auto it = elements_of(cheap, elements)
                 .apply(hr::distribute{
                   {.service = argv[1], .job_name = argv[2], .cross_trainer_cache = cache}})
                 .iterate();

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -137,15 +139,16 @@ double steps_a_second(const service& from, way how) {
            });
 }
 
-/// Elements a second that each of so many trainer processes gets of one pipeline, in which an
-/// element costs about 2 ms.
-double rate_of_trainers(const service& from, const std::string& trainer, size_t count) {
+/// Elements a second that the slowest of so many trainer processes gets of one pipeline, in which
+/// an element costs about 2 ms, or, if `cheap`, only the memory that it takes.
+double rate_of_trainers(const service& from, size_t count, bool cheap = false) {
   const auto job = fresh_job("cache");
   std::vector<child_process> all;
   for (size_t i = 0; i < count; ++i)
-    all.push_back(child_process::start({.argv = {trainer, from.target(), job, std::to_string(i),
-                                                 std::to_string(count)}})
-                    .value());
+    all.push_back(
+      child_process::start({.argv = {HEADRACE_CACHE_TRAINER, from.target(), job, std::to_string(i),
+                                     std::to_string(count), cheap ? "cheap" : "slow"}})
+        .value());
   double slowest = 0;
   for (auto& one : all) {
     const auto line = one.read_until("elements a second ", std::chrono::minutes{2}).value();
@@ -153,6 +156,25 @@ double rate_of_trainers(const service& from, const std::string& trainer, size_t 
     slowest = slowest == 0 ? x : std::min(slowest, x);
   }
   return slowest;
+}
+
+/// What cheap elements of 64 KiB are worth to so many trainer processes in sum: bytes a second.
+double bytes_of_trainers(const service& from, size_t count) {
+  return rate_of_trainers(from, count, true) * static_cast<double>(count) * (64 << 10);
+}
+
+/// What one thread copies in memory: bytes a second.
+double memory_bandwidth() {
+  constexpr size_t size = size_t{64} << 20;
+  constexpr int times = 20;
+  std::vector<std::byte> from(size, std::byte{1}), to(size);
+  const auto took = seconds_of([&] {
+    for (int i = 0; i < times; ++i) {
+      from[static_cast<size_t>(i)] = std::byte{2}; // else nothing would be left to copy
+      std::memcpy(to.data(), from.data(), size);
+    }
+  });
+  return static_cast<double>(size) * times / took;
 }
 
 /// A folder that is gone afterwards.
@@ -196,10 +218,13 @@ void add_sharing_cases(std::vector<bench_case>& to, services& with) {
                   [&with] { return steps_a_second(with.two(), way::coordinated); },
                   [&with, than] { return steps_a_second(with.two(), than); }});
   for (const size_t count : {2u, 4u, 8u})
-    to.push_back(
-      {"cache_" + std::to_string(count), "el/s each", "one trainer",
-       [&with, count] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, count); },
-       [&with] { return rate_of_trainers(with.one(), HEADRACE_CACHE_TRAINER, 1); }, 3});
+    to.push_back({"cache_" + std::to_string(count), "el/s each", "one trainer",
+                  [&with, count] { return rate_of_trainers(with.one(), count); },
+                  [&with] { return rate_of_trainers(with.one(), 1); }, 3});
+  for (const size_t count : {1u, 4u})
+    to.push_back({"cache_sum_" + std::to_string(count), "B/s", "copying in memory",
+                  [&with, count] { return bytes_of_trainers(with.one(), count); }, memory_bandwidth,
+                  3});
   const auto scalars = dataset::range(20'000'000);
   const auto slow = dataset::range(4'000).sleep(std::chrono::milliseconds{1});
   for (const auto& [name, what] :

@@ -45,7 +45,7 @@ status too_late(const std::string& worker, const std::optional<worker_drains>& l
 }
 
 /// The dispatcher's refusal, for who knows that it had begun.
-status refusal(const status& why, const worker_drains& last) {
+status not_drained(const status& why, const worker_drains& last) {
   if (why.code() != status_code::not_found)
     return why;
   return aborted(
@@ -79,7 +79,7 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
     if (answer.status().code() == status_code::deadline_exceeded)
       return too_late(worker, last, how.timeout);
     if (!answer)
-      return last ? refusal(answer.status(), *last) : answer.status();
+      return last ? not_drained(answer.status(), *last) : answer.status();
     last = read_worker_drains((*answer)->getDispatcher().getWorkerDrains());
     const draining_worker out{last->id.value, last->data_address, last->tasks, last->left};
     if (how.on_progress)
