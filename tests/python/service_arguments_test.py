@@ -152,6 +152,23 @@ def test_FieldsOfWrongValuesNameThemselves():
         service.CrossTrainerCache("")
 
 
+def test_the_status_has_what_each_process_counts():
+    with service.DispatchServer() as dispatcher, service.WorkerServer(
+            service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=20)):
+        read = hr.data.Dataset.range(1000).apply(hr.data.experimental.service.distribute("off", dispatcher.target))
+        assert len(list(read)) == 1000
+        counted = {}
+        while "headrace_worker_heartbeat_answer_seconds" not in counted:
+            shown = dispatcher.status()
+            counted = {x["name"]: x for x in shown["workers"][0]["metrics"]}
+        histogram = counted["headrace_worker_heartbeat_answer_seconds"]
+        assert histogram["kind"] == "histogram"
+        assert len(histogram["value"]["counts"]) == len(histogram["value"]["bounds"]) + 1
+        assert sum(histogram["value"]["counts"]) > 0
+        assert counted["headrace_worker_stuck_threads"]["value"] == 0.0
+        assert {x["name"]: x["kind"] for x in shown["metrics"]}["headrace_peers_greeted"] == "counter"
+
+
 def test_DefaultsMayBeWrittenDown():
     with service.DispatchServer(service.DispatcherConfig(
             work_dir="", worker_addresses=[], deployment_mode="REMOTE", worker_timeout_ms=5000,

@@ -316,6 +316,10 @@ class WorkerServer(_Server):
 def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
     """What a service is doing: what ``headrace status`` shows, by the same names. None: that of HEADRACE_SERVICE.
 
+    ``"metrics"``, of the whole (the dispatcher's) and of each worker, is what its process has counted: a list of dicts
+    with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md says what
+    they are.
+
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
 
     >>> with DispatchServer() as dispatcher:
