@@ -155,7 +155,7 @@ def test_FieldsOfWrongValuesNameThemselves():
 def test_the_status_has_what_each_process_counts():
     with service.DispatchServer() as dispatcher, service.WorkerServer(
             service.WorkerConfig(dispatcher.target, heartbeat_interval_ms=20)):
-        read = hr.data.Dataset.range(1000).apply(hr.data.experimental.service.distribute("off", dispatcher.target))
+        read = hr.Dataset.range(1000).apply(service.distribute("off", dispatcher.target))
         assert len(list(read)) == 1000
         counted = {}
         while "headrace_worker_heartbeat_answer_seconds" not in counted:
