@@ -8,6 +8,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL headrace_numpy
 #ifndef HEADRACE_IMPORTS_NUMPY
@@ -23,6 +25,13 @@
 namespace headrace::python {
 
 namespace nb = nanobind;
+
+/// Text for people, which may have come from a file or another process: bytes that are no UTF-8 are
+/// written out, as `\xff`.
+inline nb::object text_of(std::string_view x) {
+  return nb::steal(
+    PyUnicode_DecodeUTF8(x.data(), static_cast<Py_ssize_t>(x.size()), "backslashreplace"));
+}
 
 /// Makes it the exception that is raised.
 void set_python_error(const status& why);

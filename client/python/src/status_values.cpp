@@ -11,6 +11,7 @@ template <class T>
 nb::object value_of(const T& x) {
   return nb::cast(x);
 }
+nb::object value_of(const std::string& x) { return text_of(x); }
 nb::object value_of(const worker_status& x);
 nb::object value_of(const job_status& x);
 nb::object value_of(const task_status& x);
@@ -29,7 +30,7 @@ nb::object value_of(const std::vector<T>& all) {
 }
 nb::object value_of(const std::map<std::string, uint64_t>& all) {
   nb::dict out;
-  for (const auto& [name, x] : all) out[name.c_str()] = x;
+  for (const auto& [name, x] : all) out[text_of(name)] = x;
   return out;
 }
 
@@ -65,7 +66,7 @@ nb::object value_of(const histogram_counts& x) {
 
 nb::object value_of(const metric_sample& x) {
   nb::dict labels;
-  for (const auto& [name, value] : x.labels) labels[name.c_str()] = value;
+  for (const auto& [name, value] : x.labels) labels[text_of(name)] = text_of(value);
   auto out = dict_of(x, "name", &metric_sample::name);
   out["kind"] = std::string{kind_of(x)};
   out["labels"] = labels;
@@ -126,7 +127,7 @@ nb::object value_of(const save_status& x) {
             "pieces", &s::pieces, "written", &s::written, "elements", &s::elements, "bytes",
             &s::bytes, "workers", &s::workers, "whole_because", &s::whole_because);
   out["save"] = to_hex(x.save);
-  out["failure"] = x.failure.ok() ? std::string{} : to_string(x.failure);
+  out["failure"] = text_of(x.failure.ok() ? std::string{} : to_string(x.failure));
   return out;
 }
 
