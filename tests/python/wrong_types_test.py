@@ -83,3 +83,8 @@ def test_TablesAreMadeOfConstants():
     with pytest.raises(TypeError, match="keys of a table must not depend on an element"):
         hr.Dataset.from_tensor_slices(["a"]).map(
             lambda s: hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer([s], [1]), 0).lookup(s))
+
+
+def test_an_error_shows_bytes_that_are_no_text():
+    with pytest.raises(hr.errors.NotFoundError, match=r"/nowhere/\\xff"):
+        list(hr.data.TFRecordDataset(b"/nowhere/\xff"))
