@@ -36,7 +36,7 @@ TEST(RefusedInput, DamagedMessagesToADispatcherAreAnsweredCountedAndShown) {
     ASSERT_TRUE(answer->isBadMessage());
     EXPECT_EQ(answer->getBadMessage().getCount(), i);
   }
-  EXPECT_EQ(get_service_status(dispatcher.target()).value().bad_messages, 3u);
+  EXPECT_EQ(get_service_status(dispatcher.target()).value().bad_messages(), 3u);
   EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
               HasSubstr("3 bad messages"));
 }
@@ -52,7 +52,7 @@ TEST(RefusedInput, DamagedMessagesToAWorkerAreAnsweredCountedAndShown) {
     EXPECT_EQ(answer->getBadMessage().getCount(), i);
   }
   EXPECT_TRUE(dispatcher.shows([](const service_status& x) {
-    return x.workers.size() == 1 && x.workers[0].bad_messages == 2;
+    return x.workers.size() == 1 && x.workers[0].bad_messages() == 2;
   }));
   EXPECT_THAT(run_command({"status", "--dispatcher", dispatcher.target()}).text,
               HasSubstr("(2 bad messages)"));
@@ -63,7 +63,7 @@ TEST(RefusedInput, PeersOfAnotherMajorVersionAreCountedAndShown) {
   node stranger;
   const auto to = connect(stranger, parse_address(dispatcher.target()).value()).value();
   ASSERT_TRUE(ask_raw(stranger, to.actor, make_hello({.version = {7, 0}}, 1)));
-  EXPECT_EQ(get_service_status(dispatcher.target()).value().refused_peers, 1u);
+  EXPECT_EQ(get_service_status(dispatcher.target()).value().refused_peers(), 1u);
 }
 
 TEST(RefusedInput, RandomBytesAtAWorkersDataPortAreCountedAndShown) {
