@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import math
+import threading
 
 import numpy as np
 import pytest
 
 import headrace as hr
+from headrace import _tracing
 
 
 def run(f, *columns):
@@ -308,3 +311,30 @@ def test_NumbersInListsWithTensorsTakeTheirDtype():
     for part, kind in ((0.5, hr.int64), (300, hr.uint8), (1, hr.bool), (1, hr.string)):
         with pytest.raises(hr.errors.InvalidArgumentError, match="cast one"):
             hr.Dataset.from_tensors(hr.zeros([], kind)).map(lambda x: hr.constant([part, x]))
+
+
+def test_two_threads_trace_at_once():
+    """Each function has the random numbers and the datasets that it has alone."""
+    def windows(meet):
+        def f(rows):
+            meet()
+            total = rows.reduce(np.int64(0), lambda a, b: a + b)
+            meet()
+            return total
+        return hr.Dataset.range(6).window(3).map(f)
+
+    def draws(meet):
+        def f(x):
+            first = _tracing.next_salt()
+            meet()
+            second = _tracing.next_salt()
+            meet()
+            return first, second
+        return hr.Dataset.range(2).map(f)
+
+    alone = [list(ds) for ds in (windows(lambda: None), draws(lambda: None))]
+    assert alone == [[3, 12], [(1, 2)] * 2]
+    barrier = threading.Barrier(2, timeout=30)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        together = [x.result() for x in [pool.submit(make, barrier.wait) for make in (windows, draws)]]
+    assert [list(ds) for ds in together] == alone

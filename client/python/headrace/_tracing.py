@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -23,17 +25,6 @@ def _leaf(value: Any) -> Any:
     if callable(value):
         raise TypeError(f"it gives {value!r}, which is no tensor")
     return _values.constant(value)
-
-
-
-
-_salts = [0]
-
-
-def next_salt() -> int:
-    """A number that tells the random functions of one traced function apart, the same in each trace."""
-    _salts[-1] += 1
-    return _salts[-1]
 
 
 def describe(f: Any) -> str:
@@ -61,6 +52,7 @@ class _Call:
     def __init__(self, opened: Any) -> None:
         self.opened = opened
         self.read: list[tuple[_core.Graph, Any]] = []
+        self.salts = itertools.count(1)
 
     def element_of(self, single: _core.Graph) -> Any:
         """Tensors that stand for the only element of a dataset that depends on the function's argument."""
@@ -80,12 +72,25 @@ class _Call:
         return self.opened.finish_dataset(graph)
 
 
-_calls: list[_Call] = []
+class _Tracing(threading.local):
+    """The functions that this thread is tracing: an inner one is traced while the outer one is."""
+
+    def __init__(self) -> None:
+        self.calls: list[_Call] = []
+
+
+_tracing = _Tracing()
+_salts = itertools.count(1)  # outside of all functions
+
+
+def next_salt() -> int:
+    """A number that tells the random functions of one traced function apart, the same in each trace."""
+    return next(_tracing.calls[-1].salts if _tracing.calls else _salts)
 
 
 def element_of(single: _core.Graph) -> Any:
     """In a traced function: the only element of a dataset that depends on the function's argument."""
-    return _calls[-1].element_of(single)
+    return _tracing.calls[-1].element_of(single)
 
 
 def _argument(given: Any) -> Any:
@@ -124,8 +129,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     given = given if isinstance(given, tuple) else (given,)
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
     call = _Call(opened)
-    _salts.append(0)
-    _calls.append(call)
+    _tracing.calls.append(call)
     try:
         result = f(*given)
     except Exception as e:
@@ -134,8 +138,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
             raise
         raise better from e
     finally:
-        _calls.pop()
-        _salts.pop()
+        _tracing.calls.pop()
     if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window"):
         raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset that it is given; do so in a map before")
     if isinstance(result, Dataset):
