@@ -88,7 +88,8 @@ status too_late(const save_status& known, const distribute_save_options& options
 result<save_status> await_change(const dataset& what, const save_status& known,
                                  const distribute_save_options& options) {
   const auto now = [] { return clock::system().now(); };
-  auto until = now() + (known.workers == 0 ? options.worker_timeout : options.stall_timeout);
+  const auto began = now();
+  auto until = began + (known.workers == 0 ? options.worker_timeout : options.stall_timeout);
   bool busy = known.workers != 0;
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     auto out = b.initDispatcher().initAwaitSave();
@@ -111,7 +112,9 @@ result<save_status> await_change(const dataset& what, const save_status& known,
     if (busy || !has_workers(options))
       return too_late(known, options, busy);
     busy = true;
-    until += std::max(options.stall_timeout - options.worker_timeout, duration{0});
+    until = began + options.stall_timeout;
+    if (now() >= until)
+      return too_late(known, options, busy);
   }
 }
 

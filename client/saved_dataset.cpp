@@ -18,16 +18,18 @@ using detail::checked;
 
 namespace {
 
-/// Waits until the folder holds a saved dataset, or pieces are written into it: then their plan.
+/// Waits until the folder holds a saved dataset, or pieces are, or were, written into it: then
+/// their plan. It is the plan also when they are all there, so that the dataset that is made of it
+/// is the same before and after: positions in it stay good.
 result<std::optional<save_plan>> await_saved(const std::string& folder,
                                              const load_options& options) {
   for (detail::file_watch watch{options.stall_timeout, options.stop};;) {
-    HEADRACE_ASSIGN(const auto saved, find_saved(folder));
-    if (saved)
-      return std::optional<save_plan>{};
     HEADRACE_ASSIGN(auto plan, find_save_plan(folder));
     if (plan)
       return plan;
+    HEADRACE_ASSIGN(const auto saved, find_saved(folder));
+    if (saved)
+      return std::optional<save_plan>{};
     HEADRACE_TRY(noted_save_failure(folder).with_context(fmt::format("'{}'", folder)));
     if (watch.over())
       return deadline_exceeded(

@@ -42,6 +42,24 @@ bool save_table::has_step(const save& of) noexcept {
   return of.now.state == save_state::writing ? !of.open.empty() : !of.now.over() && of.step_open;
 }
 
+bool save_table::is_suspect(const save& of) noexcept {
+  if (!has_step(of))
+    return false;
+  return of.now.state == save_state::writing ? of.lost.contains(*of.open.begin())
+                                             : of.lost_steps.has_value();
+}
+
+bool save_table::tries_suspect(worker_id worker) const {
+  return std::ranges::any_of(saves_, [&](const auto& x) {
+    const auto& [id, one] = x;
+    const auto has = one.out.find(worker);
+    if (has == one.out.end())
+      return false;
+    const auto* piece = std::get_if<piece_step>(&has->second.step);
+    return piece != nullptr ? one.lost.contains(piece->piece) : one.lost_steps.has_value();
+  });
+}
+
 std::optional<save_step> save_table::next_of(save& of) {
   if (!has_step(of))
     return std::nullopt;
@@ -94,7 +112,7 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     // The answer that gave this worker the step was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
-      reopen(one, has->second.step, false);
+      reopen(one, has->second.step, lost_with::nothing);
       one.out.erase(has);
     }
   }
@@ -103,11 +121,17 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     notes_.pop_back();
   }
   auto busy = busy_with(worker);
+  const bool alone = tries_suspect(worker) || std::ranges::any_of(saves_, [](const auto& x) {
+                       return is_suspect(x.second);
+                     });
   for (auto id : order_) {
     auto& one = saves_.at(id);
-    if (!what.takes || busy >= most_a_worker_)
+    // A step that was lost with its worker may be what ended it: it is tried by a worker that does
+    // nothing else, so that no other step is taken for it.
+    if (!what.takes || busy >= (alone ? 1 : most_a_worker_))
       break;
-    if (one.out.contains(worker) || works_on(id) != what.running.end())
+    if (one.out.contains(worker) || works_on(id) != what.running.end()
+        || (alone && !is_suspect(one)))
       continue;
     auto step = next_of(one);
     if (!step)
@@ -132,7 +156,7 @@ void save_table::take(save& of, worker_id worker, const std::string& who, const 
   of.now.workers = static_cast<uint32_t>(of.out.size());
   changed(of);
   if (std::holds_alternative<step_given_back>(what.how))
-    return reopen(of, step, false);
+    return reopen(of, step, lost_with::nothing);
   if (const auto* why = std::get_if<status>(&what.how))
     return end(of, save_state::failed,
                why->ok() ? internal_error("a worker reported a failure that is none")
@@ -157,12 +181,12 @@ void save_table::take(save& of, worker_id worker, const std::string& who, const 
     of.now.amount = done->what;
     return end(of, save_state::saved, {});
   }
-  reopen(of, step, false); // an answer to something else
+  reopen(of, step, lost_with::nothing); // an answer to something else
 }
 
 void save_table::planned(save& of, const save_planned& what) {
   of.plan = what.plan;
-  of.lost_steps = 0;
+  of.lost_steps.reset();
   of.now.pieces = what.there.size();
   of.now.amount = what.written;
   of.now.whole_because = what.whole_because;
@@ -175,7 +199,7 @@ void save_table::planned(save& of, const save_planned& what) {
   of.step_open = of.open.empty();
 }
 
-void save_table::reopen(save& of, const save_step& what, bool lost) {
+void save_table::reopen(save& of, const save_step& what, lost_with how) {
   const auto* piece = std::get_if<piece_step>(&what);
   if (piece != nullptr)
     of.open.insert(piece->piece);
@@ -183,9 +207,12 @@ void save_table::reopen(save& of, const save_step& what, bool lost) {
     of.step_open = true;
   of.now.workers = static_cast<uint32_t>(of.out.size());
   changed(of);
-  if (!lost)
+  if (how == lost_with::nothing)
     return;
-  const auto times = piece != nullptr ? ++of.lost[piece->piece] : ++of.lost_steps;
+  if (piece == nullptr && !of.lost_steps)
+    of.lost_steps = 0;
+  auto& times = piece != nullptr ? of.lost[piece->piece] : *of.lost_steps;
+  times += how == lost_with::it_alone;
   if (times < most_losses)
     return;
   const auto why = aborted(fmt::format(
@@ -200,10 +227,11 @@ void save_table::reopen(save& of, const save_step& what, bool lost) {
 }
 
 void save_table::worker_gone(worker_id worker) {
+  const bool alone = busy_with(worker) == 1;
   for (auto& [id, one] : saves_) {
     const auto has = one.out.extract(worker);
     if (has && !one.now.over())
-      reopen(one, has.mapped().step, true);
+      reopen(one, has.mapped().step, alone ? lost_with::it_alone : lost_with::others);
   }
   drop_ended();
 }

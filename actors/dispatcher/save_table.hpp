@@ -56,14 +56,21 @@ private:
     std::set<uint64_t> open; ///< pieces that are not there, and that nobody has
     bool step_open = true;   ///< planning or finishing, and nobody does it
     std::map<worker_id, given> out;
-    std::map<uint64_t, unsigned> lost; ///< pieces that were lost, how often
-    unsigned lost_steps = 0;           ///< the same of other steps, one after another
+    /// Pieces that were lost with their worker, and how often those were that it did alone.
+    std::map<uint64_t, unsigned> lost;
+    std::optional<unsigned> lost_steps; ///< the same of other steps, one after another
   };
 
   static std::optional<save_step> next_of(save& of);
   static bool has_step(const save& of) noexcept;
   void take(save& of, worker_id worker, const std::string& who, const save_report& what);
-  void reopen(save& of, const save_step& what, bool lost);
+  /// What was lost with a step: its worker, which did nothing else or other steps too, or nothing.
+  enum class lost_with { nothing, it_alone, others };
+  void reopen(save& of, const save_step& what, lost_with how);
+  /// The next step of a save was lost with a worker, which it may have ended.
+  static bool is_suspect(const save& of) noexcept;
+  /// The worker does such a step.
+  bool tries_suspect(worker_id worker) const;
   static void changed(save& of) { ++of.now.version; }
   void end(save& of, save_state how, status why);
   static void planned(save& of, const save_planned& what);

@@ -30,8 +30,9 @@ auto read_message(const buffer& encoded, Read read) -> decltype(read(typename Sc
   const kj::ArrayPtr<const ::capnp::word> segments[] = {
     {reinterpret_cast<const ::capnp::word*>(bytes.data()), bytes.size() / sizeof(::capnp::word)}};
   ::capnp::ReaderOptions options;
-  // Every pointer is followed a few times at most.
-  options.traversalLimitInWords = segments[0].size() * 8 + 1024;
+  // Every pointer is followed a few times at most, but for what is small: a chain of a hundred
+  // nodes follows that of its first ones for each of the later ones.
+  options.traversalLimitInWords = segments[0].size() * 8 + (uint64_t{1} << 20);
   options.nestingLimit = 64;
   try {
     ::capnp::SegmentArrayMessageReader message{kj::arrayPtr(segments, 1), options};

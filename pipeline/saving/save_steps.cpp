@@ -128,6 +128,17 @@ status same_saved(const std::string& folder, const saved_manifest& saved, const 
                                folder));
 }
 
+/// The file of a shard of `folder`; if it is not there, `remove` is to be removed.
+status is_there(const std::string& folder, const saved_manifest::shard& shard,
+                const std::string& remove) {
+  std::error_code missing;
+  if (std::filesystem::file_size(folder + "/" + shard.file, missing) == shard.bytes && !missing)
+    return {};
+  return data_loss(
+    fmt::format("'{}/{}' is not there with its {} bytes; remove '{}', and ask for the save again",
+                folder, shard.file, shard.bytes, remove));
+}
+
 status make_folder(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -173,6 +184,7 @@ result<opened_save> open_save(const std::string& folder, const dataset_ptr& grap
     HEADRACE_TRY(same_saved(folder, *saved, out.plan));
   out.there.resize(out.plan.pieces(), saved.has_value());
   if (saved) {
+    for (const auto& shard : saved->shards) HEADRACE_TRY(is_there(folder, shard, folder));
     out.whole = true;
     out.amount = amount_of(*saved);
     return out;
@@ -244,11 +256,7 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
       return failed_precondition(fmt::format("piece {} is not in '{}'", i, at));
     detail::remove_abandoned(at);
     for (auto& shard : piece->shards) {
-      std::error_code missing;
-      if (std::filesystem::file_size(at + "/" + shard.file, missing) != shard.bytes || missing)
-        return data_loss(fmt::format("'{}/{}' is not there with its {} bytes; remove '{}', and ask "
-                                     "for the save again",
-                                     at, shard.file, shard.bytes, at));
+      HEADRACE_TRY(is_there(at, shard, at));
       shard.file = at.substr(folder.size() + 1) + "/" + shard.file;
       all.shards.push_back(std::move(shard));
     }

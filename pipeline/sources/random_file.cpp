@@ -13,7 +13,8 @@ namespace headrace::detail {
 
 result<std::unique_ptr<const random_file>> random_file::open(const std::string& path,
                                                              const std::stop_token& stop) {
-  const int fd = open_patiently(path, O_RDONLY, stop);
+  // To open a pipe would wait for its writer.
+  const int fd = open_patiently(path, O_RDONLY | O_NONBLOCK, stop);
   if (fd < 0)
     return file_error(path, "open", errno);
   std::unique_ptr<random_file> out{new random_file{path, fd}};
@@ -22,6 +23,9 @@ result<std::unique_ptr<const random_file>> random_file::open(const std::string& 
     return file_error(path, "look at", errno);
   if (S_ISDIR(info.st_mode))
     return file_error(path, "read", EISDIR);
+  if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode) || S_ISSOCK(info.st_mode))
+    return failed_precondition(
+      fmt::format("cannot read '{}': it is a pipe or a device, and not a file", path));
   out->bytes_ = static_cast<uint64_t>(info.st_size);
   out->modified_ns_ = info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
   return std::unique_ptr<const random_file>{std::move(out)};

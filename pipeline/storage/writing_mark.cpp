@@ -23,7 +23,7 @@ constexpr std::string_view ending = ".writing";
 /// Removes the files whose names begin so, if their writer is gone.
 void remove_if_abandoned(const std::string& folder, const std::string& prefix) {
   const auto mark = fs::path{folder} / (prefix + std::string{ending});
-  const int fd = ::open(mark.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(mark.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return;
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0)

@@ -1,5 +1,6 @@
 """Datasets that the workers of a service write into a folder."""
 
+import fcntl
 import io
 import os
 import re
@@ -144,3 +145,57 @@ def test_the_configurations_limits_hold(tmp_path):
                 distributed_save(large, tmp_path / "a", dispatcher.target, compression="NONE", wait=True)
     files = [name for _, _, names in os.walk(tmp_path / "a") for name in names if name.endswith(".rows")]
     assert len(files) == 4
+
+
+def test_a_generator_beside_numbers_is_run_once(service, tmp_path):
+    def mixed():
+        import random
+        yield from random.sample(range(100), 100)
+
+    shuffled = hr.Dataset.from_generator(mixed, output_signature=hr.TensorSpec([], hr.int64))
+    both = hr.Dataset.zip(hr.Dataset.range(100), shuffled)
+    done = distributed_save(both, tmp_path / "a", service.target, wait=True)
+    assert "generator says only at its end how many elements it has" in done["whole_because"]
+    got = [(int(a), int(b)) for a, b in hr.Dataset.load(tmp_path / "a")]
+    assert [a for a, _ in got] == list(range(100))
+    assert sorted(b for _, b in got) == list(range(100))
+
+
+def test_a_position_stays_good_when_the_save_is_over(service, tmp_path):
+    gate = str(tmp_path / "gate")
+
+    def held(x):
+        if x >= 40:
+            import fcntl
+            with open(gate) as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
+        return x
+
+    slow = hr.Dataset.range(60).map(hr.py_function(held, hr.TensorSpec([], hr.int64)))
+    with open(gate, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        distributed_save(slow, tmp_path / "a", service.target)
+        at = iter(hr.Dataset.load(tmp_path / "a", wait=True, stall_timeout=60))
+        first = [int(next(at)) for _ in range(3)]
+        record = at.save()
+    distributed_save(slow, tmp_path / "a", service.target, wait=True)
+    again = hr.Dataset.load(tmp_path / "a", wait=True, stall_timeout=60).restore(record)
+    assert first + numbers(again) == list(range(60))
+
+
+def test_a_save_whose_files_are_gone_says_so_when_it_is_asked_for_again(service, tmp_path):
+    ds = hr.Dataset.range(1000)
+    distributed_save(ds, tmp_path / "a", service.target, wait=True)
+    next((tmp_path / "a" / "pieces").rglob("*.rows")).unlink()
+    with pytest.raises(hr.errors.DataLossError, match="is not there with its"):
+        distributed_save(ds, tmp_path / "a", service.target, wait=True)
+
+
+def test_a_failure_with_bytes_that_are_no_text_is_told(service, tmp_path):
+    folder = os.fsencode(tmp_path)
+    with open(folder + b"/bad\xff", "wb") as file:
+        file.write(b"not a record file")
+    ds = hr.Dataset.list_files(str(tmp_path / "bad*")).flat_map(lambda f: hr.data.TFRecordDataset(f))
+    with pytest.raises(hr.errors.OpError, match=r"bad\\xff"):
+        distributed_save(ds, tmp_path / "a", service.target, wait=True)
+    assert r"bad\xff" in service.status()["saves"][0]["failure"]

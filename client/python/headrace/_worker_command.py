@@ -92,7 +92,9 @@ def run(arguments: list[str]) -> int:
             tls_key=holds["tls_key"] or "", tls_ca=holds["tls_ca"] or "", insecure=holds["insecure"],
             heartbeat_interval_ms=_time_ms(holds["heartbeat"]),
             dispatcher_timeout_ms=_time_ms(holds["dispatcher_timeout"]),
-            shutdown_quiet_period_ms=_time_ms(holds["drain"]) or 0, python_processes=given.python_processes,
+            shutdown_quiet_period_ms=_time_ms(holds["drain"]) or 0,
+            cross_trainer_cache_size_bytes=_bytes(holds["cross_trainer_cache_size"]) or None,
+            snapshot_max_chunk_size_bytes=_bytes(holds["save_max_file_size"]), python_processes=given.python_processes,
             python_memory_bytes=given.python_memory, python_call_timeout_ms=_ms(given.python_call_timeout),
             python_from_anyone=given.python_from_anyone))
     except (OpError, ValueError) as e:

@@ -126,6 +126,32 @@ TEST_F(SaveTable, AStepThatTakesWorkersWithItFailsTheSave) {
   EXPECT_FALSE(table.has_step_for(second));
 }
 
+TEST_F(SaveTable, ASaveThatTakesWorkersWithItFailsAndOthersBesideItGoOn) {
+  constexpr save_id good{1}, bad{2};
+  for (const auto id : {good, bad}) table.begin(entry(id, "/" + to_string(id)));
+  std::vector<save_report> plans;
+  for (const auto& x : ask(first).orders)
+    plans.push_back({x.what.id, x.number, save_planned{.plan = 5, .there = {false}}});
+  ASSERT_EQ(plans.size(), 2);
+  ASSERT_EQ(ask(first, plans).orders.size(), 2);
+  table.worker_gone(first);
+  // Which of them it was shows when a worker does nothing else.
+  for (int lives = 0; lives < 20 && table.size() != 0; ++lives) {
+    auto orders = ask(first).orders;
+    while (!orders.empty() && orders[0].what.id == good) {
+      EXPECT_EQ(orders.size(), 1);
+      orders = ask(first, {done(orders[0])}).orders;
+    }
+    if (!orders.empty() && std::holds_alternative<piece_step>(orders[0].step)) {
+      EXPECT_TRUE(ask(first, {}, {{bad, orders[0].number}}).orders.empty()) << "it is alone";
+      table.worker_gone(first);
+    }
+  }
+  for (const auto& x : table.take_ended())
+    EXPECT_EQ(x.state, x.id == good ? save_state::saved : save_state::failed);
+  EXPECT_EQ(table.size(), 0);
+}
+
 TEST_F(SaveTable, AWorkerTakesPartInAFewSavesAtATime) {
   for (uint64_t i = 1; i <= 5; ++i) table.begin(entry(save_id{i}, "/saved/" + std::to_string(i)));
   EXPECT_EQ(ask(first).orders.size(), 3);

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,6 +172,15 @@ TEST_F(Saved, ADamagedManifestIsToldAndNeverCrashes) {
                                                     static_cast<std::streamsize>(size));
     EXPECT_THAT(to_string(find_saved(path).status()), HasSubstr(manifest)) << size << " bytes";
   }
+}
+
+TEST_F(Saved, APipeInThePlaceOfAFileIsRefusedAtOnce) {
+  const auto pipe = path + "/dataset.headrace";
+  std::filesystem::create_directories(path);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto found = find_saved(path);
+  EXPECT_EQ(found.status().code(), status_code::failed_precondition);
+  EXPECT_NE(found.status().message().find("it is a pipe or a device"), std::string::npos);
 }
 
 TEST_F(Saved, AnotherSpecIsRefused) {
