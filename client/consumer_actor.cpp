@@ -54,7 +54,7 @@ consumer_actor consumer_host::spawn(const dataset& what) {
                                  "distribute, not "
                                  + std::string{to_string(graph->op)}
                                  + ": what follows distribute is for the actor that asks")};
-  auto where = parse_address(graph->service.address).value();
+  auto where = parse_address(graph->as<service_options>().address).value();
   system_visit inside;
   auto& system = system_of(*impl_->here);
   auto connector = connector_of(*impl_->here);

@@ -7,7 +7,7 @@
 namespace headrace::service {
 
 result<consumer_options> consumer_options_of(const dataset_node& distribute) {
-  const auto& about = distribute.service;
+  const auto& about = distribute.as<service_options>();
   consumer_options out;
   out.dataset_id = about.dataset_id;
   if (out.dataset_id.empty()) {

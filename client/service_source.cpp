@@ -45,7 +45,7 @@ service_source::~service_source() {
 
 result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
                                                              std::stop_token stop, warning warn) {
-  const auto& about = graph.service;
+  const auto& about = graph.as<service_options>();
   HEADRACE_ASSIGN(auto session, service::session_of_process());
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   HEADRACE_ASSIGN(auto options, service::consumer_options_of(graph));

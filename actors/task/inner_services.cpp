@@ -20,9 +20,9 @@ void inner_services::name(const dataset_node& node, uint64_t run) {
         name(*node.inputs[i], run);
     return;
   }
-  if (!node.service.job_name.empty() || named_.contains(&node))
+  auto about = node.as<service_options>();
+  if (!about.job_name.empty() || named_.contains(&node))
     return;
-  auto about = node.service;
   about.job_name = fmt::format("input {} of run {:016x}", named_.size(), run);
   // Passes of a repeat around it are repetitions of that job, counted alike by all tasks.
   about.iterations = std::make_shared<service_iterations>();
@@ -37,7 +37,7 @@ result<std::unique_ptr<element_source>> inner_services::open(const dataset_node&
   if (named == named_.end())
     return open_(node, std::move(stop));
   auto shared = node;
-  shared.service = named->second;
+  shared.parameters = named->second;
   return open_(shared, std::move(stop));
 }
 

@@ -34,7 +34,7 @@ result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in
   return out;
 }
 
-void encode(const std::vector<field_format>& fields, ::capnp::List<schema::Field>::Builder out) {
+void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out) {
   for (unsigned i = 0; i < out.size(); ++i) {
     out[i].setName(fields[i].name);
     headrace::encode(fields[i].spec, out[i].initSpec());

@@ -36,6 +36,6 @@ result<std::string> word_of(schema::Files::Compression x);
 
 /// Fields that sources read, or components to pad: never datasets.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
-void encode(const std::vector<field_format>& fields, ::capnp::List<schema::Field>::Builder out);
+void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);
 
 } // namespace headrace::detail

@@ -36,7 +36,7 @@ void graph_encoder::visit(const dataset_ptr& x) {
     return;
   for (const auto& input : x->inputs) visit(input);
   for (const auto& tensor : x->tensors) visit(tensor);
-  for (const auto& f : x->fields) constant_bytes_ += f.missing ? f.missing->bytes() : 0;
+  for (const auto& f : fields_of(*x)) constant_bytes_ += f.missing ? f.missing->bytes() : 0;
   visit(x->body);
   dataset_numbers_.emplace(x.get(), static_cast<uint32_t>(datasets_.size()));
   datasets_.push_back(x.get());

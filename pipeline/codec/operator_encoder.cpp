@@ -54,24 +54,23 @@ void write(const service_options& x, schema::ServiceOptions::Builder out) {
 
 void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Builder out) const {
   const auto input = [&](size_t i = 0) { return number(x.inputs[i]); };
-  const auto size = static_cast<unsigned>(x.fields.size());
   const auto body = [&](auto to) {
     to.setInput(input());
     to.setFunction(number(x.body));
     return to;
   };
   const auto calls = [&](auto to) {
-    to.setParallel(x.parallel);
-    to.setDeterministic(choice(x.deterministic));
+    to.setParallel(x.calls.count);
+    to.setDeterministic(choice(x.calls.deterministic));
   };
-  const auto batched = [&](auto to) {
+  const auto batched = [&](auto to, const batch_parameters& own) {
     to.setInput(input());
-    to.setSize(x.count);
-    to.setDropRemainder(x.flag);
+    to.setSize(own.rows);
+    to.setDropRemainder(own.drop_remainder);
   };
-  const auto counted = [&](auto to) {
+  const auto counted = [&](auto to, int64_t count) {
     to.setInput(input());
-    to.setCount(x.count);
+    to.setCount(count);
   };
   switch (x.op) {
   case dataset_op::map: return calls(body(out.initMap()));
@@ -79,32 +78,33 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
   case dataset_op::flat_map: body(out.initFlatMap()); return;
   case dataset_op::interleave: {
     auto to = body(out.initInterleave());
-    to.setCycle(x.count);
-    to.setLength(x.count2);
+    to.setCycle(x.as<interleave_parameters>().cycle);
+    to.setLength(x.as<interleave_parameters>().length);
     return calls(to);
   }
-  case dataset_op::batch: return batched(out.initBatch());
+  case dataset_op::batch: return batched(out.initBatch(), x.as<batch_parameters>());
   case dataset_op::shuffle: {
+    const auto& own = x.as<shuffle_parameters>();
     auto to = out.initShuffle();
     to.setInput(input());
-    to.setBufferSize(x.count);
-    to.setReshuffle(x.flag);
-    detail::write(x.seed, to.initSeed());
+    to.setBufferSize(own.buffer);
+    to.setReshuffle(own.reshuffle);
+    detail::write(own.seed, to.initSeed());
     return;
   }
-  case dataset_op::repeat: return counted(out.initRepeat());
-  case dataset_op::take: return counted(out.initTake());
-  case dataset_op::skip: return counted(out.initSkip());
+  case dataset_op::repeat: return counted(out.initRepeat(), x.as<repeat_parameters>().count);
+  case dataset_op::take: return counted(out.initTake(), x.as<take_parameters>().count);
+  case dataset_op::skip: return counted(out.initSkip(), x.as<skip_parameters>().count);
   case dataset_op::prefetch: {
     auto to = out.initPrefetch();
     to.setInput(input());
-    to.setElements(x.count);
+    to.setElements(x.as<prefetch_parameters>().elements);
     return;
   }
   case dataset_op::enumerate: {
     auto to = out.initEnumerate();
     to.setInput(input());
-    to.setStart(x.count);
+    to.setStart(x.as<enumerate_parameters>().start);
     return;
   }
   case dataset_op::zip: {
@@ -120,12 +120,12 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
   case dataset_op::options: {
     auto to = out.initOptions();
     to.setInput(input());
-    headrace::write(x.options, to.initOptions());
+    headrace::write(x.as<graph_options>(), to.initOptions());
     return;
   }
   case dataset_op::distribute: {
     auto to = out.initDistribute();
-    headrace::write(x.service, to.initService());
+    headrace::write(x.as<service_options>(), to.initService());
     if (!x.inputs.empty()) {
       to.setInput(input());
       return;
@@ -138,17 +138,18 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
   case dataset_op::shard: {
     auto to = out.initShard();
     to.setInput(input());
-    to.setShards(x.count);
-    to.setIndex(x.count2);
+    to.setShards(x.as<shard_parameters>().shards);
+    to.setIndex(x.as<shard_parameters>().index);
     return;
   }
   case dataset_op::unique: out.initUnique().setInput(input()); return;
   case dataset_op::ignore_errors: out.initIgnoreErrors().setInput(input()); return;
-  case dataset_op::assert_cardinality: return counted(out.initAssertCardinality());
+  case dataset_op::assert_cardinality:
+    return counted(out.initAssertCardinality(), x.as<assert_cardinality_parameters>().count);
   case dataset_op::sleep: {
     auto to = out.initSleep();
     to.setInput(input());
-    to.setMicroseconds(x.count);
+    to.setMicroseconds(x.as<sleep_parameters>().microseconds);
     return;
   }
   case dataset_op::scan: {
@@ -157,16 +158,18 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
     return;
   }
   case dataset_op::padded_batch: {
+    const auto& own = x.as<padded_batch_parameters>();
     auto to = out.initPaddedBatch();
-    to.setInput(input());
-    to.setSize(x.count);
-    to.setDropRemainder(x.flag);
-    detail::encode(x.fields, to.initComponents(size));
+    batched(to, own.batch);
+    detail::encode(own.fields, to.initComponents(static_cast<unsigned>(own.fields.size())));
     set(to.initExtent(static_cast<unsigned>(x.tensors.size())), x.tensors);
     return;
   }
-  case dataset_op::group_by_window: return batched(out.initGroupByWindow());
-  case dataset_op::ragged_batch: return batched(out.initRaggedBatch());
+  case dataset_op::group_by_window: {
+    const auto& own = x.as<group_parameters>();
+    return batched(out.initGroupByWindow(), {own.size, own.drop_remainder});
+  }
+  case dataset_op::ragged_batch: return batched(out.initRaggedBatch(), x.as<batch_parameters>());
   case dataset_op::single_element: out.initSingleElement().setInput(input()); return;
   case dataset_op::last_element: {
     auto to = out.initLastElement();
@@ -175,44 +178,46 @@ void graph_encoder::write_operator(const dataset_node& x, schema::Dataset::Build
     return;
   }
   case dataset_op::window: {
+    const auto& own = x.as<window_parameters>();
     auto to = out.initWindow();
     to.setInput(input());
-    to.setSize(x.count);
-    to.setShift(x.count2);
-    to.setStride(constant_of(x.tensors[0])->values<int64_t>()[0]);
-    to.setDropRemainder(x.flag);
+    to.setSize(own.size);
+    to.setShift(own.shift);
+    to.setStride(own.stride);
+    to.setDropRemainder(own.drop_remainder);
     return;
   }
   case dataset_op::sample_from: {
     auto to = out.initSampleFrom();
     set(to.initInputs(static_cast<unsigned>(x.inputs.size())), x.inputs);
-    const auto values = constant_of(x.tensors[0])->values<double>();
-    auto weights = to.initWeights(static_cast<unsigned>(values.size()));
-    for (unsigned i = 0; i < weights.size(); ++i) weights.set(i, values[i]);
-    detail::write(x.seed, to.initSeed());
-    to.setStopOnEmpty(x.flag);
-    to.setRerandomize(x.count != 0);
+    const auto& own = x.as<sample_from_parameters>();
+    auto weights = to.initWeights(static_cast<unsigned>(own.weights.size()));
+    for (unsigned i = 0; i < weights.size(); ++i) weights.set(i, own.weights[i]);
+    detail::write(own.seed, to.initSeed());
+    to.setStopOnEmpty(own.stop_on_empty);
+    to.setRerandomize(own.rerandomize);
     return;
   }
   case dataset_op::choose_from: {
     auto to = out.initChooseFrom();
     to.setChoices(input(0));
     set(to.initInputs(static_cast<unsigned>(x.inputs.size() - 1)), std::span{x.inputs}.subspan(1));
-    to.setStopOnEmpty(x.flag);
+    to.setStopOnEmpty(x.as<choose_from_parameters>().stop_on_empty);
     return;
   }
   case dataset_op::cache: {
     auto to = out.initCache();
     to.setInput(input());
-    to.setFolder(x.text);
-    to.setMostBytes(x.count);
+    to.setFolder(x.as<cache_parameters>().folder);
+    to.setMostBytes(x.as<cache_parameters>().most_bytes);
     return;
   }
   case dataset_op::snapshot: {
     auto to = out.initSnapshot();
     to.setInput(input());
-    to.setFolder(x.text);
-    to.setCompression(static_cast<schema::SavedDataset::Compression>(x.count));
+    const auto& own = x.as<snapshot_parameters>();
+    to.setFolder(own.folder);
+    to.setCompression(static_cast<schema::SavedDataset::Compression>(own.compression));
     to.setShard(x.body ? number(x.body) + 1 : 0);
     return;
   }

@@ -14,22 +14,23 @@ namespace headrace {
 namespace {
 
 std::string calls_of(const dataset_node& x) {
-  return x.parallel == 0  ? ""
-         : x.parallel < 0 ? ", calls chosen"
-                          : fmt::format(", {} calls", x.parallel);
+  const auto calls = x.calls.count;
+  return calls == 0 ? "" : calls < 0 ? ", calls chosen" : fmt::format(", {} calls", calls);
 }
 
 std::string name_of(const dataset_node& x) {
   const auto name = to_string(x.op);
+  const auto with = [&](const auto& what) { return fmt::format("{}({})", name, what); };
   switch (x.op) {
-  case dataset_op::batch:
-  case dataset_op::padded_batch:
-  case dataset_op::shuffle:
-  case dataset_op::take:
-  case dataset_op::skip:
-  case dataset_op::repeat:
-  case dataset_op::prefetch: return fmt::format("{}({})", name, x.count);
-  case dataset_op::interleave: return fmt::format("{}(cycle {}{})", name, x.count, calls_of(x));
+  case dataset_op::batch: return with(x.as<batch_parameters>().rows);
+  case dataset_op::padded_batch: return with(x.as<padded_batch_parameters>().batch.rows);
+  case dataset_op::shuffle: return with(x.as<shuffle_parameters>().buffer);
+  case dataset_op::take: return with(x.as<take_parameters>().count);
+  case dataset_op::skip: return with(x.as<skip_parameters>().count);
+  case dataset_op::repeat: return with(x.as<repeat_parameters>().count);
+  case dataset_op::prefetch: return with(x.as<prefetch_parameters>().elements);
+  case dataset_op::interleave:
+    return with(fmt::format("cycle {}{}", x.as<interleave_parameters>().cycle, calls_of(x)));
   case dataset_op::map:
   case dataset_op::filter: {
     const std::string called{x.body ? function_label(x.body->named) : std::string_view{}};
@@ -39,9 +40,12 @@ std::string name_of(const dataset_node& x) {
     return fmt::format("{}({})", name,
                        called.empty() ? calls.substr(2) : "'" + called + "'" + calls);
   }
-  case dataset_op::load:
-  case dataset_op::snapshot:
-  case dataset_op::cache: return fmt::format("{}({})", name, x.text.empty() ? "memory" : x.text);
+  case dataset_op::load: return with(x.as<load_parameters>().folder);
+  case dataset_op::snapshot: return with(x.as<snapshot_parameters>().folder);
+  case dataset_op::cache: {
+    const auto& folder = x.as<cache_parameters>().folder;
+    return with(folder.empty() ? "memory" : folder);
+  }
   default: return std::string{name};
   }
 }
@@ -71,7 +75,7 @@ public:
       const auto own = c.time_ns > c.below_ns ? c.time_ns - c.below_ns : 0;
       // With threads of its own, its caller spends the time waiting.
       const bool threads =
-        c.samples != 0 || (one->node->op == dataset_op::interleave && one->node->parallel != 0);
+        c.samples != 0 || (one->node->op == dataset_op::interleave && one->node->calls.count != 0);
       to.busy = std::chrono::nanoseconds{static_cast<int64_t>(threads ? c.work_ns.load() : own)};
       if (c.samples != 0)
         to.queue = static_cast<double>(c.queued) / static_cast<double>(c.samples);

@@ -22,10 +22,13 @@ status refused(sharding_policy policy, std::string why) {
   return invalid_argument(fmt::format("processing mode {}: {}", to_string(policy), why));
 }
 
+bool is_hint(const dataset_node& x) {
+  const auto* shard = x.find<shard_parameters>();
+  return shard != nullptr && shard->shards == shard_hint;
+}
+
 bool holds_hint(const dataset_ptr& graph) {
-  return any_node(graph, [](const dataset_node& x) {
-    return x.op == dataset_op::shard && x.count == shard_hint;
-  });
+  return any_node(graph, [](const dataset_node& x) { return is_hint(x); });
 }
 
 /// What all policies do where they divide: put a shard over what comes alike on all workers.
@@ -47,8 +50,9 @@ public:
     auto out = node;
     out.inputs = std::move(inputs);
     // Each worker has elements of its own to keep, where they may see one folder.
-    if (node.op == dataset_op::cache && !node.text.empty())
-      out.text = fmt::format("{}/shard-{}-of-{}", node.text, place_.index, place_.shards);
+    if (node.op == dataset_op::cache)
+      if (auto& folder = out.as<cache_parameters>().folder; !folder.empty())
+        folder += fmt::format("/shard-{}-of-{}", place_.index, place_.shards);
     return finish_over(std::move(out));
   }
 
@@ -60,7 +64,7 @@ private:
     return rewrite_nodes(rows, [this](dataset_node& x, bool in_function) {
       if (!may_reorder(x, options_, in_function))
         return false;
-      x.deterministic = true;
+      x.calls.deterministic = true;
       return true;
     });
   }
@@ -156,13 +160,13 @@ private:
       return divide_.over(*node, {std::move(input)});
     }
     case dataset_op::list_files: {
-      if (!node->flag)
+      const auto& listed = node->as<list_files_parameters>();
+      if (!listed.shuffle)
         break;
       auto sorted = *node;
-      sorted.flag = false;
-      sorted.seed.reset();
+      sorted.parameters = list_files_parameters{};
       HEADRACE_ASSIGN(auto own, names(finish_over(std::move(sorted))));
-      return make_shuffle(std::move(own), all_names, node->seed);
+      return make_shuffle(std::move(own), all_names, listed.seed);
     }
     default: break;
     }
@@ -215,9 +219,8 @@ public:
     for (auto& x : inputs) {
       HEADRACE_ASSIGN(x, visit(x));
     }
-    auto out = node->op == dataset_op::shard && node->count == shard_hint
-                 ? divide_.divide(inputs[0])
-                 : result{divide_.over(*node, std::move(inputs))};
+    auto out =
+      is_hint(*node) ? divide_.divide(inputs[0]) : result{divide_.over(*node, std::move(inputs))};
     HEADRACE_TRY(out.status());
     if (node->body && node->body->dataset) {
       auto body = *node->body;

@@ -235,8 +235,6 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
 
 /// The options that hold for a graph.
 graph_options options_of(const dataset_node& graph);
-/// Is this a source (an operator without inputs, `distribute` apart, or a global_shuffle of one)?
-bool is_source(dataset_op op) noexcept;
 /// `invalid_argument` if the elements hold datasets, which cannot leave a graph.
 status check_gives_tensors(const dataset_node& graph);
 /// The value of a constant expression, or null.

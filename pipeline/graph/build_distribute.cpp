@@ -59,7 +59,7 @@ result<dataset_ptr> make_distribute(dataset_ptr input, service_options service) 
   auto node = node_of(dataset_op::distribute, {input});
   node.spec = input->spec;
   node.cardinality = cardinality_through(service.processing_mode, input->cardinality);
-  node.service = std::move(service);
+  node.parameters = std::move(service);
   return finish(std::move(node));
 }
 
@@ -76,7 +76,7 @@ result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
   auto node = node_of(dataset_op::distribute);
   node.spec = std::move(spec);
   node.cardinality = cardinality_through(service.processing_mode, cardinality);
-  node.service = std::move(service);
+  node.parameters = std::move(service);
   return finish(std::move(node));
 }
 

@@ -111,8 +111,7 @@ result<dataset_ptr> make_groups(dataset_ptr input, int64_t size, bool drop_remai
                      fmt::format("datasets nested more than {} deep", detail::most_nesting));
   if (input->cardinality == 0)
     node.cardinality = 0;
-  node.count = size;
-  node.flag = drop_remainder;
+  node.parameters = group_parameters{size, drop_remainder};
   return finish(std::move(node));
 }
 

@@ -114,6 +114,7 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                    to_string(unknown_extent->spec)));
   auto node = node_of(op, {input});
   node.spec = input->spec;
+  padded_batch_parameters own{{size, drop_remainder}, {}};
   auto& parts = node.spec.components;
   if (!padded_shapes.empty() && padded_shapes.size() != parts.size())
     return refused(op, fmt::format("there are {} padded shapes for {} components",
@@ -134,12 +135,11 @@ result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                      "a scalar of {}",
                                      i, to_string(value.type()), to_string(value.shape_of(0)),
                                      to_string(part.type)));
-    node.fields.push_back({{}, {part.type, dims}, std::move(value)});
+    own.fields.push_back({{}, {part.type, dims}, std::move(value)});
     part.dims = dims.with_leading(drop_remainder ? size : shape::unknown);
   }
   node.cardinality = cardinality_of_batches(input->cardinality, size, drop_remainder);
-  node.count = size;
-  node.flag = drop_remainder;
+  node.parameters = std::move(own);
   if (unknown_extent)
     node.tensors = {std::move(unknown_extent)};
   return finish(std::move(node));
@@ -170,8 +170,7 @@ result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop
     for (size_t axis = 0; axis < axes; ++axis)
       node.spec.components.push_back({dtype::int64, {axis == 0 ? batch : shape::unknown}});
   }
-  node.count = size;
-  node.flag = drop_remainder;
+  node.parameters = batch_parameters{size, drop_remainder};
   return finish(std::move(node));
 }
 
@@ -197,10 +196,7 @@ result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, 
     node.cardinality = !drop_remainder ? (n - 1) / shift + 1
                        : n < span      ? 0
                                        : (n - span) / shift + 1;
-  node.count = size;
-  node.count2 = shift;
-  node.tensors = {scalar_constant(stride)};
-  node.flag = drop_remainder;
+  node.parameters = window_parameters{size, shift, stride, drop_remainder};
   return finish(std::move(node));
 }
 

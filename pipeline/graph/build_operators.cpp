@@ -70,8 +70,7 @@ result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t paral
   node.spec = body->result();
   node.cardinality = input->cardinality;
   node.body = std::move(body);
-  node.parallel = parallel;
-  node.deterministic = deterministic;
+  node.calls = {parallel, deterministic};
   return finish(std::move(node));
 }
 
@@ -85,8 +84,7 @@ result<dataset_ptr> make_filter(dataset_ptr input, function_ptr body, int64_t pa
   node.spec = input->spec;
   if (input->cardinality == 0 || input->cardinality == infinite_cardinality)
     node.cardinality = input->cardinality;
-  node.parallel = parallel;
-  node.deterministic = deterministic;
+  node.calls = {parallel, deterministic};
   node.body = std::move(body);
   return finish(std::move(node));
 }
@@ -128,10 +126,8 @@ result<dataset_ptr> make_interleave(dataset_ptr input, function_ptr body, int64_
   if (input->cardinality == 0)
     node.cardinality = 0;
   node.body = std::move(body);
-  node.count = cycle;
-  node.count2 = length;
-  node.parallel = parallel;
-  node.deterministic = deterministic;
+  node.parameters = interleave_parameters{cycle, length};
+  node.calls = {parallel, deterministic};
   return finish(std::move(node));
 }
 
@@ -148,8 +144,7 @@ result<dataset_ptr> make_batch(dataset_ptr input, int64_t size, bool drop_remain
   node.cardinality = input->cardinality;
   if (const auto n = input->cardinality; n > 0)
     node.cardinality = n / size + (drop_remainder || n % size == 0 ? 0 : 1);
-  node.count = size;
-  node.flag = drop_remainder;
+  node.parameters = batch_parameters{size, drop_remainder};
   return finish(std::move(node));
 }
 
@@ -160,9 +155,7 @@ result<dataset_ptr> make_shuffle(dataset_ptr input, int64_t buffer_size,
   auto node = node_of(dataset_op::shuffle, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
-  node.count = buffer_size;
-  node.seed = seed;
-  node.flag = reshuffle_each_iteration;
+  node.parameters = shuffle_parameters{buffer_size, seed, reshuffle_each_iteration};
   return finish(std::move(node));
 }
 
@@ -174,7 +167,7 @@ result<dataset_ptr> make_repeat(dataset_ptr input, int64_t count) {
       op, fmt::format("count is {}; it must be 0 or more, or -1 to repeat for ever", count));
   auto node = node_of(op, {input});
   node.spec = input->spec;
-  node.count = count;
+  node.parameters = repeat_parameters{count};
   const auto n = input->cardinality;
   if (n == 0 || count == 0)
     node.cardinality = 0;
@@ -190,7 +183,7 @@ result<dataset_ptr> make_take(dataset_ptr input, int64_t count) {
   HEADRACE_TRY(check_count_or_all(dataset_op::take, "count", count));
   auto node = node_of(dataset_op::take, {input});
   node.spec = input->spec;
-  node.count = count;
+  node.parameters = take_parameters{count};
   const auto n = input->cardinality;
   if (count == 0)
     node.cardinality = 0;
@@ -206,7 +199,7 @@ result<dataset_ptr> make_skip(dataset_ptr input, int64_t count) {
   HEADRACE_TRY(check_count_or_all(dataset_op::skip, "count", count));
   auto node = node_of(dataset_op::skip, {input});
   node.spec = input->spec;
-  node.count = count;
+  node.parameters = skip_parameters{count};
   const auto n = input->cardinality;
   if (count == -1)
     node.cardinality = 0;
@@ -225,7 +218,7 @@ result<dataset_ptr> make_prefetch(dataset_ptr input, int64_t elements) {
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
-  node.count = elements;
+  node.parameters = prefetch_parameters{elements};
   return finish(std::move(node));
 }
 
@@ -234,7 +227,7 @@ result<dataset_ptr> make_enumerate(dataset_ptr input, int64_t start) {
   auto node = node_of(dataset_op::enumerate, {input});
   node.spec = element_spec::tuple({tensor_spec{dtype::int64, {}}, input->spec});
   node.cardinality = input->cardinality;
-  node.count = start;
+  node.parameters = enumerate_parameters{start};
   return finish(std::move(node));
 }
 

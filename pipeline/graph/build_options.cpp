@@ -19,12 +19,12 @@ void fill(std::optional<T>& to, const std::optional<T>& from) {
 }
 
 void merge(graph_options& out, const dataset_node& node) {
-  if (node.op == dataset_op::options) {
-    fill(out.deterministic, node.options.deterministic);
-    fill(out.autotune, node.options.autotune);
-    fill(out.threads, node.options.threads);
-    fill(out.memory, node.options.memory);
-    fill(out.compression, node.options.compression);
+  if (const auto* own = node.find<graph_options>()) {
+    fill(out.deterministic, own->deterministic);
+    fill(out.autotune, own->autotune);
+    fill(out.threads, own->threads);
+    fill(out.memory, own->memory);
+    fill(out.compression, own->compression);
   }
   if (node.op == dataset_op::distribute)
     return; // runs elsewhere, with the options there
@@ -37,7 +37,7 @@ bool reads_in_any_order(const dataset_node& source) {
   case dataset_op::from_tensors:
   case dataset_op::from_tensor_slices: return true;
   case dataset_op::tfrecord:
-  case dataset_op::fixed_length: return source.text.empty();
+  case dataset_op::fixed_length: return file_compression(source).empty();
   default: return false;
   }
 }
@@ -69,7 +69,7 @@ result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
   auto node = node_of(op, {input});
   node.spec = input->spec;
   node.cardinality = input->cardinality;
-  node.options = std::move(options);
+  node.parameters = std::move(options);
   return finish(std::move(node));
 }
 
@@ -79,14 +79,14 @@ result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64
   HEADRACE_TRY(check_input(op, source));
   if (!reads_in_any_order(*source))
     return refused(
-      op, fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
-                      "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
-                      source->text.empty() ? "" : "compressed ", to_string(source->op)));
+      op,
+      fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
+                  "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
+                  file_compression(*source).empty() ? "" : "compressed ", to_string(source->op)));
   auto node = node_of(op, {source});
   node.spec = source->spec;
   node.cardinality = source->cardinality;
-  node.seed = seed;
-  node.flag = reshuffle_each_iteration;
+  node.parameters = global_shuffle_parameters{seed, reshuffle_each_iteration};
   return finish(std::move(node));
 }
 

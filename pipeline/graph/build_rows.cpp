@@ -10,8 +10,7 @@ using detail::refused;
 
 result<dataset_ptr> make_counter(int64_t start, int64_t step) {
   auto node = node_of(dataset_op::counter);
-  node.count = start;
-  node.count2 = step;
+  node.parameters = counter_parameters{start, step};
   node.spec = tensor_spec{dtype::int64, {}};
   node.cardinality = infinite_cardinality;
   return finish(std::move(node));
@@ -19,8 +18,7 @@ result<dataset_ptr> make_counter(int64_t start, int64_t step) {
 
 result<dataset_ptr> make_random(std::optional<uint64_t> seed, bool reseed_each_iteration) {
   auto node = node_of(dataset_op::random);
-  node.seed = seed;
-  node.flag = reseed_each_iteration;
+  node.parameters = random_parameters{seed, reseed_each_iteration};
   node.spec = tensor_spec{dtype::int64, {}};
   node.cardinality = infinite_cardinality;
   return finish(std::move(node));
@@ -37,9 +35,7 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
   if (has_datasets(spec))
     return refused(op, fmt::format("the spec is {}; the function gives tensors", to_string(spec)));
   auto node = node_of(op);
-  node.text = std::move(name);
-  node.count = count;
-  node.flag = deterministic;
+  node.parameters = generator_parameters{std::move(name), count, deterministic};
   node.spec = std::move(spec);
   node.cardinality = count < 0 ? unknown_cardinality : count;
   return finish(std::move(node));

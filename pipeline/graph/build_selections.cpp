@@ -78,8 +78,7 @@ result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index)
   auto node = selection(op, input);
   const auto n = hint && input->cardinality >= 0 ? unknown_cardinality : input->cardinality;
   node.cardinality = n < 0 ? n : n / shards + (index < n % shards ? 1 : 0);
-  node.count = shards;
-  node.count2 = index;
+  node.parameters = shard_parameters{shards, index};
   return finish(std::move(node));
 }
 
@@ -108,7 +107,7 @@ result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
                                    input->cardinality));
   auto node = selection(op, input);
   node.cardinality = count;
-  node.count = count;
+  node.parameters = assert_cardinality_parameters{count};
   return finish(std::move(node));
 }
 
@@ -121,7 +120,7 @@ result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds) {
                                    microseconds, day));
   auto node = selection(op, input);
   node.cardinality = input->cardinality;
-  node.count = microseconds;
+  node.parameters = sleep_parameters{microseconds};
   return finish(std::move(node));
 }
 
@@ -133,9 +132,6 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vecto
   if (weights.empty())
     weights.assign(inputs.size(), 1);
   HEADRACE_TRY(check_weights(weights, inputs.size()));
-  HEADRACE_ASSIGN(auto constant, make_constant(column::dense(
-                                   dtype::float64, {static_cast<int64_t>(weights.size())}, 1,
-                                   buffer::copy_of(std::span<const double>{weights}))));
   int64_t n = stop_on_empty ? unknown_cardinality : 0;
   for (size_t i = 0; !stop_on_empty && i < inputs.size(); ++i) {
     const auto more = inputs[i]->cardinality;
@@ -152,10 +148,8 @@ result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vecto
   auto node = node_of(op, std::move(inputs));
   node.spec = std::move(spec);
   node.cardinality = n;
-  node.tensors = {std::move(constant)};
-  node.seed = seed;
-  node.flag = stop_on_empty;
-  node.count = rerandomize_each_iteration;
+  node.parameters =
+    sample_from_parameters{std::move(weights), seed, stop_on_empty, rerandomize_each_iteration};
   return finish(std::move(node));
 }
 
@@ -173,7 +167,7 @@ result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_pt
   auto node = node_of(op, std::move(inputs));
   node.spec = std::move(spec);
   node.cardinality = empty ? 0 : endless ? infinite_cardinality : unknown_cardinality;
-  node.flag = stop_on_empty;
+  node.parameters = choose_from_parameters{stop_on_empty};
   return finish(std::move(node));
 }
 

@@ -54,7 +54,7 @@ result<dataset_ptr> make_files(dataset_op op, expr_ptr files, std::string compre
   HEADRACE_TRY(check_compression(op, compression));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.text = std::move(compression);
+  node.parameters = file_parameters{std::move(compression)};
   node.spec = tensor_spec{dtype::string, {}};
   return finish(std::move(node));
 }
@@ -71,8 +71,6 @@ expr_ptr string_constant(std::span<const std::string> xs) {
            column::of_strings(views).reshaped(shape{static_cast<int64_t>(views.size())}, 1))
     .value();
 }
-
-bool is_source(dataset_op op) noexcept { return op < dataset_op::map; }
 
 const column* constant_of(const expr_ptr& x) noexcept {
   return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
@@ -168,8 +166,7 @@ result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle, std::option
   HEADRACE_TRY(check_strings(dataset_op::list_files, patterns, "patterns"));
   auto node = node_of(dataset_op::list_files);
   node.tensors = {std::move(patterns)};
-  node.flag = shuffle;
-  node.seed = seed;
+  node.parameters = list_files_parameters{shuffle, seed};
   node.spec = tensor_spec{dtype::string, {}};
   return finish(std::move(node));
 }

@@ -37,9 +37,8 @@ result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blo
     return refused(op,
                    fmt::format("shard is {}; it must be an int64 scalar", to_string(shard->spec)));
   auto node = node_of(op);
-  node.text = std::move(folder);
+  node.parameters = load_parameters{std::move(folder), blocks};
   node.spec = std::move(spec);
-  node.count = blocks;
   node.cardinality = cardinality;
   if (shard) {
     node.tensors = {std::move(shard)};
@@ -56,7 +55,7 @@ result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_
   HEADRACE_ASSIGN(const auto shard,
                   make_load(std::move(folder), std::move(spec), 0, 0, std::move(piece)));
   auto node = *shard;
-  node.count2 = wait_ns;
+  node.as<load_parameters>().piece_wait_ns = wait_ns;
   return finish(std::move(node));
 }
 
@@ -71,10 +70,8 @@ result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t mo
     return refused(op, "the input never ends, so that its elements are never all there; take(n) "
                        "of it first");
   auto node = same_elements(op, input);
-  if (folder.empty())
-    node.cached = std::make_shared<memory_cache>();
-  node.text = std::move(folder);
-  node.count = most_bytes;
+  auto memory = folder.empty() ? std::make_shared<memory_cache>() : nullptr;
+  node.parameters = cache_parameters{std::move(folder), most_bytes, std::move(memory)};
   return finish(std::move(node));
 }
 
@@ -99,8 +96,7 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                      to_string(shard->argument), to_string(input->spec)));
     node.body = std::move(shard);
   }
-  node.text = std::move(folder);
-  node.count = static_cast<int64_t>(*how);
+  node.parameters = snapshot_parameters{std::move(folder), *how};
   return finish(std::move(node));
 }
 

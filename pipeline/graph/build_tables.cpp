@@ -118,8 +118,7 @@ result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
                                    layout.footer_bytes, most_record_bytes));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.text = std::move(compression);
-  node.layout = layout;
+  node.parameters = fixed_length_parameters{std::move(compression), layout};
   node.spec = tensor_spec{dtype::string, {}};
   return finish(std::move(node));
 }
@@ -134,10 +133,8 @@ result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns, 
   HEADRACE_TRY(check_csv(format, columns.size()));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.text = std::move(compression);
   node.spec = spec_of(columns);
-  node.fields = std::move(columns);
-  node.csv = std::move(format);
+  node.parameters = csv_parameters{std::move(compression), std::move(columns), std::move(format)};
   return finish(std::move(node));
 }
 
@@ -156,9 +153,8 @@ result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fi
   }
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.text = std::move(compression);
   node.spec = spec_of(fields);
-  node.fields = std::move(fields);
+  node.parameters = json_lines_parameters{std::move(compression), std::move(fields)};
   return finish(std::move(node));
 }
 
@@ -173,9 +169,8 @@ result<dataset_ptr> make_sql(std::string driver, expr_ptr data_source, expr_ptr 
   HEADRACE_TRY(check_scalars(op, columns, "column"));
   auto node = node_of(op);
   node.tensors = {std::move(data_source), std::move(query)};
-  node.text = std::move(driver);
   node.spec = spec_of(columns);
-  node.fields = std::move(columns);
+  node.parameters = sql_parameters{std::move(driver), std::move(columns)};
   return finish(std::move(node));
 }
 
@@ -202,8 +197,7 @@ result<dataset_ptr> make_tar_samples(expr_ptr files, std::vector<std::string> ex
   HEADRACE_TRY(check_fields(op, fields, "extension"));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.fields = std::move(fields);
-  node.flag = skip_incomplete;
+  node.parameters = tar_samples_parameters{std::move(fields), skip_incomplete};
   node.spec = spec_of(parts);
   return finish(std::move(node));
 }

@@ -65,4 +65,37 @@ std::string_view to_string(dataset_op op) noexcept {
   return "unknown operator";
 }
 
+optional_seed given_seed(const dataset_node& node) {
+  return std::visit(
+    [](const auto& own) -> optional_seed {
+      if constexpr (requires { own.seed; })
+        return own.seed;
+      else
+        return {};
+    },
+    node.parameters);
+}
+
+std::string_view file_compression(const dataset_node& node) {
+  return std::visit(
+    [](const auto& own) -> std::string_view {
+      if constexpr (requires { std::string_view{own.compression}; })
+        return own.compression;
+      else
+        return {};
+    },
+    node.parameters);
+}
+
+std::span<const field_format> fields_of(const dataset_node& node) {
+  return std::visit(
+    [](const auto& own) -> std::span<const field_format> {
+      if constexpr (requires { own.fields; })
+        return own.fields;
+      else
+        return {};
+    },
+    node.parameters);
+}
+
 } // namespace headrace

@@ -18,7 +18,7 @@ public:
     HEADRACE_TRY(check(node, in_function, repeated));
     if (node.op == dataset_op::distribute)
       return {};
-    repeated |= node.op == dataset_op::repeat && node.count != 1;
+    repeated |= node.op == dataset_op::repeat && node.as<repeat_parameters>().count != 1;
     for (const auto& input : node.inputs) HEADRACE_TRY(visit(*input, in_function, repeated));
     if (node.body && node.body->dataset)
       HEADRACE_TRY(visit(*node.body->dataset, true, repeated));
@@ -30,7 +30,7 @@ private:
     switch (node.op) {
     case dataset_op::distribute:
       // A function reads a job of its own anew for the same element.
-      return in_function && node.service.job_name.empty()
+      return in_function && node.as<service_options>().job_name.empty()
                ? status{}
                : refused(node, "what another job gave is not given again; put it behind this "
                                "distribute, or read its input here");
@@ -40,7 +40,7 @@ private:
     case dataset_op::cache:
       if (in_function)
         return {};
-      if (!node.text.empty())
+      if (!node.as<cache_parameters>().folder.empty())
         return refused(node, "a worker's folder stands in for the splits that others are to read "
                              "again; put the cache behind the distribute");
       return repeated ? refused(node, "later passes come from the memory of the worker that read "

@@ -43,10 +43,14 @@ private:
                ? refused(node, "reads from another job, which does not give what it gave again; "
                                "without a distribute inside of a distributed dataset it can")
                : status{};
-    case dataset_op::snapshot: return what_.gave_rows ? refused_folder(node) : status{};
-    case dataset_op::cache:
-      return what_.gave_rows && !node.text.empty() && !in_function ? refused_folder(node)
-                                                                   : status{};
+    case dataset_op::snapshot:
+      return what_.gave_rows ? refused_folder(node, node.as<snapshot_parameters>().folder)
+                             : status{};
+    case dataset_op::cache: {
+      const auto& folder = node.as<cache_parameters>().folder;
+      return what_.gave_rows && !folder.empty() && !in_function ? refused_folder(node, folder)
+                                                                : status{};
+    }
     default: return {};
     }
   }
@@ -55,15 +59,15 @@ private:
     return failed_precondition(fmt::format("the run broke off and cannot be taken up again: {} {}",
                                            to_string(node.op), why));
   }
-  static status refused_folder(const dataset_node& node) {
+  static status refused_folder(const dataset_node& node, const std::string& folder) {
     return refused(node, fmt::format("may find in '{}' what another run has written since; with a "
                                      "dataset that is saved first, and then loaded, it can",
-                                     node.text));
+                                     folder));
   }
 
   /// What is read is nobody else's any more: the job is one that other runs, or trainers, share.
   bool takes_for_good(const dataset_node& node, bool in_function) const {
-    return !node.service.job_name.empty() || (what_.shares && !in_function);
+    return !node.as<service_options>().job_name.empty() || (what_.shares && !in_function);
   }
 
   const graph_options options_;

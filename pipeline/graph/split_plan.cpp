@@ -40,7 +40,7 @@ private:
     if (source.op == dataset_op::sql)
       return 1;
     if (source.op == dataset_op::load)
-      return static_cast<uint64_t>(source.count);
+      return static_cast<uint64_t>(source.as<load_parameters>().blocks);
     if (source.cardinality < 0)
       return std::nullopt;
     return static_cast<uint64_t>(source.cardinality);
@@ -48,7 +48,7 @@ private:
 
   static bool splits_are_files(const dataset_node& source) {
     return reads_named_files(source.op)
-           && (source.op != dataset_op::fixed_length || !source.text.empty());
+           && (source.op != dataset_op::fixed_length || !file_compression(source).empty());
   }
 
   uint32_t new_group() { return next_group_++; }
@@ -65,15 +65,15 @@ private:
       return visit_source(node, passes, aligned);
     if (node.op == dataset_op::distribute)
       return; // its sources are leased by another job
-    if (node.op == dataset_op::repeat) {
-      if (node.count < 0 || (passes && *passes < 0))
-        passes = passes == 0 || node.count == 0 ? 0 : -1;
-      else if (passes && __builtin_mul_overflow(*passes, node.count, &*passes))
+    if (const auto* repeat = node.find<repeat_parameters>()) {
+      if (repeat->count < 0 || (passes && *passes < 0))
+        passes = passes == 0 || repeat->count == 0 ? 0 : -1;
+      else if (passes && __builtin_mul_overflow(*passes, repeat->count, &*passes))
         passes = std::nullopt;
     }
-    const bool keeps =
-      node.op == dataset_op::cache && node.text.empty() && passes != 0 && passes != 1;
-    if (node.op == dataset_op::cache && passes != 0)
+    const auto* cache = node.find<cache_parameters>();
+    const bool keeps = cache && cache->folder.empty() && passes != 0 && passes != 1;
+    if (cache && passes != 0)
       passes = std::nullopt; // as often as it takes to fill it
     const auto outer = current_group_;
     if (node.op == dataset_op::zip && !aligned) {
@@ -114,7 +114,7 @@ bool splits_are_rows(const dataset_node& source) noexcept {
   case dataset_op::counter:
   case dataset_op::random:
   case dataset_op::generator: return true;
-  case dataset_op::fixed_length: return source.text.empty();
+  case dataset_op::fixed_length: return file_compression(source).empty();
   default: return false;
   }
 }
@@ -150,7 +150,7 @@ namespace {
 bool reads_service(const dataset_node& node, bool named,
                    std::unordered_set<const dataset_node*>& seen) {
   if (node.op == dataset_op::distribute)
-    return !named || !node.service.job_name.empty();
+    return !named || !node.as<service_options>().job_name.empty();
   if (!seen.insert(&node).second)
     return false;
   for (size_t i = 0; i < node.inputs.size(); ++i)

@@ -85,15 +85,15 @@ public:
   const iterator_context& context() const noexcept { return context_; }
   /// Does this parallel operator keep the order of its input?
   bool ordered(const dataset_node& node) const noexcept {
-    return node.deterministic.value_or(options_.deterministic.value_or(true));
+    return node.calls.deterministic.value_or(options_.deterministic.value_or(true));
   }
   const graph_options& options() const noexcept { return options_; }
   /// As many calls at a time as the node says, or as the graph's tuner chooses, who begins with
   /// `calls` if it can.
   std::shared_ptr<call_gate> gate_of(const dataset_node& node, size_t calls = 1) {
     auto log = calls_of(node);
-    return node.parallel > 0
-             ? std::make_shared<call_gate>(static_cast<size_t>(node.parallel), std::move(log))
+    return node.calls.count > 0
+             ? std::make_shared<call_gate>(static_cast<size_t>(node.calls.count), std::move(log))
              : std::make_shared<call_gate>(tuner_, std::move(log), calls);
   }
   /// What the gates of a node note.

@@ -13,8 +13,8 @@ const std::vector<std::shared_ptr<memory_cache>>& engine::caches_from(const data
   if (const auto known = caches_.find(key); known != caches_.end())
     return known->second;
   std::vector<std::shared_ptr<memory_cache>> out;
-  if (node.cached)
-    out.push_back(memory_of(node, {.whole = whole}));
+  if (auto memory = memory_of(node, {.whole = whole}))
+    out.push_back(std::move(memory));
   // What is below a `distribute` runs elsewhere.
   for (size_t i = 0; i < node.inputs.size() && node.op != dataset_op::distribute; ++i)
     for (const auto& cache : caches_from(*node.inputs[i], whole || is_whole(node, i)))

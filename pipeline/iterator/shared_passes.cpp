@@ -55,7 +55,10 @@ void engine::close_splits(uint32_t source, uint64_t pass, split_range unread) {
 }
 
 std::shared_ptr<memory_cache> engine::memory_of(const dataset_node& node, const place& at) const {
-  return node.cached && context_.caches ? context_.caches->of(node, at.whole) : node.cached;
+  const auto* cache = node.find<cache_parameters>();
+  if (!cache || !cache->memory)
+    return nullptr;
+  return context_.caches ? context_.caches->of(node, at.whole) : cache->memory;
 }
 
 } // namespace headrace::detail

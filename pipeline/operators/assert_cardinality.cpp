@@ -14,20 +14,20 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    const bool infinite = node_.count == infinite_cardinality;
-    const auto left = infinite ? SIZE_MAX : static_cast<size_t>(node_.count) - given_;
+    const bool infinite = count() == infinite_cardinality;
+    const auto left = infinite ? SIZE_MAX : static_cast<size_t>(count()) - given_;
     auto out = input_->next({std::clamp<size_t>(left, 1, wanted.rows), wanted.bytes});
     if (!out) {
       if (left == 0)
         return out;
       return last_failure(failed_precondition(
         fmt::format("assert_cardinality: the dataset has {} elements; {} were announced", given_,
-                    infinite ? "infinitely many" : std::to_string(node_.count))));
+                    infinite ? "infinitely many" : std::to_string(count()))));
     }
     if (left == 0)
       return last_failure(failed_precondition(fmt::format(
         "assert_cardinality: the dataset has more than the {} elements that were announced",
-        node_.count)));
+        count())));
     given_ += out->rows;
     return out;
   }
@@ -37,11 +37,13 @@ protected:
     put(to, *input_);
   }
   status restore_from(position_reader& from) override {
-    given_ = from.number(node_.count < 0 ? UINT64_MAX : static_cast<uint64_t>(node_.count));
+    given_ = from.number(count() < 0 ? UINT64_MAX : static_cast<uint64_t>(count()));
     return from.restore(*input_);
   }
 
 private:
+  int64_t count() const { return node_.as<assert_cardinality_parameters>().count; }
+
   std::unique_ptr<iterator> input_;
   uint64_t given_ = 0;
 };

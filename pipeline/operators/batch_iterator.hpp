@@ -9,8 +9,11 @@ namespace headrace::detail {
 class batch_iterator : public operator_iterator {
 public:
   batch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : batch_iterator(shared, node, node.as<batch_parameters>(), std::move(input)) {}
+  batch_iterator(engine& shared, const dataset_node& node, const batch_parameters& how,
+                 std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
-      rows_(std::move(input), static_cast<size_t>(node.count), node.flag) {}
+      rows_(std::move(input), static_cast<size_t>(how.rows), how.drop_remainder) {}
 
 protected:
   /// A row for every `size` rows.

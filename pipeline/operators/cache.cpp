@@ -169,13 +169,12 @@ private:
 
   status open_sink() {
     if (folder_.empty()) {
-      sink_ =
-        std::make_unique<memory_sink>(memory_, pass_, begin_, static_cast<size_t>(node_.count));
+      sink_ = std::make_unique<memory_sink>(
+        memory_, pass_, begin_, static_cast<size_t>(node_.as<cache_parameters>().most_bytes));
       return {};
     }
-    const auto compression = node_.op == dataset_op::snapshot
-                               ? static_cast<saved_compression>(node_.count)
-                               : saved_compression::none;
+    const auto* snapshot = node_.find<snapshot_parameters>();
+    const auto compression = snapshot ? snapshot->compression : saved_compression::none;
     HEADRACE_ASSIGN(auto writer, saved_writer::open(folder_, node_.spec, {compression, false}));
     sink_ = std::make_unique<folder_sink>(std::move(writer), shard_of_);
     return {};
@@ -225,14 +224,15 @@ private:
 } // namespace
 
 opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
-  auto folder = node->text;
+  const auto* snapshot = node->find<snapshot_parameters>();
+  auto folder = snapshot ? snapshot->folder : node->as<cache_parameters>().folder;
   if (!folder.empty() && shared.context().splits != nullptr && !at.in_function())
     return failed_precondition(fmt::format("{}: '{}' cannot be written or read where workers share "
                                            "the elements (dynamic): each has only "
                                            "some of them; save the dataset first and load it",
                                            to_string(node->op), folder));
   std::shared_ptr<const compiled_function> shard_of;
-  if (node->op == dataset_op::snapshot) {
+  if (snapshot) {
     HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
     folder += "/" + name;
   }

@@ -72,7 +72,7 @@ private:
         choices.subspan(at_, std::min(chosen_.rows - at_, wanted.rows - inputs_.taken()));
       const auto needed = static_cast<size_t>(std::count(rest.begin(), rest.end(), choice));
       if (!inputs_.read(which, {needed, wanted.bytes})) {
-        if (node_.flag)
+        if (node_.as<choose_from_parameters>().stop_on_empty)
           return false;
         ++at_;
         return true;

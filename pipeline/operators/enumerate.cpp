@@ -10,7 +10,7 @@ public:
   enumerate_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      next_(static_cast<uint64_t>(node.count)) {}
+      next_(static_cast<uint64_t>(node.as<enumerate_parameters>().start)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {

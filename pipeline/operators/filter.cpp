@@ -53,7 +53,7 @@ protected:
 
 opened open_filter(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
-  if (node->parallel == 0)
+  if (node->calls.count == 0)
     return open_over_function<filter_iterator>(shared, node, at, std::move(with));
   return open_parallel(
     shared, *node, std::move(with.input),

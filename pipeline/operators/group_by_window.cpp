@@ -28,7 +28,7 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
-    if (node_.flag || groups_.empty())
+    if (node_.as<group_parameters>().drop_remainder || groups_.empty())
       return std::nullopt;
     std::vector<block> rest;
     while (rest.size() < wanted.rows && !groups_.empty()) {
@@ -70,7 +70,9 @@ protected:
   }
 
 private:
-  size_t leading() const { return node_.count == 0 ? 2 : 1; }
+  /// 0: a column of the input says it.
+  int64_t window_size() const { return node_.as<group_parameters>().size; }
+  size_t leading() const { return window_size() == 0 ? 2 : 1; }
 
   // The number of the row that comes next to a group.
   uint64_t reached() const { return input_.rows() - (in_.rows - next_); }
@@ -125,7 +127,7 @@ private:
         continue;
       }
       const auto key = number_at(in, 0, row);
-      const auto size = node_.count != 0 ? node_.count : number_at(in, 1, row);
+      const auto size = window_size() != 0 ? window_size() : number_at(in, 1, row);
       if (size < 1) {
         out.push_back(failed(in, row,
                              invalid_argument(fmt::format("group_by_window: the window size of "

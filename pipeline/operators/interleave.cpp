@@ -18,9 +18,9 @@ public:
                       std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       datasets_(shared, node, at, std::move(input)),
-      cycle_(static_cast<size_t>(node.count)),
-      length_(static_cast<size_t>(node.count2)) {
-    if (node.parallel == 0)
+      cycle_(static_cast<size_t>(node.as<interleave_parameters>().cycle)),
+      length_(static_cast<size_t>(node.as<interleave_parameters>().length)) {
+    if (node.calls.count == 0)
       return;
     turns_ = shared.gate_of(node);
     if (!shared.ordered(node))

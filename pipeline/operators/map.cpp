@@ -79,7 +79,7 @@ opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   auto f = [body, row = at.row](const block& in, uint64_t& kernel_calls) {
     return body->run(in, row ? &row->names : nullptr, kernel_calls);
   };
-  if (node->parallel != 0)
+  if (node->calls.count != 0)
     return open_parallel(shared, *node, std::move(input), std::move(f));
   return std::unique_ptr<iterator>{
     std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f),

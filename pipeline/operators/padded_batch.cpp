@@ -14,7 +14,8 @@ public:
   /// `extent`: of axes whose padded one is unknown; `shape::unknown`: the largest of the batch.
   padded_batch_iterator(engine& shared, const dataset_node& node, int64_t extent,
                         std::unique_ptr<iterator> input)
-    : batch_iterator(shared, node, std::move(input)), fields_(node.fields) {
+    : batch_iterator(shared, node, node.as<padded_batch_parameters>().batch, std::move(input)),
+      fields_(node.as<padded_batch_parameters>().fields) {
     for (auto& field : fields_) {
       std::vector<int64_t> dims{field.spec.dims.dims().begin(), field.spec.dims.dims().end()};
       std::replace(dims.begin(), dims.end(), shape::unknown, extent);

@@ -19,7 +19,7 @@ protected:
   std::optional<block> read(parallel_blocks& from, const limits& wanted);
 };
 
-/// An operator that is a function of its input's blocks, `node.parallel` of them at a time.
+/// An operator that is a function of its input's blocks, `node.calls.count` of them at a time.
 opened open_parallel(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
                      parallel_blocks::function f);
 

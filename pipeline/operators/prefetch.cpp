@@ -9,7 +9,8 @@ class prefetch_iterator final : public operator_iterator {
 public:
   prefetch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
-      ahead_(std::move(input), bounds(node.count, shared), shared.context().stop) {}
+      ahead_(std::move(input), bounds(node.as<prefetch_parameters>().elements, shared),
+             shared.context().stop) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -45,7 +46,7 @@ private:
 } // namespace
 
 opened open_prefetch(engine& shared, const dataset_ptr& node, const place& at) {
-  if (node->count == 0)
+  if (node->as<prefetch_parameters>().elements == 0)
     return shared.make_input(node, at);
   return open_over_input<prefetch_iterator>(shared, node, at);
 }

@@ -11,6 +11,7 @@ class repeat_iterator final : public operator_iterator {
 public:
   repeat_iterator(engine& shared, dataset_ptr node, place at)
     : operator_iterator(shared, *node),
+      count_(node->as<repeat_parameters>().count),
       self_(std::move(node)),
       at_(std::move(at)),
       caches_(shared, node_, at_) {}
@@ -19,7 +20,7 @@ protected:
   std::optional<block> produce(const limits& wanted) override {
     while (true) {
       if (!input_) {
-        if (node_.count >= 0 && passes_ == node_.count)
+        if (count_ >= 0 && passes_ == count_)
           return std::nullopt;
         auto opened = open();
         if (!opened)
@@ -36,7 +37,7 @@ protected:
       }
       input_.reset();
       // Nothing would come for ever.
-      if (empty_ && (node_.inputs[0]->cardinality == 0 || (node_.count < 0 && was_whole())))
+      if (empty_ && (node_.inputs[0]->cardinality == 0 || (count_ < 0 && was_whole())))
         return std::nullopt;
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
@@ -47,15 +48,15 @@ protected:
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
-    if (passes_ != node_.count)
+    if (passes_ != count_)
       caches_.save_to(to);
   }
   status restore_from(position_reader& from) override {
-    passes_ = static_cast<int64_t>(
-      from.number(static_cast<uint64_t>(node_.count < 0 ? INT64_MAX : node_.count)));
+    passes_ =
+      static_cast<int64_t>(from.number(static_cast<uint64_t>(count_ < 0 ? INT64_MAX : count_)));
     empty_ = from.flag();
     const auto at = from.part();
-    if (passes_ != node_.count)
+    if (passes_ != count_)
       caches_.restore(from);
     if (!at || passes_ == 0)
       return {};
@@ -89,6 +90,7 @@ private:
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 
+  const int64_t count_; ///< -1: for ever
   dataset_ptr self_;
   place at_;
   const unopened_caches caches_;

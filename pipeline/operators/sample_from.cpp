@@ -1,4 +1,3 @@
-#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/merged_inputs.hpp"
 #include "headrace/pipeline/operators/open.hpp"
@@ -14,9 +13,10 @@ class sample_from_iterator final : public operator_iterator {
 public:
   sample_from_iterator(engine& shared, const dataset_node& node, const place& at,
                        std::vector<std::unique_ptr<iterator>> inputs)
-    : operator_iterator(shared, node), inputs_(std::move(inputs)), random_(key(shared, node, at)) {
-    const auto weights = constant_of(node.tensors[0])->values<double>();
-    weights_.assign(weights.begin(), weights.end());
+    : operator_iterator(shared, node),
+      inputs_(std::move(inputs)),
+      random_(key(shared, node, at)),
+      weights_(node.as<sample_from_parameters>().weights) {
     weigh();
   }
 
@@ -26,7 +26,7 @@ protected:
       const auto which = drawn(draws_);
       if (!inputs_.has(which)
           && !inputs_.read(which, {needed(which, wanted.rows - inputs_.taken()), wanted.bytes})) {
-        if (node_.flag)
+        if (node_.as<sample_from_parameters>().stop_on_empty)
           break;
         weights_[which] = 0;
         weigh();
@@ -59,7 +59,7 @@ protected:
 private:
   static uint64_t key(engine& shared, const dataset_node& node, const place& at) {
     const auto once = shared.random_key(node, at);
-    if (node.count == 0)
+    if (!node.as<sample_from_parameters>().rerandomize)
       return once;
     return mix(mix(once, shared.context().repetition), at.iteration);
   }

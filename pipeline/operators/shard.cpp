@@ -14,8 +14,8 @@ public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      shards_(static_cast<uint64_t>(node.count)),
-      others_(static_cast<uint64_t>(node.count2)) {}
+      shards_(static_cast<uint64_t>(node.as<shard_parameters>().shards)),
+      others_(static_cast<uint64_t>(node.as<shard_parameters>().index)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -66,7 +66,7 @@ private:
 } // namespace
 
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
-  if (node->count == shard_hint)
+  if (node->as<shard_parameters>().shards == shard_hint)
     return failed_precondition(
       "shard: SHARD_HINT is a place for each worker's part, which only distribute with the "
       "processing mode HINT fills in; give a number of shards, or use that mode");

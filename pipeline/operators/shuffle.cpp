@@ -22,7 +22,7 @@ public:
                    std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      size_(static_cast<size_t>(node.count)),
+      size_(static_cast<size_t>(node.as<shuffle_parameters>().buffer)),
       random_(key(shared, node, at)),
       rows_(make_row_reservoir(node.spec.components)),
       held_(size_) {}
@@ -144,7 +144,7 @@ private:
 
   static uint64_t key(engine& shared, const dataset_node& node, const place& at) {
     const auto once = shared.random_key(node, at);
-    if (!node.flag)
+    if (!node.as<shuffle_parameters>().reshuffle)
       return once;
     return mix(mix(once, shared.context().repetition), at.iteration);
   }

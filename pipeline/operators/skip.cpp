@@ -10,7 +10,8 @@ public:
   skip_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      left_(node.count < 0 ? SIZE_MAX : static_cast<size_t>(node.count)) {}
+      count_(node.as<skip_parameters>().count),
+      left_(count_ < 0 ? SIZE_MAX : static_cast<size_t>(count_)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -21,7 +22,7 @@ protected:
         return std::nullopt;
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
-      if (node_.count >= 0)
+      if (count_ >= 0)
         left_ -= dropped->rows;
     }
     return input_->next(wanted);
@@ -38,6 +39,7 @@ protected:
 
 private:
   std::unique_ptr<iterator> input_;
+  const int64_t count_; ///< negative: all
   size_t left_;
 };
 

@@ -13,7 +13,9 @@ using std::chrono::microseconds;
 class sleep_iterator final : public operator_iterator {
 public:
   sleep_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
-    : operator_iterator(shared, node), input_(std::move(input)), pause_(node.count) {}
+    : operator_iterator(shared, node),
+      input_(std::move(input)),
+      pause_(node.as<sleep_parameters>().microseconds) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {

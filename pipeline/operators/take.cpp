@@ -9,14 +9,15 @@ public:
   take_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       input_(std::move(input)),
-      left_(node.count < 0 ? SIZE_MAX : static_cast<size_t>(node.count)) {}
+      count_(node.as<take_parameters>().count),
+      left_(count_ < 0 ? SIZE_MAX : static_cast<size_t>(count_)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
     if (left_ == 0)
       return std::nullopt;
     auto out = input_->next({std::min(wanted.rows, left_), wanted.bytes});
-    if (out && node_.count >= 0)
+    if (out && count_ >= 0)
       left_ -= out->rows;
     if (left_ == 0)
       input_.reset(); // lets go of files and threads before the last rows are used
@@ -38,6 +39,7 @@ protected:
 
 private:
   std::unique_ptr<iterator> input_;
+  const int64_t count_; ///< negative: all
   size_t left_;
 };
 

@@ -1,4 +1,3 @@
-#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/operators/held_pieces.hpp"
 #include "headrace/pipeline/operators/nested_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
@@ -15,9 +14,9 @@ public:
   window_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
     : operator_iterator(shared, node),
       rows_(std::move(input)),
-      size_(static_cast<size_t>(node.count)),
-      shift_(static_cast<size_t>(node.count2)),
-      stride_(static_cast<size_t>(constant_of(node.tensors[0])->values<int64_t>()[0])),
+      size_(static_cast<size_t>(node.as<window_parameters>().size)),
+      shift_(static_cast<size_t>(node.as<window_parameters>().shift)),
+      stride_(static_cast<size_t>(node.as<window_parameters>().stride)),
       span_((size_ - 1) * stride_ + 1) {}
 
 protected:
@@ -30,7 +29,7 @@ protected:
     const auto held = rows_.held();
     if (held >= span_)
       return windows_of(std::min(windows, (held - span_) / shift_ + 1), size_);
-    if (held == 0 || node_.flag)
+    if (held == 0 || node_.as<window_parameters>().drop_remainder)
       return std::nullopt;
     return windows_of(1, (held - 1) / stride_ + 1);
   }

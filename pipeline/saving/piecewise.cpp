@@ -16,7 +16,7 @@ namespace {
 
 /// Does a dataset that a function makes read from a named job, here or in functions inside of it?
 bool reads_named_job(const dataset_node& node) {
-  if (node.op == dataset_op::distribute && !node.service.job_name.empty())
+  if (node.op == dataset_op::distribute && !node.as<service_options>().job_name.empty())
     return true;
   if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
     return true;
@@ -65,7 +65,7 @@ private:
                    "mixes the elements of all pieces; save what stands before it, and shuffle what "
                    "is loaded");
     case dataset_op::repeat:
-      visit(*node.inputs[0], repeated || (node.count != 0 && node.count != 1));
+      visit(*node.inputs[0], repeated || repeats(node.as<repeat_parameters>().count));
       return false;
     case dataset_op::snapshot:
       return whole(node, "keeps elements in a folder, which takes one run of all of them");
@@ -87,7 +87,7 @@ private:
   }
 
   bool cached(const dataset_node& node, bool repeated) {
-    if (!node.text.empty())
+    if (!node.as<cache_parameters>().folder.empty())
       return whole(node, "keeps elements in a folder, which takes one run of all of them");
     // One that is used twice is read again just as one that is repeated.
     if (repeated || !caches_.insert(&node).second)
@@ -119,11 +119,18 @@ private:
     bool fits = visit(*node.inputs[0], repeated);
     for (auto i = first; i < out_.sources.size(); ++i) {
       auto& multiple = out_.sources[i].multiple;
-      fits &= !__builtin_mul_overflow(multiple, static_cast<uint64_t>(node.count), &multiple);
+      fits &= !__builtin_mul_overflow(multiple, rows_together(node), &multiple);
     }
     return fits
            || whole(node, "takes elements together that may be of several pieces; save what stands "
                           "before it, and batch what is loaded");
+  }
+
+  static bool repeats(int64_t count) { return count != 0 && count != 1; }
+
+  static uint64_t rows_together(const dataset_node& batch) {
+    const auto* padded = batch.find<padded_batch_parameters>();
+    return static_cast<uint64_t>((padded ? padded->batch : batch.as<batch_parameters>()).rows);
   }
 
   /// The first reason is the one that is told.

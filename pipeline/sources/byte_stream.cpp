@@ -127,7 +127,7 @@ result<bool> byte_stream::skip(uint64_t size) {
 }
 
 result<std::unique_ptr<byte_stream>>
-open_bytes(const std::string& path, const std::string& compression, const std::stop_token& stop) {
+open_bytes(const std::string& path, std::string_view compression, const std::stop_token& stop) {
   const int fd = open_patiently(path, O_RDONLY, stop);
   if (fd < 0)
     return file_error(path, "open", errno);

@@ -26,9 +26,8 @@ public:
 /// Opens a file. `compression`: "", "GZIP" or "ZLIB", unpacked on the way. `not_found` names the
 /// file. Where the process is out of descriptors it waits for one, for a bounded time or until
 /// `stop`.
-result<std::unique_ptr<byte_stream>> open_bytes(const std::string& path,
-                                                const std::string& compression,
-                                                const std::stop_token& stop = {});
+result<std::unique_ptr<byte_stream>>
+open_bytes(const std::string& path, std::string_view compression, const std::stop_token& stop = {});
 
 /// A stretch of a stream in memory, moved forward as it is used.
 class byte_window {

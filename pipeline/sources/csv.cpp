@@ -44,12 +44,16 @@ status parse(std::string_view x, field_column& to) {
 
 constexpr size_t most_row_bytes = size_t{256} << 20;
 
+const csv_format& table_format(const dataset_node& node) {
+  return node.as<csv_parameters>().format;
+}
+
 class csv_reader final : public file_source {
 public:
   csv_reader(engine& shared, const dataset_node& node, const place& at, column files)
     : file_source(shared, node, at, std::move(files)),
       columns_(node),
-      scanner_(node.csv.delimiter, node.csv.quotes) {}
+      scanner_(table_format(node).delimiter, table_format(node).quotes) {}
 
 protected:
   status open(const std::string& path, file_place from) override {
@@ -58,7 +62,7 @@ protected:
     line_ = 1;
     HEADRACE_TRY(start(0));
     HEADRACE_TRY(skip_mark());
-    if (node_.csv.header)
+    if (table_format(node_).header)
       HEADRACE_TRY(read_header());
     if (from.offset <= window_->offset())
       return {};
@@ -88,7 +92,7 @@ protected:
 
 private:
   status start(uint64_t offset) {
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path_, node_.text, engine_.context().stop));
+    HEADRACE_ASSIGN(auto bytes, open_bytes(path_, file_compression(node_), engine_.context().stop));
     if (offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(offset));
       if (!there)
@@ -205,8 +209,8 @@ private:
   }
 
   status append(std::string_view value, size_t target, row_table& to, size_t i) const {
-    if (value.empty() || value == node_.csv.na_value) {
-      if (const auto& missing = node_.fields[target].missing) {
+    if (value.empty() || value == table_format(node_).na_value) {
+      if (const auto& missing = fields_of(node_)[target].missing) {
         to[target].append_row(*missing);
         return {};
       }

@@ -7,10 +7,11 @@
 namespace headrace::detail {
 
 csv_columns::csv_columns(const dataset_node& node)
-  : node_(&node),
-    by_name_(node.csv.header && node.csv.select.empty() && !node.fields[0].name.empty()) {
-  const auto& select = node.csv.select;
-  for (size_t i = 0; i < node.fields.size() && !by_name_; ++i) {
+  : fields_(node.as<csv_parameters>().fields), by_name_(false) {
+  const auto& format = node.as<csv_parameters>().format;
+  const auto& select = format.select;
+  by_name_ = format.header && select.empty() && !fields_[0].name.empty();
+  for (size_t i = 0; i < fields_.size() && !by_name_; ++i) {
     const auto at = select.empty() ? i : static_cast<size_t>(select[i]);
     constexpr size_t most_columns = size_t{1} << 20;
     targets_.resize(std::max(targets_.size(), std::min(at, most_columns) + 1), -1);
@@ -31,14 +32,13 @@ status csv_columns::read_header(const std::vector<std::string>& names) {
     return {};
   }
   targets_.assign(names.size(), -1);
-  for (size_t i = 0; i < node_->fields.size(); ++i) {
-    const auto at = std::find(names.begin(), names.end(), node_->fields[i].name);
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    const auto at = std::find(names.begin(), names.end(), fields_[i].name);
     if (at == names.end())
-      return not_found(fmt::format("the header has no column '{}'; it has {}",
-                                   node_->fields[i].name, fmt::join(names, ", ")));
-    if (std::find(at + 1, names.end(), node_->fields[i].name) != names.end())
-      return invalid_argument(
-        fmt::format("the header has two columns '{}'", node_->fields[i].name));
+      return not_found(fmt::format("the header has no column '{}'; it has {}", fields_[i].name,
+                                   fmt::join(names, ", ")));
+    if (std::find(at + 1, names.end(), fields_[i].name) != names.end())
+      return invalid_argument(fmt::format("the header has two columns '{}'", fields_[i].name));
     targets_[static_cast<size_t>(at - names.begin())] = static_cast<int>(i);
   }
   expected_ = names.size();
@@ -50,8 +50,8 @@ std::string csv_columns::expected() const {
 }
 
 std::string csv_columns::name(size_t i) const {
-  if (const auto to = component(i); to >= 0 && !node_->fields[static_cast<size_t>(to)].name.empty())
-    return fmt::format("column '{}'", node_->fields[static_cast<size_t>(to)].name);
+  if (const auto to = component(i); to >= 0 && !fields_[static_cast<size_t>(to)].name.empty())
+    return fmt::format("column '{}'", fields_[static_cast<size_t>(to)].name);
   return i < header_.size() ? fmt::format("column '{}'", header_[i]) : fmt::format("column {}", i);
 }
 

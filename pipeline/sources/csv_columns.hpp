@@ -29,7 +29,7 @@ public:
   std::string name(size_t i) const;
 
 private:
-  const dataset_node* node_;
+  std::span<const field_format> fields_;
   bool by_name_;
   std::vector<int> targets_;
   std::vector<std::string> header_;

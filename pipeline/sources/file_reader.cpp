@@ -21,7 +21,7 @@ result<bool> file_reader::open_next() {
 
 status file_reader::open(uint64_t offset) {
   path_ = files_.string(file_);
-  HEADRACE_ASSIGN(auto bytes, open_bytes(path_, node_.text, engine_.context().stop));
+  HEADRACE_ASSIGN(auto bytes, open_bytes(path_, file_compression(node_), engine_.context().stop));
   if (offset != 0) {
     HEADRACE_ASSIGN(const bool there, bytes->skip(offset));
     if (!there)

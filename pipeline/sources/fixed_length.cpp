@@ -11,7 +11,7 @@ class record_iterator final : public operator_iterator {
 public:
   record_iterator(engine& shared, const dataset_node& node, const place& at, const column& files)
     : operator_iterator(shared, node),
-      files_(files, node.layout, shared.context().stop),
+      files_(files, node.as<fixed_length_parameters>().layout, shared.context().stop),
       splits_(shared, at, files_.size(), shared.shares_splits(at) ? files_.listing() : nullptr) {}
 
 protected:
@@ -22,7 +22,7 @@ protected:
     if (!*more)
       return std::nullopt;
     const auto first = (*more)->first;
-    const auto size = static_cast<size_t>(node_.layout.record_bytes);
+    const auto size = static_cast<size_t>(node_.as<fixed_length_parameters>().layout.record_bytes);
     const auto most = std::max<uint64_t>(1, wanted.bytes / size);
     const auto rows = static_cast<size_t>(
       files_.run(first, std::min<uint64_t>({wanted.rows, most, (*more)->count})));
@@ -62,7 +62,7 @@ public:
 
 protected:
   result<bool> read(byte_window& from, const std::string& path, string_rows& to) override {
-    const auto& layout = node_.layout;
+    const auto& layout = node_.as<fixed_length_parameters>().layout;
     const auto header = static_cast<size_t>(layout.header_bytes);
     const auto record = static_cast<size_t>(layout.record_bytes);
     const auto footer = static_cast<size_t>(layout.footer_bytes);
@@ -101,7 +101,7 @@ private:
 
 opened open_fixed_length(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
-  if (node->text.empty())
+  if (file_compression(*node).empty())
     return std::unique_ptr<iterator>{
       std::make_unique<record_iterator>(shared, *node, at, values[0])};
   return std::unique_ptr<iterator>{

@@ -8,13 +8,18 @@ namespace headrace::detail {
 
 namespace {
 
+/// -1: the function says when it has no more.
+int64_t announced_rows(const dataset_node& node) { return node.as<generator_parameters>().count; }
+
 /// A split is one row.
 class generator_iterator final : public operator_iterator {
 public:
   generator_iterator(engine& shared, const dataset_node& node, const place& at, named_function f)
     : operator_iterator(shared, node),
       f_(std::move(f)),
-      splits_(shared, at, node.count < 0 ? endless_rows : static_cast<uint64_t>(node.count)) {}
+      splits_(shared, at,
+              announced_rows(node) < 0 ? endless_rows
+                                       : static_cast<uint64_t>(announced_rows(node))) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -30,8 +35,8 @@ protected:
       if (!out) {
         splits_.pass(rows);
         splits_.close();
-        return last_failure(
-          out.status().with_context(fmt::format("generator '{}'", function_label(node_.text))));
+        return last_failure(out.status().with_context(
+          fmt::format("generator '{}'", function_label(node_.as<generator_parameters>().name))));
       }
       if (out->rows < rows) {
         rows = out->rows;
@@ -91,9 +96,9 @@ private:
           fmt::format("its component {} has {} rows of {}; it must have {} of {}", i, c.rows(),
                       to_string(c.type()), out.rows, to_string(specs[i])));
     }
-    if (out.rows < rows && node_.count >= 0)
+    if (out.rows < rows && announced_rows(node_) >= 0)
       return out_of_range(fmt::format("it gave {} rows from row {} on; there must be {} in all",
-                                      out.rows, first, node_.count));
+                                      out.rows, first, announced_rows(node_)));
     return {};
   }
 
@@ -104,7 +109,7 @@ private:
 } // namespace
 
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
-  auto f = shared.find_function(node->text);
+  auto f = shared.find_function(node->as<generator_parameters>().name);
   if (!f)
     return f.status().with_context("generator");
   return std::unique_ptr<iterator>{

@@ -98,7 +98,9 @@ protected:
 private:
   uint64_t key() const {
     const auto once = engine_.random_key(node_, at_);
-    return node_.flag ? mix(mix(once, engine_.context().repetition), splits_.pass_key()) : once;
+    return node_.as<global_shuffle_parameters>().reshuffle
+             ? mix(mix(once, engine_.context().repetition), splits_.pass_key())
+             : once;
   }
 
   place at_;

@@ -124,7 +124,7 @@ private:
 class fixed_length_files final : public random_access {
 public:
   fixed_length_files(const dataset_node& node, const column& files)
-    : node_(node), records_(files, node.layout) {}
+    : node_(node), records_(files, node.as<fixed_length_parameters>().layout) {}
   uint64_t rows() const noexcept override { return records_.size(); }
   std::shared_ptr<const split_listing> listing() const override { return records_.listing(); }
   block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) override {

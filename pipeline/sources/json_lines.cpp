@@ -16,13 +16,14 @@ constexpr size_t most_line_bytes = size_t{256} << 20;
 class json_reader final : public file_source {
 public:
   json_reader(engine& shared, const dataset_node& node, const place& at, column files)
-    : file_source(shared, node, at, std::move(files)), fields_(node.fields) {}
+    : file_source(shared, node, at, std::move(files)),
+      fields_(node.as<json_lines_parameters>().fields) {}
 
 protected:
   status open(const std::string& path, file_place from) override {
     path_ = path;
     line_ = from.line;
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path, node_.text, engine_.context().stop));
+    HEADRACE_ASSIGN(auto bytes, open_bytes(path, file_compression(node_), engine_.context().stop));
     if (from.offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(from.offset));
       if (!there)

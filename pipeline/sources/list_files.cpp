@@ -123,7 +123,7 @@ private:
 
   // Another order in each pass, the same on every host.
   void order() {
-    if (std::exchange(ordered_, true) || !node_.flag)
+    if (std::exchange(ordered_, true) || !node_.as<list_files_parameters>().shuffle)
       return;
     const auto key = mix(engine_.random_key(node_, at_), splits_->pass_key());
     counter_random random{mix(key, engine_.context().repetition)};

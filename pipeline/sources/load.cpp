@@ -24,8 +24,9 @@ public:
       from_(std::move(from)),
       first_(first),
       splits_(shared, at, count,
-              make_listing({fmt::format("'{}' as saved under the id {:016x}", node.text,
-                                        from_.manifest().id)})) {}
+              make_listing({fmt::format("'{}' as saved under the id {:016x}",
+                                        node.as<load_parameters>().folder, from_.manifest().id)})) {
+  }
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
@@ -95,25 +96,26 @@ private:
 /// Waits until a piece is there; its folder.
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
                                 const std::stop_token& stop) {
-  const auto folder = piece_folder(node.text, number);
-  HEADRACE_ASSIGN(const auto plan, find_save_plan(node.text));
+  const auto& whole = node.as<load_parameters>().folder;
+  const std::chrono::nanoseconds longest{node.as<load_parameters>().piece_wait_ns};
+  const auto folder = piece_folder(whole, number);
+  HEADRACE_ASSIGN(const auto plan, find_save_plan(whole));
   if (!plan)
-    return not_found(fmt::format("no service writes into '{}' (any more)", node.text));
-  for (file_watch watch{std::chrono::nanoseconds{node.count2}, stop};;) {
+    return not_found(fmt::format("no service writes into '{}' (any more)", whole));
+  for (file_watch watch{longest, stop};;) {
     // In this order: who finishes a save has written all pieces.
-    HEADRACE_ASSIGN(const auto all, find_saved(node.text));
-    const auto failed = noted_save_failure(node.text);
-    HEADRACE_ASSIGN(const auto piece, find_piece(node.text, *plan, number));
+    HEADRACE_ASSIGN(const auto all, find_saved(whole));
+    const auto failed = noted_save_failure(whole);
+    HEADRACE_ASSIGN(const auto piece, find_piece(whole, *plan, number));
     if (piece)
       return folder;
     if (all)
-      return data_loss(
-        fmt::format("'{}' is saved, and its piece {} is not there", node.text, number));
-    HEADRACE_TRY(failed.with_context(fmt::format("'{}'", node.text)));
+      return data_loss(fmt::format("'{}' is saved, and its piece {} is not there", whole, number));
+    HEADRACE_TRY(failed.with_context(fmt::format("'{}'", whole)));
     if (watch.over())
-      return deadline_exceeded(fmt::format(
-        "piece {} of '{}' was not written within {:g} s (stall_timeout)", number, node.text,
-        std::chrono::duration<double>(std::chrono::nanoseconds{node.count2}).count()));
+      return deadline_exceeded(
+        fmt::format("piece {} of '{}' was not written within {:g} s (stall_timeout)", number, whole,
+                    std::chrono::duration<double>(longest).count()));
     HEADRACE_TRY(watch.pause());
   }
 }
@@ -122,7 +124,8 @@ opened open_piece(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
   const auto number = values[0].values<int64_t>()[0];
   if (number < 0)
-    return invalid_argument(fmt::format("load: piece {} of '{}'", number, node->text));
+    return invalid_argument(
+      fmt::format("load: piece {} of '{}'", number, node->as<load_parameters>().folder));
   auto folder = await_piece(*node, static_cast<uint64_t>(number), shared.context().stop);
   if (!folder)
     return folder.status().with_context("load");
@@ -137,18 +140,19 @@ opened open_piece(engine& shared, const dataset_ptr& node, const place& at) {
 } // namespace
 
 opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
-  if (node->count2 != 0)
+  const auto& own = node->as<load_parameters>();
+  if (own.piece_wait_ns != 0)
     return open_piece(shared, node, at);
-  auto from = saved_reader::open(node->text, node->spec);
+  auto from = saved_reader::open(own.folder, node->spec);
   if (!from)
     return from.status().with_context("load");
-  if (from->blocks() != static_cast<uint64_t>(node->count)
+  if (from->blocks() != static_cast<uint64_t>(own.blocks)
       || (node->cardinality >= 0
           && from->manifest().rows() != static_cast<uint64_t>(node->cardinality)))
     return failed_precondition(fmt::format(
       "load: '{}' has {} elements in {} blocks, which is not what it had when the dataset was "
       "made; make it again",
-      node->text, from->manifest().rows(), from->blocks()));
+      own.folder, from->manifest().rows(), from->blocks()));
   uint64_t first = 0, end = from->blocks();
   if (!node->tensors.empty()) {
     HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
@@ -156,7 +160,7 @@ opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
     const auto shards = from->manifest().shards.size();
     if (shard < 0 || static_cast<uint64_t>(shard) >= shards)
       return invalid_argument(
-        fmt::format("load: shard {} of '{}', which has {}", shard, node->text, shards));
+        fmt::format("load: shard {} of '{}', which has {}", shard, own.folder, shards));
     first = from->first_block(static_cast<size_t>(shard));
     end = from->first_block(static_cast<size_t>(shard) + 1);
   }

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 opened open_random(engine& shared, const dataset_ptr& node, const place& at) {
   auto key = shared.random_key(*node, at);
-  if (node->flag)
+  if (node->as<random_parameters>().reseed)
     key = mix(mix(key, at.iteration), shared.context().repetition);
   return open_numbers(shared, *node, at, endless_rows,
                       [random = counter_random{key}](uint64_t row) mutable {

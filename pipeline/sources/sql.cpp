@@ -83,7 +83,8 @@ protected:
 
 private:
   status open() {
-    HEADRACE_ASSIGN(query_, sqlite_query::open(path_, text_, node_.fields, engine_.context().stop));
+    HEADRACE_ASSIGN(query_, sqlite_query::open(path_, text_, node_.as<sql_parameters>().fields,
+                                               engine_.context().stop));
     return {};
   }
 

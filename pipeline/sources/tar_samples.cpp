@@ -34,10 +34,11 @@ std::optional<member_name> split_name(const std::string& path) {
 class sample_reader final : public file_source {
 public:
   sample_reader(engine& shared, const dataset_node& node, const place& at, column files)
-    : file_source(shared, node, at, std::move(files)), values_(node.fields.size()) {
-    for (size_t i = 0; i < node.fields.size(); ++i)
-      text::split(node.fields[i].name, ";",
-                  [&](std::string_view one) { targets_.emplace(one, i); });
+    : file_source(shared, node, at, std::move(files)),
+      fields_(fields_of(node)),
+      values_(fields_.size()) {
+    for (size_t i = 0; i < fields_.size(); ++i)
+      text::split(fields_[i].name, ";", [&](std::string_view one) { targets_.emplace(one, i); });
   }
 
 protected:
@@ -92,8 +93,7 @@ private:
       if (const auto at = targets_.find(member_->extension); at != targets_.end()) {
         auto& value = values_[at->second];
         if (value)
-          wrong =
-            data_loss(fmt::format("it has more than one '{}'", node_.fields[at->second].name));
+          wrong = data_loss(fmt::format("it has more than one '{}'", fields_[at->second].name));
         HEADRACE_TRY(archive_->read(value.emplace()));
       }
       HEADRACE_TRY(next_member());
@@ -102,11 +102,11 @@ private:
     for (size_t i = 0; i < values_.size(); ++i) {
       if (values_[i])
         continue;
-      if (node_.flag)
+      if (node_.as<tar_samples_parameters>().skip_incomplete)
         return {};
       if (wrong.ok())
-        wrong = not_found(
-          fmt::format("it has no '{}', but {}", node_.fields[i].name, fmt::join(there, ", ")));
+        wrong =
+          not_found(fmt::format("it has no '{}', but {}", fields_[i].name, fmt::join(there, ", ")));
     }
     if (!wrong.ok()) {
       to.fail_row(wrong.with_context(fmt::format("tar_samples: '{}' sample '{}'", path_, key)));
@@ -118,6 +118,7 @@ private:
     return {};
   }
 
+  const std::span<const field_format> fields_;
   std::unordered_map<std::string, size_t> targets_;
   std::string path_;
   std::unique_ptr<tar_reader> archive_;

@@ -55,7 +55,9 @@ private:
     return data_loss(fmt::format("'{}': the {} of the record at {} {} does not match its checksum",
                                  path, part, offset(), from.offset()));
   }
-  const char* offset() const { return node_.text.empty() ? "offset" : "unpacked offset"; }
+  const char* offset() const {
+    return file_compression(node_).empty() ? "offset" : "unpacked offset";
+  }
 };
 
 } // namespace

@@ -11,10 +11,10 @@ namespace headrace::python {
 namespace {
 
 bool draws_order(const dataset_node& x) {
-  if (x.seed)
+  if (given_seed(x))
     return false;
   switch (x.op) {
-  case dataset_op::list_files: return x.flag;
+  case dataset_op::list_files: return x.as<list_files_parameters>().shuffle;
   case dataset_op::random:
   case dataset_op::global_shuffle:
   case dataset_op::shuffle:
@@ -43,7 +43,7 @@ void look(const dataset_node& x, const graph_options& options, bool in_function,
 
 bool reads_shared_job(const dataset_node& x) {
   if (x.op == dataset_op::distribute)
-    return !x.service.job_name.empty();
+    return !x.as<service_options>().job_name.empty();
   return !x.inputs.empty() && std::all_of(x.inputs.begin(), x.inputs.end(), [](const auto& input) {
     return reads_shared_job(*input);
   });

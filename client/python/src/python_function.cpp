@@ -196,8 +196,8 @@ void collect_names(const dataset_node& x, std::set<std::string>& out,
                    std::unordered_set<const dataset_node*>& seen) {
   if (!seen.insert(&x).second)
     return;
-  if (x.op == dataset_op::generator)
-    out.insert(x.text);
+  if (const auto* generator = x.find<generator_parameters>())
+    out.insert(generator->name);
   if (x.body && !x.body->named.empty())
     out.insert(x.body->named);
   for (const auto& input : x.inputs) collect_names(*input, out, seen);

@@ -143,7 +143,7 @@ namespace {
 bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& seen) {
   if (!seen.insert(what.get()).second)
     return false;
-  return (what->op == dataset_op::distribute && what->service.rounds)
+  return (what->op == dataset_op::distribute && what->as<service_options>().rounds)
          || std::ranges::any_of(what->inputs,
                                 [&](const auto& x) { return reads_in_rounds(x, seen); });
 }

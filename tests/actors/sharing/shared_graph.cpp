@@ -327,8 +327,10 @@ shared_graph random_shared_graph(dice& die, int depth, const scratch_folder& fol
 
 std::string text_of(const dataset_node& graph) {
   std::string out{to_string(graph.op)};
-  if (graph.op == dataset_op::take || graph.op == dataset_op::repeat)
-    out += fmt::format("[{}]", graph.count);
+  if (const auto* take = graph.find<take_parameters>())
+    out += fmt::format("[{}]", take->count);
+  if (const auto* repeat = graph.find<repeat_parameters>())
+    out += fmt::format("[{}]", repeat->count);
   if (graph.inputs.empty())
     return out;
   out += "(";

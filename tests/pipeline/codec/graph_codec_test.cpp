@@ -163,7 +163,7 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
                           .stall_timeout_ns = 8};
   auto graph = make_distribute(make_map(in, f).value(), service).value();
   auto back = decode_graph(encode_graph(graph).value()).value();
-  EXPECT_EQ(back->service, service);
+  EXPECT_EQ(back->as<service_options>(), service);
   EXPECT_EQ(back->spec, f->declared);
   EXPECT_EQ(back->inputs[0]->body->named, "double");
   EXPECT_TRUE(back->inputs[0]->body->deterministic);

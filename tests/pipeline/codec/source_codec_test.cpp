@@ -1,6 +1,7 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "tests/pipeline/sources/source_rows.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -39,21 +40,46 @@ std::vector<dataset_ptr> sample_sources() {
   };
 }
 
-bool same(const dataset_node& a, const dataset_node& b) {
-  if (a.fields.size() != b.fields.size())
-    return false;
-  for (size_t i = 0; i < a.fields.size(); ++i) {
-    const auto &x = a.fields[i], &y = b.fields[i];
+bool same(std::span<const field_format> a, std::span<const field_format> b) {
+  return std::ranges::equal(a, b, [](const field_format& x, const field_format& y) {
     if (x.name != y.name || x.spec != y.spec || x.missing.has_value() != y.missing.has_value())
       return false;
-    if (x.missing
-        && test::row_text({{*x.missing}, 1, {}, {}}, 0)
-             != test::row_text({{*y.missing}, 1, {}, {}}, 0))
+    return !x.missing
+           || test::row_text({{*x.missing}, 1, {}, {}}, 0)
+                == test::row_text({{*y.missing}, 1, {}, {}}, 0);
+  });
+}
+
+#define SAME_IF_THERE(member)                                                                      \
+  if constexpr (requires { a.member; })                                                            \
+    if (!(a.member == b.member))                                                                   \
       return false;
-  }
-  return a.op == b.op && a.text == b.text && a.flag == b.flag && a.count == b.count
-         && a.count2 == b.count2 && a.seed == b.seed && a.layout == b.layout && a.csv == b.csv
-         && a.spec == b.spec && a.cardinality == b.cardinality
+
+/// Of the parameters of one operator, all but the fields.
+template <class T>
+bool same_parameters(const T& a, const T& b) {
+  SAME_IF_THERE(compression)
+  SAME_IF_THERE(shuffle)
+  SAME_IF_THERE(seed)
+  SAME_IF_THERE(layout)
+  SAME_IF_THERE(format)
+  SAME_IF_THERE(driver)
+  SAME_IF_THERE(skip_incomplete)
+  SAME_IF_THERE(start)
+  SAME_IF_THERE(step)
+  SAME_IF_THERE(reseed)
+  SAME_IF_THERE(name)
+  SAME_IF_THERE(count)
+  SAME_IF_THERE(deterministic)
+  return true;
+}
+
+bool same(const dataset_node& a, const dataset_node& b) {
+  return a.op == b.op && a.parameters.index() == b.parameters.index()
+         && std::visit(
+           [&]<class T>(const T& own) { return same_parameters(own, std::get<T>(b.parameters)); },
+           a.parameters)
+         && same(fields_of(a), fields_of(b)) && a.spec == b.spec && a.cardinality == b.cardinality
          && a.tensors.size() == b.tensors.size();
 }
 

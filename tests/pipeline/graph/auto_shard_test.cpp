@@ -231,7 +231,7 @@ TEST_F(AutoShard, PutsWhatIsDividedInOrder) {
   const auto own = auto_shard(mixed, sharding_policy::data, {2, 0}).value();
   ASSERT_EQ(own->op, dataset_op::options) << "the options stay at the end";
   ASSERT_EQ(own->inputs[0]->op, dataset_op::shard);
-  EXPECT_EQ(own->inputs[0]->inputs[0]->deterministic, true);
+  EXPECT_EQ(own->inputs[0]->inputs[0]->calls.deterministic, true);
 }
 
 TEST_F(AutoShard, KeepsPrefetchAtTheEnd) {
@@ -285,7 +285,7 @@ TEST_F(AutoShard, WantsHintsUnderHintAndNowhereElse) {
 TEST_F(AutoShard, SendsHints) {
   const auto hinted = make_shard(range(0, 10), shard_hint, 0).value();
   const auto back = decode_graph(encode_graph(hinted).value()).value();
-  EXPECT_EQ(back->count, shard_hint);
+  EXPECT_EQ(back->as<shard_parameters>().shards, shard_hint);
   EXPECT_EQ(back->cardinality, unknown_cardinality);
 }
 
