@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/expression_codec.hpp"
 #include "headrace/pipeline/codec/field_codec.hpp"
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 
@@ -157,6 +158,16 @@ result<std::vector<dataset_ptr>> graph_decoder::inputs(::capnp::List<uint32_t>::
   return out;
 }
 
+result<dataset_ptr> graph_decoder::decode_dataset(schema::Dataset::Reader in,
+                                                  decoded<dataset_ptr>& user) {
+  const auto* record = find_record_of_arm(static_cast<uint16_t>(in.which()));
+  if (record == nullptr)
+    return unimplemented(
+      fmt::format("dataset operator {} is not known to this build", static_cast<int>(in.which())));
+  node_reader from{*this, user, in};
+  return record->decode(from);
+}
+
 result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   in_ = in;
   const auto nodes =
@@ -177,9 +188,7 @@ result<dataset_ptr> graph_decoder::decode(schema::DatasetGraph::Reader in) {
   }
   for (auto x : in.getDatasets()) {
     decoded<dataset_ptr> out;
-    auto made = decode_source(x, out);
-    if (made && !*made)
-      made = decode_operator(x, out);
+    auto made = decode_dataset(x, out);
     if (!made)
       return made.status().with_context(fmt::format("dataset {}", datasets_.size()));
     if (out.depth > most_dataset_depth || out.weight > most_weight)

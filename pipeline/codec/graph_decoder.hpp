@@ -14,6 +14,8 @@ public:
   result<dataset_ptr> decode(schema::DatasetGraph::Reader in);
 
 private:
+  friend class node_reader;
+
   using numbers = std::set<uint32_t>;
   template <class Ptr>
   struct decoded {
@@ -26,9 +28,8 @@ private:
   result<decoded<expr_ptr>> decode(schema::Expression::Reader in);
   status start_function(schema::Function::Reader in);
   result<const decoded<function_ptr>*> finish_function(uint32_t number);
-  /// Null if `in` is no source.
-  result<dataset_ptr> decode_source(schema::Dataset::Reader in, decoded<dataset_ptr>& use) const;
-  result<dataset_ptr> decode_operator(schema::Dataset::Reader in, decoded<dataset_ptr>& use);
+  /// Refuses operators that this build does not know.
+  result<dataset_ptr> decode_dataset(schema::Dataset::Reader in, decoded<dataset_ptr>& user);
 
   /// Looks a node up; its depth, weight and free parameters become part of `user`'s.
   template <class Ptr, class User>

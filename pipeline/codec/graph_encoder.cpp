@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/codec/expression_codec.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
 
 #include <fmt/format.h>
@@ -65,9 +66,10 @@ status graph_encoder::encode(const dataset_ptr& graph, schema::DatasetGraph::Bui
   auto functions = out.initFunctions(static_cast<unsigned>(functions_.size()));
   for (unsigned i = 0; i < functions.size(); ++i) write(*functions_[i], functions[i]);
   auto datasets = out.initDatasets(static_cast<unsigned>(datasets_.size()));
-  for (unsigned i = 0; i < datasets.size(); ++i)
-    if (!write_source(*datasets_[i], datasets[i]))
-      write_operator(*datasets_[i], datasets[i]);
+  for (unsigned i = 0; i < datasets.size(); ++i) {
+    node_writer to{*this, *datasets_[i], datasets[i]};
+    record_of(*datasets_[i]).encode(*datasets_[i], to);
+  }
   return {};
 }
 
@@ -86,14 +88,6 @@ void graph_encoder::write(const function& x, schema::Function::Builder out) cons
     auto leaves = tensors.initLeaves(static_cast<unsigned>(x.tensors.size()));
     for (unsigned i = 0; i < leaves.size(); ++i) leaves.set(i, number(x.tensors[i]));
   }
-}
-
-void graph_encoder::set(numbers_list out, const std::vector<expr_ptr>& tensors) const {
-  for (unsigned i = 0; i < out.size(); ++i) out.set(i, number(tensors[i]));
-}
-
-void graph_encoder::set(numbers_list out, std::span<const dataset_ptr> inputs) const {
-  for (unsigned i = 0; i < out.size(); ++i) out.set(i, number(inputs[i]));
 }
 
 } // namespace headrace

@@ -14,22 +14,16 @@ public:
   /// Fails if the constants are too large.
   status encode(const dataset_ptr& graph, schema::DatasetGraph::Builder out);
 
+  /// What stands for a node in the message. @pre it was visited
+  uint32_t number(const dataset_ptr& x) const { return dataset_numbers_.at(x.get()); }
+  uint32_t number(const expr_ptr& x) const { return expression_numbers_.at(x.get()); }
+  uint32_t number(const function_ptr& x) const { return function_numbers_.at(x.get()); }
+
 private:
   void visit(const dataset_ptr& x);
   void visit(const expr_ptr& x);
   void visit(const function_ptr& x);
-
-  uint32_t number(const dataset_ptr& x) const { return dataset_numbers_.at(x.get()); }
-  uint32_t number(const expr_ptr& x) const { return expression_numbers_.at(x.get()); }
-  uint32_t number(const function_ptr& x) const { return function_numbers_.at(x.get()); }
-  /// False if `x` is no source.
-  bool write_source(const dataset_node& x, schema::Dataset::Builder out) const;
-  void write_operator(const dataset_node& x, schema::Dataset::Builder out) const;
   void write(const function& x, schema::Function::Builder out) const;
-
-  using numbers_list = ::capnp::List<uint32_t>::Builder;
-  void set(numbers_list out, const std::vector<expr_ptr>& tensors) const;
-  void set(numbers_list out, std::span<const dataset_ptr> inputs) const;
 
   std::vector<const dataset_node*> datasets_;
   std::vector<const expr_node*> expressions_;

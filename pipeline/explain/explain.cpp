@@ -1,7 +1,7 @@
 #include "headrace/pipeline/explain/explain.hpp"
 
-#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/iterator/engine.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
@@ -13,41 +13,10 @@ namespace headrace {
 
 namespace {
 
-std::string calls_of(const dataset_node& x) {
-  const auto calls = x.calls.count;
-  return calls == 0 ? "" : calls < 0 ? ", calls chosen" : fmt::format(", {} calls", calls);
-}
-
 std::string name_of(const dataset_node& x) {
-  const auto name = to_string(x.op);
-  const auto with = [&](const auto& what) { return fmt::format("{}({})", name, what); };
-  switch (x.op) {
-  case dataset_op::batch: return with(x.as<batch_parameters>().rows);
-  case dataset_op::padded_batch: return with(x.as<padded_batch_parameters>().batch.rows);
-  case dataset_op::shuffle: return with(x.as<shuffle_parameters>().buffer);
-  case dataset_op::take: return with(x.as<take_parameters>().count);
-  case dataset_op::skip: return with(x.as<skip_parameters>().count);
-  case dataset_op::repeat: return with(x.as<repeat_parameters>().count);
-  case dataset_op::prefetch: return with(x.as<prefetch_parameters>().elements);
-  case dataset_op::interleave:
-    return with(fmt::format("cycle {}{}", x.as<interleave_parameters>().cycle, calls_of(x)));
-  case dataset_op::map:
-  case dataset_op::filter: {
-    const std::string called{x.body ? function_label(x.body->named) : std::string_view{}};
-    const auto calls = calls_of(x);
-    if (called.empty() && calls.empty())
-      return std::string{name};
-    return fmt::format("{}({})", name,
-                       called.empty() ? calls.substr(2) : "'" + called + "'" + calls);
-  }
-  case dataset_op::load: return with(x.as<load_parameters>().folder);
-  case dataset_op::snapshot: return with(x.as<snapshot_parameters>().folder);
-  case dataset_op::cache: {
-    const auto& folder = x.as<cache_parameters>().folder;
-    return with(folder.empty() ? "memory" : folder);
-  }
-  default: return std::string{name};
-  }
+  const auto& record = record_of(x);
+  const auto shown = record.shown ? record.shown(x) : std::string{};
+  return shown.empty() ? std::string{record.name} : fmt::format("{}({})", record.name, shown);
 }
 
 /// The operators of a graph, functions' datasets among them, each once.

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/graph/auto_shard.hpp"
 
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/graph/reads_files.hpp"
 #include "headrace/pipeline/graph/rewrite.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
@@ -150,25 +151,15 @@ private:
 
   /// A dataset of names, divided where each worker gets the same ones in each pass.
   result<dataset_ptr> names(const dataset_ptr& node) {
-    switch (node->op) {
-    case dataset_op::shuffle:
-    case dataset_op::repeat:
-    case dataset_op::prefetch:
-    case dataset_op::options:
-    case dataset_op::map: {
+    if (record_of(*node).rows.divides_as_input) {
       HEADRACE_ASSIGN(auto input, names(node->inputs[0]));
       return divide_.over(*node, {std::move(input)});
     }
-    case dataset_op::list_files: {
-      const auto& listed = node->as<list_files_parameters>();
-      if (!listed.shuffle)
-        break;
+    if (const auto* listed = node->find<list_files_parameters>(); listed && listed->shuffle) {
       auto sorted = *node;
       sorted.parameters = list_files_parameters{};
       HEADRACE_ASSIGN(auto own, names(finish_over(std::move(sorted))));
-      return make_shuffle(std::move(own), all_names, listed.seed);
-    }
-    default: break;
+      return make_shuffle(std::move(own), all_names, listed->seed);
     }
     HEADRACE_TRY(check_enough(node));
     return divide_.divide(node);

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/graph/node_checks.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 
 #include <fmt/format.h>
 
@@ -32,14 +33,7 @@ void merge(graph_options& out, const dataset_node& node) {
 }
 
 bool reads_in_any_order(const dataset_node& source) {
-  switch (source.op) {
-  case dataset_op::range:
-  case dataset_op::from_tensors:
-  case dataset_op::from_tensor_slices: return true;
-  case dataset_op::tfrecord:
-  case dataset_op::fixed_length: return file_compression(source).empty();
-  default: return false;
-  }
+  return record_of(source).source.open_any_order != nullptr && file_compression(source).empty();
 }
 
 } // namespace

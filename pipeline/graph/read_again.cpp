@@ -1,5 +1,7 @@
 #include "headrace/pipeline/graph/read_again.hpp"
 
+#include "headrace/pipeline/graph/operator_record.hpp"
+
 #include <fmt/format.h>
 
 #include <set>
@@ -27,28 +29,11 @@ public:
 
 private:
   static status check(const dataset_node& node, bool in_function, bool repeated) {
-    switch (node.op) {
-    case dataset_op::distribute:
-      // A function reads a job of its own anew for the same element.
-      return in_function && node.as<service_options>().job_name.empty()
-               ? status{}
-               : refused(node, "what another job gave is not given again; put it behind this "
-                               "distribute, or read its input here");
-    case dataset_op::snapshot:
-      return refused(node, "a worker's folder stands in for the splits that others are to read "
-                           "again; save the elements first, and load them");
-    case dataset_op::cache:
-      if (in_function)
-        return {};
-      if (!node.as<cache_parameters>().folder.empty())
-        return refused(node, "a worker's folder stands in for the splits that others are to read "
-                             "again; put the cache behind the distribute");
-      return repeated ? refused(node, "later passes come from the memory of the worker that read "
-                                      "the first one, and are lost with it; put the cache behind "
-                                      "the distribute")
-                      : status{};
-    default: return {};
-    }
+    const auto find_reason = record_of(node).not_read_again;
+    const auto why = find_reason
+                       ? find_reason(node, {.in_function = in_function, .repeated = repeated})
+                       : std::string_view{};
+    return why.empty() ? status{} : refused(node, why);
   }
 
   static status refused(const dataset_node& node, std::string_view why) {

@@ -1,6 +1,34 @@
 #include "headrace/pipeline/graph/row_order.hpp"
 
+#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
+
+#include <algorithm>
+
 namespace headrace {
+
+namespace {
+
+bool draws_order(const dataset_node& x) {
+  const auto draws = record_of(x).draws_order;
+  return draws != nullptr && !given_seed(x) && draws(x);
+}
+
+void look(const dataset_node& x, const graph_options& options, bool in_function, order_facts& out) {
+  if (out.drawn.empty() && draws_order(x))
+    out.drawn = to_string(x.op);
+  if (out.reorders.empty() && may_reorder(x, options, in_function))
+    out.reorders = to_string(x.op);
+  if (x.op == dataset_op::distribute) {
+    out.service = true;
+    return;
+  }
+  for (const auto& input : x.inputs) look(*input, options, in_function, out);
+  if (x.body && x.body->dataset)
+    look(*x.body->dataset, options, true, out);
+}
+
+} // namespace
 
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function) {
   // A named function may keep state: who calls it without parallel calls has it called in turn.
@@ -12,6 +40,20 @@ bool may_reorder(const dataset_node& node, const graph_options& options, bool in
   if (node.calls.deterministic.value_or(options.deterministic.value_or(true)))
     return false;
   return node.calls.count != 0 || may_spread(node, options, in_function);
+}
+
+order_facts order_of(const dataset_node& graph) {
+  order_facts out;
+  look(graph, options_of(graph), false, out);
+  return out;
+}
+
+bool reads_shared_job(const dataset_node& graph) {
+  if (const auto* service = graph.find<service_options>())
+    return !service->job_name.empty();
+  return !graph.inputs.empty() && std::ranges::all_of(graph.inputs, [](const auto& input) {
+    return reads_shared_job(*input);
+  });
 }
 
 } // namespace headrace

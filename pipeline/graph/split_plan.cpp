@@ -1,7 +1,7 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 
 #include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/graph/reads_files.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -26,38 +26,14 @@ public:
   }
 
 private:
-  static bool one_to_one(dataset_op op) {
-    // An error row stands in the place of a row that failed, so a map keeps the pairing.
-    return op == dataset_op::map || op == dataset_op::prefetch || op == dataset_op::enumerate
-           || op == dataset_op::options || op == dataset_op::sleep || op == dataset_op::zip;
-  }
-
-  static std::optional<uint64_t> splits_of(const dataset_node& source) {
-    if (splits_are_files(source)) {
-      const auto* files = constant_of(source.tensors[0]);
-      return files ? std::optional{static_cast<uint64_t>(files->total_values())} : std::nullopt;
-    }
-    if (source.op == dataset_op::sql)
-      return 1;
-    if (source.op == dataset_op::load)
-      return static_cast<uint64_t>(source.as<load_parameters>().blocks);
-    if (source.cardinality < 0)
-      return std::nullopt;
-    return static_cast<uint64_t>(source.cardinality);
-  }
-
-  static bool splits_are_files(const dataset_node& source) {
-    return reads_named_files(source.op)
-           && (source.op != dataset_op::fixed_length || !file_compression(source).empty());
-  }
-
   uint32_t new_group() { return next_group_++; }
 
   void visit_source(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
     // A file has any number of rows, so rows of files side by side are not of one index.
+    const auto count = record_of(node).source.splits;
+    const auto splits = count ? count(node) : std::nullopt;
     const auto group = aligned && splits_are_rows(node) ? current_group_ : new_group();
-    out_.sources.push_back(
-      {node.op, splits_of(node), passes, group, zips_ != 0, behind_, caches_ != 0});
+    out_.sources.push_back({node.op, splits, passes, group, zips_ != 0, behind_, caches_ != 0});
   }
 
   void visit(const dataset_node& node, std::optional<int64_t> passes, bool aligned) {
@@ -79,7 +55,8 @@ private:
     if (node.op == dataset_op::zip && !aligned) {
       current_group_ = new_group();
       aligned = true;
-    } else if (!one_to_one(node.op)) {
+    } else if (!record_of(node).rows.one_to_one) {
+      // A map keeps the pairing: an error row stands in the place of a row that failed.
       aligned = false;
     }
     zips_ += node.op == dataset_op::zip;
@@ -106,17 +83,8 @@ private:
 } // namespace
 
 bool splits_are_rows(const dataset_node& source) noexcept {
-  switch (source.op) {
-  case dataset_op::global_shuffle:
-  case dataset_op::range:
-  case dataset_op::from_tensors:
-  case dataset_op::from_tensor_slices:
-  case dataset_op::counter:
-  case dataset_op::random:
-  case dataset_op::generator: return true;
-  case dataset_op::fixed_length: return file_compression(source).empty();
-  default: return false;
-  }
+  const auto are_rows = record_of(source).source.splits_are_rows;
+  return are_rows != nullptr && are_rows(source);
 }
 
 split_plan plan_splits(const dataset_ptr& graph) {

@@ -2,8 +2,8 @@
 
 #include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
-#include "headrace/pipeline/operators/open.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <algorithm>
@@ -17,62 +17,6 @@ namespace {
 
 // Sums of rows stay far from overflow.
 constexpr size_t most_rows = size_t{1} << 30;
-
-opened open(engine& shared, const dataset_ptr& node, const place& at) {
-  switch (node->op) {
-  case dataset_op::range: return open_range(shared, node, at);
-  case dataset_op::from_tensors:
-  case dataset_op::from_tensor_slices: return open_slices(shared, node, at);
-  case dataset_op::text_lines: return open_text_lines(shared, node, at);
-  case dataset_op::tfrecord: return open_tfrecord(shared, node, at);
-  case dataset_op::global_shuffle: return open_global_shuffle(shared, node, at);
-  case dataset_op::list_files: return open_list_files(shared, node, at);
-  case dataset_op::fixed_length: return open_fixed_length(shared, node, at);
-  case dataset_op::csv: return open_csv(shared, node, at);
-  case dataset_op::json_lines: return open_json_lines(shared, node, at);
-  case dataset_op::sql: return open_sql(shared, node, at);
-  case dataset_op::tar_samples: return open_tar_samples(shared, node, at);
-  case dataset_op::counter: return open_counter(shared, node, at);
-  case dataset_op::random: return open_random(shared, node, at);
-  case dataset_op::generator: return open_generator(shared, node, at);
-  case dataset_op::elements_of: return open_slices(shared, node, at);
-  case dataset_op::load: return open_load(shared, node, at);
-  case dataset_op::map: return open_map(shared, node, at);
-  case dataset_op::filter: return open_filter(shared, node, at);
-  case dataset_op::flat_map: return open_flat_map(shared, node, at);
-  case dataset_op::interleave: return open_interleave(shared, node, at);
-  case dataset_op::batch: return open_batch(shared, node, at);
-  case dataset_op::shuffle: return open_shuffle(shared, node, at);
-  case dataset_op::repeat: return open_repeat(shared, node, at);
-  case dataset_op::take: return open_take(shared, node, at);
-  case dataset_op::skip: return open_skip(shared, node, at);
-  case dataset_op::prefetch: return open_prefetch(shared, node, at);
-  case dataset_op::enumerate: return open_enumerate(shared, node, at);
-  case dataset_op::zip: return open_zip(shared, node, at);
-  case dataset_op::concatenate: return open_concatenate(shared, node, at);
-  case dataset_op::distribute: return open_distribute(shared, node, at);
-  case dataset_op::take_while: return open_take_while(shared, node, at);
-  case dataset_op::shard: return open_shard(shared, node, at);
-  case dataset_op::unique: return open_unique(shared, node, at);
-  case dataset_op::ignore_errors: return open_ignore_errors(shared, node, at);
-  case dataset_op::assert_cardinality: return open_assert_cardinality(shared, node, at);
-  case dataset_op::scan: return open_scan(shared, node, at);
-  case dataset_op::padded_batch: return open_padded_batch(shared, node, at);
-  case dataset_op::window: return open_window(shared, node, at);
-  case dataset_op::sample_from: return open_sample_from(shared, node, at);
-  case dataset_op::choose_from: return open_choose_from(shared, node, at);
-  case dataset_op::sleep: return open_sleep(shared, node, at);
-  case dataset_op::options: return shared.make_input(node, at);
-  case dataset_op::group_by_window: return open_group_by_window(shared, node, at);
-  case dataset_op::ragged_batch: return open_ragged_batch(shared, node, at);
-  case dataset_op::single_element: return open_single_element(shared, node, at);
-  case dataset_op::last_element: return open_last_element(shared, node, at);
-  case dataset_op::cache:
-  case dataset_op::snapshot: return open_cache(shared, node, at);
-  }
-  return unimplemented(
-    fmt::format("this build does not know dataset operator {}", static_cast<int>(node->op)));
-}
 
 status from_exception(const std::exception& e) {
   if (const auto* known = dynamic_cast<const error*>(&e))
@@ -161,7 +105,7 @@ block compiled_function::run_named(const block& in) const {
 }
 
 result<std::unique_ptr<iterator>> engine::make(const dataset_ptr& node, const place& at) {
-  return open(*this, node, at);
+  return record_of(*node).open(*this, node, at);
 }
 
 result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, const place& at,
@@ -173,7 +117,7 @@ result<std::unique_ptr<iterator>> engine::make_input(const dataset_ptr& node, co
     for (size_t i = 0; i < index; ++i)
       if (!is_whole(*node, i))
         inner.first_source += static_cast<uint32_t>(sources_below(*node->inputs[i]));
-  return open(*this, node->inputs[index], inner);
+  return make(node->inputs[index], inner);
 }
 
 result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_node& node) {

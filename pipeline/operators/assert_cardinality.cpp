@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 #include <fmt/format.h>
@@ -48,10 +49,25 @@ private:
   uint64_t given_ = 0;
 };
 
+void encode_assert_cardinality(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initAssertCardinality())
+    .setCount(node.as<assert_cardinality_parameters>().count);
+}
+
+result<dataset_ptr> decode_assert_cardinality(node_reader& from) {
+  const auto in = from.in.getAssertCardinality();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_assert_cardinality(std::move(rows), in.getCount());
+}
+
 } // namespace
 
-opened open_assert_cardinality(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<assert_cardinality_iterator>(shared, node, at);
-}
+constinit const operator_record assert_cardinality_record{
+  .name = "assert_cardinality",
+  .arm = schema::Dataset::ASSERT_CARDINALITY,
+  .encode = encode_assert_cardinality,
+  .decode = decode_assert_cardinality,
+  .open = open_over_input<assert_cardinality_iterator>,
+};
 
 } // namespace headrace::detail

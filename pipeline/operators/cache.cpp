@@ -1,7 +1,9 @@
 #include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/kept_pass.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/operators/unopened_caches.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
 
 #include <fmt/format.h>
 
@@ -221,8 +223,6 @@ private:
   bool published_ = false;          ///< all are, in memory
 };
 
-} // namespace
-
 opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
   const auto* snapshot = node->find<snapshot_parameters>();
   auto folder = snapshot ? snapshot->folder : node->as<cache_parameters>().folder;
@@ -242,5 +242,104 @@ opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
   return std::unique_ptr<iterator>{
     std::make_unique<cache_iterator>(shared, node, at, std::move(folder), std::move(shard_of))};
 }
+
+void encode_cache(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<cache_parameters>();
+  auto out = to.over_input(to.out.initCache());
+  out.setFolder(own.folder);
+  out.setMostBytes(own.most_bytes);
+}
+
+result<dataset_ptr> decode_cache(node_reader& from) {
+  const auto in = from.in.getCache();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_cache(std::move(rows), text_of(in.getFolder()), in.getMostBytes());
+}
+
+std::string cache_not_run_again(const dataset_node& node, const broken_run& run, bool in_function) {
+  const auto& folder = node.as<cache_parameters>().folder;
+  return run.gave_rows && !folder.empty() && !in_function ? refused_folder(folder) : "";
+}
+
+std::string_view cache_not_read_again(const dataset_node& node, const reread_place& at) {
+  if (at.in_function)
+    return {};
+  if (!node.as<cache_parameters>().folder.empty())
+    return "a worker's folder stands in for the splits that others are to read again; put the "
+           "cache behind the distribute";
+  return at.repeated ? "later passes come from the memory of the worker that read the first one, "
+                       "and are lost with it; put the cache behind the distribute"
+                     : "";
+}
+
+std::string shown_cache(const dataset_node& node) {
+  const auto& folder = node.as<cache_parameters>().folder;
+  return folder.empty() ? "memory" : folder;
+}
+
+void encode_snapshot(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<snapshot_parameters>();
+  auto out = to.over_input(to.out.initSnapshot());
+  out.setFolder(own.folder);
+  out.setCompression(static_cast<schema::SavedDataset::Compression>(own.compression));
+  out.setShard(node.body ? to.body() + 1 : 0);
+}
+
+result<saved_compression> saved_compression_in(schema::SavedDataset::Compression x) {
+  if (x > schema::SavedDataset::Compression::GZIP)
+    return unknown_value("compression of saved elements", static_cast<uint16_t>(x));
+  return static_cast<saved_compression>(x);
+}
+
+result<dataset_ptr> decode_snapshot(node_reader& from) {
+  const auto in = from.in.getSnapshot();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  function_ptr shard;
+  if (in.getShard() != 0) {
+    HEADRACE_ASSIGN(shard, from.body(in.getShard() - 1));
+  }
+  HEADRACE_ASSIGN(const auto how,
+                  in_operator(dataset_op::snapshot, saved_compression_in(in.getCompression())));
+  return make_snapshot(std::move(rows), text_of(in.getFolder()), to_string(how), std::move(shard));
+}
+
+std::string snapshot_not_run_again(const dataset_node& node, const broken_run& run, bool) {
+  return run.gave_rows ? refused_folder(node.as<snapshot_parameters>().folder) : "";
+}
+
+std::string_view snapshot_not_read_again(const dataset_node&, const reread_place&) {
+  return "a worker's folder stands in for the splits that others are to read again; save the "
+         "elements first, and load them";
+}
+
+std::string shown_snapshot(const dataset_node& node) {
+  return node.as<snapshot_parameters>().folder;
+}
+
+} // namespace
+
+constinit const operator_record cache_record{
+  .name = "cache",
+  .arm = schema::Dataset::CACHE,
+  .encode = encode_cache,
+  .decode = decode_cache,
+  .open = open_cache,
+  .pieces = {piece_rule::kept, "keeps elements in a folder, which takes one run of all of them"},
+  .not_run_again = cache_not_run_again,
+  .not_read_again = cache_not_read_again,
+  .shown = shown_cache,
+};
+
+constinit const operator_record snapshot_record{
+  .name = "snapshot",
+  .arm = schema::Dataset::SNAPSHOT,
+  .encode = encode_snapshot,
+  .decode = decode_snapshot,
+  .open = open_cache,
+  .pieces = {piece_rule::whole, "keeps elements in a folder, which takes one run of all of them"},
+  .not_run_again = snapshot_not_run_again,
+  .not_read_again = snapshot_not_read_again,
+  .shown = shown_snapshot,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/merged_inputs.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
@@ -97,8 +98,6 @@ private:
   size_t at_ = 0;
 };
 
-} // namespace
-
 opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto choices, shared.make_input(node, at));
   std::vector<std::unique_ptr<iterator>> inputs;
@@ -109,5 +108,30 @@ opened open_choose_from(engine& shared, const dataset_ptr& node, const place& at
   return std::unique_ptr<iterator>{
     std::make_unique<choose_from_iterator>(shared, *node, std::move(choices), std::move(inputs))};
 }
+
+void encode_choose_from(const dataset_node& node, node_writer& to) {
+  auto out = to.out.initChooseFrom();
+  out.setChoices(to.input(0));
+  to.inputs(out.initInputs(static_cast<unsigned>(node.inputs.size() - 1)), 1);
+  out.setStopOnEmpty(node.as<choose_from_parameters>().stop_on_empty);
+}
+
+result<dataset_ptr> decode_choose_from(node_reader& from) {
+  const auto in = from.in.getChooseFrom();
+  HEADRACE_ASSIGN(auto choices, from.input(in.getChoices()));
+  HEADRACE_ASSIGN(auto rows, from.inputs(in.getInputs()));
+  return make_choose_from(std::move(choices), std::move(rows), in.getStopOnEmpty());
+}
+
+} // namespace
+
+constinit const operator_record choose_from_record{
+  .name = "choose_from_datasets",
+  .arm = schema::Dataset::CHOOSE_FROM,
+  .encode = encode_choose_from,
+  .decode = decode_choose_from,
+  .open = open_choose_from,
+  .rows = {.apart = true, .mixed = true},
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/operators/unopened_caches.hpp"
 
@@ -55,10 +56,33 @@ private:
   size_t next_ = 0;
 };
 
-} // namespace
-
 opened open_concatenate(engine& shared, const dataset_ptr& node, const place& at) {
   return std::unique_ptr<iterator>{std::make_unique<concatenate_iterator>(shared, node, at)};
 }
+
+void encode_concatenate(const dataset_node&, node_writer& to) {
+  auto out = to.out.initConcatenate();
+  out.setFirst(to.input(0));
+  out.setSecond(to.input(1));
+}
+
+result<dataset_ptr> decode_concatenate(node_reader& from) {
+  const auto in = from.in.getConcatenate();
+  HEADRACE_ASSIGN(auto first, from.input(in.getFirst()));
+  HEADRACE_ASSIGN(auto second, from.input(in.getSecond()));
+  return make_concatenate(std::move(first), std::move(second));
+}
+
+} // namespace
+
+constinit const operator_record concatenate_record{
+  .name = "concatenate",
+  .arm = schema::Dataset::CONCATENATE,
+  .encode = encode_concatenate,
+  .decode = decode_concatenate,
+  .open = open_concatenate,
+  .rows = {.apart = true},
+  .pieces = {piece_rule::apart},
+};
 
 } // namespace headrace::detail

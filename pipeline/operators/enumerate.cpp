@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -41,10 +42,25 @@ private:
   uint64_t next_;
 };
 
+void encode_enumerate(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initEnumerate()).setStart(node.as<enumerate_parameters>().start);
+}
+
+result<dataset_ptr> decode_enumerate(node_reader& from) {
+  const auto in = from.in.getEnumerate();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_enumerate(std::move(rows), in.getStart());
+}
+
 } // namespace
 
-opened open_enumerate(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<enumerate_iterator>(shared, node, at);
-}
+constinit const operator_record enumerate_record{
+  .name = "enumerate",
+  .arm = schema::Dataset::ENUMERATE,
+  .encode = encode_enumerate,
+  .decode = decode_enumerate,
+  .open = open_over_input<enumerate_iterator>,
+  .rows = row_for_row,
+};
 
 } // namespace headrace::detail

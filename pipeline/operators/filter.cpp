@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/function_iterator.hpp"
 #include "headrace/pipeline/operators/parallel_operator.hpp"
@@ -49,8 +50,6 @@ protected:
   }
 };
 
-} // namespace
-
 opened open_filter(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
   if (node->calls.count == 0)
@@ -62,5 +61,29 @@ opened open_filter(engine& shared, const dataset_ptr& node, const place& at) {
       return kept_rows(in, std::move(kept), *node, kernel_calls);
     });
 }
+
+void encode_filter(const dataset_node&, node_writer& to) { to.with_calls(to.out.initFilter()); }
+
+result<dataset_ptr> decode_filter(node_reader& from) {
+  const auto in = from.in.getFilter();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  HEADRACE_ASSIGN(const auto ordered, from_schema(in.getDeterministic()));
+  return make_filter(std::move(rows), std::move(f), in.getParallel(), ordered);
+}
+
+} // namespace
+
+constinit const operator_record filter_record{
+  .name = "filter",
+  .arm = schema::Dataset::FILTER,
+  .encode = encode_filter,
+  .decode = decode_filter,
+  .open = open_filter,
+  .rows = {.apart = true},
+  .pieces = {piece_rule::apart},
+  .draws_order = draws_in_function,
+  .shown = shown_function,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/inner_datasets.hpp"
 
@@ -93,12 +94,31 @@ private:
   uint64_t given_ = 0;
 };
 
-} // namespace
-
 opened open_flat_map(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<flat_map_iterator>(shared, *node, at, std::move(input))};
 }
+
+void encode_flat_map(const dataset_node&, node_writer& to) { to.with_body(to.out.initFlatMap()); }
+
+result<dataset_ptr> decode_flat_map(node_reader& from) {
+  const auto in = from.in.getFlatMap();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  return make_flat_map(std::move(rows), std::move(f));
+}
+
+} // namespace
+
+constinit const operator_record flat_map_record{
+  .name = "flat_map",
+  .arm = schema::Dataset::FLAT_MAP,
+  .encode = encode_flat_map,
+  .decode = decode_flat_map,
+  .open = open_flat_map,
+  .rows = {.apart = true, .several = true},
+  .pieces = {piece_rule::apart},
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/nested_rows.hpp"
 #include "headrace/pipeline/operators/open_groups.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
@@ -180,10 +181,28 @@ private:
   bool ended_ = false;
 };
 
+void encode_groups(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<group_parameters>();
+  auto out = to.over_input(to.out.initGroupByWindow());
+  out.setSize(own.size);
+  out.setDropRemainder(own.drop_remainder);
+}
+
+result<dataset_ptr> decode_groups(node_reader& from) {
+  const auto in = from.in.getGroupByWindow();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_groups(std::move(rows), in.getSize(), in.getDropRemainder());
+}
+
 } // namespace
 
-opened open_group_by_window(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<groups_iterator>(shared, node, at);
-}
+constinit const operator_record group_by_window_record{
+  .name = "group_by_window",
+  .arm = schema::Dataset::GROUP_BY_WINDOW,
+  .encode = encode_groups,
+  .decode = decode_groups,
+  .open = open_over_input<groups_iterator>,
+  .rows = {.mixed = true},
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
@@ -51,10 +52,25 @@ private:
   std::unique_ptr<iterator> input_;
 };
 
+void encode_ignore_errors(const dataset_node&, node_writer& to) {
+  to.over_input(to.out.initIgnoreErrors());
+}
+
+result<dataset_ptr> decode_ignore_errors(node_reader& from) {
+  HEADRACE_ASSIGN(auto rows, from.input(from.in.getIgnoreErrors().getInput()));
+  return make_ignore_errors(std::move(rows));
+}
+
 } // namespace
 
-opened open_ignore_errors(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<ignore_errors_iterator>(shared, node, at);
-}
+constinit const operator_record ignore_errors_record{
+  .name = "ignore_errors",
+  .arm = schema::Dataset::IGNORE_ERRORS,
+  .encode = encode_ignore_errors,
+  .decode = decode_ignore_errors,
+  .open = open_over_input<ignore_errors_iterator>,
+  .rows = {.apart = true},
+  .pieces = {piece_rule::apart},
+};
 
 } // namespace headrace::detail

@@ -1,7 +1,9 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/iterator/read_ahead.hpp"
 #include "headrace/pipeline/operators/inner_datasets.hpp"
 
+#include <fmt/format.h>
 #include <map>
 
 namespace headrace::detail {
@@ -317,12 +319,43 @@ private:
   uint64_t opened_ = 0, given_ = 0;
 };
 
-} // namespace
-
 opened open_interleave(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<interleave_iterator>(shared, *node, at, std::move(input))};
 }
+
+void encode_interleave(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<interleave_parameters>();
+  auto out = to.with_calls(to.out.initInterleave());
+  out.setCycle(own.cycle);
+  out.setLength(own.length);
+}
+
+result<dataset_ptr> decode_interleave(node_reader& from) {
+  const auto in = from.in.getInterleave();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  HEADRACE_ASSIGN(const auto ordered, from_schema(in.getDeterministic()));
+  return make_interleave(std::move(rows), std::move(f), in.getCycle(), in.getLength(),
+                         in.getParallel(), ordered);
+}
+
+std::string shown_interleave(const dataset_node& node) {
+  return fmt::format("cycle {}{}", node.as<interleave_parameters>().cycle, shown_calls(node));
+}
+
+} // namespace
+
+constinit const operator_record interleave_record{
+  .name = "interleave",
+  .arm = schema::Dataset::INTERLEAVE,
+  .encode = encode_interleave,
+  .decode = decode_interleave,
+  .open = open_interleave,
+  .rows = {.apart = true, .several = true, .mixed = true},
+  .pieces = {piece_rule::apart},
+  .shown = shown_interleave,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 #include "headrace/pipeline/operators/parallel_operator.hpp"
 #include "headrace/pipeline/operators/seeded_rows.hpp"
@@ -70,8 +71,6 @@ private:
   std::unique_ptr<parallel_blocks> spread_;
 };
 
-} // namespace
-
 opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(const auto body, shared.compiled(*node));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
@@ -85,5 +84,28 @@ opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
     std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f),
                                    may_spread(*node, shared.options(), at.in_function()))};
 }
+
+void encode_map(const dataset_node&, node_writer& to) { to.with_calls(to.out.initMap()); }
+
+result<dataset_ptr> decode_map(node_reader& from) {
+  const auto in = from.in.getMap();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  HEADRACE_ASSIGN(const auto ordered, from_schema(in.getDeterministic()));
+  return make_map(std::move(rows), std::move(f), in.getParallel(), ordered);
+}
+
+} // namespace
+
+constinit const operator_record map_record{
+  .name = "map",
+  .arm = schema::Dataset::MAP,
+  .encode = encode_map,
+  .decode = decode_map,
+  .open = open_map,
+  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .pieces = {piece_rule::aligned},
+  .shown = shown_function,
+};
 
 } // namespace headrace::detail

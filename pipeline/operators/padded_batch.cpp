@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/batch_iterator.hpp"
 #include "headrace/pipeline/operators/pad_rows.hpp"
 
@@ -37,8 +38,6 @@ private:
   std::vector<field_format> fields_;
 };
 
-} // namespace
-
 opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& at) {
   int64_t extent = shape::unknown;
   if (!node->tensors.empty()) {
@@ -51,5 +50,48 @@ opened open_padded_batch(engine& shared, const dataset_ptr& node, const place& a
   return std::unique_ptr<iterator>{
     std::make_unique<padded_batch_iterator>(shared, *node, extent, std::move(input))};
 }
+
+void encode_padded_batch(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<padded_batch_parameters>();
+  auto out = to.over_input(to.out.initPaddedBatch());
+  out.setSize(own.batch.rows);
+  out.setDropRemainder(own.batch.drop_remainder);
+  encode(own.fields, out.initComponents(static_cast<unsigned>(own.fields.size())));
+  to.tensors(out.initExtent(to.tensors()));
+}
+
+result<dataset_ptr> decode_padded_batch(node_reader& from) {
+  const auto in = from.in.getPaddedBatch();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto components, decode(in.getComponents()));
+  std::vector<shape> shapes;
+  std::vector<std::optional<column>> values;
+  for (auto& x : components) {
+    shapes.push_back(std::move(x.spec.dims));
+    values.push_back(std::move(x.missing));
+  }
+  HEADRACE_ASSIGN(auto extent, from.tensors(in.getExtent()));
+  return make_padded_batch(std::move(rows), in.getSize(), std::move(shapes), std::move(values),
+                           in.getDropRemainder(), extent.empty() ? nullptr : extent[0]);
+}
+
+int64_t rows_of_padded_batch(const dataset_node& node) {
+  return node.as<padded_batch_parameters>().batch.rows;
+}
+std::string shown_padded_batch(const dataset_node& node) {
+  return std::to_string(rows_of_padded_batch(node));
+}
+
+} // namespace
+
+constinit const operator_record padded_batch_record{
+  .name = "padded_batch",
+  .arm = schema::Dataset::PADDED_BATCH,
+  .encode = encode_padded_batch,
+  .decode = decode_padded_batch,
+  .open = open_padded_batch,
+  .pieces = {piece_rule::together, taken_together, rows_of_padded_batch},
+  .shown = shown_padded_batch,
+};
 
 } // namespace headrace::detail

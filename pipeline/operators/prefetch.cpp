@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/read_ahead.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
@@ -43,12 +44,37 @@ private:
   read_ahead ahead_;
 };
 
-} // namespace
-
 opened open_prefetch(engine& shared, const dataset_ptr& node, const place& at) {
   if (node->as<prefetch_parameters>().elements == 0)
     return shared.make_input(node, at);
   return open_over_input<prefetch_iterator>(shared, node, at);
 }
+
+void encode_prefetch(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initPrefetch()).setElements(node.as<prefetch_parameters>().elements);
+}
+
+result<dataset_ptr> decode_prefetch(node_reader& from) {
+  const auto in = from.in.getPrefetch();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_prefetch(std::move(rows), in.getElements());
+}
+
+std::string shown_prefetch(const dataset_node& node) {
+  return std::to_string(node.as<prefetch_parameters>().elements);
+}
+
+} // namespace
+
+constinit const operator_record prefetch_record{
+  .name = "prefetch",
+  .arm = schema::Dataset::PREFETCH,
+  .encode = encode_prefetch,
+  .decode = decode_prefetch,
+  .open = open_prefetch,
+  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .pieces = {piece_rule::aligned},
+  .shown = shown_prefetch,
+};
 
 } // namespace headrace::detail

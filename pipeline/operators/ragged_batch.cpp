@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/operators/batch_columns.hpp"
 #include "headrace/pipeline/operators/batch_iterator.hpp"
@@ -129,10 +130,30 @@ private:
   }
 };
 
+void encode_ragged_batch(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<batch_parameters>();
+  auto out = to.over_input(to.out.initRaggedBatch());
+  out.setSize(own.rows);
+  out.setDropRemainder(own.drop_remainder);
+}
+
+result<dataset_ptr> decode_ragged_batch(node_reader& from) {
+  const auto in = from.in.getRaggedBatch();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_ragged_batch(std::move(rows), in.getSize(), in.getDropRemainder());
+}
+
+int64_t rows_of_ragged_batch(const dataset_node& node) { return node.as<batch_parameters>().rows; }
+
 } // namespace
 
-opened open_ragged_batch(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<ragged_batch_iterator>(shared, node, at);
-}
+constinit const operator_record ragged_batch_record{
+  .name = "ragged_batch",
+  .arm = schema::Dataset::RAGGED_BATCH,
+  .encode = encode_ragged_batch,
+  .decode = decode_ragged_batch,
+  .open = open_over_input<ragged_batch_iterator>,
+  .pieces = {piece_rule::together, taken_together, rows_of_ragged_batch},
+};
 
 } // namespace headrace::detail

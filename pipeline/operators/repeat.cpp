@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
@@ -101,10 +102,35 @@ private:
   uint64_t shared_elements_ = 0; ///< then
 };
 
-} // namespace
-
 opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {
   return std::unique_ptr<iterator>{std::make_unique<repeat_iterator>(shared, node, at)};
 }
+
+void encode_repeat(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initRepeat()).setCount(node.as<repeat_parameters>().count);
+}
+
+result<dataset_ptr> decode_repeat(node_reader& from) {
+  const auto in = from.in.getRepeat();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_repeat(std::move(rows), in.getCount());
+}
+
+std::string shown_repeat(const dataset_node& node) {
+  return std::to_string(node.as<repeat_parameters>().count);
+}
+
+} // namespace
+
+constinit const operator_record repeat_record{
+  .name = "repeat",
+  .arm = schema::Dataset::REPEAT,
+  .encode = encode_repeat,
+  .decode = decode_repeat,
+  .open = open_repeat,
+  .rows = {.apart = true, .divides_as_input = true},
+  .pieces = {piece_rule::apart},
+  .shown = shown_repeat,
+};
 
 } // namespace headrace::detail

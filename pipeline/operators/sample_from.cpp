@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/merged_inputs.hpp"
 #include "headrace/pipeline/operators/open.hpp"
@@ -99,8 +100,6 @@ private:
   uint64_t draws_ = 0;
 };
 
-} // namespace
-
 opened open_sample_from(engine& shared, const dataset_ptr& node, const place& at) {
   std::vector<std::unique_ptr<iterator>> inputs;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
@@ -110,5 +109,39 @@ opened open_sample_from(engine& shared, const dataset_ptr& node, const place& at
   return std::unique_ptr<iterator>{
     std::make_unique<sample_from_iterator>(shared, *node, at, std::move(inputs))};
 }
+
+void encode_sample_from(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<sample_from_parameters>();
+  auto out = to.out.initSampleFrom();
+  to.inputs(out.initInputs(static_cast<unsigned>(node.inputs.size())));
+  auto weights = out.initWeights(static_cast<unsigned>(own.weights.size()));
+  for (unsigned i = 0; i < weights.size(); ++i) weights.set(i, own.weights[i]);
+  write(own.seed, out.initSeed());
+  out.setStopOnEmpty(own.stop_on_empty);
+  out.setRerandomize(own.rerandomize);
+}
+
+result<dataset_ptr> decode_sample_from(node_reader& from) {
+  const auto in = from.in.getSampleFrom();
+  HEADRACE_ASSIGN(auto rows, from.inputs(in.getInputs()));
+  std::vector<double> weights;
+  for (auto x : in.getWeights()) weights.push_back(x);
+  return make_sample_from(std::move(rows), std::move(weights), seed_of(in.getSeed()),
+                          in.getStopOnEmpty(), in.getRerandomize());
+}
+
+} // namespace
+
+constinit const operator_record sample_from_record{
+  .name = "sample_from_datasets",
+  .arm = schema::Dataset::SAMPLE_FROM,
+  .encode = encode_sample_from,
+  .decode = decode_sample_from,
+  .open = open_sample_from,
+  .rows = {.apart = true, .mixed = true},
+  .pieces = {piece_rule::whole,
+             "mixes the elements of all its inputs; save these, and mix what is loaded"},
+  .draws_order = always,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/function_iterator.hpp"
 #include "headrace/pipeline/operators/packed_column.hpp"
@@ -81,13 +82,34 @@ private:
   std::vector<column> state_; ///< one row each
 };
 
-} // namespace
-
 opened open_scan(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto state, shared.arguments(node, at));
   HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
   return std::unique_ptr<iterator>{std::make_unique<scan_iterator>(
     shared, *node, at, std::move(with.body), std::move(state), std::move(with.input))};
 }
+
+void encode_scan(const dataset_node&, node_writer& to) {
+  auto out = to.with_body(to.out.initScan());
+  to.tensors(out.initInitialState(to.tensors()));
+}
+
+result<dataset_ptr> decode_scan(node_reader& from) {
+  const auto in = from.in.getScan();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  HEADRACE_ASSIGN(auto state, from.tensors(in.getInitialState()));
+  return make_scan(std::move(rows), std::move(state), std::move(f));
+}
+
+} // namespace
+
+constinit const operator_record scan_record{
+  .name = "scan",
+  .arm = schema::Dataset::SCAN,
+  .encode = encode_scan,
+  .decode = decode_scan,
+  .open = open_scan,
+};
 
 } // namespace headrace::detail

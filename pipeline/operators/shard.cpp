@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
@@ -63,8 +64,6 @@ private:
   status last_; ///< of the last row so far, if that failed and is another shard's
 };
 
-} // namespace
-
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
   if (node->as<shard_parameters>().shards == shard_hint)
     return failed_precondition(
@@ -72,5 +71,28 @@ opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {
       "processing mode HINT fills in; give a number of shards, or use that mode");
   return open_over_input<shard_iterator>(shared, node, at);
 }
+
+void encode_shard(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<shard_parameters>();
+  auto out = to.over_input(to.out.initShard());
+  out.setShards(own.shards);
+  out.setIndex(own.index);
+}
+
+result<dataset_ptr> decode_shard(node_reader& from) {
+  const auto in = from.in.getShard();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_shard(std::move(rows), in.getShards(), in.getIndex());
+}
+
+} // namespace
+
+constinit const operator_record shard_record{
+  .name = "shard",
+  .arm = schema::Dataset::SHARD,
+  .encode = encode_shard,
+  .decode = decode_shard,
+  .open = open_shard,
+};
 
 } // namespace headrace::detail

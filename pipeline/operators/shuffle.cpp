@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/held_rows.hpp"
 #include "headrace/pipeline/operators/row_reservoir.hpp"
@@ -179,12 +180,44 @@ private:
   bool ended_ = false;
 };
 
-} // namespace
-
 opened open_shuffle(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<shuffle_iterator>(shared, *node, at, std::move(input))};
 }
+
+void encode_shuffle(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<shuffle_parameters>();
+  auto out = to.over_input(to.out.initShuffle());
+  out.setBufferSize(own.buffer);
+  out.setReshuffle(own.reshuffle);
+  write(own.seed, out.initSeed());
+}
+
+result<dataset_ptr> decode_shuffle(node_reader& from) {
+  const auto in = from.in.getShuffle();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_shuffle(std::move(rows), in.getBufferSize(), seed_of(in.getSeed()),
+                      in.getReshuffle());
+}
+
+std::string shown_shuffle(const dataset_node& node) {
+  return std::to_string(node.as<shuffle_parameters>().buffer);
+}
+
+} // namespace
+
+constinit const operator_record shuffle_record{
+  .name = "shuffle",
+  .arm = schema::Dataset::SHUFFLE,
+  .encode = encode_shuffle,
+  .decode = decode_shuffle,
+  .open = open_shuffle,
+  .rows = {.apart = true, .mixed = true, .divides_as_input = true},
+  .pieces = {piece_rule::whole, "mixes the elements of all pieces; save what stands before it, and "
+                                "shuffle what is loaded"},
+  .draws_order = always,
+  .shown = shown_shuffle,
+};
 
 } // namespace headrace::detail

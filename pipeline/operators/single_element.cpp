@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
@@ -62,17 +63,50 @@ private:
   block last_;
 };
 
-} // namespace
-
-opened open_single_element(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<single_element_iterator>(shared, node, at);
-}
-
 opened open_last_element(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto otherwise, shared.arguments(node, at));
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<last_element_iterator>(shared, *node, std::move(otherwise), std::move(input))};
 }
+
+void encode_single_element(const dataset_node&, node_writer& to) {
+  to.over_input(to.out.initSingleElement());
+}
+
+result<dataset_ptr> decode_single_element(node_reader& from) {
+  HEADRACE_ASSIGN(auto rows, from.input(from.in.getSingleElement().getInput()));
+  return make_single_element(std::move(rows));
+}
+
+void encode_last_element(const dataset_node&, node_writer& to) {
+  auto out = to.over_input(to.out.initLastElement());
+  to.tensors(out.initTensors(to.tensors()));
+}
+
+result<dataset_ptr> decode_last_element(node_reader& from) {
+  const auto in = from.in.getLastElement();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto otherwise, from.tensors(in.getTensors()));
+  return make_last_element(std::move(rows), std::move(otherwise));
+}
+
+} // namespace
+
+constinit const operator_record single_element_record{
+  .name = "get_single_element",
+  .arm = schema::Dataset::SINGLE_ELEMENT,
+  .encode = encode_single_element,
+  .decode = decode_single_element,
+  .open = open_over_input<single_element_iterator>,
+};
+
+constinit const operator_record last_element_record{
+  .name = "reduce",
+  .arm = schema::Dataset::LAST_ELEMENT,
+  .encode = encode_last_element,
+  .decode = decode_last_element,
+  .open = open_last_element,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -43,10 +44,29 @@ private:
   size_t left_;
 };
 
+void encode_skip(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initSkip()).setCount(node.as<skip_parameters>().count);
+}
+
+result<dataset_ptr> decode_skip(node_reader& from) {
+  const auto in = from.in.getSkip();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_skip(std::move(rows), in.getCount());
+}
+
+std::string shown_skip(const dataset_node& node) {
+  return std::to_string(node.as<skip_parameters>().count);
+}
+
 } // namespace
 
-opened open_skip(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<skip_iterator>(shared, node, at);
-}
+constinit const operator_record skip_record{
+  .name = "skip",
+  .arm = schema::Dataset::SKIP,
+  .encode = encode_skip,
+  .decode = decode_skip,
+  .open = open_over_input<skip_iterator>,
+  .shown = shown_skip,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 #include <chrono>
@@ -51,10 +52,26 @@ private:
   const microseconds pause_;
 };
 
+void encode_sleep(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initSleep()).setMicroseconds(node.as<sleep_parameters>().microseconds);
+}
+
+result<dataset_ptr> decode_sleep(node_reader& from) {
+  const auto in = from.in.getSleep();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_sleep(std::move(rows), in.getMicroseconds());
+}
+
 } // namespace
 
-opened open_sleep(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<sleep_iterator>(shared, node, at);
-}
+constinit const operator_record sleep_record{
+  .name = "sleep",
+  .arm = schema::Dataset::SLEEP,
+  .encode = encode_sleep,
+  .decode = decode_sleep,
+  .open = open_over_input<sleep_iterator>,
+  .rows = row_for_row,
+  .pieces = {piece_rule::aligned},
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
 namespace headrace::detail {
@@ -43,10 +44,29 @@ private:
   size_t left_;
 };
 
+void encode_take(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initTake()).setCount(node.as<take_parameters>().count);
+}
+
+result<dataset_ptr> decode_take(node_reader& from) {
+  const auto in = from.in.getTake();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_take(std::move(rows), in.getCount());
+}
+
+std::string shown_take(const dataset_node& node) {
+  return std::to_string(node.as<take_parameters>().count);
+}
+
 } // namespace
 
-opened open_take(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<take_iterator>(shared, node, at);
-}
+constinit const operator_record take_record{
+  .name = "take",
+  .arm = schema::Dataset::TAKE,
+  .encode = encode_take,
+  .decode = decode_take,
+  .open = open_over_input<take_iterator>,
+  .shown = shown_take,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/function_iterator.hpp"
 
 namespace headrace::detail {
@@ -39,11 +40,31 @@ private:
   }
 };
 
-} // namespace
-
 opened open_take_while(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto with, open_function(shared, node, at));
   return open_over_function<take_while_iterator>(shared, node, at, std::move(with));
 }
+
+void encode_take_while(const dataset_node&, node_writer& to) {
+  to.with_body(to.out.initTakeWhile());
+}
+
+result<dataset_ptr> decode_take_while(node_reader& from) {
+  const auto in = from.in.getTakeWhile();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  return make_take_while(std::move(rows), std::move(f));
+}
+
+} // namespace
+
+constinit const operator_record take_while_record{
+  .name = "take_while",
+  .arm = schema::Dataset::TAKE_WHILE,
+  .encode = encode_take_while,
+  .decode = decode_take_while,
+  .open = open_take_while,
+  .draws_order = draws_in_function,
+};
 
 } // namespace headrace::detail

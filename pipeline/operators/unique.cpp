@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
 
@@ -92,10 +93,21 @@ private:
   std::unordered_set<std::string> seen_;
 };
 
+void encode_unique(const dataset_node&, node_writer& to) { to.over_input(to.out.initUnique()); }
+
+result<dataset_ptr> decode_unique(node_reader& from) {
+  HEADRACE_ASSIGN(auto rows, from.input(from.in.getUnique().getInput()));
+  return make_unique_elements(std::move(rows));
+}
+
 } // namespace
 
-opened open_unique(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<unique_iterator>(shared, node, at);
-}
+constinit const operator_record unique_record{
+  .name = "unique",
+  .arm = schema::Dataset::UNIQUE,
+  .encode = encode_unique,
+  .decode = decode_unique,
+  .open = open_over_input<unique_iterator>,
+};
 
 } // namespace headrace::detail

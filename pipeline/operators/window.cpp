@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/held_pieces.hpp"
 #include "headrace/pipeline/operators/nested_rows.hpp"
 #include "headrace/pipeline/operators/simple_iterator.hpp"
@@ -89,10 +90,30 @@ private:
   size_t skip_ = 0;   ///< rows before the next window that are not read yet
 };
 
+void encode_window(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<window_parameters>();
+  auto out = to.over_input(to.out.initWindow());
+  out.setSize(own.size);
+  out.setShift(own.shift);
+  out.setStride(own.stride);
+  out.setDropRemainder(own.drop_remainder);
+}
+
+result<dataset_ptr> decode_window(node_reader& from) {
+  const auto in = from.in.getWindow();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_window(std::move(rows), in.getSize(), in.getShift(), in.getStride(),
+                     in.getDropRemainder());
+}
+
 } // namespace
 
-opened open_window(engine& shared, const dataset_ptr& node, const place& at) {
-  return open_over_input<window_iterator>(shared, node, at);
-}
+constinit const operator_record window_record{
+  .name = "window",
+  .arm = schema::Dataset::WINDOW,
+  .encode = encode_window,
+  .decode = decode_window,
+  .open = open_over_input<window_iterator>,
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/held_input.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 
@@ -72,8 +73,6 @@ private:
   std::vector<block> held_; ///< rows that the other inputs have none for yet
 };
 
-} // namespace
-
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {
   std::vector<std::unique_ptr<iterator>> inputs;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
@@ -83,5 +82,27 @@ opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {
   return std::unique_ptr<iterator>{
     std::make_unique<zip_iterator>(shared, *node, std::move(inputs))};
 }
+
+void encode_zip(const dataset_node& node, node_writer& to) {
+  to.inputs(to.out.initZip().initInputs(static_cast<unsigned>(node.inputs.size())));
+}
+
+result<dataset_ptr> decode_zip(node_reader& from) {
+  HEADRACE_ASSIGN(auto rows, from.inputs(from.in.getZip().getInputs()));
+  return make_zip(std::move(rows));
+}
+
+} // namespace
+
+constinit const operator_record zip_record{
+  .name = "zip",
+  .arm = schema::Dataset::ZIP,
+  .encode = encode_zip,
+  .decode = decode_zip,
+  .open = open_zip,
+  .rows = {.one_to_one = true},
+  .pieces = {piece_rule::side_by_side,
+             "pairs elements by their places, which are known only when all are read"},
+};
 
 } // namespace headrace::detail

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/saving/piecewise.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/graph/split_plan.hpp"
 
 #include <fmt/format.h>
@@ -51,54 +51,30 @@ private:
     // One without a name is a job of its own for each element.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
-    switch (node.op) {
-    case dataset_op::map:
-    case dataset_op::prefetch:
-    case dataset_op::options:
-    case dataset_op::sleep: return visit(*node.inputs[0], repeated);
-    case dataset_op::filter:
-    case dataset_op::flat_map:
-    case dataset_op::interleave:
-    case dataset_op::ignore_errors: visit(*node.inputs[0], repeated); return false;
-    case dataset_op::shuffle:
-      return whole(node,
-                   "mixes the elements of all pieces; save what stands before it, and shuffle what "
-                   "is loaded");
-    case dataset_op::repeat:
-      visit(*node.inputs[0], repeated || repeats(node.as<repeat_parameters>().count));
+    const auto& facts = record_of(node).pieces;
+    switch (facts.rule) {
+    case piece_rule::aligned: return visit(*node.inputs[0], repeated);
+    case piece_rule::apart: {
+      const auto* repeat = node.find<repeat_parameters>();
+      repeated |= repeat && repeat->count != 0 && repeat->count != 1;
+      for (const auto& input : node.inputs) visit(*input, repeated);
       return false;
-    case dataset_op::snapshot:
-      return whole(node, "keeps elements in a folder, which takes one run of all of them");
-    case dataset_op::cache: return cached(node, repeated);
-    case dataset_op::sample_from:
-      return whole(node,
-                   "mixes the elements of all its inputs; save these, and mix what is loaded");
-    case dataset_op::concatenate: return one_by_one(node, repeated);
-    case dataset_op::zip: return side_by_side(node, repeated);
-    case dataset_op::batch:
-    case dataset_op::padded_batch:
-    case dataset_op::ragged_batch: return batched(node, repeated);
-    case dataset_op::distribute:
-      return whole(node, "reads from another job, which gives its elements to one run");
-    default:
-      return whole(node, "looks at more than one element; save what stands before it, and put it "
-                         "after load");
     }
+    case piece_rule::side_by_side: return side_by_side(node, repeated);
+    case piece_rule::together: return together(node, repeated);
+    case piece_rule::kept: return kept(node, repeated);
+    case piece_rule::whole: break;
+    }
+    return whole(node, facts.why);
   }
 
-  bool cached(const dataset_node& node, bool repeated) {
+  bool kept(const dataset_node& node, bool repeated) {
     if (!node.as<cache_parameters>().folder.empty())
-      return whole(node, "keeps elements in a folder, which takes one run of all of them");
+      return whole(node, record_of(node).pieces.why);
     // One that is used twice is read again just as one that is repeated.
     if (repeated || !caches_.insert(&node).second)
       return whole(node, "is read again, which takes one run that has filled it");
     return visit(*node.inputs[0], repeated);
-  }
-
-  /// Inputs that are given one after another.
-  bool one_by_one(const dataset_node& node, bool repeated) {
-    for (const auto& input : node.inputs) visit(*input, repeated);
-    return false;
   }
 
   bool side_by_side(const dataset_node& node, bool repeated) {
@@ -110,27 +86,19 @@ private:
     // Only sources of one group are given the same splits.
     for (auto i = first; i < out_.sources.size(); ++i)
       aligned &= plan_.sources[i].group == plan_.sources[first].group;
-    return aligned
-           || whole(node, "pairs elements by their places, which are known only when all are read");
+    return aligned || whole(node, record_of(node).pieces.why);
   }
 
-  bool batched(const dataset_node& node, bool repeated) {
+  bool together(const dataset_node& node, bool repeated) {
+    const auto& facts = record_of(node).pieces;
+    const auto rows = static_cast<uint64_t>(facts.rows_together(node));
     const auto first = out_.sources.size();
     bool fits = visit(*node.inputs[0], repeated);
     for (auto i = first; i < out_.sources.size(); ++i) {
       auto& multiple = out_.sources[i].multiple;
-      fits &= !__builtin_mul_overflow(multiple, rows_together(node), &multiple);
+      fits &= !__builtin_mul_overflow(multiple, rows, &multiple);
     }
-    return fits
-           || whole(node, "takes elements together that may be of several pieces; save what stands "
-                          "before it, and batch what is loaded");
-  }
-
-  static bool repeats(int64_t count) { return count != 0 && count != 1; }
-
-  static uint64_t rows_together(const dataset_node& batch) {
-    const auto* padded = batch.find<padded_batch_parameters>();
-    return static_cast<uint64_t>((padded ? padded->batch : batch.as<batch_parameters>()).rows);
+    return fits || whole(node, facts.why);
   }
 
   /// The first reason is the one that is told.

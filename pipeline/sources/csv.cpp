@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/functions/text.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/byte_stream.hpp"
@@ -239,12 +240,46 @@ private:
   uint64_t line_ = 1; ///< of the next row
 };
 
-} // namespace
-
 opened open_csv(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<csv_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_csv(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<csv_parameters>();
+  auto out = to.out.initCsv();
+  to.files(out.initFiles());
+  encode(own.fields, out.initColumns(static_cast<unsigned>(own.fields.size())));
+  out.setHeader(own.format.header);
+  out.setDelimiter(static_cast<uint8_t>(own.format.delimiter));
+  out.setQuotes(own.format.quotes);
+  out.setNaValue(own.format.na_value);
+  auto select = out.initSelect(static_cast<unsigned>(own.format.select.size()));
+  for (unsigned i = 0; i < select.size(); ++i) select.set(i, own.format.select[i]);
+}
+
+result<dataset_ptr> decode_csv(node_reader& from) {
+  const auto in = from.in.getCsv();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
+  HEADRACE_ASSIGN(auto columns, decode(in.getColumns()));
+  csv_format format{in.getHeader(), static_cast<char>(in.getDelimiter()), in.getQuotes(),
+                    text_of(in.getNaValue())};
+  for (auto column : in.getSelect()) format.select.push_back(column);
+  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::csv, in.getFiles()));
+  return make_csv(std::move(names), std::move(columns), std::move(format), std::move(packing));
+}
+
+} // namespace
+
+constinit const operator_record csv_record{
+  .name = "csv",
+  .arm = schema::Dataset::CSV,
+  .encode = encode_csv,
+  .decode = decode_csv,
+  .open = open_csv,
+  .rows = source_rows,
+  .source = {.files = file_use::named, .splits = splits_of_files},
+};
 
 } // namespace headrace::detail

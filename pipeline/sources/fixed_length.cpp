@@ -1,5 +1,7 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/file_reader.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 #include "headrace/pipeline/sources/record_files.hpp"
 
 namespace headrace::detail {
@@ -97,8 +99,6 @@ private:
   }
 };
 
-} // namespace
-
 opened open_fixed_length(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   if (file_compression(*node).empty())
@@ -107,5 +107,51 @@ opened open_fixed_length(engine& shared, const dataset_ptr& node, const place& a
   return std::unique_ptr<iterator>{
     std::make_unique<record_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_fixed_length(const dataset_node& node, node_writer& to) {
+  const auto& layout = node.as<fixed_length_parameters>().layout;
+  auto out = to.out.initFixedLength();
+  to.files(out.initFiles());
+  out.setRecordBytes(layout.record_bytes);
+  out.setHeaderBytes(layout.header_bytes);
+  out.setFooterBytes(layout.footer_bytes);
+}
+
+result<dataset_ptr> decode_fixed_length(node_reader& from) {
+  const auto in = from.in.getFixedLength();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
+  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::fixed_length, in.getFiles()));
+  return make_fixed_length(std::move(names),
+                           {in.getRecordBytes(), in.getHeaderBytes(), in.getFooterBytes()},
+                           std::move(packing));
+}
+
+// Where records of files that are not compressed begin is known.
+bool splits_are_records(const dataset_node& node) { return file_compression(node).empty(); }
+
+std::optional<uint64_t> splits_of_fixed_length(const dataset_node& node) {
+  return splits_are_records(node) ? splits_of_rows(node) : splits_of_files(node);
+}
+
+result<std::unique_ptr<random_access>> open_any_record(engine& shared, const dataset_ptr& node,
+                                                       const place& at) {
+  HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
+  return open_fixed_length_records(*node, values[0]);
+}
+
+} // namespace
+
+constinit const operator_record fixed_length_record{
+  .name = "fixed_length",
+  .arm = schema::Dataset::FIXED_LENGTH,
+  .encode = encode_fixed_length,
+  .decode = decode_fixed_length,
+  .open = open_fixed_length,
+  .rows = source_rows,
+  .source = {.files = file_use::named,
+             .splits_are_rows = splits_are_records,
+             .splits = splits_of_fixed_length,
+             .open_any_order = open_any_record},
+};
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/numbers.hpp"
@@ -106,8 +107,6 @@ private:
   split_cursor splits_;
 };
 
-} // namespace
-
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
   auto f = shared.find_function(node->as<generator_parameters>().name);
   if (!f)
@@ -115,5 +114,33 @@ opened open_generator(engine& shared, const dataset_ptr& node, const place& at) 
   return std::unique_ptr<iterator>{
     std::make_unique<generator_iterator>(shared, *node, at, *std::move(f))};
 }
+
+void encode_generator(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<generator_parameters>();
+  auto out = to.out.initGenerator();
+  out.setName(own.name);
+  headrace::encode(node.spec, out.initSpec());
+  out.setCount(own.count);
+  out.setDeterministic(own.deterministic);
+}
+
+result<dataset_ptr> decode_generator(node_reader& from) {
+  const auto in = from.in.getGenerator();
+  HEADRACE_ASSIGN(auto spec, headrace::decode(in.getSpec()));
+  return make_generator(text_of(in.getName()), std::move(spec), in.getCount(),
+                        in.getDeterministic());
+}
+
+} // namespace
+
+constinit const operator_record generator_record{
+  .name = "generator",
+  .arm = schema::Dataset::GENERATOR,
+  .encode = encode_generator,
+  .decode = decode_generator,
+  .open = open_generator,
+  .rows = source_rows,
+  .source = {.splits_are_rows = always, .splits = splits_of_rows},
+};
 
 } // namespace headrace::detail

@@ -1,9 +1,8 @@
-#include "headrace/pipeline/iterator/gather.hpp"
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/permutation.hpp"
 #include "headrace/pipeline/sources/random_access.hpp"
-#include "headrace/pipeline/sources/source_rows.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
 #include <numeric>
@@ -11,47 +10,6 @@
 namespace headrace::detail {
 
 namespace {
-
-class numbers final : public random_access {
-public:
-  numbers(int64_t start, int64_t step, uint64_t rows)
-    : start_(static_cast<uint64_t>(start)), step_(static_cast<uint64_t>(step)), rows_(rows) {}
-  uint64_t rows() const noexcept override { return rows_; }
-  block read(std::span<const uint64_t> which, size_t, uint64_t& kernel_calls) override {
-    mutable_buffer values{which.size() * sizeof(uint64_t)};
-    auto to = values.as<uint64_t>();
-    for (size_t i = 0; i < which.size(); ++i) to[i] = start_ + which[i] * step_;
-    ++kernel_calls;
-    block out;
-    out.rows = which.size();
-    out.columns.push_back(column::dense(dtype::int64, {}, out.rows, std::move(values).freeze()));
-    return out;
-  }
-
-private:
-  uint64_t start_, step_; ///< unsigned: sums wrap
-  uint64_t rows_;
-};
-
-class held_block final : public random_access {
-public:
-  explicit held_block(block rows)
-    : rows_(std::move(rows)),
-      row_bytes_(rows_.rows == 0 ? 1 : std::max<size_t>(1, rows_.bytes() / rows_.rows)) {}
-  uint64_t rows() const noexcept override { return rows_.rows; }
-  block read(std::span<const uint64_t> which, size_t bytes, uint64_t& kernel_calls) override {
-    const auto most = std::max<size_t>(1, bytes / row_bytes_);
-    std::vector<row_run> runs;
-    for (auto row : which.first(std::min(which.size(), most)))
-      append_run(runs, {0, static_cast<uint32_t>(row), 1});
-    const block* piece = &rows_;
-    return gather_rows({&piece, 1}, runs, kernel_calls);
-  }
-
-private:
-  block rows_;
-  size_t row_bytes_;
-};
 
 /// A split is a place in the order.
 class global_shuffle_iterator final : public operator_iterator {
@@ -110,34 +68,39 @@ private:
   std::vector<uint64_t> numbers_;
 };
 
-} // namespace
-
-result<std::unique_ptr<random_access>> open_random_access(engine& shared, const dataset_ptr& node,
-                                                          const place& at) {
-  HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
-  switch (node->op) {
-  case dataset_op::range: {
-    const auto number = [&](size_t i) { return values[i].values<int64_t>()[0]; };
-    if (number(2) == 0)
-      return invalid_argument("range: step is 0; it must be another number");
-    return std::unique_ptr<random_access>{
-      std::make_unique<numbers>(number(0), number(2), numbers_in(number(0), number(1), number(2)))};
-  }
-  case dataset_op::from_tensors:
-  case dataset_op::from_tensor_slices: {
-    HEADRACE_ASSIGN(auto rows, rows_of_tensors(*node, std::move(values)));
-    return std::unique_ptr<random_access>{std::make_unique<held_block>(std::move(rows))};
-  }
-  default: return open_indexed_records(*node, values[0]);
-  }
-}
-
 opened open_global_shuffle(engine& shared, const dataset_ptr& node, const place& at) {
-  auto rows = open_random_access(shared, node->inputs[0], at);
+  const auto& source = node->inputs[0];
+  auto rows = record_of(*source).source.open_any_order(shared, source, at);
   if (!rows)
     return rows.status().with_context("global_shuffle");
   return std::unique_ptr<iterator>{
     std::make_unique<global_shuffle_iterator>(shared, *node, at, *std::move(rows))};
 }
+
+void encode_global_shuffle(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<global_shuffle_parameters>();
+  auto out = to.over_input(to.out.initGlobalShuffle());
+  write(own.seed, out.initSeed());
+  out.setReshuffle(own.reshuffle);
+}
+
+result<dataset_ptr> decode_global_shuffle(node_reader& from) {
+  const auto in = from.in.getGlobalShuffle();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_global_shuffle(std::move(rows), seed_of(in.getSeed()), in.getReshuffle());
+}
+
+} // namespace
+
+constinit const operator_record global_shuffle_record{
+  .name = "global_shuffle",
+  .arm = schema::Dataset::GLOBAL_SHUFFLE,
+  .encode = encode_global_shuffle,
+  .decode = decode_global_shuffle,
+  .open = open_global_shuffle,
+  .rows = source_rows,
+  .source = {.splits_are_rows = always, .splits = splits_of_rows},
+  .draws_order = always,
+};
 
 } // namespace headrace::detail

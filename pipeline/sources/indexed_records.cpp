@@ -150,10 +150,13 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<random_access>> open_indexed_records(const dataset_node& node,
-                                                            const column& files) {
-  if (node.op == dataset_op::fixed_length)
-    return std::unique_ptr<random_access>{std::make_unique<fixed_length_files>(node, files)};
+result<std::unique_ptr<random_access>> open_fixed_length_records(const dataset_node& node,
+                                                                 const column& files) {
+  return std::unique_ptr<random_access>{std::make_unique<fixed_length_files>(node, files)};
+}
+
+result<std::unique_ptr<random_access>> open_indexed_tfrecords(const dataset_node& node,
+                                                              const column& files) {
   auto out = std::make_unique<tfrecord_files>(node);
   for (size_t i = 0; i < static_cast<size_t>(files.total_values()); ++i)
     HEADRACE_TRY(out->add_file(std::string{files.string(i)}));

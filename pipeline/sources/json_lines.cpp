@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/functions/text.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/byte_stream.hpp"
@@ -95,12 +96,37 @@ private:
   uint64_t line_ = 0; ///< lines read
 };
 
-} // namespace
-
 opened open_json_lines(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<json_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_json_lines(const dataset_node& node, node_writer& to) {
+  const auto& fields = node.as<json_lines_parameters>().fields;
+  auto out = to.out.initJsonLines();
+  to.files(out.initFiles());
+  encode(fields, out.initFields(static_cast<unsigned>(fields.size())));
+}
+
+result<dataset_ptr> decode_json_lines(node_reader& from) {
+  const auto in = from.in.getJsonLines();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
+  HEADRACE_ASSIGN(auto fields, decode(in.getFields()));
+  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::json_lines, in.getFiles()));
+  return make_json_lines(std::move(names), std::move(fields), std::move(packing));
+}
+
+} // namespace
+
+constinit const operator_record json_lines_record{
+  .name = "json_lines",
+  .arm = schema::Dataset::JSON_LINES,
+  .encode = encode_json_lines,
+  .decode = decode_json_lines,
+  .open = open_json_lines,
+  .rows = source_rows,
+  .source = {.files = file_use::named, .splits = splits_of_files},
+};
 
 } // namespace headrace::detail

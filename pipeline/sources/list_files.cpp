@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/random.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
@@ -138,12 +139,39 @@ private:
   std::optional<split_cursor> splits_;
 };
 
-} // namespace
-
 opened open_list_files(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<list_iterator>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_list_files(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<list_files_parameters>();
+  auto out = to.out.initListFiles();
+  out.setPatterns(to.tensor(0));
+  out.setShuffle(own.shuffle);
+  write(own.seed, out.initSeed());
+}
+
+result<dataset_ptr> decode_list_files(node_reader& from) {
+  const auto in = from.in.getListFiles();
+  HEADRACE_ASSIGN(auto patterns, from.tensor(in.getPatterns()));
+  return make_list_files(std::move(patterns), in.getShuffle(), seed_of(in.getSeed()));
+}
+
+bool shuffles_files(const dataset_node& node) { return node.as<list_files_parameters>().shuffle; }
+
+} // namespace
+
+constinit const operator_record list_files_record{
+  .name = "list_files",
+  .arm = schema::Dataset::LIST_FILES,
+  .encode = encode_list_files,
+  .decode = decode_list_files,
+  .open = open_list_files,
+  .rows = source_rows,
+  .source = {.files = file_use::others, .splits = splits_of_rows},
+  .draws_order = shuffles_files,
+};
 
 } // namespace headrace::detail

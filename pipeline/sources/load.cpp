@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/saving/file_watch.hpp"
 #include "headrace/pipeline/saving/save_steps.hpp"
@@ -11,6 +12,8 @@
 #include <chrono>
 
 namespace headrace::detail {
+
+namespace {
 
 namespace {
 
@@ -167,5 +170,49 @@ opened open_load(engine& shared, const dataset_ptr& node, const place& at) {
   return std::unique_ptr<iterator>{
     std::make_unique<load_iterator>(shared, *node, at, *std::move(from), first, end - first)};
 }
+
+void encode_load(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<load_parameters>();
+  auto out = to.out.initLoad();
+  out.setFolder(own.folder);
+  headrace::encode(node.spec, out.initSpec());
+  out.setBlocks(own.blocks);
+  out.setCardinality(node.cardinality);
+  out.setShard(node.tensors.empty() ? 0 : to.tensor(0) + 1);
+  out.setPieceWaitNs(own.piece_wait_ns);
+}
+
+result<dataset_ptr> decode_load(node_reader& from) {
+  const auto in = from.in.getLoad();
+  HEADRACE_ASSIGN(auto spec, headrace::decode(in.getSpec()));
+  expr_ptr shard;
+  if (in.getShard() != 0) {
+    HEADRACE_ASSIGN(shard, from.tensor(in.getShard() - 1));
+  }
+  if (in.getPieceWaitNs() != 0)
+    return make_load_piece(text_of(in.getFolder()), std::move(spec), std::move(shard),
+                           in.getPieceWaitNs());
+  return make_load(text_of(in.getFolder()), std::move(spec), in.getBlocks(), in.getCardinality(),
+                   std::move(shard));
+}
+
+std::optional<uint64_t> splits_of_blocks(const dataset_node& node) {
+  return static_cast<uint64_t>(node.as<load_parameters>().blocks);
+}
+
+std::string shown_load(const dataset_node& node) { return node.as<load_parameters>().folder; }
+
+} // namespace
+
+constinit const operator_record load_record{
+  .name = "load",
+  .arm = schema::Dataset::LOAD,
+  .encode = encode_load,
+  .decode = decode_load,
+  .open = open_load,
+  .rows = source_rows,
+  .source = {.files = file_use::others, .splits = splits_of_blocks},
+  .shown = shown_load,
+};
 
 } // namespace headrace::detail

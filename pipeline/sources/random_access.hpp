@@ -19,12 +19,10 @@ public:
   virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;
 };
 
-/// Opens the source `node`, one that `make_global_shuffle` takes. Looks for the records of files.
-result<std::unique_ptr<random_access>> open_random_access(engine& shared, const dataset_ptr& node,
-                                                          const place& at);
-
-/// Those over files.
-result<std::unique_ptr<random_access>> open_indexed_records(const dataset_node& node,
-                                                            const column& files);
+/// The records of files, for `source_facts::open_any_order`. Looks for where they begin.
+result<std::unique_ptr<random_access>> open_indexed_tfrecords(const dataset_node& node,
+                                                              const column& files);
+result<std::unique_ptr<random_access>> open_fixed_length_records(const dataset_node& node,
+                                                                 const column& files);
 
 } // namespace headrace::detail

@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 #include "headrace/pipeline/sources/sqlite_query.hpp"
@@ -102,12 +103,41 @@ private:
   status pending_;                      ///< an error to be given after the rows before it
 };
 
-} // namespace
-
 opened open_sql(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<sql_iterator>(shared, *node, at, values[0], values[1])};
 }
+
+void encode_sql(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<sql_parameters>();
+  auto out = to.out.initSql();
+  out.setDriver(own.driver);
+  out.setSource(to.tensor(0));
+  out.setQuery(to.tensor(1));
+  encode(own.fields, out.initColumns(static_cast<unsigned>(own.fields.size())));
+}
+
+result<dataset_ptr> decode_sql(node_reader& from) {
+  const auto in = from.in.getSql();
+  HEADRACE_ASSIGN(auto source, from.tensor(in.getSource()));
+  HEADRACE_ASSIGN(auto query, from.tensor(in.getQuery()));
+  HEADRACE_ASSIGN(auto columns, decode(in.getColumns()));
+  return make_sql(text_of(in.getDriver()), std::move(source), std::move(query), std::move(columns));
+}
+
+std::optional<uint64_t> one_query(const dataset_node&) { return 1; }
+
+} // namespace
+
+constinit const operator_record sql_record{
+  .name = "sql",
+  .arm = schema::Dataset::SQL,
+  .encode = encode_sql,
+  .decode = decode_sql,
+  .open = open_sql,
+  .rows = source_rows,
+  .source = {.files = file_use::others, .splits = one_query},
+};
 
 } // namespace headrace::detail

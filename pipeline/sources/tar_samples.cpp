@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/functions/text.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/file_source.hpp"
@@ -127,12 +128,39 @@ private:
   std::vector<std::optional<std::string>> values_;
 };
 
-} // namespace
-
 opened open_tar_samples(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<sample_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_tar_samples(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<tar_samples_parameters>();
+  auto out = to.out.initTarSamples();
+  out.setFiles(to.tensor(0));
+  auto extensions = out.initExtensions(static_cast<unsigned>(own.fields.size()));
+  for (unsigned i = 0; i < extensions.size(); ++i) extensions.set(i, own.fields[i].name);
+  out.setSkipIncomplete(own.skip_incomplete);
+}
+
+result<dataset_ptr> decode_tar_samples(node_reader& from) {
+  const auto in = from.in.getTarSamples();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles()));
+  std::vector<std::string> extensions;
+  for (auto one : in.getExtensions()) extensions.push_back(text_of(one));
+  return make_tar_samples(std::move(names), std::move(extensions), in.getSkipIncomplete());
+}
+
+} // namespace
+
+constinit const operator_record tar_samples_record{
+  .name = "tar_samples",
+  .arm = schema::Dataset::TAR_SAMPLES,
+  .encode = encode_tar_samples,
+  .decode = decode_tar_samples,
+  .open = open_tar_samples,
+  .rows = source_rows,
+  .source = {.files = file_use::named, .splits = splits_of_files},
+};
 
 } // namespace headrace::detail

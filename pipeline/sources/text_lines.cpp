@@ -1,3 +1,4 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/file_reader.hpp"
 
@@ -56,12 +57,31 @@ private:
   std::vector<std::byte> kept_;
 };
 
-} // namespace
-
 opened open_text_lines(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<text_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_text_lines(const dataset_node&, node_writer& to) { to.files(to.out.initTextLines()); }
+
+result<dataset_ptr> decode_text_lines(node_reader& from) {
+  const auto in = from.in.getTextLines();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getNames()));
+  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::text_lines, in));
+  return make_text_lines(std::move(names), std::move(packing));
+}
+
+} // namespace
+
+constinit const operator_record text_lines_record{
+  .name = "text_lines",
+  .arm = schema::Dataset::TEXT_LINES,
+  .encode = encode_text_lines,
+  .decode = decode_text_lines,
+  .open = open_text_lines,
+  .rows = source_rows,
+  .source = {.files = file_use::named, .splits = splits_of_files},
+};
 
 } // namespace headrace::detail

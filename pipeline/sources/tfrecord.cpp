@@ -1,5 +1,7 @@
+#include "headrace/pipeline/codec/node_codec.hpp"
 #include "headrace/pipeline/operators/open.hpp"
 #include "headrace/pipeline/sources/file_reader.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 #include "headrace/pipeline/sources/tfrecord_format.hpp"
 
 #include <fmt/format.h>
@@ -60,12 +62,39 @@ private:
   }
 };
 
-} // namespace
-
 opened open_tfrecord(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
   return std::unique_ptr<iterator>{
     std::make_unique<tfrecord_reader>(shared, *node, at, std::move(values[0]))};
 }
+
+void encode_tfrecord(const dataset_node&, node_writer& to) { to.files(to.out.initTfrecord()); }
+
+result<dataset_ptr> decode_tfrecord(node_reader& from) {
+  const auto in = from.in.getTfrecord();
+  HEADRACE_ASSIGN(auto names, from.tensor(in.getNames()));
+  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::tfrecord, in));
+  return make_tfrecord(std::move(names), std::move(packing));
+}
+
+result<std::unique_ptr<random_access>> open_any_tfrecord(engine& shared, const dataset_ptr& node,
+                                                         const place& at) {
+  HEADRACE_ASSIGN(const auto values, shared.arguments(node, at));
+  return open_indexed_tfrecords(*node, values[0]);
+}
+
+} // namespace
+
+constinit const operator_record tfrecord_record{
+  .name = "tfrecord",
+  .arm = schema::Dataset::TFRECORD,
+  .encode = encode_tfrecord,
+  .decode = decode_tfrecord,
+  .open = open_tfrecord,
+  .rows = source_rows,
+  .source = {.files = file_use::named,
+             .splits = splits_of_files,
+             .open_any_order = open_any_tfrecord},
+};
 
 } // namespace headrace::detail

@@ -1,7 +1,7 @@
-#include "graph_order.hpp"
 #include "headrace/client/dataset.hpp"
 #include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/row_order.hpp"
 #include "nested.hpp"
 #include "python_function.hpp"
 #include "reading.hpp"

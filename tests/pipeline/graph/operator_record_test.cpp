@@ -1,0 +1,59 @@
+#include "headrace/pipeline/graph/operator_record.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <vector>
+
+namespace headrace {
+namespace {
+
+const std::vector<dataset_op> all_operators{
+#define HEADRACE_OPERATOR(name, number) dataset_op::name,
+  HEADRACE_OPERATORS(HEADRACE_OPERATOR)
+#undef HEADRACE_OPERATOR
+};
+
+TEST(OperatorRecords, HaveAllThatGraphsNeedToBeStoredAndToRun) {
+  std::set<uint16_t> arms;
+  std::set<std::string_view> names;
+  for (const auto op : all_operators) {
+    const auto* record = find_record(op);
+    ASSERT_NE(record, nullptr) << static_cast<int>(op);
+    EXPECT_TRUE(names.insert(record->name).second) << record->name;
+    EXPECT_TRUE(arms.insert(record->arm).second) << record->name;
+    EXPECT_EQ(find_record_of_arm(record->arm), record) << record->name;
+    EXPECT_NE(record->encode, nullptr) << record->name;
+    EXPECT_NE(record->decode, nullptr) << record->name;
+    EXPECT_NE(record->open, nullptr) << record->name;
+    EXPECT_EQ(to_string(op), record->name);
+  }
+}
+
+TEST(OperatorRecords, SayWhatSplitsAreOfSourcesOnly) {
+  for (const auto op : all_operators) {
+    const auto& record = *find_record(op);
+    EXPECT_EQ(record.source.splits != nullptr, is_source(op)) << record.name;
+    EXPECT_TRUE(record.rows.apart || !is_source(op)) << record.name;
+  }
+}
+
+TEST(OperatorRecords, SayHowManyRowsAreTakenTogether) {
+  for (const auto op : all_operators) {
+    const auto& pieces = find_record(op)->pieces;
+    EXPECT_EQ(pieces.rows_together != nullptr, pieces.rule == piece_rule::together)
+      << to_string(op);
+  }
+}
+
+TEST(OperatorRecords, AreNotThereForOtherNumbers) {
+  for (const int number : {0, 98, 255, 256, 65535}) {
+    const auto op = static_cast<dataset_op>(number);
+    EXPECT_EQ(find_record(op), nullptr) << number;
+    EXPECT_EQ(to_string(op), "unknown operator");
+  }
+  EXPECT_EQ(find_record_of_arm(0), nullptr); // nothing was set
+  EXPECT_EQ(find_record_of_arm(65535), nullptr);
+}
+
+} // namespace
+} // namespace headrace
