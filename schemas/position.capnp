@@ -45,4 +45,6 @@ struct Position {
   source @5 :UInt32;
   pass @6 :UInt64;
   split @7 :UInt64;
+  version @8 :UInt16 = 1;
+  # Of what the operator means by its numbers and parts. One that the operator of this build does not write is refused.
 }

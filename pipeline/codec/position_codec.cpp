@@ -43,6 +43,7 @@ public:
 private:
   void write(const position& x, schema::Position::Builder out) const {
     out.setOp(static_cast<uint16_t>(x.op));
+    out.setVersion(x.version);
     out.setEnded(x.ended);
     auto numbers = out.initNumbers(static_cast<unsigned>(x.numbers.size()));
     for (unsigned i = 0; i < numbers.size(); ++i) numbers.set(i, x.numbers[i]);
@@ -71,6 +72,7 @@ result<position_ptr> read_positions(::capnp::List<schema::Position>::Reader in) 
     auto x = std::make_shared<position>();
     size_t depth = 0;
     x->op = static_cast<dataset_op>(from.getOp());
+    x->version = from.getVersion();
     x->ended = from.getEnded();
     for (auto number : from.getNumbers()) x->numbers.push_back(number);
     for (auto part : from.getParts()) {

@@ -87,6 +87,9 @@ struct operator_record {
   // Running.
   result<std::unique_ptr<iterator>> (*open)(detail::engine&, const dataset_ptr&,
                                             const detail::place&) = nullptr;
+  /// Of the numbers and parts in its positions. One more where these change their meaning, so that
+  /// positions of an older build are refused and not misread. At least 1.
+  uint16_t position_version = 1;
 
   row_facts rows;
   source_facts source;

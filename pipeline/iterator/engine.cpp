@@ -235,6 +235,7 @@ std::optional<block> operator_iterator::counted(const limits& wanted) {
 position_ptr operator_iterator::save() const {
   auto out = std::make_shared<position>();
   out->op = node_.op;
+  out->version = record_of(node_).position_version;
   out->ended = ended_;
   if (!ended_)
     save_to(*out);
@@ -245,6 +246,11 @@ status operator_iterator::restore(const position& from) try {
   if (from.op != node_.op)
     return data_loss(fmt::format("the position is that of a {} where the dataset has a {}",
                                  to_string(from.op), to_string(node_.op)));
+  if (const auto known = record_of(node_).position_version; from.version != known)
+    return failed_precondition(
+      fmt::format("the position of a {} is of version {}, and this build reads version {}: go on "
+                  "with the build that saved it",
+                  to_string(node_.op), from.version, known));
   ended_ = from.ended;
   position_reader reader{from};
   if (!ended_)

@@ -21,6 +21,8 @@ struct split_place {
 /// positions share what they have in common. See schemas/position.capnp for the stored form.
 struct position {
   dataset_op op = dataset_op::range;
+  /// Of what the operator says below: see `operator_record::position_version`.
+  uint16_t version = 1;
   bool ended = false; ///< nothing comes any more, and nothing else is said
   std::vector<uint64_t> numbers;
   std::vector<position_ptr> parts; ///< of inputs and open datasets; null: not open

@@ -25,6 +25,7 @@ TEST(OperatorRecords, HaveAllThatGraphsNeedToBeStoredAndToRun) {
     EXPECT_NE(record->encode, nullptr) << record->name;
     EXPECT_NE(record->decode, nullptr) << record->name;
     EXPECT_NE(record->open, nullptr) << record->name;
+    EXPECT_GE(record->position_version, 1) << record->name;
     EXPECT_EQ(to_string(op), record->name);
   }
 }

@@ -191,6 +191,23 @@ TEST(Positions, AreRefusedByOtherGraphsAndVersionsAndWhenDamaged) {
   }
 }
 
+TEST(Positions, OfAnotherVersionOfAnOperatorAreRefusedNamingIt) {
+  iterator_context context;
+  const auto graph = make_batch(range(0, 10), 2).value();
+  auto changed = *make_iterator(graph, context).value()->save();
+  EXPECT_EQ(changed.version, 1);
+  changed.version = 7;
+  const resume_point point{std::make_shared<const position>(changed), 0};
+  const auto record = encode_iteration({.graph = "x", .point = point}).value();
+  const auto read = decode_iteration(record, "x").value();
+  EXPECT_EQ(read.point.at->version, 7);
+  EXPECT_EQ(read.point.at->parts[0]->version, 1);
+  const auto refused = make_iterator(graph, context).value()->restore(*read.point.at);
+  EXPECT_EQ(refused.code(), status_code::failed_precondition);
+  EXPECT_THAT(refused.message(), HasSubstr("of a batch is of version 7, and this build reads "
+                                           "version 1"));
+}
+
 TEST(Positions, ThatFitNoOperatorAreRefused) {
   iterator_context context;
   auto saved = make_iterator(make_batch(range(0, 10), 2).value(), context).value()->save();
