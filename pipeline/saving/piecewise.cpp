@@ -42,7 +42,7 @@ private:
   bool visit(const dataset_node& node, bool repeated) {
     // One that counts as it goes runs anew for each piece, and may give other elements then: also
     // where something beside it says how many there are.
-    if (node.op == dataset_op::generator && node.count < 0)
+    if (const auto* made = node.find<generator_parameters>(); made && made->count < 0)
       return whole(node, "says only at its end how many elements it has");
     if (is_source(node.op)) {
       out_.sources.push_back({splits_are_rows(node), 1});
