@@ -154,12 +154,12 @@ public:
 
 private:
   struct queue {
-    std::deque<block> blocks;      ///< after the current block
-    uint64_t received = 0;         ///< without those that were recalled
-    uint64_t before_current = 0;   ///< rows of earlier blocks that were handed out
-    size_t waiting_bytes = 0;      ///< of `blocks`
-    uint64_t taken_bytes = 0;      ///< total
-    bool held = false;             ///< see `hold`
+    std::deque<block> blocks;    ///< after the current block
+    uint64_t received = 0;       ///< without those that were recalled
+    uint64_t before_current = 0; ///< rows of earlier blocks that were handed out
+    size_t waiting_bytes = 0;    ///< of `blocks`
+    uint64_t taken_bytes = 0;    ///< total
+    bool held = false; ///< the current block is the first half of what may be handed out of a block
     bool kept_for_waiting = false; ///< see `marks::spare`
     bool held_up = false;          ///< see `marks::held_up`
     bool parted = false; ///< the current block is only the part of a block that may be handed out
