@@ -129,7 +129,7 @@ private:
   /// Not ok: why it can read from no worker.
   status reads_nothing(const iteration_view& state) const;
   std::string no_local_worker() const;
-  /// True if rows of other readers may come to it, or its rows may go to them.
+  /// True if it may wait for splits that tasks of other processes hold or give back.
   bool others_give() const;
   bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
   /// In coordinated reads: the first element of the task's stream, if it is known.
@@ -238,7 +238,7 @@ private:
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
   time_point said_at_;   ///< the time of the newest heartbeat
-  time_point looked_at_; ///< the time of the last event
+  time_point looked_at_; ///< when this process was last seen to run
   /// Since when this process runs again after a stop; unset when the job has answered that it still
   /// knows this reader.
   std::optional<time_point> doubt_since_;

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// What a heartbeat says of the worker's process.
+/// The part of a heartbeat that is about the worker's process.
 struct process_report {
   std::vector<metric_sample> metrics;
   buffer tree; ///< a SupervisionTree message; empty: as in the heartbeat before
