@@ -87,7 +87,7 @@ private:
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  /// since when; unset: since the last event
+  /// Since when; unset: since the last event.
   std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;

@@ -259,18 +259,18 @@ private:
   time_point asked_at_;
   time_point lease_until_; ///< until when the job keeps this reader, as far as is known
   time_point without_worker_since_;
-  /// since when the dispatcher does not answer, or is not connected
+  /// Since when the dispatcher does not answer, or is not connected.
   std::optional<time_point> unanswered_since_;
   time_point rows_came_at_;
   std::optional<time_point> waiting_since_; ///< since when the trainer waits for an element
   /// In the job's last view no task was starting, and each shard had a task.
   bool told_everything_ = false;
-  /// entries of the dispatcher's list that had no task in that view
+  /// Entries of the dispatcher's list that had no task in that view.
   std::vector<std::string> unserved_;
   /// Whether a stream that was removed had ended as exhausted; and whether one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;
-  /// total of elements that left the window before this trainer was handed them
+  /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
   uint64_t warn_of_skips_at_ = 1;
   uint64_t waits_for_epoch_ = 0;               ///< not zero: the proposed epoch

@@ -19,7 +19,7 @@ namespace headrace {
 /// What may be left to do when no task of a repetition is busy any more, and which workers could do
 /// it.
 struct job_remainder {
-  /// splits were given back, or came back from lost tasks, and are not leased again
+  /// Splits were given back, or came back from lost tasks, and are not leased again.
   bool splits = false;
   /// It is not known yet which splits of lost tasks reached readers; some may have to be read
   /// again.

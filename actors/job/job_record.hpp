@@ -110,7 +110,7 @@ private:
   reading_rule reads_;
   std::map<uint64_t, repetition> repetitions_;
   uint64_t over_below_ = 0; ///< all repetitions before this one are forgotten
-  /// forgotten repetitions from `over_below_` on, and those that failed
+  /// Forgotten repetitions from `over_below_` on, and those that failed.
   std::map<uint64_t, status> over_;
   std::deque<gone> collected_; ///< the latest ones
 };

@@ -158,7 +158,7 @@ private:
     /// The number of answers, by the first source of a group and pass. An answer that is repeated,
     /// or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
-    /// set when the task is lost: for each reader, the split of its newest row
+    /// Set when the task is lost: for each reader, the split of its newest row.
     std::vector<split_run> newest;
     /// Rows may be missing that come before the newest row of all readers.
     bool out_of_order = false;

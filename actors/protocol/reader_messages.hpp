@@ -89,7 +89,7 @@ struct task_address {
 struct iteration_view {
   job_id job;
   uint64_t repetition = 0;
-  /// the number of changes so far; an older view that arrives late is dropped
+  /// The number of changes so far; an older view that arrives late is dropped.
   uint64_t version = 0;
   std::vector<task_address> tasks; ///< running tasks
   /// Tasks that are lost with their worker: readers accept nothing more from them. If the worker

@@ -52,7 +52,7 @@ struct lease_answer {
 struct unread_splits {
   uint32_t source = 0;
   uint64_t pass = 0;
-  /// answered questions that the task knows; the splits of later answers are all unread
+  /// Answered questions that the task knows; the splits of later answers are all unread.
   uint64_t answered = 0;
   split_range rest; ///< of the last answer; empty if none of it is unread
   friend bool operator==(const unread_splits&, const unread_splits&) = default;

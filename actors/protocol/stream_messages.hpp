@@ -27,7 +27,7 @@ struct stream_open {
   task_id task;
   incarnation life;
   consumer_id consumer;
-  /// elements that the consumer has received: the stream continues after these
+  /// Elements that the consumer has received: the stream continues after these.
   uint64_t received = 0;
   uint64_t handed_out = 0; ///< elements that its trainer was handed
   compression packing = compression::automatic;
@@ -41,7 +41,7 @@ struct stream_open {
 struct stream_grant {
   uint64_t handed_out = 0; ///< the task forgets these
   uint64_t elements = 0;   ///< the total that may be sent
-  /// how many bytes may be sent and not handed out; one element may always be sent
+  /// How many bytes may be sent and not handed out; one element may always be sent.
   uint64_t bytes = 0;
   bool waiting = false; ///< the trainer is blocked, and no stream has anything for it
   /// Set in each grant once the task leaves, and in coordinated reads; else it may be zero.
@@ -67,7 +67,7 @@ using from_consumer = std::variant<stream_open, stream_grant, stream_recalled, s
 struct stream_block {
   uint64_t first = 0; ///< elements of this stream before it
   block rows;
-  /// total of elements that left the window before this trainer was handed them
+  /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped = 0;
   /// The written forms of these rows; null if no other stream is sent them. Not part of the
   /// message.

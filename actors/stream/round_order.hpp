@@ -42,7 +42,7 @@ public:
 
 private:
   std::deque<round_epoch> epochs_; ///< the epoch of `round_`, and later ones
-  /// groups that all consumers have received, in the newest epoch
+  /// Groups that all consumers have received, in the newest epoch.
   std::map<task_id, uint64_t> common_;
   uint64_t round_ = 0;
   bool frozen_ = false;

@@ -143,7 +143,7 @@ private:
 
     bool waiting = false; ///< its trainer waited when it last reported, and nothing was sent since
     bool was_recalled = false;
-    /// the last recall brought nothing back, and the consumer reported nothing new since
+    /// The last recall brought nothing back, and the consumer reported nothing new since.
     bool asked_in_vain = false;
 
     /// True if the stream has credit.

@@ -66,7 +66,7 @@ private:
   /// By source: how many answers about its last pass there were in `known`.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
-  /// by source: the sources of its group, including itself
+  /// By source: the sources of its group, including itself.
   std::vector<std::vector<uint32_t>> together_;
   std::map<uint32_t, place> places_;
 };

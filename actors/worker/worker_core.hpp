@@ -40,7 +40,7 @@ public:
   enum class step : uint8_t {
     staying,
     draining, ///< tasks finish what they have begun, and their ends are reported
-    /// the dispatcher is informed, so that nobody waits for the worker's lease to expire
+    /// The dispatcher is informed, so that nobody waits for the worker's lease to expire.
     saying_goodbye,
     gone, ///< the command `left` was returned
   };
@@ -187,7 +187,7 @@ private:
   bool up_ = false;
   uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
   status unreached_;        ///< why the last attempt to connect failed
-  /// since when the dispatcher does not answer; unset: it has answered
+  /// Since when the dispatcher does not answer; unset: it has answered.
   std::optional<time_point> unheard_since_;
   bool gave_up_ = false; ///< it has given up on the dispatcher
   status refused_;       ///< the refusal of its last registration, if other workers have its entry
