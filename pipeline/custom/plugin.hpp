@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// What a plug-in and the process that loads it must have in common: the interface's number, which
-/// changes with the types of blocks and this header, and the compiler's rules for C++.
+/// The version that a plug-in and the process that loads it must have in common: a number that
+/// changes with the types of blocks and with this header, and the compiler's C++ ABI.
 inline constexpr std::string_view plugin_abi = "headrace plug-in 1, c++ abi " HEADRACE_TEXT(
   __GXX_ABI_VERSION) ", strings " HEADRACE_TEXT(_GLIBCXX_USE_CXX11_ABI);
 

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/iterator/engine.hpp"
 
-/// One opener an operator and source; `node` is of its kind.
+/// The openers of all operators and sources. `node` must be of the opener's kind.
 namespace headrace::detail {
 
 using opened = result<std::unique_ptr<iterator>>;
