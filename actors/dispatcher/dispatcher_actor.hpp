@@ -93,8 +93,8 @@ private:
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
-  counter& bad_messages_; ///< those that the node's door did not catch are among them
-  bool ending_ = false;   ///< it stops its jobs, and ends
+  counter& bad_messages_; ///< includes the messages that the node has refused already
+  bool ending_ = false;   ///< it is stopping its jobs, and will end
   time_point started_;
 };
 

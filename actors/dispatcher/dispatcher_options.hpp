@@ -31,9 +31,9 @@ struct dispatcher_options {
   /// Returns an error while nothing new may be begun, such as when the store's disk is full. May be
   /// empty.
   std::function<status()> disk;
-  /// Where the dispatcher counts: the registry of its node.
+  /// The metrics of the dispatcher's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// Of its process: shown with the supervision tree.
+  /// Of the process, for the supervision tree in the status.
   process_past past;
   /// Called for each actor of the dispatcher and of a job that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;

@@ -109,10 +109,11 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  buffer told_tree_; ///< as the dispatcher knows it
+  buffer told_tree_; ///< the tree that the dispatcher was last sent
   worker_metrics count_;
-  counter& bad_messages_;            ///< those that the node's door did not catch are among them
-  std::function<void()> stop_tasks_; ///< when the worker has left; empty: it was not asked to
+  counter& bad_messages_; ///< includes the messages that the node has refused already
+  /// Called when the worker has left; empty: it was not asked to leave.
+  std::function<void()> stop_tasks_;
   peer dispatcher_;
 };
 

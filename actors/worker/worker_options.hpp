@@ -52,9 +52,9 @@ struct worker_options {
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
   /// Of the process, for the supervision tree in the status.
   process_past past;
-  /// Where the worker counts: the registry of its node.
+  /// The metrics of the worker's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// A file of a saved dataset that has so many bytes is followed by another one.
+  /// A file of a saved dataset that has this many bytes is followed by another one.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
   /// Called for each actor of the worker that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
