@@ -3,7 +3,7 @@
 #include <algorithm>
 
 // Which passes the caches in memory of one run give. A process that restores a run has nothing in
-// memory, but its caches must give what they gave before.
+// memory, but its caches must give the same passes.
 
 namespace headrace::detail {
 
@@ -15,7 +15,7 @@ const std::vector<std::shared_ptr<memory_cache>>& engine::caches_from(const data
   std::vector<std::shared_ptr<memory_cache>> out;
   if (node.cached)
     out.push_back(memory_of(node, {.whole = whole}));
-  // What is below a `distribute` runs elsewhere.
+  // The inputs of a `distribute` run elsewhere.
   for (size_t i = 0; i < node.inputs.size() && node.op != dataset_op::distribute; ++i)
     for (const auto& cache : caches_from(*node.inputs[i], whole || is_whole(node, i)))
       if (std::ranges::find(out, cache) == out.end())

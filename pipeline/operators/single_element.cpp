@@ -20,7 +20,7 @@ protected:
       return failure(invalid_argument("get_single_element: the dataset has more than one element"));
     return only;
   }
-  // Parts: the input, of which nothing was read.
+  // Saves the input, of which nothing was read.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
@@ -53,7 +53,7 @@ protected:
     end();
     return std::move(last_);
   }
-  // Parts: the input, of which nothing was read.
+  // Saves the input, of which nothing was read.
   void save_to(position& to) const override { put(to, *input_); }
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 

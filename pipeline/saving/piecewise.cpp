@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace {
 
-/// Does a dataset that a function makes read from a named job, here or in functions inside of it?
+/// True if a dataset that a function makes reads from a named job, including functions inside it.
 bool reads_named_job(const dataset_node& node) {
   if (node.op == dataset_op::distribute && !node.service.job_name.empty())
     return true;
@@ -36,9 +36,9 @@ public:
   }
 
 private:
-  /// Are the node's rows aligned? Then row i descends from the splits [i * m, (i + 1) * m) of each
-  /// source below it, where m is the `multiple` of these; the last row may have fewer. `repeated`:
-  /// the node is read more than once.
+  /// Returns true if the node's rows are aligned: row i descends from the splits [i * m, (i + 1) *
+  /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
+  /// `repeated`: the node is read more than once.
   bool visit(const dataset_node& node, bool repeated) {
     // One that counts as it goes runs anew for each piece, and may give other elements then: also
     // where something beside it says how many there are.
@@ -48,7 +48,7 @@ private:
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
     }
-    // One without a name is a job of its own for each element.
+    // A job without a name is read by one element alone.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
     switch (node.op) {
@@ -89,13 +89,13 @@ private:
   bool cached(const dataset_node& node, bool repeated) {
     if (!node.text.empty())
       return whole(node, "keeps elements in a folder, which takes one run of all of them");
-    // One that is used twice is read again just as one that is repeated.
+    // A node that is used twice is read again, as one that is repeated.
     if (repeated || !caches_.insert(&node).second)
       return whole(node, "is read again, which takes one run that has filled it");
     return visit(*node.inputs[0], repeated);
   }
 
-  /// Inputs that are given one after another.
+  /// Visits inputs that are given one after another.
   bool one_by_one(const dataset_node& node, bool repeated) {
     for (const auto& input : node.inputs) visit(*input, repeated);
     return false;
@@ -126,7 +126,7 @@ private:
                           "before it, and batch what is loaded");
   }
 
-  /// The first reason is the one that is told.
+  /// Keeps only the first reason.
   bool whole(const dataset_node& node, std::string_view why) {
     if (out_.possible())
       out_.whole_because = fmt::format("{} {}", to_string(node.op), why);

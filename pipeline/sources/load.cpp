@@ -52,8 +52,8 @@ protected:
     row_ += rows;
     return out;
   }
-  // Numbers: those of the splits, whether a block is open, which, how many rows of it were given,
-  // and of what was saved.
+  // Saves: numbers: those of the splits; whether a block is open, which one, and how many rows of
+  // it were given; and the id of the saved dataset.
   void save_to(position& to) const override {
     const bool open = row_ < held_.rows;
     splits_.save_to(to, open);
@@ -87,12 +87,12 @@ private:
   saved_reader from_;
   uint64_t first_;
   split_cursor splits_;
-  uint64_t number_ = 0; ///< of the block that is held, from `first_`
+  uint64_t number_ = 0; ///< number of the held block, from `first_`
   block held_;
-  size_t row_ = 0; ///< the next one of it
+  size_t row_ = 0; ///< its next row
 };
 
-/// Waits until a piece is there; its folder.
+/// Waits until a piece is written; returns its folder.
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
                                 const std::stop_token& stop) {
   const auto folder = piece_folder(node.text, number);
@@ -100,7 +100,7 @@ result<std::string> await_piece(const dataset_node& node, uint64_t number,
   if (!plan)
     return not_found(fmt::format("no service writes into '{}' (any more)", node.text));
   for (file_watch watch{std::chrono::nanoseconds{node.count2}, stop};;) {
-    // In this order: who finishes a save has written all pieces.
+    // In this order: a process that finishes a save has written all pieces before.
     HEADRACE_ASSIGN(const auto all, find_saved(node.text));
     const auto failed = noted_save_failure(node.text);
     HEADRACE_ASSIGN(const auto piece, find_piece(node.text, *plan, number));

@@ -4,13 +4,13 @@
 
 namespace headrace::python {
 
-/// Is every element read from a job that has a name, which others may read from too?
+/// True if every element is read from a job with a name, which others may read, too.
 bool reads_shared_job(const dataset_node& x);
 
-/// What makes the order of elements another one in another process, by the operators' names.
+/// The operators, by name, because of which the order of elements may differ between processes.
 struct order_facts {
-  std::string drawn;    ///< the first one that draws its order and was given no seed, or empty
-  std::string reorders; ///< the first one that gives elements as they are done, or empty
+  std::string drawn;    ///< the first one that draws its order without a given seed; else empty
+  std::string reorders; ///< the first one that gives elements as they are done; else empty
   bool service = false; ///< elements come from a service
 };
 order_facts order_of(const dataset_node& x);
