@@ -275,13 +275,13 @@ void parallel_blocks::pull(const std::stop_token& stop) {
   }
 }
 
-// Saves: numbers: how many blocks from the point on have rows that are done, and for each its rows,
-// and how many rows of its result are done.
 size_t parallel_blocks::ahead() const {
   std::lock_guard lock{shared_->mutex};
   return jobs_.size();
 }
 
+// Saves: numbers: how many blocks from the point on have rows that are done, and for each its rows,
+// and how many rows of its result are done.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
   auto last = jobs_.end();

@@ -97,8 +97,9 @@ status whole_file::give_name() {
     partial_.clear();
     return {};
   }
-  // A second name never replaces a file. On file systems with one name a file, `rename` may refuse
-  // to. If the answer of a file server was lost, the repeated call reports that the name exists.
+  // A second name never replaces a file. On a file system without second names, renaming without
+  // replacement is tried. If the answer of a file server was lost, its client repeats the request,
+  // and reports that the name exists.
   if (::link(partial_.c_str(), path_.c_str()) == 0 || (errno == EEXIST && has_name())) {
     ::unlink(std::exchange(partial_, {}).c_str());
     return {};

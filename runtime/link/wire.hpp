@@ -30,7 +30,7 @@ struct wire_result {
 class wire {
 public:
   virtual ~wire() = default;
-  /// Goes on with what comes before the first byte; `moved` when that is done.
+  /// Continues the handshake of TLS, if there is one; `moved` when it is complete.
   virtual wire_result handshake() = 0;
   virtual wire_result read(std::span<const iovec> into) = 0;
   virtual wire_result write(std::span<const iovec> from) = 0;

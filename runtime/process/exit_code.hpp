@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-/// How a process of headrace ends. A process that dies of a signal shows that signal as usual (a
-/// shell and `run_under_parent` report 128 + its number).
+/// The exit codes of headrace's processes. A process that is killed by a signal shows that signal
+/// as usual (a shell and `run_under_parent` report 128 + its number).
 enum class exit_code : int {
   ok = 0,               ///< it did its task, or stopped when it was asked to
   failure = 1,          ///< it could not do its task; standard error says why
@@ -27,8 +27,8 @@ std::string_view describe(exit_code code) noexcept;
 
 /// The code for a program that ends because of `why`.
 exit_code exit_code_of(const status& why) noexcept;
-/// As above for a failed `connect`, where a failed precondition is another major version, and an
-/// invalid argument something else that listens there.
+/// As above for a failed `connect`: a failed precondition is another major version, and an invalid
+/// argument is another program at the address.
 exit_code exit_code_of_connect(const status& why) noexcept;
 
 } // namespace headrace
