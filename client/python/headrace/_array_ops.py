@@ -55,7 +55,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
          name: str | None = None) -> Any:
-    """What ``true_fn`` gives where ``pred`` (one bool), else what ``false_fn`` gives: tensors in the same structure.
+    """The result of ``true_fn`` if ``pred`` (one bool) is true, else that of ``false_fn``: tensors in the same structure.
 
     Both are traced; an element cannot fail because of the branch that it does not take.
 

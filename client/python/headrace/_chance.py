@@ -34,7 +34,7 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 
 
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """A part of ``size`` (an extent an axis) at a place that the seed draws.
+    """A part with these extents, at a place that is drawn by the seed.
 
     >>> images.map(lambda x: hr.image.stateless_random_crop(x, [1, 2, 3], [1, 2])).get_single_element().shape
     (1, 2, 3)
@@ -106,7 +106,7 @@ def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
-    """A part of ``size`` (an extent an axis) at a place that is drawn for each element.
+    """A part with these extents, at a place that is drawn for each element.
 
     >>> images.map(lambda x: hr.image.random_crop(x, [1, 2, 3])).get_single_element().shape
     (1, 2, 3)

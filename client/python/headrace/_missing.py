@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from .errors import UnimplementedError
 
-#: By where they are documented, each with what to use instead, if there is something.
+#: By the documented place of the names: what to use instead, if there is something.
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "function": "what is given to a dataset is traced anyhow; leave the decorator out",

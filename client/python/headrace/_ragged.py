@@ -75,7 +75,7 @@ class RaggedTensor:
 
     @property
     def values(self) -> Any:
-        """What the rows are made of: the flat values, or for rows of rows a ragged tensor.
+        """The elements of the rows: the flat values, or for rows of rows a ragged tensor.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).values
         array([1, 2, 3], dtype=int32)
@@ -281,5 +281,5 @@ def _cut(values: Any, first: int, last: int) -> Any:
 
 
 def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
-    """What values (or specs) and row lengths make."""
+    """The ragged tensor (or spec) with these values and row lengths."""
     return RaggedTensorSpec(parts) if isinstance(parts[0], TensorSpec) else RaggedTensor(parts)

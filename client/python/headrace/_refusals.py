@@ -1,4 +1,4 @@
-"""What a traced function cannot do with a tensor, and how it is told."""
+"""Errors for what a traced function cannot do with a tensor."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def refuse(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] =
 
 
 def explained(error: Exception) -> Exception | None:
-    """For what a traced function raised: the error that says so of a tensor. None if it is about something else."""
+    """The error about a tensor for an exception of a traced function. None if it has another cause."""
     text, at, where, innermost = str(error), error.__traceback__, None, ""
     while at is not None:
         innermost = at.tb_frame.f_code.co_filename

@@ -61,7 +61,7 @@ class _Call:
         return _argument(inner.argument)
 
     def finish(self, result: Any) -> _core.Function:
-        """What was computed, once that was read: then the function gives a dataset of one element."""
+        """The traced function. If it has read elements of datasets, it gives a dataset of one element."""
         if not self.read:
             return self.opened.finish(result)
         return self.finish_dataset(_core.from_tensors(result))

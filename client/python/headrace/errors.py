@@ -1,4 +1,4 @@
-"""What can go wrong, by cause. The classes are named as in TensorFlow.
+"""Errors, by cause. The classes are named as in TensorFlow.
 
 Every error's text names the operator or the service's part, what is wrong and what would be right.
 An argument of a wrong type is a ``TypeError``; one of a wrong value is a ``ValueError`` or an

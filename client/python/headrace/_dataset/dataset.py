@@ -18,7 +18,7 @@ from .windows import WindowIterator, holds_datasets, stacked
 
 #: The cardinality of datasets that never end.
 INFINITE_CARDINALITY = -1
-#: The cardinality of datasets that nobody has counted.
+#: The cardinality of datasets whose number of elements is not known.
 UNKNOWN_CARDINALITY = -2
 
 
@@ -106,7 +106,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return graph.read() if graph is self._graph else self._of_windows(graph.read())
 
     def _readable(self) -> _core.Graph:
-        """What is read: the graph, with tensors in place of datasets among its elements."""
+        """The graph that is read, with tensors in place of datasets among its elements."""
         if self._stacked is None:
             self._stacked = stacked(self) if holds_datasets(self._graph) else False
         return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph

@@ -50,11 +50,11 @@ class DispatcherConfig(NamedTuple):
     job_gc_timeout_ms: int | None = None
     worker_timeout_ms: int | None = None
     worker_max_concurrent_snapshots: int | None = None
-    # What the peer keeps in its messages.
+    # Fields that tf.data has only in its messages.
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: str | None = None
-    # Ours.
+    # Fields of headrace alone.
     heartbeat_interval_ms: int | None = None
     host: str = "127.0.0.1"
     advertise_host: str = ""
@@ -104,13 +104,13 @@ class WorkerConfig(NamedTuple):
     dispatcher_timeout_ms: int | None = None
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
-    # What the peer keeps in its messages.
+    # Fields that tf.data has only in its messages.
     worker_tags: list[str] | None = None
     data_transfer_port: int = 0
     cross_trainer_cache_size_bytes: int | None = None
     snapshot_max_chunk_size_bytes: int | None = None
     shutdown_quiet_period_ms: int = 0
-    # Ours.
+    # Fields of headrace alone.
     host: str = "127.0.0.1"
     tls_cert: str = ""
     tls_key: str = ""
@@ -197,7 +197,7 @@ _CHECKS: dict[str, _Check] = {
         "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
 }
 
-#: What this release has not, unless it is left at these values.
+#: Options that this release lacks, with the values that they must have.
 _MISSING: dict[str, tuple[Any, ...]] = {"data_transfer_protocol": ("", "grpc")}
 
 

@@ -196,7 +196,8 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.function_names())
-    # Random, not counted by the dispatcher: one that is started again gives no other dataset this id.
+    # Random, not counted by the dispatcher, so that a restarted dispatcher gives no other dataset
+    # this id.
     known: str
     known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
                                             seconds(timeout, "timeout", 60.0))

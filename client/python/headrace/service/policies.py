@@ -22,17 +22,17 @@ class ShardingPolicy(enum.IntEnum):
     OFF = 0
     #: Each element is given once: workers take splits of the sources as they go.
     DYNAMIC = 1
-    #: Each worker gives the elements of its own files: file i of the list is for worker i modulo their number.
+    #: Each worker gives the elements of its own files: worker i modulo their number reads file i.
     FILE = 2
-    #: Each worker makes all elements, and gives each n-th; so they have to come in one order.
+    #: Each worker makes all elements, and gives each n-th one, so all must make them in one order.
     DATA = 3
-    #: FILE where there are as many files as workers, else DATA.
+    #: As FILE if there are at least as many files as workers, else as DATA.
     FILE_OR_DATA = 4
-    #: Each worker gives its part where the pipeline says ``shard(SHARD_HINT, ...)``.
+    #: Each worker gives its part where the pipeline has ``shard(SHARD_HINT, ...)``.
     HINT = 5
 
 
-#: As ``num_shards`` of ``Dataset.shard``: each worker's own part, under ``ShardingPolicy.HINT``.
+#: For ``num_shards`` of ``Dataset.shard``: each worker's own part, under ``ShardingPolicy.HINT``.
 SHARD_HINT = -1
 
 
