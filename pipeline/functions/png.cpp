@@ -36,8 +36,8 @@ uint32_t luma_of(const T* colour, uint32_t half) {
 uint16_t luma(const uint16_t* x) { return static_cast<uint16_t>(luma_of(x, 1 << 14)); }
 uint8_t luma(const uint8_t* x) { return static_cast<uint8_t>(luma_of(x, 0)); }
 
-/// From four channels of the file's depth, or of what was asked for, to as many channels as were
-/// asked for. Colours become grey before they change their depth.
+/// Converts four channels, with the depth of the file or the requested one, to the requested number
+/// of channels. Colours become grey before their depth changes.
 template <class Out, class In>
 void pick_channels(Out* out, const In* from, size_t pixels, int channels, bool grey) {
   const auto deep_enough = [](In x) {

@@ -49,8 +49,8 @@ def receive(stream: Any) -> bytes:
 
 
 class Answer(NamedTuple):
-    """What came of so many rows that a process was asked for: bytes that only ``_core`` reads, which checks them
-    (src/pool_answer.hpp), or a str that says why none of the rows succeeded.
+    """The results of this many rows: bytes that only ``_core`` reads, which checks them (src/pool_answer.hpp),
+    or a str with the reason why none of the rows succeeded.
     """
 
     rows: int
