@@ -16,7 +16,7 @@ namespace headrace {
 using open_service =
   std::function<result<std::unique_ptr<element_source>>(const dataset_node&, std::stop_token)>;
 
-/// What tasks get from their worker, the same for all its tasks.
+/// The surroundings of tasks, which are the same for all tasks of a worker.
 struct task_surroundings {
   /// How often a task's runner, and its actor, may crash before the task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};

@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace {
 
-/// What a block takes in addition to its columns: its record and the headers of its buffers.
+/// The bytes of a block in addition to its columns: its record and the headers of its buffers.
 constexpr size_t block_overhead = 256;
 
 } // namespace

@@ -267,7 +267,7 @@ private:
   bool told_everything_ = false;
   /// Entries of the dispatcher's list that had no task in that view.
   std::vector<std::string> unserved_;
-  /// Whether a stream that was removed had ended as exhausted; and whether one had not.
+  /// True if a stream that was removed had ended as exhausted; and if one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;
   /// Total of elements that left the window before this trainer was handed them.

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// What a consumer reads, and how.
+/// The options of a consumer.
 struct consumer_options {
   std::string dataset_id;
   /// The dataset, if it has no id. It is sent with the graph only when the service asks for that.

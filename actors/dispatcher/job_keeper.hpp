@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// What is left of a job when it has no actor any more.
+/// The remains of a job that has no actor any more.
 struct job_remains {
   std::vector<placed_task> running; ///< tasks that workers run
   job_past past;                    ///< finished repetitions

@@ -149,7 +149,7 @@ public:
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
   }
-  /// What is kept of a named job that has ended.
+  /// The remains of a named job that has ended.
   struct ended_job {
     job_id last; ///< the latest job with that key
     job_past past;

@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// What may be left to do when no task of a repetition is busy any more, and which workers could do
-/// it.
+/// The work that may be left when no task of a repetition is busy any more, and the workers that
+/// could do it.
 struct job_remainder {
   /// Splits were given back, or came back from lost tasks, and are not leased again.
   bool splits = false;
@@ -81,12 +81,12 @@ public:
   using fact = std::variant<reader_joined, reader_left, task_is, finished_as, round_table::proposed,
                             round_table::agreed>;
 
-  /// What is to be done once the facts are stored, in this order.
+  /// The effects of a decision, once its facts are stored, in this order.
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
-    /// The tasks in `start` may lease splits at once: their only reader hears of them before it
-    /// hears of anything else.
+    /// The tasks in `start` may lease splits at once: their only reader is informed of them before
+    /// anything else.
     bool eager = false;
     /// Tasks that are over: their splits are no longer with them.
     std::vector<task_id> forget;
@@ -136,7 +136,7 @@ public:
                      const job_remainder& rest = {}) const;
   /// A lost task is settled. `gave_back`: some of its splits are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
-  /// What is to be done for the rounds of coordinated reads; see `round_table::next`.
+  /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
                            bool left_behind) const;
   /// Nobody reads any more: all tasks stop. Later readers get `how` as the result.

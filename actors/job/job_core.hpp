@@ -150,8 +150,8 @@ private:
   iteration_view view_of(const repetition& r) const;
   /// The reader can be reached at its present handle, and knows the whole view.
   void now_places(const repetition& r, consumer_id who);
-  /// Sends what changed since the last time to those who know that. Where many tasks change at
-  /// once, as when they start, once for many of them.
+  /// Sends the change since the last announcement to the readers that know that one. If many tasks
+  /// change at once, as when they start, one announcement has many of them.
   void announce(const repetition& r);
   void announce_now(const repetition& r);
   void announce_what_is_due();
@@ -204,7 +204,7 @@ private:
   /// Loses the tasks whose workers are not present; `replaced`: only those whose worker is present
   /// as another incarnation.
   void lose_missing(repetition& r, bool replaced);
-  /// What may be left to do; `given_back`: the task of the present event gave splits back.
+  /// The work that may be left; `given_back`: the task of the present event gave splits back.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
   void lose(repetition& r, worker_id who);
   /// Settles the lost tasks whose readers have all sent their receipts.

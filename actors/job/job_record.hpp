@@ -68,7 +68,7 @@ public:
   std::vector<fact> spent() const;
   /// How a forgotten repetition ended; nullopt: it is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
-  /// What is kept of the job when it has ended: which repetitions are finished.
+  /// The part that is kept of the job when it has ended: which repetitions are finished.
   job_past past() const;
   /// The repetition was collected lately, and has not begun again.
   bool was_collected(uint64_t number) const;

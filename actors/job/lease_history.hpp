@@ -108,7 +108,7 @@ public:
   /// For one lost task that can be settled; nullopt if there is none.
   std::optional<settlement> settle() const;
 
-  /// What happens to a kept task when one of its readers is gone with rows: the splits to be read
+  /// The outcome for a kept task when one of its readers is gone with rows: the splits to be read
   /// again, then the fact that it is removed.
   struct rereading {
     std::vector<split_assigner::returned> back;

@@ -174,7 +174,7 @@ private:
     void end_at(uint64_t most);
     friend bool operator==(const pass_state&, const pass_state&) = default;
   };
-  /// What one task was leased of one pass of one group.
+  /// The leases of one task in one pass of one group.
   struct holding {
     std::deque<split_range> ranges;     ///< not sent to every source of the group yet
     uint64_t dropped = 0;               ///< how many ranges came before these

@@ -31,7 +31,7 @@ struct job_parameters {
 status may_share(const std::string& name, const job_parameters& existing,
                  const job_parameters& asked);
 
-/// What else must be known of a client that asks for a cross-trainer cache.
+/// Further properties of a client that asks for a cross-trainer cache.
 struct cache_request {
   bool named = false;      ///< it gives a job name
   bool infinite = false;   ///< the dataset has no end
@@ -41,7 +41,7 @@ struct cache_request {
 /// invalid_argument or unimplemented, naming the rule that is broken.
 status can_cache(const job_parameters& asked, const cache_request& about);
 
-/// What else must be known of a client that asks for coordinated reads.
+/// Further properties of a client that asks for coordinated reads.
 struct rounds_request {
   bool named = false;  ///< it gives a job name
   bool finite = false; ///< the dataset has an end

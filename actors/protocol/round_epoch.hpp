@@ -69,7 +69,7 @@ struct round_seat {
   friend bool operator==(const round_seat&, const round_seat&) = default;
 };
 
-/// What a job announces to its readers about their rounds.
+/// A job's announcement to its readers about their rounds.
 struct round_view {
   uint32_t consumers = 0; ///< the number of seats; 0: the job has no rounds
   round_epoch now;        ///< the newest agreed epoch

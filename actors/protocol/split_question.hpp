@@ -61,8 +61,8 @@ struct unread_splits {
 /// Questions that carry an account have this source, which no graph has.
 constexpr uint32_t account_source = UINT32_MAX;
 
-/// What the readers of a task were given so far. The task sends it when some of its readers are
-/// gone; their rows of other splits go to the other readers.
+/// The splits of which the readers of a task were given rows so far. The task sends it when some of
+/// its readers are gone; their rows of other splits go to the other readers.
 struct given_account {
   /// The version of the TaskReaders that the task follows: readers that these do not name hand out
   /// nothing more.

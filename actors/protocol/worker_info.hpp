@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// What the service knows of a worker.
+/// A worker, as the service knows it.
 struct worker_info {
   worker_id id;
   headrace::incarnation life;

@@ -22,7 +22,7 @@ public:
   using fact = typename Record::fact;
   /// Called once with the outcome for a group of facts, from any thread; must not block.
   using stored = std::function<void(const status&)>;
-  /// What a new writer begins with.
+  /// The state with which a new writer begins.
   struct tenure {
     uint64_t writer = 0; ///< identifies the writer
     Record record;       ///< the state after all kept facts

@@ -11,7 +11,7 @@ namespace headrace {
 /// claim is on its way. Pure.
 class claim_ahead {
 public:
-  /// So many elements ahead of the trainer count as claimed when their block arrives.
+  /// This many elements ahead of the trainer count as claimed when their block arrives.
   static constexpr uint64_t least = 16;
   static constexpr uint64_t most = uint64_t{1} << 20;
 

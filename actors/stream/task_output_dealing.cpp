@@ -157,7 +157,7 @@ void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
       starved.push_back(who);
   if (starved.empty())
     return;
-  // What is scarce is shared evenly.
+  // Scarce rows are shared evenly.
   const auto share = std::clamp<uint64_t>(
     std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1, shared_quantum_rows);
   for (auto who : starved) {

@@ -23,7 +23,8 @@ public:
   /// `known`: the answers so far, all of which count as begun. `leaving`: no questions are asked.
   split_dealer(split_plan plan, split_log known, bool leaving);
 
-  /// What a source reads next in a pass; or a question that must be answered before the next call.
+  /// Returns what a source reads next in a pass; or a question that must be answered before the
+  /// next call.
   next_step next(uint32_t source, uint64_t pass);
   /// The answer to a question that `next` returned.
   void answered(const split_question& which, const lease_answer& what) {

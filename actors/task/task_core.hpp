@@ -47,7 +47,7 @@ public:
 
   // -- the runner -------------------------------------------------------------------
 
-  /// What a runner needs in order to continue where the last one stopped.
+  /// The state that a runner needs in order to continue where the last one stopped.
   struct runner_start {
     split_log replay;       ///< the answers that the task had
     bool leaving = false;   ///< no questions are asked

@@ -213,8 +213,8 @@ void worker_core::look_if_left(commands& out) {
 }
 
 void worker_core::drain_over(commands& out) {
-  // What the tasks have not sent by now is lost with this worker: the job asks the readers for
-  // receipts, and lets others read the rest.
+  // Rows that the tasks have not sent by now are lost with this worker: the job asks the readers
+  // for receipts, and lets others read the rest.
   for (const auto& [id, task] : tasks_) {
     out.emplace_back(
       log_line{log_level::warn,

@@ -9,7 +9,7 @@
 /// runs.
 namespace headrace::detail {
 
-/// What a library function gets to know about its operands, when it is made and again for each row.
+/// The operands of a library function, as it sees them when it is made and again for each row.
 struct library_operands {
   std::span<const tensor_spec> specs;
   const expr_attrs& attrs;

@@ -13,7 +13,7 @@ expr one_hot(const expr& indices, int64_t depth, const expr& on = 1.0f, const ex
 /// Integers or floats in ascending (or `descending`) order along `axis`. NaN counts as greater than
 /// every number.
 expr sort(const expr& x, int64_t axis = -1, bool descending = false);
-/// Where (int32) the values of `sort` come from; of equal ones the first comes first.
+/// The places (int32) from which the values of `sort` come; of equal ones the first comes first.
 expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
 
 // -- shape ---------------------------------------------------------------------

@@ -5,10 +5,10 @@
 /// Functions of strings, which are bytes of any encoding.
 namespace headrace::strings {
 
-/// What positions and lengths count.
+/// The unit of positions and lengths.
 enum class unit : uint8_t {
   bytes,
-  utf8_chars ///< code points; bytes that are no UTF-8 count as their lead bytes say
+  utf8_chars ///< code points; in bytes that are no UTF-8, lead bytes decide
 };
 
 expr length(const expr& x, unit counted = unit::bytes); ///< int32
@@ -23,8 +23,8 @@ expr strip(const expr& x); ///< without white space at both ends
 expr substr(const expr& x, const expr& position, const expr& length, unit counted = unit::bytes);
 /// Does the RE2 `pattern` match the whole string?
 expr regex_full_match(const expr& x, const std::string& pattern);
-/// With matches of the RE2 `pattern` (the first, or all) replaced by `rewrite`, where `\1` to
-/// `\9` stand for what its groups matched and `\0` for all.
+/// Replaces matches of the RE2 `pattern` (the first, or all) by `rewrite`, where `\1` to `\9` stand
+/// for the matches of its groups and `\0` for the whole match.
 expr regex_replace(const expr& x, const std::string& pattern, const std::string& rewrite,
                    bool replace_global = true);
 /// An int64 in `[0, num_buckets)` that depends on the string alone: the FarmHash fingerprint64

@@ -72,7 +72,7 @@ public:
     values_.append(text.data(), text.size());
     end_string();
   }
-  /// The same in pieces: `append_bytes` any number of times, then `end_string`.
+  /// As `add_string`, in pieces: `append_bytes` any number of times, then `end_string`.
   void append_bytes(std::string_view text) { values_.append(text.data(), text.size()); }
   void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
   /// Ends the current row, to which as many values were added.

@@ -108,11 +108,11 @@ enum class expr_op : uint16_t {
   argsort,       ///< the same, int32 places
   cumsum,        ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
   cumprod,
-  matmul,         ///< of the last two axes; the others broadcast
-  ensure_shape,   ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
-  check,          ///< input 0 where all of input 1 holds; others are shown; `attrs.text` says what
+  matmul,       ///< of the last two axes; the others broadcast
+  ensure_shape, ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
+  check, ///< input 0 where all of input 1 is true; others are shown; `attrs.text`: the message
   check_numerics, ///< `attrs.text` says what
-  cond,           ///< input 1 or 2 as the bool scalar in input 0 says
+  cond,           ///< input 1 or 2, chosen by the bool scalar in input 0
   slice_at = 211, ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
   gather_batches, ///< as gather, whose first `attrs.dims[0]` axes both inputs have in common
   // strings

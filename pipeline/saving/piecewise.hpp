@@ -8,8 +8,9 @@
 
 namespace headrace {
 
-/// Whether the elements of a graph can be made in pieces, each from consecutive splits of one
-/// source (or of one group), so that all pieces together are what the graph gives in one process.
+/// Decides whether the elements of a graph can be made in pieces, each from consecutive splits of
+/// one source (or of one group), so that all pieces together are what the graph gives in one
+/// process.
 struct piecewise {
   struct source {
     bool rows = false; ///< a split is a row, not a file or the like

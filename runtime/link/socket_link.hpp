@@ -86,7 +86,7 @@ private:
 
   greeting_crowd::ticket ticket_ = 0; // 0: not in the crowd
 
-  // The loop's thread only:
+  // The following members are used by the loop's thread only.
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
   frame_reader reader_;
@@ -105,8 +105,8 @@ private:
   std::mutex write_mutex_;
   frame_writer writer_;
 
-  // Anybody's:
-  std::atomic<bool> direct_{false}; // who sends may write
+  // The following members are used by all threads.
+  std::atomic<bool> direct_{false}; // a sending thread may write itself
   std::atomic<size_t> queued_{0};
   std::mutex mutex_;
   std::vector<link_message> inbox_;

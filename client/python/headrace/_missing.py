@@ -1,4 +1,4 @@
-"""Documented names that this release does not have: asking for one says so, instead of a bare AttributeError."""
+"""Documented names that this release does not have: using one raises an error that explains this."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "random", "strin
 
 
 class MissingNameError(UnimplementedError, AttributeError):
-    """This release has no such name; ``hasattr`` says so, too."""
+    """This release has no such name; ``hasattr`` is False for it."""
 
 
 def missing(place: str, name: str) -> NoReturn:

@@ -42,7 +42,7 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
 
 
 def _checked(declared: Any) -> Callable[[Any], list[Any]]:
-    """Of what Python gave, an array for each leaf of ``declared``. Raises what does not fit."""
+    """The arrays of a Python value, one for each leaf of ``declared``. Raises an error if it does not fit."""
     leaves = flatten(declared)
     layout = map_structure(lambda _: None, declared)
 

@@ -54,7 +54,7 @@ class PyFunction:
         self.deterministic = deterministic
 
     def _function(self, graph: _core.Graph) -> _core.Function:
-        """As a function of that graph's elements."""
+        """The function for that graph's elements."""
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = _shipping.pack("function", self._f, argument, declared)

@@ -105,7 +105,7 @@ class RaggedTensor:
 
     @property
     def row_splits(self) -> Any:
-        """Where rows begin and end.
+        """The borders of the rows.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_splits
         array([0, 2, 3])

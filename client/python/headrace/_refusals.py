@@ -49,7 +49,7 @@ def _text(where: str, what: str, instead: str) -> str:
 
 def refuse(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] = OperatorNotAllowedInGraphError
            ) -> NoReturn:
-    """Raises the error that says what a traced function cannot do, and where it was tried."""
+    """Raises the error for something that a traced function cannot do, with the place in its source."""
     raise kind(_text(users_line(), what, instead))
 
 
@@ -84,7 +84,7 @@ def _rounded(how: str) -> Any:
 
 
 def _getattr(self: _core.Tensor, name: str) -> NoReturn:
-    if name.startswith("_"):  # asked for by whoever looks at objects
+    if name.startswith("_"):  # used by tools that inspect objects
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
     refuse(f"a tensor has no attribute '{name}': it is no value of numpy or Python", "Use the functions of headrace",
            NoSuchAttributeError)

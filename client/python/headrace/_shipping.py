@@ -39,7 +39,7 @@ class Shipped(NamedTuple):
 
 
 def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
-    """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives."""
+    """A ``"function"`` or ``"generator"`` with the specs of its argument and result."""
     from . import _canonical
 
     header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}

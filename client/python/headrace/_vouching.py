@@ -25,7 +25,7 @@ _OLD = 30 * 24 * 3600.0
 
 
 def folder() -> str:
-    """Where the files are: the same for all programs of a user, whatever they take for their home."""
+    """The folder of the files, which is the same for all programs of a user, whatever their home is set to."""
     return os.environ.get(VARIABLE) or os.path.join(_home(), ".headrace", "python-functions")
 
 

@@ -34,7 +34,7 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong.
+        """The message.
 
         >>> hr.errors.NotFoundError("no such file").message
         'no such file'

@@ -59,7 +59,7 @@ def parallel_calls(value: Any) -> int:
 
 
 def order(deterministic: Any) -> bool | None:
-    """Do parallel calls keep the order? None: as the dataset's options say."""
+    """True if parallel calls keep the order. None: the dataset's options decide."""
     return None if deterministic is None else flag(deterministic, "deterministic")
 
 

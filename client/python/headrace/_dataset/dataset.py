@@ -62,7 +62,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return transformation_func(self)
 
     def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
-        """The same dataset, run as ``options`` say.
+        """The same dataset with these options.
 
         Raises ``UnimplementedError`` for options that this release does not have.
 
@@ -115,7 +115,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """The same as ``iter``: elements are numpy's anyhow.
+        """The same as ``iter``, as elements are numpy's in any case.
 
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
@@ -123,7 +123,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return iter(self)
 
     def restore(self, record: bytes) -> _core.Iterator:
-        """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
+        """An iterator that continues from ``record``, which an iterator of an equal dataset has saved (``iterator.save()``).
 
         In this process or another: gives what was still to come, in the same order (nothing, of one that had ended).
         Iterations that are started afterwards come after that one. Raises

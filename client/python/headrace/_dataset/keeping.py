@@ -142,7 +142,7 @@ class Keeping(Described):
                                          _shard(self._graph, shard_func, "snapshot")))
 
     def explain(self, seconds: float = 2.0, elements: int | None = None) -> str:
-        """Runs the dataset for a short time and says what each of its operators did, and which one bounds the rate.
+        """Runs the dataset for a short time and reports what each of its operators did, and which one bounds the rate.
 
         >>> print(Dataset.range(100).batch(10).explain(elements=10))  # doctest: +ELLIPSIS
         operator ...

@@ -1,4 +1,4 @@
-"""Where elements come from."""
+"""Sources: the beginnings of datasets."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from .addresses import port_of
 
 
 class DispatcherConfig(NamedTuple):
-    """How a dispatcher runs. The first nine fields are those of tf.data; milliseconds throughout.
+    """The configuration of a dispatcher. The first nine fields are those of tf.data; milliseconds throughout.
 
     port: where it listens; 0: any free port. protocol: only a name, kept for ``target``.
     worker_timeout_ms: how long a worker that is not heard of counts as alive (5000). client_timeout_ms: how long a
@@ -65,7 +65,7 @@ class DispatcherConfig(NamedTuple):
 
 
 class WorkerConfig(NamedTuple):
-    """How a worker runs. The first eight fields are those of tf.data; milliseconds throughout.
+    """The configuration of a worker. The first eight fields are those of tf.data; milliseconds throughout.
 
     dispatcher_address: ``host:port``, with any scheme or none; None: what the environment variable HEADRACE_SERVICE names.
     worker_address: what trainers are told, ``host`` or ``host:port``. port: from which trainers read; 0: any free port.

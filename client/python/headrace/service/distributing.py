@@ -150,7 +150,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
 
 
 def _fits(given: Any, real: Any) -> bool:
-    """May elements that are announced as ``given`` be what ``real`` says? Names and nesting included."""
+    """True if elements announced as ``given`` may be those of ``real``, including names and nesting."""
     if isinstance(given, (tuple, dict)) or isinstance(real, (tuple, dict)):
         if isinstance(given, dict) and isinstance(real, dict):
             return given.keys() == real.keys() and all(_fits(given[key], real[key]) for key in given)

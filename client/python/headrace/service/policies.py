@@ -83,12 +83,12 @@ class CrossTrainerCache:
         self.expected_trainers = expected_trainers
 
     def _arguments(self) -> tuple[str, float | None, int, bool]:
-        """As the engine takes them."""
+        """The arguments for the engine."""
         return self.trainer_id, self.lag_limit, self.expected_trainers or 0, self.start == "newest"
 
 
 def mode_name(processing_mode: Any) -> str:
-    """Of a member or a name of one, the engine's name."""
+    """The engine's name of a member, or of a member's name."""
     if isinstance(processing_mode, str) and not isinstance(processing_mode, ShardingPolicy):
         named = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPolicy.DYNAMIC}
         if processing_mode not in named and processing_mode.upper() in ShardingPolicy.__members__:

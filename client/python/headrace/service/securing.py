@@ -1,4 +1,4 @@
-"""How this program shows a service who it is."""
+"""How this program authenticates itself to services."""
 
 from __future__ import annotations
 

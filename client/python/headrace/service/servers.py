@@ -36,7 +36,7 @@ def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
 
 
 class _Ending:
-    """That a server is over, and why if nobody stopped it."""
+    """The end of a server, with the reason if it was not stopped."""
 
     def __init__(self) -> None:
         self.over = _core.Flag()
