@@ -72,7 +72,7 @@ void worker_core::stop(task_id id, const std::string& reason, commands& out) {
     return;
   out.emplace_back(
     log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
-  // A task that no actor runs gets its readers when an actor takes over.
+  // No actor can act for a task that is not running, so the core ends such a task itself.
   if (task->running)
     return out.emplace_back(worker::stop_task{id, reason}), void();
   tasks_.erase(id);
