@@ -204,9 +204,9 @@ public:
     return resampled(trace(spec(), std::forward<ClassOf>(class_of)), std::move(target_dist),
                      std::move(options));
   }
-  /// The same elements. Those of the first iteration that reads all of them without an error are
-  /// kept, and are given by later iterations of this dataset. They are kept in memory, for this
-  /// process, or in a folder.
+  /// A dataset with the same elements. Those of the first iteration that reads all of them without
+  /// an error are kept, and are given by later iterations of this dataset. They are kept in memory,
+  /// for this process, or in a folder.
   dataset cache(cache_options options = {}) const;
   /// As a cache in a folder inside `folder`. Its name depends on the pipeline, so that another
   /// pipeline writes another one.

@@ -11,11 +11,11 @@
 
 namespace headrace {
 
-// Which job a consumer means, and how jobs begin and end.
+// This file finds the job that a consumer means, and begins and ends jobs.
 
 namespace {
 
-/// For how many failed jobs the reason is kept.
+/// The most failed jobs whose reasons are kept.
 constexpr size_t most_failed_jobs = 100;
 
 } // namespace

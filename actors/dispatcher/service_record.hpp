@@ -35,8 +35,8 @@ public:
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
   /// If graphs take more bytes than this in all, only one id whose job is over is kept.
   static constexpr size_t roomy = size_t{64} << 20;
-  /// For how many named jobs that have ended the finished repetitions are remembered. If a name is
-  /// forgotten, its repetitions begin anew.
+  /// The most ended named jobs whose finished repetitions are remembered. If a name is forgotten,
+  /// its repetitions begin anew.
   static constexpr size_t most_ended = 100'000;
   /// How many collected jobs are remembered.
   static constexpr size_t most_collected = 1'000;

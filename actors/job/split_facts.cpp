@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-// How facts change a split_assigner.
+// This file applies facts to a split_assigner.
 
 namespace headrace {
 

@@ -43,9 +43,9 @@ expr split_padded(const expr& x, int64_t count, const std::string& separator = "
 /// How `ngrams` treats the ends.
 struct ngram_options {
   std::string separator = " ";
-  /// Stand before the first and after the last string; `nullopt`: nothing does.
+  /// The pads before the first and after the last string; `nullopt`: none.
   std::optional<std::pair<std::string, std::string>> pad_values;
-  /// How many of these at each end, at most width - 1; -1: width - 1.
+  /// The number of pads at each end, at most width - 1; -1: width - 1.
   int64_t padding_width = -1;
   /// If there is no n-gram at all: all strings (and pads) together as one.
   bool preserve_short_sequences = false;

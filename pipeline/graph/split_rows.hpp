@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// What the origins of a graph's rows tell about a run that was lost midway.
+/// What the origins of a graph's rows show about a run that was lost midway.
 struct split_rows {
   /// Each row descends from one split, and a split that is read by another run gives the same rows
   /// there. So a split of which no row arrived can be read again.

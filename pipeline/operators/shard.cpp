@@ -34,7 +34,8 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
-    // Its later rows are missing here, too, although other workers may have them.
+    // The failure of the last row may have ended the input here, while it continues on other
+    // workers: this shard then lacks rows.
     if (!last_.ok())
       return last_failure(std::exchange(last_, {}));
     return std::nullopt;
