@@ -29,7 +29,7 @@ struct StartTask {
   # The lease of the service: how long a link may be silent before both of its ends have noticed.
   eager @11 :Bool;
   # The task may lease splits before a reader opens a stream: no reader can take the repetition for
-  # finished without having heard of this task.
+  # finished without knowledge of this task.
   shards @12 :UInt32;
   # Under a static policy: how many workers share the dataset; else zero.
   shard @13 :UInt32;

@@ -211,8 +211,7 @@ void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& wh
 }
 
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
-  // If a task was restarted after it gave everything, it still has to learn how far this consumer
-  // is.
+  // A task that was restarted after it gave everything still needs this consumer's marks.
   if (s.ended && !(why.code() == status_code::not_found && s.named && s.outcome))
     return;
   if (why.code() == status_code::aborted)

@@ -11,7 +11,7 @@
 namespace headrace {
 
 /// The workers of a service and their leases. A worker is alive from its registration until it has
-/// not been heard of for a lease; a lost connection alone changes nothing.
+/// sent no heartbeat for a lease; a lost connection alone changes nothing.
 class worker_table {
 public:
   struct record {

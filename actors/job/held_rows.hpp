@@ -14,7 +14,7 @@ namespace headrace {
 
 /// The rows of tasks that are over which a reader of a shared repetition has received and not
 /// handed out: no other process has them. While there are any, the repetition is not finished, so
-/// that its other readers learn at its end which of these rows were lost with a reader.
+/// that at its end its other readers get a report of those rows that were lost with a reader.
 ///
 /// Pure: changes only by facts, and the same facts make the same state.
 class held_rows {

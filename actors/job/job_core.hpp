@@ -17,8 +17,8 @@ namespace headrace {
 /// Knows no actor and no clock.
 ///
 /// Durable state is in its record and changes by facts, which are returned as `store` before the
-/// commands that follow from them. The rest (when readers were last heard of, which questions wait)
-/// is reported again by workers and consumers to a core that takes over.
+/// commands that follow from them. The rest (the times of readers' last messages, the waiting
+/// questions) is reported again by workers and consumers to a core that takes over.
 class job_core {
 public:
   /// `record`: empty, or what an earlier core of this job stored. `present`: the workers that are
@@ -156,7 +156,7 @@ private:
   void announce_now(const repetition& r);
   void announce_what_is_due();
   bool is_read() const;
-  /// True if the reader has not been heard of for a lease: its rows may be given to others.
+  /// True if the reader has sent nothing for a lease: its rows may be given to others.
   bool is_silent(const std::pair<uint64_t, consumer_id>& who) const;
   /// A reader waits: gives up the silent readers, so that their rows go to the others.
   void give_up_silent(repetition& r);
@@ -225,9 +225,9 @@ private:
   std::map<worker_id, worker_info> workers_; ///< living ones
   uint64_t entropy_;
   std::map<uint64_t, connected> connected_; ///< by repetition
-  /// The readers that were heard of within the client time-out. Others are readers no more.
+  /// The readers that sent a message within the client time-out. Others are no longer readers.
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
-  /// The readers that were heard of within the lease.
+  /// The readers that sent a message within the lease.
   lease_table<std::pair<uint64_t, consumer_id>> prompt_;
   std::set<task_id> unanswered_starts_;
   std::map<task_id, job_command::stop_task> stops_; ///< not acknowledged yet
@@ -236,8 +236,8 @@ private:
   std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
   std::map<task_id, uint64_t> readers_known_; ///< by task: the version that it has acknowledged
   std::optional<time_point> repeat_at_; ///< when orders that are not acknowledged are repeated
-  /// Set after a core was replaced: when the lease of workers that have not been heard of since
-  /// expires.
+  /// Set after a core was replaced: when the lease expires of workers that have not registered
+  /// since.
   std::optional<time_point> missing_at_;
   time_point began_{}; ///< when this core began
   uint64_t begun_ = 0; ///< how many repetitions this core has begun

@@ -22,7 +22,7 @@ job_commands job_core::worker_came(const worker_info& who, time_point now) {
       if (!r.state.consumers().empty() && !who.draining)
         carry_out(r, r.state.worker_joined(who));
     }
-  // Tasks that stay lost run in vain.
+  // The worker may still run tasks that are lost for good.
   for (const auto& [number, r] : record_.repetitions())
     for (const auto& [id, task] : r.state.tasks())
       if (task.state == iteration::task_state::lost && task.worker.id == who.id

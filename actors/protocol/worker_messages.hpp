@@ -49,7 +49,7 @@ struct task_order {
   /// The lease of the service: how long a link may be silent before both of its ends have noticed.
   duration lease = std::chrono::seconds{5};
   /// The task may lease splits before a reader opens a stream: no reader can take the repetition
-  /// for finished without having heard of this task.
+  /// for finished without knowledge of this task.
   bool eager = false;
   /// Under a static policy: how many workers share the dataset, and which shard is this worker's.
   uint32_t shards = 0;

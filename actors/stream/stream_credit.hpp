@@ -63,8 +63,8 @@ public:
     // must be reported as waiting again.
     const bool waits_anew =
       shared_ && now.waiting && (moved || !told_waiting_ || told_received_ != now.received);
-    // The task does not recall rows from a trainer that it takes for waiting, so it must learn that
-    // this one does not wait.
+    // The task does not recall rows from a trainer that counts as waiting, so the end of the
+    // waiting must be reported.
     const bool needs_no_more =
       shared_ && said_waiting_ && !now.waiting && now.received > now.handed_out;
     if (!waits_anew && !needs_no_more && !(moved && (half || always || freed)))

@@ -312,7 +312,7 @@ void task_core::deal(time_point now) {
   }
   // The task waits until its rows are handed out, even by a reader that may still come; the worker
   // bounds that time. Elements that were lost with readers must be counted by the job first, so
-  // that the other readers learn of them at the end.
+  // that the other readers get the count at the end.
   const bool counted = !account_said_ || output_->lost().empty();
   if ((output_->finished() && counted) || (leaving_ && output_->delivered()))
     return finish(now);

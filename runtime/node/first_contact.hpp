@@ -14,7 +14,7 @@ namespace headrace {
 ///
 /// A failure is final if waiting cannot help: another version, or another program at the address. A
 /// TLS connection that ends early may be a process that ends; if that happens several times in a
-/// row, one of the two does not trust the other.
+/// row, one side does not accept the other's certificate.
 class first_contact {
 public:
   /// `dispatcher`: its address; `option`: the user's name for the limit. Both are for messages.

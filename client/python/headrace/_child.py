@@ -21,7 +21,7 @@ ANSWER = struct.Struct("<QI")
 _PIECE = 1 << 24
 #: How many functions a process keeps, with the values that they captured.
 _MOST_FUNCTIONS = 32
-#: Seconds that a process may take to end after it was asked to.
+#: Seconds that a process may take to end after a request to do so.
 _GRACE = 0.2
 
 

@@ -40,8 +40,8 @@ class CrossTrainerCache:
     """Lets trainers with different ids share what was computed once: each is given all elements of each worker.
 
     Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
-    is furthest has it extended; the others read the same elements. A trainer that is too slow skips what was dropped, and is
-    told so by a ``RuntimeWarning``.
+    is furthest makes it advance; the others read the same elements. A trainer that is too slow skips what was dropped, and
+    gets a ``RuntimeWarning``.
 
     trainer_id: iterators of the same id share one place in the elements, so that no element comes to two of them.
     on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
