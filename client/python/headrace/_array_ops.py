@@ -130,7 +130,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """The tensor itself.
+    """The tensor, unchanged.
 
     >>> list(Dataset.range(2).map(hr.identity))
     [np.int64(0), np.int64(1)]
@@ -160,7 +160,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    """``t`` within these bounds; NaN stays.
+    """``t`` with its values limited to these bounds; NaN stays.
 
     >>> list(Dataset.range(4).map(lambda x: hr.clip_by_value(x, 1, 2)))
     [np.int64(1), np.int64(1), np.int64(2), np.int64(2)]

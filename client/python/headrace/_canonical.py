@@ -25,7 +25,7 @@ def dumps(made: Any) -> bytes:
 
 
 class _Sorted:
-    """Is pickled as the set that it stands for."""
+    """Stands for a set, and is pickled as that set with its members in order."""
 
     def __init__(self, of: Any) -> None:
         self._of = of

@@ -146,7 +146,7 @@ class RaggedTensor:
         return _core.size(lengths) if isinstance(lengths, _core.Tensor) else len(lengths)
 
     def with_flat_values(self, values: Any) -> RaggedTensor:
-        """Other values in the same rows.
+        """A ragged tensor with these values in rows of the same lengths.
 
         >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         >>> r.with_flat_values(r.flat_values * 10)

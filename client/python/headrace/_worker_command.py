@@ -31,7 +31,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def _time_ms(text: str | None) -> int | None:
-    """Of a time as settings are printed: ``500ms``, ``1h``. ``never`` is thirty years."""
+    """Milliseconds of a time in the form of settings: ``500ms``, ``1h``. ``never`` is thirty years."""
     if text is None:
         return None
     if text == "never":

@@ -43,7 +43,7 @@ class OpError(Exception):
 
 
 class CancelledError(OpError, code=1):
-    """Somebody asked for it to stop."""
+    """The operation was cancelled."""
 
 
 class UnknownError(OpError, code=2):
@@ -83,7 +83,7 @@ class AbortedError(OpError, code=10):
 
 
 class OutOfRangeError(OpError, code=11):
-    """Past the end."""
+    """A read or an index is past the end."""
 
 
 class UnimplementedError(OpError, NotImplementedError, code=12):

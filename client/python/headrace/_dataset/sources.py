@@ -44,7 +44,7 @@ class Sources(Described):
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """One element: these tensors.
+        """A dataset of one element, which is these tensors.
 
         >>> list(Dataset.from_tensors([1, 2, 3]))
         [array([1, 2, 3], dtype=int32)]

@@ -161,7 +161,7 @@ def _fits(given: Any, real: Any) -> bool:
 
 
 def _options_of(input: Options, job_name: str | None) -> Options:
-    """Those of the input; and nothing may share out again what consumers of one job share."""
+    """The options of the input. A named job's consumers share its elements, so these are not sharded again."""
     if job_name is None:
         return input
     own = Options()

@@ -25,7 +25,7 @@ _LOOK = 0.5
 
 
 def _ms(value: int | None) -> int:
-    """As the engine takes it: 0 is its default, so that the user's 0 is 1."""
+    """Milliseconds for the engine. It takes 0 for its default, so the user's 0 becomes 1."""
     return 0 if value is None else max(value, 1)
 
 
@@ -48,7 +48,7 @@ class _Ending:
         self.over.set()
 
     def check(self) -> None:
-        """Raises why it is over."""
+        """Raises the reason if the server failed."""
         if self._why is not None:
             raise _make(*self._why)
 
@@ -79,9 +79,9 @@ class _Server:
     def join(self) -> None:
         """Waits until the server is stopped, by another thread or Ctrl-C.
 
-        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version,
-        ``PermissionDeniedError`` if the worker is not in that one's list, and ``DeadlineExceededError`` if
-        that did not answer for ``dispatcher_timeout_ms``.
+        For a worker it raises ``FailedPreconditionError`` if the dispatcher is of another major version,
+        ``PermissionDeniedError`` if the worker is not in the dispatcher's list, and ``DeadlineExceededError``
+        if the dispatcher did not answer for ``dispatcher_timeout_ms``.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.stop()
