@@ -12,29 +12,30 @@
 
 namespace headrace {
 
-/// What of a task outlives its actors. Its worker keeps it and does not look into it.
+/// The part of a task that outlives its actors. A worker keeps it, and uses it only through this
+/// interface.
 class hosted_task {
 public:
   virtual ~hosted_task() = default;
 
-  /// Starts an actor, which goes on where the one before it was and reports to `parent`.
-  /// @pre no other one lives
+  /// Starts an actor, which continues where the one before it stopped and reports to `parent`. @pre
+  /// no other one lives
   virtual task_handle run(caf::actor_system& system, const worker_handle& parent,
                           const tree_place& place, const logger& log) = 0;
-  /// Elements that were left out so far. May be called while an actor lives.
+  /// The elements that were left out so far. May be called while an actor lives.
   virtual uint64_t ignored() const = 0;
 
   // -- only while no actor lives ----------------------------------------------------------
 
-  /// The last actor died in the midst of a change: no other can go on.
+  /// True if the last actor crashed inside an event, so that no other can continue.
   virtual bool torn() const = 0;
-  /// How far the task is.
+  /// The progress of the task.
   virtual task_numbers made() const = 0;
   /// The next actor finishes what was begun, and gives back the rest.
   virtual void leave() = 0;
-  /// The next actor serves these.
+  /// The next actor serves these readers.
   virtual void name_readers(const task_readers& who) = 0;
-  /// Says to the consumers that have streams open that the task failed.
+  /// Reports to consumers with open streams that the task failed.
   virtual void fail_streams(const status& why) = 0;
 };
 

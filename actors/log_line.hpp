@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// What a core wants to have logged.
+/// A line that a core orders its actor to log.
 struct log_line {
   using value = std::variant<std::string, uint64_t>;
   log_level level = log_level::info;

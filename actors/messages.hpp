@@ -1,7 +1,7 @@
 #pragma once
 
-/// What the service's actors send each other inside a process, and their handles. Between processes
-/// they send envelopes only.
+/// The messages that the service's actors send each other inside a process, and their handles.
+/// Between processes they send only envelopes.
 
 #include "headrace/actors/consumer/consumer_event.hpp"
 #include "headrace/actors/protocol/save_messages.hpp"
@@ -11,10 +11,10 @@
 
 namespace headrace {
 
-/// A worker came, or its lease ended.
+/// A worker registered, or its lease expired.
 struct worker_change {
   worker_info worker;
-  published_actor handle; ///< null if lost
+  published_actor handle; ///< null if the worker is lost
   bool lost = false;
 };
 
@@ -27,11 +27,13 @@ CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::task_report>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::consumer_event>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::runner_over>))
 CAF_ADD_TYPE_ID(headrace_actors, (headrace::local<headrace::save_report>))
-// A deadline that an actor set itself has come; with it goes an epoch.
+// A deadline of the actor's own has come. The message has the deadline's number, which tells a void
+// deadline from the present one.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
-// A group of facts is kept, or will never be; with it go its number and which.
+// A group of facts is kept, or never will be. The message has the number of the group, and true if
+// it is kept.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
-// Time to tell the dispatcher that we live.
+// The time for a heartbeat to the dispatcher.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, beat, "beat")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
@@ -40,24 +42,24 @@ namespace headrace {
 bool announce_actor_types();
 inline const bool actor_types_known = announce_actor_types();
 
-/// Decides for one job. Takes what consumers and workers say about it (handed on by the dispatcher)
-/// and the comings and goings of workers.
+/// The actor of one job. The dispatcher passes on the messages of its consumers and workers, and
+/// reports workers that come and go.
 using job_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<worker_change>),
                caf::result<void>(atom::stored, uint64_t, bool),
                caf::result<void>(atom::deadline, uint64_t)>;
-/// Runs one task on a worker.
+/// The actor of one task, on a worker.
 using task_handle =
   port::handle<caf::result<void>(local<task_event>), caf::result<void>(atom::deadline, uint64_t),
                caf::result<void>(atom::supervise, uint64_t)>;
-/// Stands for a task's runner among its supervisor's children.
+/// The actor that stands for a task's runner among its supervisor's children.
 using runner_handle = port::handle<caf::result<void>(local<runner_over>)>;
-/// Runs the tasks of a process. Published: dispatcher and jobs tell it what to run.
+/// The actor of a worker, which is published: the dispatcher and jobs send it orders.
 using worker_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<task_report>),
                caf::result<void>(local<save_report>), caf::result<void>(atom::deadline, uint64_t),
                caf::result<void>(atom::supervise, uint64_t)>;
-/// Reads one iteration for a trainer. Published: the job tells it of changes.
+/// The actor of a consumer, which is published: the job sends it announcements.
 using consumer_handle =
   port::handle<caf::result<envelope>(envelope), caf::result<void>(local<consumer_event>),
                caf::result<void>(atom::deadline, uint64_t)>;

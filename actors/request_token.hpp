@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// Names a request that a core has to answer. The actor gives each request another one and keeps,
-/// under it, to whom the answer goes; nobody else reads anything out of it.
+/// Names a request that a core has to answer. The actor draws a new token for each request, and
+/// keeps the sender under it; tokens have no other meaning.
 using request_token = strong_id<struct request_token_tag>;
 
 } // namespace headrace

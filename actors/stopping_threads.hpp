@@ -10,16 +10,16 @@
 
 namespace headrace {
 
-/// Threads of a process that were told to stop and have not ended. One that is busy will look at
-/// its stop token sooner or later; one that does nothing for long is stuck in foreign code: nobody
-/// waits for it, it is counted. Thread-safe.
+/// The threads of a process that were asked to stop and have not ended. A busy thread will look at
+/// its stop token sooner or later; one that is idle for long is stuck in foreign code: nobody waits
+/// for it, it is only counted. Thread-safe.
 class stopping_threads {
 public:
   using token = uint64_t;
   /// The processor time that a thread has used so far. Called until the thread is removed.
   using cpu_time = std::function<duration()>;
 
-  /// The thread removes itself before it ends.
+  /// Adds a thread, which must remove itself before it ends.
   token add(time_point now, cpu_time used) {
     std::lock_guard lock{mutex_};
     const auto so_far = used();
@@ -30,8 +30,8 @@ public:
     std::lock_guard lock{mutex_};
     told_.erase(which);
   }
-  /// Those that did (nearly) nothing for `patience`, as far as the calls of this function show: a
-  /// thread that was busy before a call counts from that call on.
+  /// The number of threads that were idle for `patience`. Busy threads are noticed only by calls of
+  /// this function: a thread that was busy before a call counts as idle from that call on.
   size_t stuck(time_point now, duration patience) {
     std::lock_guard lock{mutex_};
     size_t out = 0;
@@ -47,13 +47,13 @@ public:
   }
 
 private:
-  /// A thread that uses more than this part of the time is busy. A stuck one uses none; what a busy
-  /// one gets may be little where many want to run.
+  /// A thread that uses more than one part in this many of the time is busy. A stuck one uses none;
+  /// a busy one may get little where many threads want to run.
   static constexpr int busy_share = 200;
   struct entry {
     cpu_time used;
     time_point idle_since;
-    duration used_before{}; ///< up to `idle_since`
+    duration used_before{}; ///< as it was at `idle_since`
   };
 
   std::mutex mutex_;

@@ -7,10 +7,10 @@
 
 namespace headrace::detail {
 
-/// What the engine made; throws `error` with what is wrong with it.
+/// The dataset that the engine made; throws `error` if it could not.
 inline dataset checked(result<dataset_ptr> made) { return dataset{std::move(made).value()}; }
 
-/// As the nodes of a graph hold their functions.
+/// Makes a function shared, as the nodes of a graph hold it.
 inline function_ptr shared(function f) { return std::make_shared<const function>(std::move(f)); }
 
 } // namespace headrace::detail

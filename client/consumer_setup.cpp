@@ -27,7 +27,7 @@ result<consumer_options> consumer_options_of(const dataset_node& distribute) {
     out.rejoins = about.rounds->rejoin;
     out.consumer_timeout = about.rounds->consumer_timeout;
   }
-  // The rounds of a job are one repetition, as its dataset has no end.
+  // Coordinated reads have one repetition, as the dataset has no end.
   if (about.iterations && !about.rounds) {
     const auto number =
       about.iterations->next(out.dataset ? out.dataset->fingerprint : out.dataset_id);

@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// A description of elements: where they come from and what happens to them. Immutable and cheap to
-/// copy; nothing runs until it is iterated, here or (after `distribute`) on workers. Wrong
-/// arguments throw `error` naming operator and argument.
+/// A description of elements: a source, and operators on it. Immutable and cheap to copy. Nothing
+/// runs until it is iterated, here or (after `distribute`) on workers. Wrong arguments throw
+/// `error`, naming operator and argument.
 class dataset {
 public:
   /// From a checked graph.
@@ -26,12 +26,12 @@ public:
   /// 0, 1, ... `stop - 1` as int64 scalars.
   static dataset range(int64_t stop);
   static dataset range(int64_t start, int64_t stop, int64_t step = 1);
-  /// The same of parameters of a function that is being traced.
+  /// As above, for a parameter of a function that is being traced.
   static dataset range(const expr& stop);
   static dataset range(const expr& start, const expr& stop, const expr& step = expr{int64_t{1}});
-  /// One element: this tensor, or these.
+  /// One element, made of this tensor or of these tensors.
   static dataset from_tensors(const expr_structure& tensors);
-  /// The rows of these tensors along their first axis, which must be equally long.
+  /// The rows of these tensors along their first axis, whose extent must be equal.
   static dataset from_tensor_slices(const expr_structure& tensors);
   /// Lines of text files, without `\n` or `\r\n`. `files`: a string scalar or vector.
   static dataset text_lines(expr files, file_options options = {});
@@ -42,7 +42,7 @@ public:
   /// Names of the files that match any of these globs.
   static dataset list_files(const std::vector<std::string>& patterns,
                             list_files_options options = {});
-  /// Records of files of one length each, with an optional header and footer, as strings.
+  /// Records of files of fixed-length records, with an optional header and footer, as strings.
   static dataset fixed_length(const std::vector<std::string>& files, record_layout layout,
                               file_options options = {});
   static dataset fixed_length(expr files, record_layout layout, file_options options = {});
@@ -59,7 +59,8 @@ public:
                             file_options options = {});
   /// Rows of a query on a SQLite file.
   static dataset sqlite(const expr& file, const expr& query, std::vector<field_format> columns);
-  /// Samples of tar files in WebDataset's layout: their key, and their members of these extensions.
+  /// Samples of tar files in WebDataset's layout: their key, and their members with these
+  /// extensions.
   static dataset tar_samples(const std::vector<std::string>& files,
                              std::vector<std::string> extensions, tar_options options = {});
   static dataset tar_samples(expr files, std::vector<std::string> extensions,
@@ -68,19 +69,21 @@ public:
   static dataset counter(int64_t start = 0, int64_t step = 1);
   /// Numbers in [0, 2^32) without end, the same for a seed everywhere.
   static dataset random(random_options options = {});
-  /// What the C++ function registered as `function` makes of row numbers; see `make_generator`.
+  /// The rows that the C++ function registered as `function` makes of row numbers; see
+  /// `make_generator`.
   static dataset from_generator(std::string function, element_spec spec, int64_t count = -1);
   /// The elements of the datasets that are parameters of a function, side by side.
   static dataset elements_of(const expr_structure& datasets);
-  /// What `save` wrote into a folder, shard after shard. Looks at the folder here; it must be
-  /// there, unchanged, where the elements are read.
+  /// The elements that `save` wrote into a folder, shard after shard. Reads the folder's manifest
+  /// here; the folder must be the same where the elements are read.
   static dataset load(const std::string& folder);
-  /// The same; `options.wait`: also while it is written, see `load_options`.
+  /// As above; with `options.wait` also while it is being written, see `load_options`.
   static dataset load(const std::string& folder, const load_options& options);
-  /// One piece of a folder that a service writes into, once it is there.
+  /// One piece of a folder that a service writes into, once it is written.
   static dataset load_piece(const std::string& folder, const expr& piece,
                             const load_options& options);
-  /// One shard of it, a number from 0; also of a parameter of a function that is being traced.
+  /// The elements of one shard, a number from 0, which may be a parameter of a function that is
+  /// being traced.
   static dataset load(const std::string& folder, const expr& shard);
   /// How many shards a saved dataset has.
   static int64_t saved_shards(const std::string& folder);
@@ -89,10 +92,11 @@ public:
   /// Elements of the inputs, drawn at random, until all have ended.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs,
                                       sample_options options = {});
-  /// The same with other weights for each draw: vectors, one number a dataset. It ends with them.
+  /// As above, with weights that change: `weights` has a vector for each draw, with one number for
+  /// each dataset. It ends with them.
   static dataset sample_from_datasets(const std::vector<dataset>& inputs, const dataset& weights,
                                       sample_options options = {});
-  /// Elements of the inputs in the order that `choices` says: int64 scalars, numbers of inputs.
+  /// Elements of the inputs in the order of `choices`: int64 scalars, which are indices of inputs.
   static dataset choose_from_datasets(const std::vector<dataset>& inputs, const dataset& choices,
                                       choose_options options = {});
 
@@ -148,17 +152,17 @@ public:
     return scanned(initial_state,
                    trace(element_spec::tuple({initial_state.spec(), spec()}), std::forward<F>(f)));
   }
-  /// Of each `shards` elements that with the number `index`; `shard_hint`: each worker's own part,
-  /// under `sharding_policy::hint`.
+  /// The elements whose number is `index` modulo `shards`. With `shard_hint`: each worker's own
+  /// part, under `sharding_policy::hint`.
   dataset shard(int64_t shards, int64_t index) const;
   /// Each element once. Keeps all of them in memory.
   dataset unique() const;
-  /// Leaves elements out that failed. How many: `dataset_iterator::ignored`, or in a service its
-  /// status (`task_status::ignored`).
+  /// Leaves out failed elements. Their number is in `dataset_iterator::ignored`, or in a service in
+  /// `task_status::ignored`.
   dataset ignore_errors() const;
-  /// Fails where there are not `count` elements, or, for `infinite_cardinality`, at an end.
+  /// Fails if there are not exactly `count` elements, or, for `infinite_cardinality`, at an end.
   dataset assert_cardinality(int64_t count) const;
-  /// Pauses for so long before each element, where the pipeline runs: to see what a slow one does.
+  /// Pauses before each element, where the pipeline runs, to simulate a slow one.
   dataset sleep(std::chrono::microseconds pause) const;
   /// The rows of each element along the first axis.
   dataset unbatch() const;
@@ -180,19 +184,19 @@ public:
     return grouped(trace(spec(), std::forward<Key>(key)),
                    trace(groups(), std::forward<Reduce>(reduce)), size);
   }
-  /// The same with sizes that the function `size` of the key gives.
+  /// As above, with sizes that the function `size` of the key gives.
   template <class Key, class Reduce, std::invocable<expr> Size>
   dataset group_by_window(Key&& key, Reduce&& reduce, Size&& size) const {
     return grouped(trace(spec(), std::forward<Key>(key)),
                    trace(groups(), std::forward<Reduce>(reduce)),
                    trace(tensor_spec{dtype::int64, {}}, std::forward<Size>(size)));
   }
-  /// Batches of elements of about one length, which `length` gives.
+  /// Batches of elements of similar length, which `length` gives.
   template <class Length>
   dataset bucket_by_sequence_length(Length&& length, bucket_options options) const {
     return bucketed(trace(spec(), std::forward<Length>(length)), std::move(options));
   }
-  /// (class, element), of which some are left out so that the classes (numbers from 0 on, which
+  /// Gives (class, element) for some of the elements, so that the classes (numbers from 0 on, which
   /// `class_of` gives) have the shares in `target_dist`.
   template <class ClassOf>
   dataset rejection_resample(ClassOf&& class_of, std::vector<double> target_dist,
@@ -200,23 +204,24 @@ public:
     return resampled(trace(spec(), std::forward<ClassOf>(class_of)), std::move(target_dist),
                      std::move(options));
   }
-  /// The same elements. Those of the first iteration that reads all of them without an error are
-  /// kept, and later iterations of this dataset give those: in memory, for this process, or in a
-  /// folder.
+  /// A dataset with the same elements. Those of the first iteration that reads all of them without
+  /// an error are kept, and are given by later iterations of this dataset. They are kept in memory,
+  /// for this process, or in a folder.
   dataset cache(cache_options options = {}) const;
-  /// As a cache in a folder of `folder` that is named by what makes the elements: another pipeline
-  /// writes another one.
+  /// As a cache in a folder inside `folder`. Its name depends on the pipeline, so that another
+  /// pipeline writes another one.
   dataset snapshot(const std::string& folder, save_options options = {"AUTO"}) const;
-  /// The same; `shard` gives the number of the file to write an element to.
+  /// As above; `shard` gives the number of the file for an element.
   template <class F>
   dataset snapshot(const std::string& folder, F&& shard, save_options options = {"AUTO"}) const {
     return snapshot_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
-  /// All elements in one random order, with next to no memory: of a `range`, `from_tensors`,
-  /// `from_tensor_slices`, uncompressed `tfrecord` (records are looked up in an index, built once
-  /// and kept beside the file), right after it. The same order for any number of workers.
+  /// All elements in one random order, almost without memory. It must follow a `range`,
+  /// `from_tensors`, `from_tensor_slices` or uncompressed `tfrecord` directly (records are found by
+  /// an index, which is built once and kept beside the file). The order is the same for any number
+  /// of workers.
   dataset global_shuffle(shuffle_options options = {}) const;
-  /// Says how all that runs with this dataset runs; see `graph_options`. Travels with it.
+  /// Sets options for all that runs with this dataset; see `graph_options`. They are part of it.
   dataset with_options(graph_options options) const;
   /// `transform(*this)`, so that transformations chain.
   template <std::invocable<const dataset&> F>
@@ -229,15 +234,15 @@ public:
   const element_spec& spec() const noexcept { return node_->spec; }
   /// Elements in it, `infinite_cardinality` or `unknown_cardinality`.
   int64_t cardinality() const noexcept { return node_->cardinality; }
-  /// Starts an iteration. Throws `error` if it cannot start.
+  /// Starts an iteration. Throws `error` if it cannot be started.
   dataset_iterator iterate(iterate_options options = {}) const {
     return {node_, next_iteration(std::move(options))};
   }
-  /// Goes on where an iterator of an equal dataset stood when it gave `record` (see
-  /// `dataset_iterator::save`), in this process or another: the elements that were still to come,
-  /// in the same order. `options.seed` is not read: the record holds it. Throws `error` if the
-  /// record is damaged or belongs to another dataset, or if what it read is not there any more. It
-  /// is the iteration that it was; those that are started afterwards come after it.
+  /// Continues from the record of an iterator of an equal dataset (see `dataset_iterator::save`),
+  /// in this process or another: gives the elements that were still to come, in the same order.
+  /// `options.seed` is ignored, as the record has the seed. Throws `error` if the record is damaged
+  /// or belongs to another dataset, or if data that it needs is missing. The iteration keeps its
+  /// number, and later ones have higher numbers.
   dataset_iterator restore(const buffer& record, iterate_options options = {}) const {
     dataset_iterator out{node_, record, std::move(options)};
     go_past(out);
@@ -255,23 +260,24 @@ public:
   element reduce(const expr_structure& initial_state, F&& f) const {
     return counted_together(fold(initial_state, std::forward<F>(f)).node()).get_single_element();
   }
-  /// Writes all elements into a folder, for `load`: what it held before is replaced when all are
-  /// written. Reads the dataset here; throws `error` for a failed element, and if they cannot be
-  /// written.
+  /// Writes all elements into a folder, for `load`. Earlier content of the folder is replaced when
+  /// all are written. Reads the dataset here; throws `error` for a failed element, and if they
+  /// cannot be written.
   void save(const std::string& folder, save_options options = {}) const;
-  /// The same, into several files: `shard` gives the number of the file for an element.
+  /// As above, into several files: `shard` gives the number of the file for an element.
   template <class F>
   void save(const std::string& folder, F&& shard, save_options options = {}) const {
     save_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
   /// The only element. Throws `error` if it failed, if there is none, or if there are more.
   element get_single_element() const;
-  /// For range-for, which throws `error` at the first failed element.
+  /// For range-for. Throws `error` at the first failed element.
   element_cursor begin() const;
   std::default_sentinel_t end() const noexcept { return {}; }
 
   const dataset_ptr& node() const noexcept { return node_; }
-  /// Counts an iteration, and says how to run it, for who makes its iterator elsewhere.
+  /// The options for the next iteration, which this counts. For callers that make the iterator
+  /// elsewhere.
   iterate_options next_iteration(iterate_options options = {}) const {
     if (!options.seed)
       options.seed = iterations_->seed();
@@ -279,9 +285,9 @@ public:
       options.repetition = iterations_->next();
     return options;
   }
-  /// The next iteration comes after this one.
+  /// Later iterations get numbers above that of `one`.
   void go_past(const dataset_iterator& one) const { iterations_->go_past(one.repetition()); }
-  /// A dataset that is made of this one for reading this one: its iterations are this one's.
+  /// A dataset that is made of this one in order to read it: both count their iterations together.
   dataset counted_together(dataset_ptr node) const { return {std::move(node), iterations_}; }
 
 private:

@@ -15,9 +15,9 @@
 
 namespace headrace {
 
-/// Elements come either from a local iterator, block after block, or, where the whole graph is a
-/// `distribute`, straight from the service: then each element is claimed when it is given to the
-/// trainer, not before.
+/// Elements come either from a local iterator, block after block, or, if the whole graph is a
+/// `distribute`, directly from the service. In the latter case each element is handed out when the
+/// trainer gets it, not before.
 class dataset_iterator::impl {
 public:
   impl(const dataset_ptr& graph, const iterate_options& options)
@@ -71,7 +71,7 @@ public:
 
   std::optional<block> next_block() {
     if (service_) {
-      held_ = nullptr; // what is left of it comes first
+      held_ = nullptr; // the rest of the held block comes first
       rows_ = row_ = 0;
       return service_->next({.rows = SIZE_MAX, .bytes = SIZE_MAX});
     }
@@ -83,7 +83,7 @@ public:
     return fetch();
   }
 
-  /// False at the end; `failed` is set for an element that failed.
+  /// False at the end; `failed` is set for a failed element.
   bool advance(element& at, const status*& failed) {
     if (service_) {
       int64_t row;
@@ -103,7 +103,7 @@ public:
     return true;
   }
 
-  /// As `advance`, if there is a next element in the block that is held.
+  /// As `advance`, if the held block has a next element.
   bool take(element& at, const status*& failed) {
     if (!held_)
       return false;
@@ -143,7 +143,7 @@ public:
 
   void stop() noexcept { stop_.request_stop(); }
 
-  /// The element given last.
+  /// The element that was given last.
   element current() const { return {held_, spec_, row_}; }
 
 private:
@@ -193,10 +193,10 @@ private:
   iterator_context context_;
   std::unique_ptr<iterator> local_;
   std::unique_ptr<service_source> service_;
-  position_ptr before_; ///< `held_`, of `local_`
+  position_ptr before_; ///< position of `local_` before `held_`
   block_ramp ramp_;
   std::shared_ptr<const block> held_;
-  size_t row_ = 0;  ///< the element given last
+  size_t row_ = 0;  ///< of the element that was given last
   size_t rows_ = 0; ///< in `held_`
 };
 

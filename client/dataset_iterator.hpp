@@ -14,56 +14,57 @@
 
 namespace headrace {
 
-/// How to run a dataset here.
+/// Options for an iteration in this process.
 struct iterate_options {
-  /// For operators that were given no seed; unset: drawn, once for a dataset.
+  /// For operators without a seed of their own; unset: drawn, once for a dataset.
   std::optional<uint64_t> seed;
-  /// Which iteration over the dataset it is, from 0: what reshuffles has another order in each.
-  /// Unset: the next one.
+  /// The number of this iteration over the dataset, from 0: operators that reshuffle have another
+  /// order in each. Unset: the next number.
   std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; without it there are none.
   std::function<named_function(const std::string&)> find_function;
-  /// Is given, in a sentence, what should be known of a pass that ended well although elements are
-  /// missing, because workers of a service were lost. Called once a pass, on a thread that reads.
-  /// Unset: a line on the standard error.
+  /// Called with a message about an iteration that ended well although elements are missing,
+  /// because workers of a service were lost. Called once for each repetition, on a reading thread.
+  /// Unset: the message goes to standard error.
   std::function<void(const std::string&)> warn;
 };
 
-/// One pass over a dataset. Not thread-safe. Destroying it stops what runs for it.
+/// One iteration over a dataset. Not thread-safe. The destructor stops all that runs for it.
 class dataset_iterator {
 public:
   dataset_iterator(dataset_ptr graph, iterate_options options);
-  /// Goes on where the iterator stood that gave `record`; see `dataset::restore`.
+  /// Continues from the record of another iterator; see `dataset::restore`.
   dataset_iterator(dataset_ptr graph, const buffer& record, iterate_options options);
   dataset_iterator(dataset_iterator&&) noexcept;
   dataset_iterator& operator=(dataset_iterator&&) noexcept;
   ~dataset_iterator();
 
-  /// The next element, nothing at the end, or why the next element failed: the one after that is
-  /// still to come.
+  /// The next element, nothing at the end, or the error of the next element; after an error the
+  /// following elements are still to come.
   result<std::optional<element>> next();
-  /// As many elements as are at hand (one at least), in columns: the fast way. Nothing at the end.
-  /// Failed elements are listed in `block::errors`.
+  /// The elements that are at hand (at least one), in columns, which is the fastest way. Nothing at
+  /// the end. Failed elements are listed in `block::errors`.
   std::optional<block> next_block();
-  /// Where it stands, after the elements that were given: a small record for `dataset::restore`, to
-  /// be kept in a file, beside a model's weights for example. `unimplemented` if elements come from
-  /// a service.
+  /// The position after the elements that were given: a small record for `dataset::restore`, to be
+  /// kept in a file, for example beside a model's weights. `unimplemented` if elements come from a
+  /// service.
   result<buffer> save() const;
-  /// Which iteration over its dataset it is; see `iterate_options`.
+  /// The number of this iteration over its dataset; see `iterate_options`.
   uint64_t repetition() const noexcept;
-  /// How many failed elements `ignore_errors` has left out so far, of those read ahead, too; what a
-  /// restored iterator has to read again counts again. What a service leaves out its status shows.
+  /// How many failed elements `ignore_errors` has left out so far, including those that were read
+  /// ahead; elements that a restored iterator reads again are counted again. A service's status has
+  /// the number for elements that workers left out.
   uint64_t ignored() const noexcept;
-  /// As `next`, if the next element is at hand; never blocks. False: it is not, `at` is left alone.
-  /// `failed` is set if that element failed, else null.
+  /// As `next`, if the next element is at hand; never blocks. False: it is not, and `at` is
+  /// unchanged. `failed` is set if that element failed, else null.
   bool take(element& at, const status*& failed);
-  /// Is the whole dataset read from a service, so that `next` does nothing but wait for elements?
+  /// True if the whole dataset is read from a service, so that `next` only waits for elements.
   bool only_waits() const noexcept;
   enum class outcome { element, nothing_yet, over };
   /// As `take`, but waits for an element, no longer than `limit`. @pre only_waits()
   outcome take_within(duration limit, element& at, const status*& failed);
-  /// Ends the iteration early: a `next` that waits in another thread returns. Any thread may call
-  /// it while the iterator lives.
+  /// Ends the iteration early: a `next` that waits in another thread returns. May be called from
+  /// any thread while the iterator lives.
   void stop() noexcept;
 
 private:
@@ -74,7 +75,7 @@ private:
   std::unique_ptr<impl> impl_;
 };
 
-/// Makes a range-for of an iteration.
+/// Adapts an iteration to range-for.
 class element_cursor {
 public:
   using value_type = element;

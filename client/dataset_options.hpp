@@ -11,33 +11,34 @@
 
 namespace headrace {
 
-/// How many calls of a function run at a time.
+/// The number of calls of a function that run at a time.
 struct parallel_calls {
   static constexpr int64_t autotune = -1;
-  int64_t calls = 0; ///< 0: in the caller's thread; -1: chosen while running
-  /// Do they keep the order? Unset: as `graph_options::deterministic` says.
+  int64_t calls = 0; ///< 0: in the caller's thread; -1: tuned while it runs
+  /// True if they keep the order. Unset: see `graph_options::deterministic`.
   std::optional<bool> deterministic{};
 };
 
-/// A C++ function that the process which runs the dataset knows by this name (see
-/// `function_registry`, and docs/plugins.md), and what it gives.
+/// A C++ function that the process which runs the dataset finds by this name (see
+/// `function_registry`, and docs/plugins.md), and the spec of its result.
 struct named_call {
   std::string name;
   element_spec gives;
-  bool deterministic = false; ///< your word: equal rows give equal results, wherever it runs
+  /// Your guarantee that equal rows give equal results, wherever it runs.
+  bool deterministic = false;
 };
 
 struct interleave_options {
   int64_t cycle_length = 16; ///< inputs open at a time, >= 1
   int64_t block_length = 1;  ///< elements taken from one before the next, >= 1
   int64_t parallel_calls = 0;
-  std::optional<bool> deterministic{}; ///< as of `parallel_calls`
+  std::optional<bool> deterministic{}; ///< see `parallel_calls`
 };
 
 struct shuffle_options {
   std::optional<uint64_t> seed; ///< unset: another order in every program
-  /// False: one order for all iterations over a dataset. They are counted with its copies; the k-th
-  /// has the same order in each run of a program, if there is a seed.
+  /// False: all iterations over a dataset have one order. Iterations over copies are counted
+  /// together; with a seed the k-th one has the same order in each run of a program.
   bool reshuffle_each_iteration = true;
 };
 
@@ -46,49 +47,50 @@ struct batch_options {
 };
 
 struct padded_batch_options {
-  /// One a component, unknown extents for the largest of each batch; empty: those of the elements.
+  /// One for each component; an unknown extent is the largest of each batch. Empty: the shapes of
+  /// the elements.
   std::vector<shape> padded_shapes;
-  /// One scalar constant a component; empty: zeros and empty strings.
+  /// One scalar constant for each component; empty: zeros and empty strings.
   std::vector<expr> padding_values;
   bool drop_remainder = false;
 };
 
-/// Lengths are divided into buckets: below the first boundary, from there to below the second one,
-/// and so on.
+/// Elements are divided into buckets by length: the first bucket has lengths below the first
+/// boundary, the next one those from there to below the second boundary, and so on.
 struct bucket_options {
   std::vector<int64_t> boundaries;  ///< ascending
-  std::vector<int64_t> batch_sizes; ///< one a bucket: one more than boundaries
-  /// One a component, as for `padded_batch`.
+  std::vector<int64_t> batch_sizes; ///< one for each bucket, one more than boundaries
+  /// One for each component, as for `padded_batch`.
   std::vector<shape> padded_shapes;
   std::vector<expr> padding_values;
   /// Pads to the longest length of the bucket, not of the batch; then an element too long for the
   /// last boundary is an error.
   bool pad_to_bucket_boundary = false;
-  bool no_padding = false; ///< elements of a batch are of one shape without
+  bool no_padding = false; ///< the elements of a batch already have one shape
   bool drop_remainder = false;
 };
 
 struct resample_options {
-  /// Shares of the classes in the dataset; empty: estimated while reading.
+  /// Shares of the classes in the dataset; empty: they are estimated while reading.
   std::vector<double> initial_dist;
-  std::optional<uint64_t> seed; ///< unset: other elements in every program
+  std::optional<uint64_t> seed; ///< unset: each program leaves out other elements
 };
 
 struct window_options {
-  int64_t shift = 0;           ///< elements between the beginnings of windows; 0: the size
-  int64_t stride = 1;          ///< elements between those of a window, >= 1
+  int64_t shift = 0;           ///< elements from one window's first to the next one's; 0: the size
+  int64_t stride = 1;          ///< elements between two of a window, >= 1
   bool drop_remainder = false; ///< leave smaller windows at the end out
 };
 
 struct sample_options {
-  std::vector<double> weights;  ///< one a dataset, >= 0; empty: all alike
+  std::vector<double> weights;  ///< one for each dataset, >= 0; empty: equal weights
   std::optional<uint64_t> seed; ///< unset: another order in every program
   bool stop_on_empty = false;   ///< end when a dataset is drawn that has ended
   bool rerandomize_each_iteration = false;
 };
 
 struct choose_options {
-  bool stop_on_empty = true; ///< end when a dataset is chosen that has ended, or pass it by
+  bool stop_on_empty = true; ///< end when a dataset is chosen that has ended; else skip the choice
 };
 
 struct file_options {
@@ -96,12 +98,12 @@ struct file_options {
 };
 
 struct tar_options {
-  bool skip_incomplete = false; ///< leave samples without one of the members out
+  bool skip_incomplete = false; ///< leave out samples that lack a member
 };
 
 struct cache_options {
-  std::string folder;     ///< keeps elements there, for other programs too; empty: in memory
-  int64_t most_bytes = 0; ///< in memory: more are an error; 0: as many as there are
+  std::string folder;     ///< keeps elements there, also for other programs; empty: in memory
+  int64_t most_bytes = 0; ///< bound in memory, beyond which it is an error; 0: none
 };
 
 struct save_options {
@@ -109,11 +111,11 @@ struct save_options {
 };
 
 struct load_options {
-  /// Waits for elements that are not there yet: the dataset may be one that workers still write
-  /// (`distribute_save`), of which each piece is read as soon as it is there, in their order; or
-  /// one that nobody has begun to save. Iterations wait, too.
+  /// Waits for elements that are not written yet. The dataset may be one that workers still write
+  /// (`distribute_save`): each piece is read, in their order, as soon as it is written. Or its save
+  /// may not have begun. Iterations wait, too.
   bool wait = false;
-  /// How long for a piece, and for the beginning.
+  /// How long to wait for each piece, and for the beginning.
   duration stall_timeout = std::chrono::hours{1};
   /// Ends the wait for the beginning: `cancelled`.
   std::stop_token stop;
@@ -121,7 +123,7 @@ struct load_options {
 
 struct random_options {
   std::optional<uint64_t> seed;       ///< unset: other numbers in every program
-  bool reseed_each_iteration = false; ///< other numbers in each repetition
+  bool reseed_each_iteration = false; ///< draw other numbers in each repetition
 };
 
 struct list_files_options {

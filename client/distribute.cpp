@@ -48,7 +48,7 @@ service_options to_service_options(const distribute_options& from) {
   return out;
 }
 
-/// What the service would refuse, too, and later.
+/// The service would refuse these, too, but later.
 void check_rounds(const distribute_options& options, int64_t cardinality) {
   const auto& rounds = options.coordinated_reads;
   if (!rounds)
@@ -96,7 +96,7 @@ dataset distribute::operator()(const dataset& input) const {
 
 std::string register_dataset(const std::string& service, const dataset& what,
                              const register_options& options) {
-  // Of an id that was chosen here it does no harm to register it twice, where an answer is lost.
+  // An id that was chosen here may be registered twice, if an answer is lost.
   auto graph = what.node();
   if (options.compression != compression::automatic)
     graph = make_options(graph, {.compression = options.compression}).value();

@@ -37,7 +37,7 @@ result<save_status> begin(save_request what, const distribute_save_options& opti
                                    })));
   };
   if (what.dataset.graph.size() >= large_graph) {
-    // A large one (captured arrays) is sent once: the dispatcher may have it from before.
+    // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
     auto known = what;
     known.dataset.graph = {};
     auto out = ask(known);
@@ -64,7 +64,7 @@ result<save_status> begin(const dataset& what, const std::string& folder,
 
 double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 
-/// Workers that could work on the save are there, and may be busy with others.
+/// True if there are workers that could work on the save, even if they are busy with others.
 bool has_workers(const distribute_save_options& options) {
   const auto now = get_service_status(options.service);
   return now
@@ -102,9 +102,9 @@ result<save_status> await_change(const dataset& what, const save_status& known,
     auto out = status_in(service::call(options.service, waits(options, left), question));
     const auto code = out.status().code();
     if (code == status_code::not_found)
-      // A dispatcher that lost its state: what is written is in the folder.
+      // The dispatcher lost its state; all that is written is in the folder.
       return begin(what, known.path, options);
-    // Answers come with each change: none in time is none from one that lives.
+    // Answers come with each change, so a living dispatcher may answer nothing within the limit.
     if (code != status_code::deadline_exceeded)
       return out;
     if (now() < until)

@@ -9,46 +9,45 @@
 
 namespace headrace {
 
-/// How a dataset is saved by a service.
+/// Options of `distribute_save`.
 struct distribute_save_options {
-  std::string service; ///< `host:port` of the dispatcher; empty: as HEADRACE_SERVICE says
+  std::string service;              ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
   std::string compression = "AUTO"; ///< "NONE", "SNAPPY", "GZIP" or "AUTO" (snappy)
-  /// Waits until the dataset is saved. Else it is written meanwhile, and whoever asks for the same
-  /// save again, with `wait`, waits for it.
+  /// Waits until the dataset is saved. If false, it is written in the background; a later call for
+  /// the same save with `wait` waits for it.
   bool wait = false;
-  /// How long to wait for a dispatcher that does not answer, and for a worker while none works on
-  /// it.
+  /// How long to wait for a dispatcher that does not answer, and for a worker if none works on the
+  /// save.
   duration worker_timeout = std::chrono::seconds{60};
-  /// How long to wait while workers work, and no piece gets done.
+  /// How long to wait if workers work and no piece is completed.
   duration stall_timeout = std::chrono::hours{1};
-  /// With `wait`: told at once, and with each change. May be empty.
+  /// With `wait`: called at once, and with each change. May be empty.
   std::function<void(const save_status&)> on_progress;
-  /// Ends the wait: `cancelled`. The save goes on.
+  /// Ends the wait: `cancelled`. The save continues.
   std::stop_token stop;
 };
 
-/// Has all workers of a service write a dataset into a folder, for `dataset::load`, and says how
-/// far that is. `folder` is the same for all workers: storage that they share; a relative one is
-/// looked for here.
+/// Has all workers of a service write a dataset into a folder, for `dataset::load`, and returns its
+/// state. `folder` must be the same for all workers, on storage that they share; a relative path is
+/// resolved in this process.
 ///
-/// The dataset is divided into pieces, each made of a run of splits of one source. Each piece is
-/// written by one worker, again by another one where that is lost, and is there once, whatever is
-/// killed. So what is loaded is what the dataset gives in one process: the same elements, and the
-/// same order unless the dataset has a random one, with any number of workers. A dataset that
-/// cannot be divided so, as `take` counts all elements, is written by one worker, which the status
-/// says with the reason.
+/// The dataset is divided into pieces, each made of consecutive splits of one source. Each piece is
+/// written by one worker, or by another one if that is lost, and exists once, whatever is killed.
+/// So what is loaded has the elements that the dataset gives in one process, and their order unless
+/// the dataset has a random one, with any number of workers. A dataset that cannot be divided, as
+/// `take` counts all elements, is written by one worker; the status has the reason.
 ///
-/// To ask for a save that runs, or is there, changes nothing; after a failure it goes on with the
-/// pieces that are missing. Needs no dispatcher that keeps its state: all of it is in the folder.
+/// A call for a save that runs, or is complete, changes nothing; after a failure a call continues
+/// with the missing pieces. The dispatcher need not keep its state: all of it is in the folder.
 ///
 /// Throws `error`: `invalid_argument` (a dataset without end, the compression, no folder),
 /// `already_exists` (the folder holds another dataset), `unavailable` (no dispatcher, or no
-/// worker); with `wait` also what a worker met: the error of an element that failed, or of a file.
+/// worker); with `wait` also the error of a worker: that of a failed element, or of a file.
 save_status distribute_save(const dataset& what, const std::string& folder,
                             const distribute_save_options& options = {});
 
-/// Waits until the save is another than `known`, as `distribute_save` does with `wait`: what it is
-/// then.
+/// Waits until the state of a save differs from `known`, as `distribute_save` does with `wait`, and
+/// returns it.
 result<save_status> await_change(const dataset& what, const save_status& known,
                                  const distribute_save_options& options);
 

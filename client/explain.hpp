@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// Runs a dataset here for a short time, throws its elements away, and says what each operator did:
-/// time, rows, bytes and queue, and which one bounds the rate. Throws `error` if it cannot start.
+/// Runs a dataset here for a short time, drops its elements, and reports for each operator its
+/// time, rows, bytes and queue, and which one bounds the rate. Throws `error` if it cannot be
+/// started.
 explanation explain(const dataset& what, const explain_options& how = {},
                     const iterate_options& options = {});
 

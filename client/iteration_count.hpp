@@ -7,19 +7,20 @@
 
 namespace headrace {
 
-/// Numbers the iterations over a dataset, from 0: a shuffle that reshuffles has another order in
+/// Numbers the iterations over a dataset, from 0. A shuffle that reshuffles has another order in
 /// each. Thread-safe.
 class iteration_count {
 public:
   /// The next iteration's number.
   uint64_t next() noexcept { return next_.fetch_add(1); }
-  /// The iteration `number` was one over this dataset: later ones have larger numbers.
+  /// There was an iteration with this number: later ones get larger numbers.
   void go_past(uint64_t number) noexcept {
     auto at = next_.load();
     while (at <= number && !next_.compare_exchange_weak(at, number + 1)) {
     }
   }
-  /// For operators without a seed: drawn once, so that what does not reshuffle stays as it is.
+  /// The seed for operators without a seed of their own. It is drawn once, so that operators which
+  /// do not reshuffle keep their order.
   uint64_t seed() {
     if (const auto known = seed_.load())
       return known;

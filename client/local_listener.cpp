@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-/// What the hub's thread adds to.
+/// The accepted links, which the hub's thread adds.
 struct local_listener::accepted {
   std::mutex mutex;
   std::vector<std::weak_ptr<link>> links;

@@ -18,7 +18,7 @@ reader_state::reader_state(port::self_pointer<handle_type> self, dataset_ptr wha
           port::tell(*to, make_local<consumer_event>(trainer_moved{}));
       },
       [&time = self->clock()] { return time.now(); })) {
-  // Weakly: who holds the handout must not keep its reader.
+  // A weak reference: the owner of the handout must not keep its reader alive.
   out_->when_something_comes([me = self_->address()] {
     if (auto reader = caf::actor_cast<caf::actor>(me))
       port::tell(reader, atom::arrived_v);

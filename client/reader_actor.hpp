@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// What `consumer_host` spawns: a trainer that is an actor. Has the consumer started, and gives
-/// what is at its handout to who asks.
+/// The actor that `consumer_host` spawns: a trainer that is an actor. It starts the consumer, and
+/// answers requests with elements of its handout.
 class reader_state {
 public:
   using handle_type = port::handle<caf::result<local<consumed>>(atom::more, uint64_t),
@@ -32,14 +32,14 @@ private:
     uint64_t most;
     caf::typed_response_promise<local<consumed>> answer;
   };
-  /// Answers as many questions as it can.
+  /// Answers as many requests as possible.
   void serve();
 
   port::self_pointer<handle_type> self_;
   dataset_ptr what_;
   std::shared_ptr<const element_spec> spec_;
   starter start_;
-  std::shared_ptr<consumer_handle> consumer_; ///< null in it if it could not begin
+  std::shared_ptr<consumer_handle> consumer_; ///< holds null if the consumer could not be started
   std::shared_ptr<handout> out_;
   std::shared_ptr<const block> current_;
   std::deque<question> questions_;

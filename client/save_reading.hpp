@@ -5,7 +5,7 @@
 
 namespace headrace::service {
 
-/// What the dispatcher says of a save, as users see it.
+/// The state of a save, for users.
 inline save_status to_public(const save_view& x) {
   constexpr const char* names[] = {"planning", "writing", "finishing", "saved", "failed"};
   return {.save = x.id.value,

@@ -47,7 +47,7 @@ dataset load_from(const std::string& folder, expr_ptr shard) {
                            static_cast<int64_t>(found->rows()), std::move(shard)));
 }
 
-/// Writes what an iteration gives; `write` takes a block without errors.
+/// Writes the elements of an iteration; `write` takes a block without errors.
 template <class Write>
 void save_all(dataset_iterator from, saved_writer& to, Write write) {
   while (auto rows = from.next_block()) {
@@ -72,7 +72,7 @@ std::unique_ptr<saved_writer> writer_for(const std::string& folder, const elemen
   return *std::move(out);
 }
 
-/// (element, shard)
+/// Pairs of (element, shard).
 dataset with_shards(const dataset& what, function shard) {
   if (shard.dataset || shard.result() != element_spec{tensor_spec{dtype::int64, {}}})
     throw error{

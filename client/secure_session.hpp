@@ -8,18 +8,18 @@ namespace headrace {
 
 class node;
 
-/// While one lives, this program connects to services with mutual TLS. It comes before all else
-/// that uses a service and goes after it: a program speaks one way at a time. Without one,
-/// connections are plain, and a service that wants TLS gives nothing.
+/// While one exists, this program connects to services with mutual TLS. It must be made before all
+/// other objects that use a service, and destroyed after them: a program connects in one way at a
+/// time. Without one, connections are plain, and a service with TLS refuses them.
 class secure_session {
 public:
-  /// Throws `error`: the files are unusable, or this program is connected otherwise.
+  /// Throws `error`: the files are unusable, or this program has connected in another way.
   explicit secure_session(tls_options tls);
   ~secure_session();
   secure_session(const secure_session&) = delete;
   secure_session& operator=(const secure_session&) = delete;
 
-  /// Has this program asked anything of a service since?
+  /// True if this program has used a service since.
   bool used() const;
 
 private:

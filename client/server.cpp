@@ -42,7 +42,7 @@ node_options node_options_of(const endpoint_options& from, node_role role, durat
 node_options options_of_worker(const worker_server_options& from) {
   if (from.lease <= duration::zero())
     throw error{invalid_argument("a worker's lease must be longer than nothing")};
-  // How fast a lost dispatcher is noticed is none of the lease's business.
+  // The lease does not decide how fast a lost dispatcher is noticed.
   auto out = node_options_of(from.endpoint, node_role::worker, std::chrono::seconds{5}, from.log);
   out.liveness = from.endpoint.liveness.value_or(liveness_for(from.lease));
   return out;
@@ -59,7 +59,7 @@ struct dispatcher_server::impl {
   std::string target;
   published_actor role;
 
-  /// The actors end first, so that what they decided last is kept.
+  /// The actors end first, so that their last facts are kept.
   ~impl() {
     if (role)
       stop_role(here, caf::actor_cast<caf::actor>(role), std::chrono::seconds{1});
@@ -104,7 +104,7 @@ struct worker_server::impl {
   caf::actor role;
   worker_options options;
 
-  // While its links are up.
+  // While its links are open.
   ~impl() {
     if (role)
       stop_role(here, role, options.drain + std::chrono::seconds{1});
@@ -197,7 +197,7 @@ local_cluster::local_cluster(local_cluster_options options) : options_(std::move
   about.past = options_.past;
   about.log = options_.log;
   dispatcher_ = std::make_unique<dispatcher_server>(about);
-  // What others are told may not lead back here, through address translation for one.
+  // The advertised address may not lead back to this host, as with address translation.
   const auto& host = options_.endpoint.host;
   inside_ = host_and_port(!is_wildcard(host) ? host
                           : host == "::"     ? "::1"
@@ -224,11 +224,11 @@ void local_cluster::add_worker() {
   about.most_stuck_threads = options_.most_stuck_threads;
   about.save_max_file_size = options_.save_max_file_size;
   about.cross_trainer_cache_size = options_.cross_trainer_cache_size;
-  // They share the process.
+  // The workers share the process.
   if (about.cross_trainer_cache_size == 0)
     about.cross_trainer_cache_size =
       memory_size_bytes() / 4 / static_cast<uint64_t>(std::max(options_.workers, 1));
-  about.dispatcher_timeout.reset(); // they end together
+  about.dispatcher_timeout.reset(); // dispatcher and workers end together
   about.on_failed = about.on_not_listed = options_.on_failed;
   about.past = options_.past;
   about.serves_own_process = true;

@@ -18,7 +18,7 @@ std::string milliseconds(duration x) {
 
 namespace {
 
-/// Nobody would take a longer one from a dispatcher.
+/// Workers and consumers would refuse a longer lease.
 void check_lease(duration lease) {
   if (lease > longest_lease)
     throw error{invalid_argument(fmt::format(
@@ -27,7 +27,7 @@ void check_lease(duration lease) {
       milliseconds(lease)))};
 }
 
-/// `name`: of the time that heartbeats are to fit into; `who` has it.
+/// `name`: the time in which heartbeats must fit; `who`: what it belongs to.
 duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
   if (limit <= duration::zero())
     throw error{invalid_argument(

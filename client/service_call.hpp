@@ -11,14 +11,15 @@
 
 namespace headrace::service {
 
-/// Asks a dispatcher and waits for the answer. Errors name the address, or are the dispatcher's
-/// own.
+/// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are the
+/// dispatcher's own.
 result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
-/// As above, and waits for a dispatcher that is not there: tries again, with growing pauses. What
-/// is asked may reach it more than once.
+/// As above, and waits for a dispatcher that is not reachable: tries again, with growing pauses.
+/// The request may reach the dispatcher more than once.
 result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what);
 
-/// What registers a graph under an id that the service chooses. Fails if it is too large.
+/// The message that registers a graph under an id which the service chooses. Fails if it is too
+/// large.
 result<dataset_registration> registration_of(const dataset_ptr& graph);
 
 } // namespace headrace::service

@@ -27,7 +27,7 @@ namespace headrace::service {
 
 namespace {
 
-/// The one place where this process remembers: who holds a session keeps node and links alive.
+/// The only global state of this process: a session is shared as long as somebody holds it.
 struct last_session {
   std::mutex mutex;
   std::weak_ptr<node> here;
@@ -105,7 +105,7 @@ result<envelope> ask_dispatcher(node& here, const address& where, const publishe
   return out;
 }
 
-/// False: `stop` ended it.
+/// False: `stop` ended the pause.
 bool pause_for(duration length, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any never;
@@ -136,7 +136,8 @@ result<envelope> call(const std::string& dispatcher, const waiting& how, const e
     const auto left = [&] { return std::max(contact.until() - now(), duration{1'000'000}); };
     auto to = connect(*session.here, where, std::min(left(), attempt));
     if (to) {
-      // Not for all that is left: it may be killed and started again meanwhile, and is asked anew.
+      // A single request does not wait for all of the time that is left: the dispatcher may be
+      // restarted meanwhile, and is asked again.
       auto answer =
         ask_dispatcher(*session.here, where, to->actor, std::min(left(), attempt), what);
       const auto code = answer.status().code();
@@ -203,7 +204,7 @@ result<registered_graph> register_graph(const std::string& dispatcher, const dat
   HEADRACE_ASSIGN(auto what, registration_of(graph));
   what.id = id;
   if (what.graph.size() >= large_graph) {
-    // A large one (captured arrays) is sent once: the dispatcher may have it from before.
+    // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
     auto print = what;
     print.graph = {};
     auto known = register_dataset(dispatcher, how, print);
@@ -235,7 +236,7 @@ result<dataset_metadata> metadata_of(const std::string& dispatcher, const std::s
   const auto spec = def.getElementSpec();
   dataset_metadata out;
   HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
-  // The elements of a graph that only later releases know can be read all the same.
+  // If only a later release can decode the graph, its elements can be read all the same.
   const auto graph = def.getGraph();
   if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
     out.cardinality = (*known)->cardinality;

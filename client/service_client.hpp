@@ -16,53 +16,53 @@ namespace headrace {
 class link_pool;
 class node;
 
-/// Blocking calls to a dispatcher from this process's node, that of HEADRACE_SERVICE where no
-/// address is given. Errors name the address.
+/// Blocking calls to a dispatcher from this process's node. Without an address they use
+/// HEADRACE_SERVICE. Errors name the address.
 namespace service {
 
-/// What this process's consumers and calls share, for as long as anybody holds it.
+/// State that this process's consumers and calls share, as long as one of them holds it.
 struct session {
   std::shared_ptr<node> here;
   std::shared_ptr<link_pool> links;
 };
 result<session> session_of_process();
-/// Was that given for this node, the process's?
+/// True if there is a session for this node, that of the process.
 bool has_session_of(const node& here);
 
-/// This process's node, which connects with these files (or without TLS). An error if it is there
-/// and connects otherwise.
+/// This process's node, which connects with these TLS files (or without TLS). An error if the node
+/// exists and connects in another way.
 result<std::shared_ptr<node>> node_with(const tls_options& tls);
 
-/// Where consumers and calls of this node write what people should know: its log; without one, the
-/// standard error if it is a terminal.
+/// Where consumers and calls of this node write messages for people: its log; without one, standard
+/// error if that is a terminal.
 logger log_of(const node& here);
 
-/// The address of a dispatcher: `given`, or what the environment variable HEADRACE_SERVICE says
-/// where that is empty. An error (invalid_argument) names `argument` if neither is there, and the
-/// variable if what it says is no address.
+/// The address of a dispatcher: `given`, or the value of HEADRACE_SERVICE if that is empty. An
+/// error (invalid_argument) names `argument` if neither is set, and the variable if its value is
+/// not an address.
 result<std::string> named(const std::string& given, std::string_view argument = "service");
 
 /// How long a dispatcher may take to answer.
 inline constexpr duration answer_limit = std::chrono::seconds{10};
 
-/// How a call waits for a dispatcher that is not there yet, or away for a moment.
+/// How a call waits for a dispatcher that is not reachable yet, or is away for a moment.
 struct waiting {
-  duration limit = std::chrono::seconds{60}; ///< until its answer is there
-  std::string option = "timeout";            ///< what bounds it, for messages
+  duration limit = std::chrono::seconds{60}; ///< until the answer must be there
+  std::string option = "timeout";            ///< the name of the limit, for messages
   std::stop_token stop;                      ///< ends it: `cancelled`
 };
 
 struct registered_graph {
   std::string id;
-  std::string warning; ///< for whoever registers; mostly empty
+  std::string warning; ///< for the caller; usually empty
 };
-/// Registers a graph, under `id` or one that the service chooses.
+/// Registers a graph, under `id` or an id that the service chooses.
 result<registered_graph> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
                                         const std::string& id, const waiting& how = {});
 /// The graph of a registered dataset. Does not wait for a dispatcher.
 result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id,
                              duration limit = answer_limit);
-/// What readers rely on, of a registered dataset.
+/// The properties of a registered dataset that readers rely on.
 struct dataset_metadata {
   element_spec spec;
   int64_t cardinality = unknown_cardinality;

@@ -24,8 +24,8 @@ struct service_source::impl {
 
 namespace {
 
-/// What no waiting can heal is an error of the iteration, and not of its first element. Whether the
-/// dispatcher is there is the consumer's to see: it waits for it.
+/// An error that waiting cannot change is reported for the iteration, not as its first element.
+/// Whether the dispatcher is reachable is left to the consumer, which waits for it.
 status certainly_wrong(node& here, const address& where, duration limit) {
   constexpr duration longest = std::chrono::seconds{2};
   const auto reached = connect(here, where, std::min(limit, longest), greeting::once);
@@ -58,7 +58,7 @@ result<std::unique_ptr<service_source>> service_source::open(const dataset_node&
   what->job = options.job_name.empty() ? "distribute" : "job " + options.job_name;
   what->spec = graph.spec.components;
   std::unique_ptr<service_source> out{new service_source{std::move(what)}};
-  // The handout wakes the actor, and the actor fills the handout: the actor is known a moment
+  // The handout wakes the actor, and the actor fills the handout, so the handle is set a moment
   // later.
   auto actor = std::make_shared<consumer_handle>();
   out->out_ = std::make_shared<handout>(
@@ -89,7 +89,7 @@ std::optional<std::shared_ptr<const block>> service_source::peek_within(duration
   status how;
   auto came = out_->next_within(limit, impl_->stop, rows, how);
   if (came == handout::outcome::over && !how) {
-    // Told as the last element; then it is the end.
+    // The error is the last element; then comes the end.
     out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
     came = out_->try_next(rows, how);
   } else if (came == handout::outcome::over) {

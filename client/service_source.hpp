@@ -14,14 +14,14 @@ namespace headrace {
 
 class handout;
 
-/// A `distribute` node being read: the service's elements in this process.
+/// Reads a `distribute` node: the service's elements in this process.
 class service_source final : public element_source {
 public:
-  /// Is given what a trainer should know of a pass that ended well: that elements are missing. May
-  /// be empty.
+  /// Called with a message for the trainer about a repetition that ended well, such as that
+  /// elements are missing. May be empty.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, begins to open the next repetition of its job, and returns without
-  /// waiting for an answer to that.
+  /// waiting for the answer.
   static result<std::unique_ptr<service_source>> open(const dataset_node& node,
                                                       std::stop_token stop, warning warn = {});
   ~service_source() override;
@@ -29,12 +29,13 @@ public:
   std::optional<block> next(const limits& wanted) override;
   bool was_empty() override;
 
-  /// The next rows, not handed out yet: each must be claimed. nullptr: the end, or an error row's
-  /// block that is claimed as any other.
+  /// The next rows, none of which is handed out yet: the caller takes each with `handout::claim`.
+  /// An error is returned as a block with one error row, which is taken like any other. nullptr:
+  /// the end.
   std::shared_ptr<const block> peek();
-  /// As `peek`, but waits no longer than `limit`: nothing then.
+  /// As `peek`, but waits no longer than `limit`; nullopt then.
   std::optional<std::shared_ptr<const block>> peek_within(duration limit);
-  /// See handout.
+  /// The rows of `peek`; see handout.
   handout& rows() noexcept { return *out_; }
 
 private:

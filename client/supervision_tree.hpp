@@ -5,9 +5,8 @@
 
 namespace headrace {
 
-/// Who looks after whom in a service: a tree for the dispatcher's process and one for each
-/// worker's, as they said themselves. Of a process that said nothing (yet), or nothing readable,
-/// only the top is known.
+/// The supervision trees of a service: one for the dispatcher's process and one for each worker's,
+/// as they were reported. For a process without a readable report there is only the root.
 std::vector<supervised> read_supervision(schema::ServiceStatus::Reader in);
 
 } // namespace headrace

@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-/// Writes a dataset of string scalars to a TFRecord file, and tells how many records. A file of
-/// that name is replaced at the end, when the new one is whole; an element that failed ends it with
-/// its error, and the file is as it was.
+/// Writes a dataset of string scalars to a TFRecord file, and returns the number of records. An
+/// existing file with that name is replaced at the end, when the new one is complete. A failed
+/// element ends the call with its error, and leaves the existing file as it was.
 result<uint64_t> write_tfrecord(const dataset& from, const std::string& path,
                                 tfrecord_writer_options options = {});
 

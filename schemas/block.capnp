@@ -1,7 +1,7 @@
 @0xa86f03d7b1c2e95d;
-# A run of elements on its way between processes: this header, and the columns' bytes beside it in payload
-# segments. Numbers are little-endian. The reader knows the spec of the elements; a block that does not fit it is
-# refused.
+# A block as it is sent between processes: this header, and the bytes of its columns beside it in
+# payload segments. Numbers are little-endian. The receiver knows the spec of the elements; it
+# refuses a block that does not fit.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -15,12 +15,12 @@ struct Part {
   }
 
   bytes @0 :UInt64;
-  # After decoding.
+  # The number of bytes after decoding.
   encoding @1 :Encoding;
   union {
     inline @2 :Data;
     segment @3 :UInt32;
-    # Which payload segment; it holds this part alone.
+    # The index of the payload segment, which holds this part alone.
   }
 }
 
@@ -30,14 +30,15 @@ struct Column {
   dtype @0 :UInt8;
   # A headrace::dtype.
   values @1 :Part;
-  # Numbers row after row, or the bytes of all strings.
+  # The numbers of all rows, one after another, or the bytes of all strings.
   borders @2 :Part;
-  # Only strings: int64, one more than strings; string i is [borders[i] - byteBase, borders[i + 1] - byteBase).
+  # Set for strings only: int64, one more than there are strings; string i is [borders[i] -
+  # byteBase, borders[i + 1] - byteBase).
   byteBase @3 :Int64;
-  # Border that stands for the first byte of `values`; equal to borders[0].
+  # The border of the first byte of `values`; equal to borders[0].
   union {
     dense @4 :List(UInt64);
-    # Shape of every row.
+    # The shape of every row.
     variable :group {
       # Rows of different shapes.
       rank @5 :UInt16;
@@ -53,11 +54,11 @@ struct RowError {
   # A headrace::status_code.
   text @2 :Text;
   endsRun @3 :Bool;
-  # Nothing comes after this row, though there should be more.
+  # The dataset ends with this error, although there should be more rows.
 }
 
 struct RowErrors {
-  # Root of the message that Block.errors holds.
+  # The root of the message in Block.errors.
 
   list @0 :List(RowError);
   # Ascending by row.
@@ -67,7 +68,8 @@ struct Block {
   rows @0 :UInt32;
   columns @1 :List(Column);
   errors @2 :Part;
-  # A message of its own, as there may be many: RowErrors in Cap'n Proto's flat stream format. Empty: no row failed.
+  # A message of its own, as there may be many errors: RowErrors in Cap'n Proto's flat stream
+  # format. Empty: no row failed.
   origins @3 :Part;
   # Records of 32 bytes: rows (uint32), source (uint32), pass, split, step (uint64 each): row i of the run descends
   # from split `split + i * step`. Empty: unknown. Otherwise the runs' rows sum to `rows`.

@@ -1,5 +1,5 @@
 @0xe4a07c5d93f1b862;
-# What a job says to a consumer without being asked.
+# Messages from a job to a consumer.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -10,6 +10,6 @@ struct ConsumerMessage {
   union {
     none @0 :Void;
     iteration @1 :Dispatcher.Iteration;
-    # The repetition that it reads has changed.
+    # The repetition that the consumer reads has changed.
   }
 }

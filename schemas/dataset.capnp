@@ -1,7 +1,7 @@
 @0xe27a90c5b36d18f4;
-# Graphs of datasets. Nodes name each other by number, so that what is shared stays shared. The canonical form of
-# this message (one segment, nodes in the order of their first use, depth first) is what a graph's fingerprint is
-# the SHA-256 of.
+# Graphs of datasets. Nodes name each other by number, so that shared nodes stay shared. A graph's
+# fingerprint is the SHA-256 of the canonical form of this message: one segment, nodes in the order
+# of their first use, depth first.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -28,7 +28,7 @@ struct Seed {
 
   union {
     unset @0 :Void;
-    # The job draws it.
+    # The job draws the seed.
     value @1 :UInt64;
   }
 }
@@ -54,7 +54,7 @@ struct Field {
   union {
     required @2 :Void;
     missing @3 :Tensor;
-    # Stands in for what is not there.
+    # The value for a missing field.
   }
 }
 
@@ -65,7 +65,7 @@ struct ServiceOptions {
   datasetId @3 :Text;
   maxOutstandingRequests @4 :Int64;
   compression @5 :Compression.Compression;
-  # Of the blocks that this reader gets.
+  # The compression of blocks for this reader.
   workerTimeoutNs @6 :Int64;
   # How long a reader waits while there is no worker.
   stallTimeoutNs @7 :Int64;
@@ -73,18 +73,19 @@ struct ServiceOptions {
   targetWorkers @8 :Sharding.TargetWorkers;
   guarantee @9 :Sharding.Guarantee;
   trainerId @10 :Text;
-  # Not empty: it reads by way of the cross-trainer cache, as this trainer. What follows is of that.
+  # Not empty: it reads through the cross-trainer cache, as this trainer. The next fields belong to
+  # the cache.
   cacheWaitNs @11 :UInt64;
-  # How long others wait for a trainer that falls behind; 0: they do not.
+  # How long the other trainers wait for one that is behind; 0: they do not.
   expectedTrainers @12 :UInt32;
   startsNewest @13 :Bool;
   numConsumers @14 :UInt32;
-  # Not zero: coordinated reads. What follows is of that.
+  # Not zero: coordinated reads. The next fields belong to these.
   consumerIndex @15 :UInt32;
   rejoin @16 :Bool;
-  # In the place of a consumer that is gone.
+  # It replaces a consumer that is gone.
   consumerTimeoutNs @17 :UInt64;
-  # How long a reader waits where consumers are missing.
+  # How long a reader waits while consumers are missing.
 }
 
 struct Options {
@@ -102,10 +103,10 @@ struct Options {
   memory @3 :Int64;
   # Bytes; 0: unset.
   compression :union {
-    # Of the blocks for readers that leave it to the workers.
+    # The compression of blocks for readers that leave it to the workers.
 
     unset @4 :Void;
-    # As options further down say, else the workers choose.
+    # As options nearer to the sources say, else the workers choose.
     value @5 :Compression.Compression;
   }
 }
@@ -115,7 +116,7 @@ struct Dataset {
 
   union {
     none @0 :Void;
-    # Nothing was set: refused, as an operator of a newer version is.
+    # Not set: refused, as an operator of a newer version is.
 
     range :group {
       start @1 :UInt32;
@@ -204,12 +205,12 @@ struct Dataset {
       second @44 :UInt32;
     }
     distribute :group {
-      # Runs its input in a service and gives what comes back.
+      # Runs its input in a service, and gives the elements that come back.
       service @45 :ServiceOptions;
       input @46 :UInt32;
       # Read if `service.datasetId` is empty.
       spec @47 :ElementSpec;
-      # Of the registered dataset otherwise.
+      # The spec of the registered dataset.
       infinite @48 :Bool;
       # The registered dataset never ends.
     }
@@ -257,7 +258,7 @@ struct Dataset {
       count @75 :Int64;
       # -1: the function tells.
       deterministic @140 :Bool;
-      # The user's word: it gives the same rows in each pass, wherever it runs.
+      # The user's guarantee that it gives the same rows in each pass, wherever it runs.
     }
     takeWhile :group {
       input @76 :UInt32;
@@ -266,7 +267,7 @@ struct Dataset {
     shard :group {
       input @78 :UInt32;
       shards @79 :Int64;
-      # -1: each worker's own part, under the processing mode `hint`.
+      # -1: each worker's own part, under the sharding policy `hint`.
       index @80 :Int64;
     }
     unique :group {
@@ -292,7 +293,7 @@ struct Dataset {
       components @91 :List(Field);
       # Padded shapes, and the values to pad with.
       extent @127 :List(UInt32);
-      # Of the axes whose padded extent is unknown; none: the largest of the batch.
+      # For the axes whose padded extent is unknown; unset: the largest of the batch.
     }
     window :group {
       input @92 :UInt32;
@@ -336,7 +337,7 @@ struct Dataset {
       # Of (key, element), or (key, size, element): (key, dataset of elements).
       input @118 :UInt32;
       size @119 :Int64;
-      # 0: the input says.
+      # 0: the input's elements have the size.
       dropRemainder @120 :Bool;
     }
     raggedBatch :group {
@@ -350,7 +351,7 @@ struct Dataset {
     lastElement :group {
       input @125 :UInt32;
       tensors @126 :List(UInt32);
-      # The element, if there is none.
+      # The element to give if there is none.
     }
     load :group {
       folder @128 :Text;
@@ -360,7 +361,8 @@ struct Dataset {
       shard @132 :UInt32;
       # Expression plus one; 0: all shards.
       pieceWaitNs @141 :Int64;
-      # Not zero: the shard is the number of a piece of a folder that workers write into; how long to wait for it.
+      # Not zero: the shard is the number of a piece of a folder that workers write into, and this
+      # is how long to wait for it.
     }
     cache :group {
       input @133 :UInt32;

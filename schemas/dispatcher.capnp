@@ -1,6 +1,6 @@
 @0xa3c5f1b60d2e7719;
-# What workers, consumers and tools say to the dispatcher, and what it answers. Everything about one job is
-# handed on to that job's actor.
+# The messages of workers, consumers and tools to the dispatcher, and its answers. Messages about
+# one job are passed on to that job's actor.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -14,12 +14,12 @@ using TaskOutcome = import "task_outcome.capnp";
 using Worker = import "worker.capnp";
 
 struct Timing {
-  # Chosen by the dispatcher, so that one place decides for the whole service.
+  # The dispatcher chooses the timing for the whole service.
 
   heartbeatNs @0 :UInt64;
-  # How often a worker or a consumer says that it lives.
+  # How often a worker or a consumer reports that it is alive.
   leaseNs @1 :UInt64;
-  # How long it counts as alive after it last said so.
+  # How long it counts as alive after its last report.
 }
 
 struct RunningTask {
@@ -28,30 +28,31 @@ struct RunningTask {
 }
 
 struct RegisterWorker {
-  # A worker's first message, and its first one after the connection was lost.
+  # A worker's first message, and the first one after its connection was lost.
 
   workerId @0 :UInt64;
-  # Zero for a new worker; otherwise what a dispatcher gave it before.
+  # Zero for a new worker; otherwise the id that a dispatcher gave it before.
   incarnation @1 :UInt64;
-  # Random, new with each process.
+  # Random, new in each process.
   dataAddress @2 :Text;
   # host:port where consumers connect.
   tags @3 :List(Text);
   bootId @4 :Text;
   pid @5 :UInt32;
   tasks @6 :List(RunningTask);
-  # Those of jobs that the dispatcher does not know are stopped.
+  # Tasks of jobs that the dispatcher does not know are stopped.
   leaving @7 :Bool;
-  # It is about to leave, and takes no new tasks.
+  # The worker is about to leave, and gets no new tasks.
   place @8 :UInt64;
-  # Random, of its process: consumers that name the same one read from it without a socket. Zero: none do.
+  # A random number of the worker's process: consumers with the same number read from the worker
+  # without a socket. Zero: there are none.
 }
 
 struct WorkerRegistered {
   workerId @0 :UInt64;
   timing @1 :Timing;
   leave @2 :Bool;
-  # As HeartbeatHeard.leave.
+  # See HeartbeatHeard.leave.
 }
 
 struct TaskProgress {
@@ -60,15 +61,15 @@ struct TaskProgress {
   # Produced so far.
   bytes @2 :UInt64;
   elementsPerSecond @3 :Float64;
-  # Over the last few heartbeats.
+  # The rate over the last few heartbeats.
   streams @4 :UInt32;
   restarts @5 :UInt32;
-  # Of the task's runner.
+  # Restarts of the task's runner.
   ignored @6 :UInt64;
-  # Elements that failed and were left out, as the pipeline wanted.
+  # Elements that failed and were left out by ignore_errors.
   jobId @7 :UInt64;
   window @8 :Status.CacheWindow;
-  # Absent: the task has none.
+  # Absent: the task has no window.
 }
 
 struct WorkerHeartbeat {
@@ -76,37 +77,39 @@ struct WorkerHeartbeat {
   incarnation @1 :UInt64;
   tasks @2 :List(TaskProgress);
   tree @3 :Data;
-  # A SupervisionTree message, sent when it changed since the last heartbeat; else empty.
+  # A SupervisionTree message if it has changed since the last heartbeat; else empty.
   leaving @4 :Bool;
-  # It is about to leave, and takes no new tasks.
+  # The worker is about to leave, and gets no new tasks.
   metrics @5 :List(Metric);
-  # Of the worker's node; those that are not zero.
+  # The metrics of the worker's node that are not zero.
 }
 
 struct HeartbeatHeard {
   # The answer to a worker's heartbeat.
 
   unwanted @0 :List(UInt64);
-  # Tasks among those it named that no job needs: they are to stop.
+  # Those of the named tasks that no job needs: they are to stop.
   leave @1 :Bool;
-  # The worker is to leave in order. Said until it says that it does.
+  # The worker is to leave in order. Repeated until its heartbeat reports that it leaves.
   saves @2 :Bool;
-  # There are steps of saves to ask for.
+  # There are steps of saves, for which the worker should ask.
 }
 
 struct RegisterDataset {
   graph @0 :Data;
-  # A Graph message (dataset.capnp), checked by whoever runs it. Empty: the dispatcher may have it from before; notFound
-  # if it has not.
+  # A Graph message (dataset.capnp), which is checked by its decoder. Empty: the dispatcher may have
+  # it already; it answers notFound if it has not.
   datasetId @1 :Text;
-  # Empty: the dispatcher chooses one. An id that is taken means the dataset that has it, if that has the same structure
-  # (elements; finite, infinite or of unknown size), else it is an error.
+  # Empty: the dispatcher chooses an id. If the id is taken, it means the dataset that has it,
+  # provided that both have the same structure (elements; finite, infinite or of unknown size); else
+  # it is an error.
   elementSpec @2 :Data;
-  # An ElementSpec message: told to those who read by id.
+  # An ElementSpec message, for clients that read by id.
   fingerprint @3 :Data;
   # SHA-256 of the canonical graph.
   forIteration @4 :Bool;
-  # Wanted by one iteration alone: the id that the dispatcher chooses is forgotten some time after that.
+  # The dataset is for one iteration alone: an id that the dispatcher chose is forgotten some time
+  # after it.
 }
 
 struct DatasetDef {
@@ -115,42 +118,46 @@ struct DatasetDef {
   elementSpec @2 :Data;
   fingerprint @3 :Data;
   warning @4 :Text;
-  # Of one that was just registered: what whoever registered it should know. Mostly empty.
+  # A warning for the client that registered it; usually empty.
 }
 
 struct OpenIteration {
-  # A consumer wants to read. May be repeated: same consumer, same answer.
+  # A consumer requests to read a repetition. A repeated request gets the same answer.
 
   consumerId @0 :UInt64;
   # Random, chosen by the consumer.
   datasetId @1 :Text;
-  # Empty: `dataset` says what is to be read.
+  # Empty: `dataset` is read.
   jobName @2 :Text;
-  # Empty: a job for this consumer alone, which ends with it.
+  # Empty: an anonymous job, which ends with this consumer.
   repetition @3 :UInt64;
-  # How often this consumer has iterated before; the repetition of a named job that it wants.
+  # The repetition of a named job that is requested: how often this consumer's dataset was iterated
+  # before.
   parameters @4 :Sharding.JobParameters;
-  # Of an existing job they must be the same.
+  # They must be those of the job, if it exists.
   jobId @5 :UInt64;
-  # The job that it reads; zero before it was told one. Of a job that has failed the answer is its failure, never
-  # another job.
+  # The job that the consumer reads; zero if it does not know it yet. If that job has failed, the
+  # answer is its failure, never another job.
   nodeId @6 :UInt64;
-  # Of the consumer's node, as it says in the hello of its links: only from there may the streams of this consumer be
-  # opened. Zero: not told, so from anywhere.
+  # The consumer's node, as it is named in the hello of its links: streams of this consumer may be
+  # opened only from there. Zero: unknown, so that they may be opened from anywhere.
   dataset @7 :RegisterDataset;
-  # Of a consumer that does not know a job yet: what it wants to read, known to the service for this iteration alone. Only
-  # graph, elementSpec and fingerprint count. Where a job over that graph is to be joined the fingerprint is enough;
-  # notFound asks for the graph.
+  # The dataset of a consumer that does not know its job yet; the service keeps it for this
+  # iteration alone. Only graph, elementSpec and fingerprint are used. If the consumer joins a job
+  # over that graph, the fingerprint suffices; the answer notFound requests the graph.
   place @8 :UInt64;
-  # Random, of the consumer's process: workers that name the same one are local to it. Zero: none are.
+  # A random number of the consumer's process: workers with the same number are local to it. Zero:
+  # none are.
   consumerIndex @9 :UInt32;
-  # Of coordinated reads: which element of each round is its own.
+  # In coordinated reads: the consumer's seat.
   rejoins @10 :Bool;
-  # Of coordinated reads: it comes in the place of a consumer of that index, if there was one, and begins with the next epoch.
+  # In coordinated reads: the consumer replaces an earlier one with that seat, if there was one, and
+  # begins with the next epoch.
 }
 
 struct RoundEpoch {
-  # Of coordinated reads: which task serves which round. From `firstRound` on, rounds go to the tasks in turn.
+  # An epoch of coordinated reads: which task serves which round. From `firstRound` on, its tasks
+  # take turns.
 
   number @0 :UInt64;
   # Zero: there is none yet.
@@ -160,12 +167,13 @@ struct RoundEpoch {
   struct Member {
     taskId @0 :UInt64;
     firstGroup @1 :UInt64;
-    # Of its output, that the epoch begins with: groups of as many elements as there are consumers.
+    # The group of its output with which the epoch begins. A group has as many elements as there are
+    # consumers.
   }
 }
 
 struct RoundSeat {
-  # Which consumer takes which element of each round.
+  # The seat of one consumer: which element of each round it takes.
 
   consumerId @0 :UInt64;
   index @1 :UInt32;
@@ -174,142 +182,147 @@ struct RoundSeat {
 }
 
 struct Rounds {
-  # What a job says to its readers of their rounds.
+  # What a job announces to its readers about their rounds.
 
   consumers @0 :UInt32;
   epoch @1 :RoundEpoch;
-  # The newest that was agreed on.
+  # The newest agreed epoch.
   proposed @2 :UInt64;
-  # Not zero: this epoch is to come. Each reader that takes part in the present one says with its heartbeat which round is its
-  # next, and waits with that until the epoch is announced.
+  # Not zero: the number of a proposed epoch. Each reader that takes part in the present one reports
+  # its next round with its heartbeat, and does not hand it out before the epoch is announced.
   seats @3 :List(RoundSeat);
 }
 
 struct TaskInfo {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
-  # What an older one says is dropped.
+  # Messages of an earlier incarnation are dropped.
   dataAddress @2 :Text;
   bootId @3 :Text;
-  # Of the worker's host.
+  # The boot id of the worker's host.
   workerId @4 :UInt64;
   place @5 :UInt64;
-  # Of its worker, as RegisterWorker.place.
+  # The worker's RegisterWorker.place.
   colocated @6 :Bool;
-  # Its worker serves only consumers of that place.
+  # The worker serves only consumers with that place.
 }
 
 struct IterationLosses {
-  # What a repetition lacks, or gave only in part, as workers were lost; as far as its job knows.
+  # What a repetition did not give, or gave only in part, because workers were lost; as far as its
+  # job knows.
 
   tasks @0 :UInt64;
-  # That were lost with rows that no reader got.
+  # Lost tasks that had rows which no reader received.
   splits @1 :UInt64;
-  # Of which rows may be missing, at most. Under `off` none are counted: the copy of each lost task ended early.
+  # Splits of which rows may be missing; an upper bound. Under `off` none are counted, as the copy
+  # of each lost task ended early.
   reread @2 :UInt64;
-  # Splits that lost tasks had, or readers that are gone held: others have read them.
+  # Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   elements @3 :UInt64;
-  # That were with a trainer when it was gone without a word, and that no other is given; at most so many.
+  # Elements that a lost reader had claimed, or had received from a worker that is gone, and that no
+  # other reader is given; an upper bound.
   repeated @4 :UInt64;
-  # Of the splits that were read again: those of which rows may have been handed out before.
+  # The splits among `reread` of which rows may have been handed out before.
 }
 
 struct Iteration {
-  # The state of one repetition as a consumer needs it: whole as an answer, and what changed when it changes. There are as many
-  # tasks as workers.
+  # The state of a repetition, for its readers. An answer has the whole view; an announcement may
+  # have only what changed. There are as many tasks as workers.
 
   jobId @0 :UInt64;
   repetition @1 :UInt64;
   version @2 :UInt64;
-  # Counts the changes; an older one that comes late is dropped.
+  # The number of changes so far; an older view that arrives late is dropped.
   tasks @3 :List(TaskInfo);
   finished @4 :Bool;
-  # Nothing is left, and nothing will come.
+  # No task will give anything more.
   shared @5 :Bool;
-  # The job has a name, so other consumers may join: ask in small amounts first.
+  # The job has a name, so other consumers may join: the first grants should be small.
   failure :union {
     none @6 :Void;
     failed @7 :Failure;
-    # The job cannot go on.
+    # The repetition cannot continue.
   }
   timing @8 :Timing;
   lost @9 :List(UInt64);
-  # Tasks that count as gone with their worker: what they still say is not to be heard. One whose worker is back may be
-  # among `tasks` again later, and then goes on where it was.
+  # Tasks that are lost with their worker: readers accept nothing more from them. If the worker
+  # comes back, such a task may be among `tasks` again and continue its streams.
   starting @10 :List(TaskInfo);
-  # Tasks that were ordered and are not among `tasks` yet: a consumer may connect to their workers meanwhile.
+  # Tasks that were ordered and do not run yet: consumers may connect to their workers in advance.
   losses @11 :IterationLosses;
   held @12 :List(UInt64);
-  # Tasks that are over, and of which readers have rows that they did not hand out, as far as the job knows. Each says with
-  # its heartbeats how far it is, until the job asks no more.
+  # Tasks that are over, of which readers hold rows, as far as the job knows. Each reader reports in
+  # its heartbeats how far it is with these tasks, as long as they are named.
   since @13 :UInt64;
-  # Not zero: `tasks`, `starting` and `lost` have only those that changed since that version. Who knows an older one asks for
-  # the whole.
+  # Not zero: `tasks`, `starting` and `lost` name only the tasks that changed since that version. A
+  # reader with an older version requests the whole view.
   gone @14 :List(UInt64);
-  # Since then: neither running, nor starting, nor lost.
+  # Tasks that since then are neither running, nor starting, nor lost.
   unserved @15 :List(Text);
-  # Under a static policy: the entries of the dispatcher's list whose shards have not been read to their end, and which have
-  # no worker now.
+  # Under a static policy: the entries of the dispatcher's list whose shards were not read to their
+  # end, and for which no task starts or runs.
   overBefore @16 :Bool;
-  # Of one that is finished: its job was over before this consumer asked.
+  # The repetition was finished before this consumer asked for it.
   empty @17 :Bool;
-  # Of one that is finished: no element was given to anybody.
+  # The repetition is finished, and no reader was given an element.
   targets @18 :Sharding.TargetWorkers;
-  # From which of the tasks each reader reads. `automatic`: as any.
+  # Which tasks each reader reads from. `automatic`: as any.
   rounds @19 :Rounds;
   # Absent: the job has no coordinated reads.
 }
 
 struct SaveDataset {
-  # Begins a save, or joins one of the same dataset in the same folder. May be repeated.
+  # A client begins a save, or joins one of the same dataset in the same folder. May be repeated.
 
   dataset @0 :RegisterDataset;
   path @1 :Text;
-  # The folder, as workers see it: from the root.
+  # The folder, as an absolute path on the workers.
   compression @2 :Text;
-  # As `save` takes it.
+  # As for `save`.
 }
 
 struct LeaveService {
-  # A worker ends, in order: its tasks have ended, and nobody need wait for its lease.
+  # A worker leaves in order: its tasks have ended, and nobody need wait for its lease to expire.
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
   unfinished @2 :UInt32;
-  # Tasks that had not given what they had begun when the worker's time to drain was over.
+  # Tasks that had more to give when the worker's time to drain was over.
 }
 
 struct DrainWorker {
-  # A worker is to leave in order. Answered with how far it is: at once, or when that differs from what is known. May be
-  # repeated, and is as good as done once.
+  # A client requests that a worker leave in order. The answer is how far the worker is; it comes at
+  # once, or when that differs from `known`. May be repeated without effect.
 
   worker :union {
     none @0 :Void;
-    # Nothing was set: refused.
+    # Not set: refused.
     dataAddress @1 :Text;
     workerId @2 :UInt64;
   }
   known :union {
     nothing @3 :Void;
     tasks @4 :UInt32;
-    # As the last answer said: this one waits until it is another number, or the worker is gone.
+    # The number of tasks in the last answer: the next answer waits until the number is another, or
+    # the worker is gone.
   }
   incarnation @5 :UInt64;
-  # As the last answer said: another process in its place is not meant. Zero: any.
+  # The incarnation in the last answer, so that another process in the worker's place is not meant.
+  # Zero: any.
 }
 
 struct WorkerDrains {
-  # How far a worker is that is to leave.
+  # The progress of a worker that is to leave.
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
   dataAddress @2 :Text;
   tasks @3 :UInt32;
-  # That it last said to have.
+  # As it last reported.
   left @4 :Bool;
   # It has left, in order.
   unfinished @5 :UInt32;
-  # Of one that has left; as LeaveService.unfinished.
+  # Set when it has left; see LeaveService.unfinished.
 }
 
 struct SplitRun {
@@ -319,27 +332,28 @@ struct SplitRun {
 }
 
 struct SplitReceipt {
-  # Of which splits rows of a task reached a reader: those that it does not name are given to other tasks when the
-  # task is lost, so it may name more than did, and never less.
+  # A reader's report of the splits of which rows of a task reached it. Splits that it does not name
+  # are given to other tasks when the task is lost, so it may name more than were reached, never
+  # fewer.
 
   taskId @0 :UInt64;
   reached @1 :Data;
-  # Runs of splits as base-128 varints, lowest digits first. For each pass of each source, ascending: the source, the
-  # pass, the number of its runs, and for each run how many splits lie between it and the one before (the first: its
-  # first split) and how many it has.
+  # Runs of splits as base-128 varints, lowest digits first. For each pass of each source,
+  # ascending: the source, the pass, the number of runs, and for each run the number of splits
+  # between it and the previous one (for the first run: its first split) and its number of splits.
   fromPass @2 :UInt64;
-  # Of earlier passes it is not known which splits did.
+  # Earlier passes are not recorded.
   newest @3 :SplitRun;
-  # Of the last row that came: one split. Absent: none came.
+  # The split of the last row that arrived. Absent: none arrived.
   approximate @4 :Bool;
-  # More is named than came.
+  # More splits are named than were reached, because memory was short.
   givenBack @5 :UInt64;
-  # Rows that came and were given back to the task.
+  # How many rows were given back to the task.
   received @6 :UInt64;
   handedOut @7 :UInt64;
-  # Where the reader is with the task's stream, in elements.
+  # How far the reader is with the task's stream, in elements.
   withoutGivenBack @8 :Bool;
-  # The splits of rows that were given back are not named, but for those of which other rows stayed.
+  # The splits of rows that were given back are not named, unless other rows of them stayed.
 }
 
 struct ConsumerHeartbeat {
@@ -347,20 +361,20 @@ struct ConsumerHeartbeat {
   jobId @1 :UInt64;
   repetition @2 :UInt64;
   receipts @3 :List(SplitReceipt);
-  # Of tasks that are lost, until a heartbeat with them was answered.
+  # Receipts for lost tasks. Each is repeated until it is acknowledged.
   marks @4 :List(Worker.ReaderMark);
-  # Of tasks that are over and that Iteration.held names.
+  # How far the reader is with the tasks that Iteration.held names.
   waits @5 :Bool;
-  # The trainer waits, and nothing has come for a heartbeat.
+  # The trainer waits, and nothing has arrived for the time of a heartbeat.
   rounds @6 :RoundProgress;
   # Absent: the job has no coordinated reads.
 }
 
 struct RoundProgress {
   round @0 :UInt64;
-  # That the trainer is given next.
+  # The round that the trainer is handed next.
   answers @1 :UInt64;
-  # Not zero: the proposed epoch for which the reader waits with that round.
+  # Not zero: the reader waits before `round` for this proposed epoch.
 }
 
 struct LeaveIteration {
@@ -368,7 +382,7 @@ struct LeaveIteration {
   jobId @1 :UInt64;
   repetition @2 :UInt64;
   marks @3 :List(Worker.ReaderMark);
-  # How far it is with each task: a link to a task may be away as it leaves.
+  # How far the reader is with each task, as the link to a task may be down when it leaves.
   receipts @4 :List(SplitReceipt);
 }
 
@@ -378,8 +392,8 @@ struct SplitRange {
 }
 
 struct LeaseSplits {
-  # A task asks for splits of one pass over one source. All that it was given of that pass and source before
-  # has been read.
+  # A task asks for splits of one pass over one source. It has read all splits of that pass and
+  # source that it was given before.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -387,57 +401,62 @@ struct LeaseSplits {
   source @3 :UInt32;
   # In depth-first order of the graph.
   pass @4 :UInt64;
-  # How often the source was started over.
+  # How often the source was started before.
   total :union {
     unknown @5 :Void;
     splits @6 :UInt64;
-    # How many splits the source has in a pass, as the task found.
+    # The number of splits in a pass, if the task knows it.
   }
   number @7 :UInt64;
-  # Counts the task's questions about this pass of this source, from 0. One that is asked again has the same
-  # answer.
+  # The number of the question about this pass of this source, from 0. A repeated question gets the
+  # same answer.
   listing @8 :SplitListing;
-  # Of a source that found out what has these numbers (files, rows of several files). All tasks must have found the
-  # same; else the answer is a failure (failed_precondition). Absent: the numbers mean the same everywhere.
+  # What the split numbers stand for (files, rows of several files), if the source found that out.
+  # All tasks must have found the same; else the answer is a failure (failed_precondition). Absent:
+  # the numbers are the same everywhere.
   closes @9 :UnreadSplits;
-  # Nothing is asked: the task's pipeline is done with this pass, which is not over, and has not begun these. The
-  # answer is ok. Absent: splits are asked for.
+  # Not a question: the task closes this pass, and has not begun these splits. The answer is ok.
+  # Absent: splits are asked for.
   given @10 :SplitReceipt;
-  # Nothing is asked: readers are gone, and this is of which splits the task's readers were given rows. What those held that
-  # are gone is for the others. The answer is ok.
+  # Not a question: readers are gone, and this is the account of the splits of which the task's
+  # readers were given rows. Rows that the readers held which are gone go to the others. The answer
+  # is ok.
   readersVersion @11 :UInt64;
-  # With `given`: of the TaskReaders that the task follows. Readers that it does not name hand out nothing more.
+  # With `given`: the version of the TaskReaders that the task follows. Readers that these do not
+  # name hand out nothing more.
   done @12 :List(SplitsDone);
-  # Beside the question: what the task and its readers are done with. Only of a job that reads splits again.
+  # With a question, under at_least_once: the splits that are done.
   lostElements @13 :UInt64;
-  # With `given`: so many elements are given to nobody, as readers that are gone without a word may have handed them out.
+  # With `given`: the total of elements that nobody is given, because readers that are gone may have
+  # handed them out.
 }
 
 struct SplitsDone {
-  # All that a task was leased of a source up to a place, in the order of its leases, was read, and its rows handed out.
+  # All splits of a source up to a place are done, in the order in which the task was leased them:
+  # they were read, and their rows were handed out.
 
   source @0 :UInt32;
   pass @1 :UInt64;
-  # Earlier passes are done with.
+  # Earlier passes are done.
   union {
     none @2 :Void;
-    # Of that pass nothing.
+    # No split of that pass is done.
     before @3 :UInt64;
-    # Those before this split.
+    # The splits before this one are done.
     through @4 :UInt64;
-    # And this split, too.
+    # The splits up to and including this one are done.
   }
 }
 
 struct SplitListing {
-  # What a source found that is numbered.
+  # What the split numbers of a source stand for.
 
   digest @0 :UInt64;
   # Of all entries, in the order of their numbers.
   count @1 :UInt64;
   # Of entries.
   entries @2 :List(Text);
-  # They themselves, in the first question about a pass, if they take no more than 64 KiB; else none.
+  # The entries, in the first question about a pass, if they take no more than 64 KiB; else empty.
 }
 
 struct SplitsLeased {
@@ -447,22 +466,25 @@ struct SplitsLeased {
     # This pass of this source is over.
   }
   alone @2 :Bool;
-  # Of a pass that is over: no other task was given splits of it.
+  # The pass is over, and no other task was given splits of it.
   running @3 :UInt64;
-  # Not zero: the pass that was asked for is forgotten. This later one runs now, or has splits that nobody read.
+  # Not zero: the pass is over and forgotten. This later one runs now, or has splits that were given
+  # back.
   more @4 :List(SplitRange);
-  # Further splits, where what is leased is in pieces: they answer the questions that follow, which need not be put.
+  # Further splits, if the leased ones are in pieces: they answer the following questions, which
+  # need not be sent.
 }
 
 struct UnreadSplits {
-  # What a task that leaves, or whose pipeline is done with that pass, has not begun to read of a pass over a source.
+  # The splits of a pass that a task was leased and has not begun to read, when it leaves or closes
+  # the pass.
 
   source @0 :UInt32;
   pass @1 :UInt64;
   answered @2 :UInt64;
-  # How many of its questions about that pass were answered, as far as it heard: a later answer is unread as a whole.
+  # Answered questions that the task knows; the splits of later answers are all unread.
   rest @3 :SplitRange;
-  # Of the last answer that it heard; empty: all of that is read.
+  # The unread rest of the last known answer; empty if none of it is unread.
 }
 
 struct TaskEnded {
@@ -472,26 +494,27 @@ struct TaskEnded {
   elements @3 :UInt64;
   outcome @4 :TaskOutcome.TaskOutcome;
   failure @5 :Failure;
-  # Of a task that failed.
+  # Set if the task failed.
   left @6 :List(UnreadSplits);
-  # Of a task that left: these splits are for others.
+  # Set if the task left: these splits are for others.
   bytes @7 :UInt64;
-  # That its elements took.
+  # The bytes of its elements.
   ignored @8 :UInt64;
-  # Elements that failed and were left out.
+  # Elements that failed and were left out by ignore_errors.
   byItself @9 :Bool;
-  # It ended well, before its sources were exhausted: its pipeline takes only so much of them.
+  # The task is exhausted, and its pipeline ended before its sources did.
   closed @10 :List(UnreadSplits);
-  # What its pipeline was done with, and the job has not acknowledged; see LeaseSplits.closes.
+  # The passes that the task closed, as far as the job has not acknowledged that; see
+  # LeaseSplits.closes.
   held @11 :List(Worker.ReaderMark);
-  # Of a shared job: readers that have rows which they did not hand out, as far as the task knows.
+  # In a shared job: the readers that hold rows of the task, as far as the task knows.
 }
 
 struct DispatcherMessage {
   union {
     none @0 :Void;
 
-    # Requests; each names what it is answered with. Any may be answered with a failure.
+    # Requests, each with its answer. Any request may be answered with a failure.
     registerWorker @1 :RegisterWorker;
     # workerRegistered
     workerHeartbeat @2 :WorkerHeartbeat;
@@ -503,9 +526,9 @@ struct DispatcherMessage {
     openIteration @5 :OpenIteration;
     # iteration
     consumerHeartbeat @6 :ConsumerHeartbeat;
-    # ok; a failure (not_found) says that the iteration is gone
+    # ok; a failure (not_found): there is no such reader any more
     leaveIteration @7 :LeaveIteration;
-    # ok; a failure (not_found) says that the job does not know this reader (any more)
+    # ok; a failure (not_found): the job does not know this reader
     leaseSplits @8 :LeaseSplits;
     # splitsLeased
     taskEnded @9 :TaskEnded;
@@ -521,19 +544,20 @@ struct DispatcherMessage {
     status @15 :Status.ServiceStatus;
 
     awaitWorkers @16 :UInt32;
-    # A request: ok as soon as so many workers are alive.
+    # A request: ok as soon as this many workers are alive.
     leaveService @17 :LeaveService;
     # ok
     heartbeatHeard @18 :HeartbeatHeard;
     # The answer to workerHeartbeat.
     drainWorker @19 :DrainWorker;
-    # A request: workerDrains; a failure (not_found) names the workers that there are.
+    # A request: workerDrains; a failure (not_found) names the known workers.
     workerDrains @20 :WorkerDrains;
     # The answer to drainWorker.
     saveDataset @21 :SaveDataset;
     # A request: saveStatus
     awaitSave @22 :Save.AwaitSave;
-    # A request: saveStatus, when it is another; a failure (not_found) says that the dispatcher does not know the save
+    # A request: saveStatus, when its version is another; a failure (not_found): the dispatcher does
+    # not know the save
     saveStatus @23 :Status.SaveStatus;
     # The answer to both.
     askSaveSteps @24 :Save.AskSaveSteps;

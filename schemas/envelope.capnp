@@ -1,5 +1,5 @@
 @0xd1f6a0c29be84a13;
-# What published actors say to each other. Every published actor takes one envelope and answers with one.
+# The messages of published actors. Every published actor takes one envelope and answers with one.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -17,18 +17,18 @@ struct Version {
 }
 
 enum Role {
-  # What a node is there for.
+  # The purpose of a node.
 
   unknown @0;
   dispatcher @1;
   worker @2;
   consumer @3;
   tool @4;
-  # Looks, and takes no part: `headrace status`.
+  # It only observes: `headrace status`.
 }
 
 struct Hello {
-  # The first thing two nodes say to each other, in both directions.
+  # The first message between two nodes, in both directions.
 
   version @0 :Version;
   nodeId @1 :UInt64;
@@ -44,46 +44,46 @@ struct BadMessage {
   # The sender's bytes were not a message.
 
   count @0 :UInt64;
-  # How many bad messages the answering actor has had from anybody, this one included.
+  # How many bad messages the answering actor has received from all senders, this one included.
   reason @1 :Text;
 }
 
 struct Unsupported {
-  # The sender's message is whole, but this node is too old (or too new) for it.
+  # The sender's message is valid, but this node is too old (or too new) for it.
 
   arm @0 :UInt16;
-  # Discriminant of the arm that the receiver does not know, as it was received.
+  # The discriminant of the arm that the receiver does not know.
   version @1 :Version;
-  # The receiver's.
+  # The receiver's version.
   union {
-    # In which union the discriminant is.
+    # The union that has the discriminant.
     envelope @2 :Void;
     role @3 :Text;
-    # Name of the role's union, e.g. "dispatcher".
+    # The name of the role's union, e.g. "dispatcher".
   }
 }
 
 struct Envelope {
   requestId @0 :UInt64;
-  # Chosen by who asks and repeated in the answer. A request that creates something may be sent again
-  # under the same id. Zero where nobody waits.
+  # Chosen by the sender of a request and repeated in the answer. A request that creates something
+  # may be repeated with the same id. Zero if the sender expects no answer.
   version @1 :Version;
-  # The sender's.
+  # The sender's version.
 
   union {
     none @2 :Void;
-    # Nothing was set: refused.
+    # Not set: refused.
 
     hello @3 :Hello;
     helloAck @4 :Hello;
     ok @5 :Void;
-    # Done, and there is nothing more to say.
+    # The request was carried out; there is no result.
     failure @6 :Failure;
-    # Why the request could not be done.
+    # Why the request was not carried out.
     badMessage @7 :BadMessage;
     unsupported @8 :Unsupported;
 
-    # One arm a role: to it or, as an answer, from it.
+    # One arm for each role: messages to it or, as answers, from it.
     dispatcher @9 :Dispatcher.DispatcherMessage;
     worker @10 :Worker.WorkerMessage;
     consumer @11 :Consumer.ConsumerMessage;

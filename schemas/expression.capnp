@@ -34,7 +34,7 @@ struct Feature {
   shape @2 :Shape;
   variable @3 :Bool;
   default @4 :Tensor;
-  # Absent: the feature must be there.
+  # Absent: the feature is required.
   sequence @5 :Bool;
   # Any number of steps of this shape.
   inLists @6 :Bool;
@@ -45,15 +45,15 @@ struct Feature {
 }
 
 struct Expression {
-  # One application of a column function. A field that an op does not read is left at its default.
+  # One application of a column function. Fields that an op does not use have their defaults.
 
   op @0 :UInt16;
   # A headrace::expr_op.
   dtype @1 :UInt8;
-  # Of the result; read by the ops that cannot infer it.
+  # The dtype of the result; used by the ops that cannot infer it.
   flag @2 :Bool;
   inputs @3 :List(UInt32);
-  # Expressions before this one.
+  # The numbers of earlier expressions.
   index @4 :Int64;
   axes @5 :List(Int64);
   dims @6 :List(Int64);
@@ -62,7 +62,8 @@ struct Expression {
   value @9 :Tensor;
   features @10 :List(Feature);
   function @11 :UInt32;
-  # Of a parameter: whose argument it is a component of. In a function inside that one it is a capture.
+  # For a parameter: the function of whose argument it is a component. In a function inside that one
+  # it is a capture.
   numbers @12 :List(Float64);
   texts @13 :List(Data);
 }
@@ -71,7 +72,7 @@ struct Function {
   argument @0 :ElementSpec;
   union {
     none @1 :Void;
-    # Nothing was set: refused.
+    # Not set: refused.
     tensors :group {
       layout @2 :Structure;
       leaves @3 :List(UInt32);
@@ -80,11 +81,11 @@ struct Function {
     dataset @4 :UInt32;
     # The result is a dataset.
     named :group {
-      # A C++ function that the worker's program or a plug-in of it registered.
+      # A C++ function that the worker's program or one of its plug-ins registered.
       name @5 :Text;
       result @6 :ElementSpec;
       deterministic @7 :Bool;
-      # The user's word: equal rows give equal results, wherever it runs.
+      # The user's guarantee that equal rows give equal results, wherever the function runs.
     }
   }
 }

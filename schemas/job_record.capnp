@@ -1,7 +1,7 @@
 @0xc32c01ca514c09ba;
-# What a job keeps: the facts that change its record (actors/job/job_record.hpp), and that record as a whole, but for what
-# the dispatcher gives a job as it begins: id, processing mode and the plan of its splits. Written and read by one host; a
-# newer build reads what an older one wrote.
+# The facts of a job's record (actors/job/job_record.hpp), and the record as a whole. It does not
+# contain what the dispatcher gives a job when it begins: id, sharding policy and the plan of its
+# splits. Written and read by one host; a newer build reads what an older one wrote.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -16,34 +16,34 @@ enum TaskState {
   # A value that the reader does not know is refused, never read as another.
 
   starting @0;
-  # Its worker is asked to run it.
+  # Its worker was ordered to run it.
   running @1;
   ended @2;
   # It gave everything that it had.
   failed @3;
   lost @4;
-  # With its worker.
+  # It is lost with its worker.
   left @5;
-  # Its worker ended in order. What the task had not read is for others.
+  # Its worker left in order. What the task had not read is for others.
 }
 
 struct Task {
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
   worker @2 :Dispatcher.RegisterWorker;
-  # Who runs it; the tasks of that worker are not named.
+  # Its worker. Other tasks of that worker are not listed there.
   state @3 :TaskState;
   ran @4 :Bool;
-  # Its worker has or had it.
+  # Its worker has confirmed that it runs, at some time.
   byItself @5 :Bool;
   # It ended before its sources were exhausted.
   elements @6 :UInt64;
-  # Produced; counted when it is over.
+  # Produced elements; set when it is over.
   bytes @7 :UInt64;
   ignored @8 :UInt64;
-  # Elements that failed and were left out.
+  # Elements that failed and were left out by ignore_errors.
   newest @9 :UInt64;
-  # When it gave splits back: tasks up to this id had begun before.
+  # Set when it gave splits back: the newest task at that time.
   shard @10 :UInt32;
   # Under a static policy: the worker's index in the dispatcher's list, plus one; zero: it has none.
 }
@@ -51,23 +51,23 @@ struct Task {
 struct IterationReader {
   consumerId @0 :UInt64;
   nodeId @1 :UInt64;
-  # That it reads from; zero: any.
+  # The node that it reads from; zero: any.
   place @2 :UInt64;
-  # Of its process, as OpenIteration.place.
+  # The place of its process, see OpenIteration.place.
   index @3 :UInt32;
-  # Of coordinated reads: which element of each round is its own.
+  # Its seat in coordinated reads.
 }
 
 struct IterationState {
   version @0 :UInt64;
-  # Counts the changes.
+  # The number of changes so far.
   lastTask @1 :UInt64;
   # The next task's id is one more.
   opened @2 :Bool;
-  # Somebody has read it.
+  # It was read by somebody.
   finished @3 :Bool;
   failure @4 :Failure;
-  # Why it ended. Absent: well, or it goes on.
+  # Why it ended. Absent: it succeeded, or is not finished.
   tasks @5 :List(Task);
   readers @6 :List(IterationReader);
   rounds @7 :Dispatcher.Rounds;
@@ -85,14 +85,16 @@ struct CameTo {
   total :union {
     unknown @3 :Void;
     splits @4 :UInt64;
-    # How many the source has in a pass, as the task found.
+    # The number of splits in the source, if the task knows it.
   }
   listing @5 :Dispatcher.SplitListing;
-  # What the first task found there; absent: the numbers mean the same everywhere, or another one was the first.
+  # The listing of the first task that came to the pass. Absent: the numbers are the same
+  # everywhere, or another task was the first.
 }
 
 struct LeasedTo {
-  # The answer to a task's question for splits. In one struct, as nearly all that a job keeps are these.
+  # The answer to a task's question for splits. Nearly all facts of a job are such answers, so they
+  # are stored compactly, in one struct.
 
   taskId @0 :UInt64;
   source @1 :UInt32;
@@ -100,7 +102,7 @@ struct LeasedTo {
   # The question has a number.
   pass @3 :UInt64;
   number @4 :UInt64;
-  # Which question of that pass and source this answers.
+  # The number of the question about that pass and source.
   union {
     range :group {
       first @5 :UInt64;
@@ -116,21 +118,22 @@ struct LeasedTo {
     }
   }
   continues @9 :Bool;
-  # Of a range: it was given together with the answer to the question before.
+  # The range was sent with the answer to an earlier question.
 }
 
 struct SplitsReturned {
-  # A task has not begun to read these.
+  # Splits that a task was leased and that must be leased again.
 
   source @0 :UInt32;
   kept @1 :Bool;
-  # For a task to come; else for those alone that still read that pass.
+  # The splits are kept until a task comes that reads them; false: they are only for tasks that
+  # still read the pass.
   pass @2 :UInt64;
   splits @3 :Dispatcher.SplitRange;
 }
 
 struct PassClosed {
-  # A task reads no more of that pass, though it is not over.
+  # A task closed that pass, although it is not over.
 
   taskId @0 :UInt64;
   source @1 :UInt32;
@@ -139,23 +142,24 @@ struct PassClosed {
 
 struct SplitState {
   tasks @0 :UInt64;
-  # That share the splits.
+  # The number of tasks that share the splits.
   leased @1 :UInt64;
-  # Splits, so far.
+  # The total of leased splits.
   groups @2 :List(Group);
   passes @3 :List(Pass);
-  # Those that are not forgotten.
+  # The passes that are not forgotten.
   answers @4 :List(LeasedTo);
-  # The last one for each task and source, with those that were given together with it behind it; all are numbered.
+  # For each task and source the last answer, followed by the pieces that were sent with it. All are
+  # numbered.
 
   struct Group {
     # Sources that are leased together.
 
     number @0 :UInt32;
     sources @1 :List(UInt32);
-    # As the job's plan has them: a state of another plan is refused.
+    # They must be those of the job's plan: a state of another plan is refused.
     passesOver @2 :UInt64;
-    # Earlier passes are over and forgotten, but for those of which splits were given back.
+    # Earlier passes are over and forgotten, except those of which splits were returned.
     tasks @3 :List(TaskPass);
   }
 
@@ -163,34 +167,34 @@ struct SplitState {
     taskId @0 :UInt64;
     source @1 :UInt32;
     pass @2 :UInt64;
-    # The latest that the task came to.
+    # The latest pass that the task came to.
   }
 
   struct Pass {
     pass @0 :UInt64;
     group @1 :UInt32;
     keeps @2 :Bool;
-    # What was given back is kept, also when all tasks have left the pass.
+    # Returned splits are kept even if all tasks have left the pass.
     remnant @3 :Bool;
-    # It was forgotten, and only what was given back is left of it.
+    # The pass was over: only returned splits are left of it.
     shared @4 :Bool;
     # Several tasks were leased splits of it.
     asked @5 :Bool;
     # `holdings` are known, if only that there are none.
     next @6 :UInt64;
-    # The first split that nobody was leased.
+    # The first split that was not leased yet.
     total :union {
       unknown @7 :Void;
       splits @8 :UInt64;
     }
     lastReader :union {
-      # The last one that was leased splits of it.
+      # A task that was leased splits of it.
 
       none @9 :Void;
       task @10 :UInt64;
     }
     returned @11 :List(Dispatcher.SplitRange);
-    # Leased again before `next` is, in this order.
+    # Leased again before new splits, in this order.
     listings @12 :List(SourceListing);
     holdings @13 :List(Holding);
   }
@@ -201,19 +205,19 @@ struct SplitState {
   }
 
   struct Holding {
-    # What a task has of a pass.
+    # What one task was leased of a pass.
 
     taskId @0 :UInt64;
     ranges @1 :List(Dispatcher.SplitRange);
-    # That were not told to every source of the group yet.
+    # Ranges that were not sent to every source of the group yet.
     dropped @2 :UInt64;
-    # Ranges before these.
+    # How many ranges came before these.
     end @3 :UInt64;
-    # Of the last range, as the first source was told it.
+    # The end of the last range, as sent to the first source.
     given @4 :List(SourceCount);
-    # How many ranges each source was told: no more than there are.
+    # How many ranges each source was sent, at most as many as there are.
     done @5 :List(UInt32);
-    # Sources that were told the end.
+    # Sources that were sent the end.
   }
 
   struct SourceCount {
@@ -227,7 +231,7 @@ struct SplitState {
 struct TaskLost {
   taskId @0 :UInt64;
   readers @1 :List(UInt64);
-  # Consumers that have not said yet what they got of it.
+  # Readers that have not sent receipts yet.
 }
 
 struct ReaderReceived {
@@ -236,22 +240,23 @@ struct ReaderReceived {
 }
 
 struct ReaderUnheard {
-  # A reader is gone and did not say what it got.
+  # A reader is gone and sent no receipts.
 
   consumerId @0 :UInt64;
   version @1 :UInt64;
-  # The first of the TaskReaders that do not name it.
+  # The first version of the TaskReaders that do not name it.
 }
 
 struct TaskGave {
-  # A task says of which splits its readers were given rows.
+  # A task sent its account.
 
   taskId @0 :UInt64;
   version @1 :UInt64;
-  # Of the TaskReaders that it follows.
+  # The version of the TaskReaders that it follows.
   receipt @2 :Dispatcher.SplitReceipt;
   lostElements @3 :UInt64;
-  # So far: given to nobody, as readers that are gone may have handed them out.
+  # The total of elements that nobody is given, because readers that are gone may have handed them
+  # out.
 }
 
 struct TaskDone {
@@ -265,42 +270,43 @@ struct TaskSettled {
 }
 
 enum Holder {
-  # Which readers have rows of a split. A value that the reader of this does not know is refused.
+  # Which readers have rows of a lease. A value that the receiver does not know is refused.
 
   nobody @0;
   perhaps @1;
-  # One that is gone; the task, which lives, knows it.
+  # A reader that is gone may have some; the living task will report it.
   unknown @2;
-  # Perhaps one that is gone and did not say it.
+  # A reader that is gone may have some, and nobody will report it.
   reader @3;
 }
 
 struct LeaseState {
   tasks @0 :List(TaskLeases);
-  # That were leased something and are not settled.
+  # Tasks that were leased splits and are not settled.
   lost @1 :List(TaskLost);
   losses @2 :Dispatcher.IterationLosses;
-  # Of tasks that are settled.
+  # Of settled tasks.
   kept @3 :List(UInt64);
-  # Tasks that are over, and of which readers hold rows: if one of these is gone, what is known of them is read again.
+  # Tasks that are over, of which readers hold rows: if such a reader is lost, their splits are read
+  # again.
 
   struct TaskLeases {
     taskId @0 :UInt64;
     leases @1 :List(Lease);
-    # In the order in which they were given.
+    # In the order in which they were leased.
     answered @2 :List(Answered);
     newest @3 :List(Dispatcher.SplitRun);
-    # Of a lost task: the last split of which each reader got a row.
+    # For a lost task: for each reader, the split of its newest row.
     outOfOrder @4 :Bool;
-    # Rows may be missing before the newest of all readers.
+    # Rows may be missing that come before the newest row of all readers.
     givenBack @5 :UInt64;
-    # Rows, by readers.
+    # Rows that readers gave back.
     untold @6 :UInt64;
-    # Not zero: the task has to say what readers got that were gone at this version of TaskReaders.
+    # Not zero: the task still has to send an account for this version of TaskReaders.
     forgotten @7 :UInt64;
-    # Splits of leases that there was no room to remember, though the job reads splits again.
+    # Under at_least_once: splits that were removed to bound the memory.
     lostElements @8 :UInt64;
-    # As the task said with TaskGave.
+    # As the task reported in TaskGave.
   }
 
   struct Lease {
@@ -317,7 +323,7 @@ struct LeaseState {
     # The first one of its group.
     pass @1 :UInt64;
     count @2 :UInt64;
-    # Of questions that were answered.
+    # The number of answered questions.
   }
 }
 
@@ -331,7 +337,7 @@ struct TaskOver {
 # -- the whole
 
 struct JobFact {
-  # An arm that the reader does not know is refused, with all that was written with it.
+  # An arm that the reader does not know is refused, with the whole group.
 
   repetition @0 :UInt64;
   union {
@@ -339,19 +345,19 @@ struct JobFact {
     # Never written.
     begun @2 :Begun;
     forgotten @3 :Void;
-    # Of the repetition only stays how it ended.
+    # The repetition is forgotten, except how it ended.
 
     readerJoined @4 :IterationReader;
     readerLeft @5 :ConsumerId;
     taskIs @6 :Task;
-    # A new task, or what became of one.
+    # A new task, or the new state of a task.
     finishedAs @7 :Finished;
 
     sharedBy @8 :TaskCount;
     cameTo @9 :CameTo;
     leasedTo @10 :LeasedTo;
     taskGone @11 :TaskId;
-    # What it held is read, or was given back before this.
+    # The task is over: it has read what it held, or gave it back before.
     returned @12 :SplitsReturned;
     closed @13 :PassClosed;
 
@@ -363,20 +369,20 @@ struct JobFact {
 
     taskOver @19 :TaskOver;
     handedOut @20 :Worker.ReaderMark;
-    # Only how many elements were handed out counts.
+    # Only the number of handed-out elements is used.
     readerGone @21 :ConsumerId;
-    # What it held is lost.
+    # The rows that it held are lost.
 
     collected @22 :Void;
-    # Nobody read the repetition for long: it is as if it had never begun.
+    # Nobody has read the repetition for long: it is removed as if it had never begun.
     done @23 :TaskDone;
-    # What a task and its readers are done with: it is not read again.
+    # Splits that are done, and need not be read again.
     kept @24 :TaskId;
     # The task is over, and readers hold rows of it.
     released @25 :TaskSettled;
-    # Such a task is forgotten.
+    # A kept task is removed.
     epochProposed @26 :Proposed;
-    # Of coordinated reads: the readers are asked how far they may go before it begins.
+    # In coordinated reads: an epoch is proposed to the readers.
     epochAgreed @27 :Dispatcher.RoundEpoch;
   }
 
@@ -385,14 +391,14 @@ struct JobFact {
   }
   struct Finished {
     failure @0 :Failure;
-    # Absent: it ended well.
+    # Absent: it succeeded.
   }
   struct Proposed {
     epoch @0 :UInt64;
   }
   struct TaskCount {
     tasks @0 :UInt64;
-    # Living ones.
+    # The number of living tasks.
   }
   struct TaskId {
     taskId @0 :UInt64;
@@ -403,7 +409,7 @@ struct JobFact {
 }
 
 struct JobFacts {
-  # Facts that were decided together: they hold all, or none does.
+  # Facts that were decided together: all of them are kept, or none.
 
   facts @0 :List(JobFact);
   # In the order in which they are applied.
@@ -414,9 +420,9 @@ struct JobState {
   overBelow @1 :UInt64;
   # All earlier repetitions are forgotten.
   over @2 :List(Over);
-  # Those later ones that are forgotten, and the earlier ones that failed.
+  # Forgotten repetitions from `overBelow` on, and earlier ones that failed.
   collected @3 :List(Collected);
-  # The latest repetitions that were collected, in the order of these ends.
+  # The repetitions that were collected last, in the order of their collection.
 
   struct Repetition {
     number @0 :UInt64;
@@ -425,20 +431,20 @@ struct JobState {
     splits @3 :SplitState;
     leases @4 :LeaseState;
     held @5 :List(Worker.ReaderMark);
-    # Rows that readers have of tasks that are over, and have not handed out.
+    # How far readers are that hold rows of tasks that are over.
     lostElements @6 :UInt64;
-    # That were lost with readers.
+    # Elements that were lost with readers.
   }
 
   struct Over {
     repetition @0 :UInt64;
     failure @1 :Failure;
-    # Absent: it ended well.
+    # Absent: it succeeded.
   }
 
   struct Collected {
     repetition @0 :UInt64;
     family @1 :UInt64;
-    # What the ids of its tasks have in common.
+    # The common part of the ids of its tasks.
   }
 }

@@ -1,26 +1,26 @@
 @0xb9d0a4f27c1e6835;
-# What two ends of a data link tell each other before the first message. Everything after it is framed
-# as runtime/link/frame.hpp describes and belongs to whoever uses the link.
+# The first messages of the two ends of a data link. All later bytes are framed as described in
+# runtime/link/frame.hpp, and belong to the link's user.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct LinkHello {
-  # The first frame of each side. The connecting side speaks first, the listening side answers, also
-  # when it turns the other away, so that both can say why. At most 4 KiB.
+  # The first frame of each side. The connecting side sends first. The listening side answers, also
+  # when it refuses the other, so that both can report the reason. At most 4 KiB.
 
   protocolMajor @0 :UInt16;
-  # Nodes of different major versions do not talk.
+  # Nodes of different major versions refuse each other.
   protocolMinor @1 :UInt16;
-  # Grows when something is added that an older node ignores.
+  # Increased when something is added that an older node ignores.
   nodeId @2 :UInt64;
   # Random, new with each life of a node.
   bootId @3 :Text;
   # Equal on two nodes if and only if they run on the same host since its last start.
   role @4 :Text;
-  # What the node is, e.g. "worker". For people.
+  # The kind of node, e.g. "worker". For people.
   pingEveryNs @5 :UInt64;
-  # While the link is open the sender puts a frame on the wire at least this often: a ping where it has
-  # nothing else (minor version 1 and later). Nanoseconds, at most an hour. 0: it promises nothing, and its
-  # silence says nothing.
+  # While the link is open the sender sends a frame at least this often: a ping if it has nothing
+  # else (minor version 1 and later). Nanoseconds, at most an hour. 0: it need not, and its silence
+  # means nothing.
 }

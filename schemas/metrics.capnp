@@ -1,5 +1,5 @@
 @0xd2a8c1f5b60e7394;
-# Figures that a process counts.
+# The metrics of a process.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -15,12 +15,12 @@ struct Metric {
     bounds @0 :List(Float64);
     # Upper bounds of the buckets, ascending, without infinity.
     counts @1 :List(UInt64);
-    # Values in each bucket alone; one more than bounds: those above the last.
+    # The number of values in each bucket; one more than bounds, for values above the last one.
     sum @2 :Float64;
   }
 
   name @0 :Text;
-  # Of its family, with the unit at its end.
+  # The name of the metric's family, with the unit at its end.
   labels @1 :List(Label);
   union {
     counter @2 :UInt64;

@@ -1,47 +1,49 @@
 @0xb1d5c2e07a934f68;
-# Where an iteration over a dataset stands: what is needed to go on elsewhere. Small, whatever was read.
+# The position of an iteration over a dataset: what is needed to continue elsewhere. Its size does
+# not depend on how much was read.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct PositionRecord {
-  # What users keep.
+  # The record that users keep.
 
   version @0 :UInt16;
-  # Of what follows: 1, or 2 if `body` is packed. Others are refused.
+  # The version of the following fields: 1, or 2 if `body` is compressed. Others are refused.
   checksum @1 :UInt32;
   # CRC-32C of `body`.
   body @2 :Data;
-  # SavedIteration, in canonical form; if it is packed, as zlib does it.
+  # A SavedIteration in canonical form, compressed by zlib in version 2.
   size @3 :UInt32;
-  # Of a packed body: its bytes as they were.
+  # The number of bytes of a compressed body before compression.
 }
 
 struct SavedIteration {
   graph @0 :Text;
   # SHA-256 of the graph, in hexadecimal.
   seed @1 :UInt64;
-  # That operators without one of their own derive theirs from.
+  # The seed from which operators without a seed of their own derive theirs.
   repetition @2 :UInt64;
   skip @3 :UInt64;
   # Elements that were given since `positions` were taken.
   positions @4 :List(Position);
-  # The last one is that of the graph's result. Parts come before their users.
+  # The last one is that of the graph's result. Parts come before the positions that use them.
 }
 
 struct Position {
-  # Of one operator that is running.
+  # The position of one running operator.
 
   op @0 :UInt16;
-  # As in dataset_op.
+  # A dataset_op.
   ended @1 :Bool;
-  # Nothing comes any more: there are neither numbers nor parts.
+  # The operator has ended: it has neither numbers nor parts.
   numbers @2 :List(UInt64);
-  # What the operator counts; each says in its own file what.
+  # The operator's counts, which are documented in its source file.
   parts @3 :List(UInt32);
-  # Positions of its inputs and open datasets, each one more than its number; 0: none.
+  # The positions of its inputs and open datasets: one more than the index in `positions`; 0: not
+  # open.
   reads @4 :Bool;
-  # A source that is to read a split next, or to read on in it: this one.
+  # The operator is a source that reads the following split next, or is in the middle of it.
   source @5 :UInt32;
   pass @6 :UInt64;
   split @7 :UInt64;

@@ -1,6 +1,7 @@
 @0xb81f60d3c7e2594a;
-# What the dispatcher and its workers say of saves: datasets that all workers write into one folder. A save is done in
-# steps; each is given to one worker at a time, and may be done twice without harm.
+# Messages about saves between the dispatcher and its workers. A save is a dataset that all workers
+# write into one folder. It is done in steps; each is assigned to one worker at a time, and may be
+# done twice without harm.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -12,49 +13,49 @@ struct SaveOrder {
 
   saveId @0 :UInt64;
   number @1 :UInt64;
-  # Of this order: no other one has it.
+  # Identifies this order.
   path @2 :Text;
-  # The folder, as workers see it.
+  # The folder, as an absolute path on the workers.
   datasetId @3 :Text;
   fingerprint @4 :Data;
-  # SHA-256 of its graph.
+  # SHA-256 of the dataset's graph.
   compression @5 :Text;
   planId @6 :UInt64;
-  # Of the plan that must be in the folder; zero before it is known.
+  # The plan that must be in the folder; zero if it is unknown.
   workers @7 :UInt32;
-  # That are alive.
+  # The number of living workers.
   step :union {
     none @8 :Void;
-    # Refused.
+    # Not set: refused.
     plan @9 :Void;
-    # Divide the dataset into pieces, or find what the folder holds of it.
+    # Divide the dataset into pieces, or find out what is in the folder.
     piece @10 :UInt64;
-    # Write this one.
+    # Write this piece.
     finish @11 :Void;
-    # All pieces are there: make them one dataset.
+    # All pieces are written: join them to one dataset.
     note @12 :Failure;
-    # Say in the folder why the save ended early, for those who wait for its pieces.
+    # Write into the folder why the save ended early, for processes that wait for its pieces.
   }
 }
 
 struct SaveReport {
-  # How a step ended.
+  # The outcome of a step.
 
   saveId @0 :UInt64;
   number @1 :UInt64;
-  # Of the order.
+  # The number of the order.
   union {
     none @2 :Void;
-    # Refused.
+    # Not set: refused.
     planned @3 :SavePlanned;
     written @4 :SaveWritten;
-    # The piece is there: written now, or by somebody before.
+    # The piece is written, now or earlier.
     finished @5 :SaveWritten;
-    # The dataset is there, whole.
+    # The whole dataset is written.
     failed @6 :Failure;
-    # No other worker would do better: the save fails.
+    # The step would fail on other workers, too: the save fails.
     givenBack @7 :Void;
-    # Not done: it is for other workers.
+    # The step was not done, and is for another worker.
   }
 }
 
@@ -62,9 +63,9 @@ struct SavePlanned {
   planId @0 :UInt64;
   pieces @1 :UInt64;
   there @2 :Data;
-  # A bit for each piece, the lowest first: those that are there.
+  # One bit for each piece, the lowest first: set if the piece is written.
   whole @3 :Bool;
-  # The dataset is there, and nothing is left to do.
+  # The dataset is written, and nothing is left to do.
   wholeBecause @4 :Text;
   # Why the dataset is one piece; empty: it is divided.
   written @5 :SaveWritten;
@@ -73,19 +74,19 @@ struct SavePlanned {
 struct SaveWritten {
   rows @0 :UInt64;
   bytes @1 :UInt64;
-  # Of files.
+  # The size of the files.
 }
 
 struct AskSaveSteps {
-  # A worker says how its steps ended, and asks for others.
+  # A worker reports the outcomes of its steps, and requests new ones.
 
   workerId @0 :UInt64;
   incarnation @1 :UInt64;
   takes @2 :Bool;
-  # More steps: it is not about to leave.
+  # The worker takes more steps; false if it is about to leave.
   running @3 :List(Running);
   reports @4 :List(SaveReport);
-  # Repeated until they are answered.
+  # Each report is repeated until it is answered.
 
   struct Running {
     # A step that it works on.
@@ -96,15 +97,15 @@ struct AskSaveSteps {
 }
 
 struct SaveSteps {
-  # The answer.
+  # The answer to AskSaveSteps.
 
   orders @0 :List(SaveOrder);
   over @1 :List(UInt64);
-  # Saves among those that it works on that are over, or not known here: it is to stop.
+  # Saves among `running` that have ended, or are unknown: the worker must stop their steps.
 }
 
 struct AwaitSave {
-  # Answered when the save is past the version that is known. May be repeated.
+  # Answered when the save has another version than `version`. May be repeated.
 
   saveId @0 :UInt64;
   version @1 :UInt64;

@@ -1,7 +1,8 @@
 @0xc6b2f7a9d0e41835;
-# Elements kept in a folder: what `save`, `snapshot` and a cache in files write, and `load` reads. The folder holds files
-# of rows and, written last, the record `dataset.headrace`: without it nothing is there. All are TFRecord files, so that
-# every record has its length and a CRC-32C.
+# Elements in a folder, as written by `save`, `snapshot` and a cache in files, and read by `load`.
+# The folder contains files of rows and, written last, the record `dataset.headrace`: without it the
+# folder counts as empty. All files are TFRecord files, so that every record has its length and a
+# CRC-32C.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -16,15 +17,15 @@ struct SavedDataset {
   enum Compression {
     none @0;
     snappy @1;
-    # Column by column.
+    # Columns are compressed.
     gzip @2;
-    # Whole records.
+    # Whole records are compressed.
   }
 
   version @0 :UInt16;
-  # Of this format. Others are refused.
+  # The version of this format. Others are refused.
   id @1 :UInt64;
-  # Drawn when it was written.
+  # Random, drawn when the dataset was written.
   spec @2 :ElementSpec;
   compression @3 :Compression;
   shards @4 :List(Shard);
@@ -39,56 +40,58 @@ struct SavedDataset {
 
   struct Record {
     offset @0 :UInt64;
-    # Where it begins in the file.
+    # Its offset in the file.
     rows @1 :UInt32;
   }
 }
 
 struct SavePlan {
-  # The only record of `saving.headrace`, in a folder that workers write into together: which pieces there are to be. Each
-  # piece is a saved dataset in a folder of its own, `pieces/<number>`, and is there, or not, as such a dataset is. When all are
-  # there, `dataset.headrace` in the folder names the files of all, in the order of the pieces.
+  # The only record of `saving.headrace`, in a folder that workers write into together: the planned
+  # pieces. Each piece is a saved dataset in a folder of its own, `pieces/<number>`. When all are
+  # written, `dataset.headrace` in the folder names the files of all pieces, in their order.
 
   version @0 :UInt16;
-  # Of this format. Others are refused.
+  # The version of this format. Others are refused.
   id @1 :UInt64;
-  # Drawn when it was written.
+  # Random, drawn when the plan was made.
   fingerprint @2 :Text;
   # SHA-256 of the dataset's graph, in hexadecimal.
   spec @3 :ElementSpec;
   compression @4 :SavedDataset.Compression;
   seed @5 :UInt64;
-  # For operators that were given none: the same for all pieces.
+  # The seed for operators without a seed of their own, equal for all pieces.
   sections @6 :List(Section);
-  # Empty: the whole dataset is one piece, for the reason below.
+  # Empty: the whole dataset is one piece, for the reason in `wholeBecause`.
   wholeBecause @7 :Text;
 
   struct Section {
-    # One pass over sources that advance together. Its pieces follow those of the sections before.
+    # One pass over the sources of one group. Its pieces follow those of earlier sections.
 
     group @0 :UInt32;
     pass @1 :UInt64;
     splits @2 :UInt64;
-    # Of the pass.
+    # The number of splits in the pass.
     pieceSplits @3 :UInt64;
-    # Of each piece; the last one has what is left.
+    # The number of splits in each piece; the last one has the rest.
     digest @4 :UInt64;
-    # Of what the first of the sources listed, such as the names of files; zero: it lists nothing.
+    # The digest of the first source's listing, such as file names; zero: it has none.
   }
 }
 
 struct SaveFailure {
-  # The only record of `failed.headrace`, in such a folder: why the save ended early. Gone when it is begun again.
+  # The only record of `failed.headrace`, in such a folder: why the save ended early. It is removed
+  # when the save is begun again.
 
   planId @0 :UInt64;
   failure @1 :Failure;
 }
 
 struct SavedRows {
-  # A record of a file of rows begins with this message in Cap'n Proto's stream format; the segments that its columns
-  # name follow, each at the next multiple of 64 bytes from the beginning of the record.
+  # A record of a file of rows begins with this message in Cap'n Proto's stream format. The segments
+  # that its columns name follow, each at the next multiple of 64 bytes from the beginning of the
+  # record.
 
   segments @0 :List(UInt64);
-  # The bytes of each.
+  # The number of bytes in each segment.
   block @1 :Block;
 }

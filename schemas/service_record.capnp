@@ -1,5 +1,5 @@
 @0xf8c0decfb2280745;
-# What a dispatcher keeps: the facts that change its record of the service (actors/dispatcher/service_record.hpp), and that
+# The facts of a dispatcher's record of the service (actors/dispatcher/service_record.hpp), and the
 # record as a whole. Written and read by one host; a newer build reads what an older one wrote.
 
 using Cxx = import "/capnp/c++.capnp";
@@ -11,7 +11,7 @@ using Sharding = import "sharding.capnp";
 using Status = import "status.capnp";
 
 struct JobEntry {
-  # A job that the service has.
+  # A job of the service.
 
   jobId @0 :UInt64;
   name @1 :Text;
@@ -19,22 +19,23 @@ struct JobEntry {
   datasetId @2 :Text;
   parameters @3 :Sharding.JobParameters;
   key @4 :Data;
-  # Who asks with this key means this job. Bytes: a part of it may be a fingerprint.
+  # Requests with this key mean this job. It has type Data because a part of it may be a
+  # fingerprint.
   found @5 :Bool;
-  # Only in a state: the key leads to this job.
+  # Set in a state only: the key leads to this job.
   shards @6 :UInt32;
-  # Under a static policy: how many workers the dispatcher's list had when the job began.
+  # Under a static policy: how many entries the dispatcher's list had when the job began.
   past @7 :Sharding.JobPast;
-  # Repetitions that were over before this job began: earlier ones of the same key had them.
+  # The repetitions that earlier jobs with this key have finished.
   targets @8 :Sharding.TargetWorkers;
-  # From which workers its readers read, after the dispatcher's deployment mode was looked at.
+  # Which workers its readers read from, resolved by the dispatcher's deployment mode.
 }
 
 struct WorkerPlace {
-  # Who has an entry of the dispatcher's list of workers, or had it last.
+  # The worker that has an entry of the dispatcher's list of workers, or had it last.
 
   entry @0 :UInt32;
-  # From zero.
+  # The index of the entry, from zero.
   workerId @1 :UInt64;
   dataAddress @2 :Text;
 }
@@ -44,20 +45,20 @@ struct JobOver {
 
   jobId @0 :UInt64;
   past @1 :Sharding.JobPast;
-  # Its repetitions that are over: who asks for them by the job's key is told so.
+  # Its finished repetitions, for later requests with the job's key.
   collected @2 :Bool;
-  # It ended as nobody read it, with a repetition that was not finished.
+  # It ended because nobody read it, with an unfinished repetition.
 }
 
 struct JobJoined {
-  # One more consumer of a job, with a dataset id of its own.
+  # Another dataset id of one iteration belongs to that job.
 
   jobId @0 :UInt64;
   datasetId @1 :Text;
 }
 
 struct SaveEntry {
-  # A save that runs. How far it is, is in its folder.
+  # A running save. Its progress is recorded in its folder.
 
   saveId @0 :UInt64;
   path @1 :Text;
@@ -68,13 +69,13 @@ struct SaveEntry {
 }
 
 struct ServiceFact {
-  # An arm that the reader does not know is refused, with all that was written with it.
+  # An arm that the reader does not know is refused, with the whole group.
 
   union {
     none @0 :Void;
     # Never written.
     datasetRegistered @1 :Dispatcher.RegisterDataset;
-    # The graph and the element's spec are left out where the fingerprint is known already.
+    # Graph and element spec are left out if the fingerprint is known already.
     jobStarted @2 :JobEntry;
     jobJoined @3 :JobJoined;
     jobOver @4 :JobOver;
@@ -82,17 +83,17 @@ struct ServiceFact {
     # A worker got this number, which no worker had before.
     workerPlaced @6 :WorkerPlace;
     workerDrains @7 :UInt64;
-    # The worker of this number is to leave.
+    # The worker with this number is to leave.
     workerDrained @8 :UInt64;
-    # It has left.
+    # The worker with this number has left.
     saveBegun @9 :SaveEntry;
     saveEnded @10 :Status.SaveStatus;
-    # With what is known of it in the end.
+    # With its last state.
   }
 }
 
 struct ServiceFacts {
-  # Facts that were decided together: they hold all, or none does.
+  # Facts that were decided together: all of them are kept, or none.
 
   facts @0 :List(ServiceFact);
   # In the order in which they are applied.
@@ -100,39 +101,39 @@ struct ServiceFacts {
 
 struct ServiceState {
   lastDataset @0 :UInt64;
-  # The next dataset id that the dispatcher chooses is looked for after this number.
+  # The search for the next dataset id that the dispatcher chooses begins after this number.
   graphs @1 :List(Graph);
   jobs @2 :List(JobEntry);
   passing @3 :List(Passing);
   unused @4 :List(Text);
-  # Of these, in the order of their registration: those that no job was asked for with yet.
+  # The ids in `passing` for which no job was begun yet, in the order of their registration.
   leftOver @5 :List(Text);
-  # And those whose jobs are over, in the order of these ends.
+  # The ids in `passing` whose jobs are over, in the order of these ends.
   lastWorker @6 :UInt64;
   # The highest number of a worker.
   places @7 :List(WorkerPlace);
   ended @8 :List(EndedName);
   # The keys of named jobs that are over, in the order of their ends.
   collected @9 :List(UInt64);
-  # The latest jobs that were collected, in the order of their ends.
+  # The jobs that were collected last, in the order of their collection.
   draining @10 :List(UInt64);
-  # Numbers of workers that are to leave.
+  # The numbers of workers that are to leave.
   saves @11 :List(SaveEntry);
-  # Those that run.
+  # The running saves.
   endedSaves @12 :List(Status.SaveStatus);
-  # The latest that are over, in the order of their ends.
+  # The saves that have ended last, in the order of their ends.
 
   struct EndedName {
     hash @0 :UInt64;
     hash2 @1 :UInt64;
-    # Of the job's key.
+    # The hash of the job's key.
     jobId @2 :UInt64;
-    # The last one that had it.
+    # The latest job with that key.
     past @3 :Sharding.JobPast;
   }
 
   struct Graph {
-    # What was registered, and under which ids.
+    # A registered graph, with its ids.
 
     graph @0 :Data;
     # A DatasetGraph message.
@@ -149,6 +150,6 @@ struct ServiceState {
 
     datasetId @0 :Text;
     usedBy @1 :List(UInt64);
-    # Jobs.
+    # The jobs that use the id.
   }
 }

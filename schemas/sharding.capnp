@@ -12,53 +12,56 @@ enum ShardingPolicy {
   dynamic @1;
   # Workers lease splits of its sources from the job.
   file @2;
-  # This and the following are static: each worker of the dispatcher's list has a shard of its own. Of each source its own
-  # files.
+  # This policy and the following ones are static: each worker of the dispatcher's list has a shard
+  # of its own. Under this one it reads files of its own.
   data @3;
-  # Of the elements each n-th.
+  # Each worker makes all elements and gives each n-th one.
   fileOrData @4;
-  # As file where there are files enough, else as data.
+  # As `file` if there are enough files, else as `data`.
   hint @5;
-  # What the graph divides itself, by shard operators that leave number and index open.
+  # The graph divides itself, by shard operators that leave number and index open.
 }
 
 enum TargetWorkers {
-  # From which workers a client reads.
+  # The workers that a client reads from.
 
   automatic @0;
   any @1;
   local @2;
-  # Of its own process.
+  # The workers of its own process.
 }
 
 struct JobParameters {
-  # What all clients of one job must agree on.
+  # The parameters on which all clients of one job must agree.
 
   processingMode @0 :ShardingPolicy;
   targetWorkers @1 :TargetWorkers;
   numConsumers @2 :UInt32;
-  # Of coordinated reads; 0: any number, each for itself.
+  # The number of consumers of coordinated reads; 0: no coordinated reads.
   crossTrainerCache @3 :Bool;
   guarantee @4 :Guarantee;
   cacheWaitNs @5 :UInt64;
-  # Of the cross-trainer cache: how long trainers wait for one that falls behind; 0: they do not.
+  # In a job with a cross-trainer cache: how long trainers wait for one that is behind; 0: they do
+  # not.
   expectedTrainers @6 :UInt32;
-  # Of the cache: how many trainers must have come before any gets an element; 0: one.
+  # In a job with a cross-trainer cache: how many trainers must have come before any is given an
+  # element; 0: one.
 }
 
 struct JobPast {
-  # Which repetitions of a job are over.
+  # The repetitions of a job that are finished.
 
   below @0 :UInt64;
-  # All that come before this one.
+  # All repetitions before this one are finished.
   also @1 :List(UInt64);
-  # Others that ended well.
+  # Other repetitions that succeeded.
   failed @2 :List(UInt64);
-  # Those that failed, wherever they are.
+  # Repetitions that failed, also those before `below`.
 }
 
 enum Guarantee {
-  # What `dynamic` promises where workers or trainers are lost. A value that the receiver does not know is refused.
+  # What `dynamic` guarantees when workers or trainers are lost. A value that the receiver does not
+  # know is refused.
 
   atMostOnce @0;
   atLeastOnce @1;

@@ -1,5 +1,5 @@
 @0xf0b7c2a94d1e6533;
-# What `headrace status` shows.
+# The answer to `headrace status`.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -13,54 +13,55 @@ struct WorkerStatus {
   tags @2 :List(Text);
   pid @3 :UInt32;
   alive @4 :Bool;
-  # Its lease is running.
+  # Its lease has not expired.
   sinceHeartbeatNs @5 :UInt64;
   tasks @6 :UInt32;
   tree @7 :Data;
   # Its last SupervisionTree message; may be empty.
   left @8 :Bool;
-  # Not alive, and ended in order.
+  # It is not alive, and left in order.
   draining @9 :Bool;
-  # Alive, and about to leave: it takes no new tasks.
+  # It is alive, and about to leave: it gets no new tasks.
   metrics @10 :List(Metric);
-  # Of its last heartbeat.
+  # As its last heartbeat had them.
 }
 
 struct ListEntryStatus {
-  # An entry of the dispatcher's list of workers: who has the shard of that index under a static policy.
+  # An entry of the dispatcher's list of workers. The worker that has it gets the shard with its
+  # index under a static policy.
 
   name @0 :Text;
-  # As it was given.
+  # The entry, as it was configured.
   workerId @1 :UInt64;
-  # Who has it, or had it last; 0: nobody came yet.
+  # The worker that has it, or had it last; 0: none came yet.
   dataAddress @2 :Text;
-  # Of that worker.
+  # The data address of that worker.
 }
 
 struct CacheTrainer {
   trainerId @0 :Text;
   lag @1 :UInt64;
-  # Elements that were made and that it has not been given.
+  # Elements that were made and that it was not handed.
   skipped @2 :UInt64;
-  # Elements that it was too slow for.
+  # Elements that left the window before it was handed them.
   streams @3 :UInt32;
-  # That are connected; none: it is away.
+  # Its connected streams; none: it is away.
 }
 
 struct CacheWindow {
-  # What a task keeps for the trainers that share it.
+  # The window of a task, for the trainers that share it.
 
   first @0 :UInt64;
   end @1 :UInt64;
-  # Elements [first, end) of the task's output.
+  # The window has elements [first, end) of the task's output.
   bytes @2 :UInt64;
   blocks @3 :UInt64;
-  # That were put into the window, ever.
+  # The total number of blocks that were added to the window.
   encoded @4 :UInt64;
-  # How often a block was encoded to be sent, ever.
+  # The total number of encodings.
   trainers @5 :List(CacheTrainer);
   budget @6 :UInt64;
-  # Bytes that all windows of the worker may take together.
+  # The bytes that all windows of the worker may take together.
 }
 
 struct TaskStatus {
@@ -80,20 +81,20 @@ struct TaskStatus {
 }
 
 struct RoundsStatus {
-  # Of a job with coordinated reads.
+  # The rounds of a job with coordinated reads.
 
   consumers @0 :UInt32;
-  # That share each round.
+  # The number of consumers that share each round.
   missing @1 :List(UInt32);
-  # The indices of those that are not there.
+  # The free seats.
   epoch @2 :UInt64;
   # Zero: no round has begun.
   firstRound @3 :UInt64;
-  # Of that epoch.
+  # The first round of that epoch.
   tasks @4 :List(UInt64);
-  # Whose rounds these are, in turn.
+  # The tasks that serve its rounds, in turn.
   round @5 :UInt64;
-  # That the foremost consumer takes next, as it last said.
+  # The next round of the foremost consumer, as it last reported.
 }
 
 struct JobStatus {
@@ -103,56 +104,57 @@ struct JobStatus {
   datasetId @2 :Text;
   processingMode @3 :Text;
   repetition @4 :UInt64;
-  # The newest one.
+  # The newest repetition.
   consumers @5 :UInt32;
   state @6 :Text;
   # running, finished, failed
   tasks @7 :List(TaskStatus);
   failure @8 :Text;
-  # Why it failed; else empty.
+  # Why the job failed; else empty.
   lostTasks @9 :UInt64;
-  # Of the newest repetition: those that were lost with rows that no consumer got.
+  # In the newest repetition: lost tasks that had rows which no consumer received.
   lostSplits @10 :UInt64;
-  # Of which rows may be missing, at most.
+  # Splits of which rows may be missing; an upper bound.
   rereadSplits @11 :UInt64;
-  # Of tasks that were lost, or that trainers held that are gone, that other tasks were given.
+  # Splits of lost tasks, or splits that lost readers held, that other tasks read again.
   lostElements @12 :UInt64;
-  # That were with a trainer when it was gone without a word, and that no other is given; at most so many.
+  # Elements that a lost reader had claimed, or had received from a worker that is gone, and that no
+  # other reader is given; an upper bound.
   guarantee @13 :Text;
   repeatedSplits @14 :UInt64;
-  # Of those that were read again: rows of them may have been handed out before.
+  # The splits among `rereadSplits` of which rows may have been handed out before.
   rounds @15 :RoundsStatus;
   # Absent: the job has no coordinated reads.
 }
 
 struct SaveStatus {
-  # A dataset that the workers write into a folder.
+  # A save: a dataset that the workers write into a folder.
 
   enum State {
     planning @0;
-    # A worker looks how it can be divided, and what is there.
+    # A worker divides the dataset, and finds out what is in the folder.
     writing @1;
     finishing @2;
-    # All pieces are there.
+    # All pieces are written.
     saved @3;
     failed @4;
   }
 
   saveId @0 :UInt64;
   version @1 :UInt64;
-  # Another one with each change.
+  # Changes with each change of the save.
   path @2 :Text;
   datasetId @3 :Text;
   state @4 :State;
   pieces @5 :UInt64;
-  # Zero until that is known.
+  # Zero until the number is known.
   written @6 :UInt64;
-  # Pieces that are there.
+  # The number of written pieces.
   rows @7 :UInt64;
   bytes @8 :UInt64;
-  # Of these.
+  # Rows and bytes in these pieces.
   workers @9 :UInt32;
-  # That work on it now.
+  # The number of workers that have a step of it.
   failure @10 :Failure;
   # Why it failed.
   wholeBecause @11 :Text;
@@ -168,15 +170,16 @@ struct ServiceStatus {
   tree @5 :Data;
   # The dispatcher's own SupervisionTree message.
   leftOut @6 :Text;
-  # What this answer does not say, as it would be larger than a message may be; else empty.
+  # What was left out of this answer because it would have been too large for a message; else empty.
   workDir @7 :Text;
-  # Where datasets and jobs are kept. Empty: in memory, so that they end with the dispatcher's process.
+  # The directory with datasets and jobs. Empty: they are in memory, and end with the dispatcher's
+  # process.
   diskTrouble @8 :Text;
   # Why nothing new is begun: that directory cannot be written. Else empty.
   workerAddresses @9 :List(ListEntryStatus);
-  # The dispatcher's list of workers; empty: any worker may come.
+  # The dispatcher's list of workers; empty: any worker may register.
   saves @10 :List(SaveStatus);
-  # Those that run, and the latest that are over.
+  # The running saves, and the latest that have ended.
   metrics @11 :List(Metric);
-  # Of the dispatcher's node; those that are not zero.
+  # The metrics of the dispatcher's node that are not zero.
 }

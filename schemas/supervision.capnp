@@ -1,5 +1,5 @@
 @0xc7b2e58d41f0a936;
-# Who looks after whom, as `headrace status` shows it.
+# The supervision tree of a process, as `headrace status` shows it.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -9,11 +9,11 @@ struct SupervisedChild {
   restart @1 :Restart;
   state @2 :State;
   restarts @3 :UInt64;
-  # How often it was started again.
+  # How often it was restarted.
   lastReason @4 :Text;
   # Why it last ended, with the chain of causes; empty if it never failed.
   below @5 :Supervisor;
-  # What the child looks after itself; null if it is no supervisor.
+  # The children of the child; null if it is no supervisor.
 
   enum Restart {
     permanent @0;
@@ -30,12 +30,12 @@ struct SupervisedChild {
 
 struct Supervisor {
   path @0 :Text;
-  # The names from the root to this one, joined by '/'.
+  # The names from the root to this supervisor, joined by '/'.
   strategy @1 :Strategy;
   children @2 :List(SupervisedChild);
-  # In the order of their start.
+  # In the order in which they start.
   restarts @3 :UInt64;
-  # Of all children that it has or had.
+  # The restarts of all children, present and past.
   abandoned @4 :UInt64;
   # Children that did not end when killed.
 
@@ -53,7 +53,7 @@ struct SupervisionTree {
   # For people: what it is and its process id.
   roots @1 :List(Supervisor);
   restarts @2 :UInt64;
-  # How often its parent process started it again.
+  # How often its parent process restarted it.
   lastReason @3 :Text;
-  # How the one before it ended; empty if there was none.
+  # How the previous process ended; empty if there was none.
 }

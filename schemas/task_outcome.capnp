@@ -8,11 +8,11 @@ enum TaskOutcome {
   # A value that the receiver does not know is refused, never read as another.
 
   exhausted @0;
-  # It gave everything that its sources had for it.
+  # It gave all that its sources had for it.
   left @1;
-  # Its worker ended first. What it had not begun is for others.
+  # Its worker left first. What it had not begun is for others.
   failed @2;
-  # It could not go on.
+  # It could not continue.
   stopped @3;
   # Its job did not need it any more.
 }

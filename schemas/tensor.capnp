@@ -1,14 +1,14 @@
 @0x9d3e58b0f14c27a6;
-# Tensors and what is known of them before they are there.
+# Tensors, and specs of tensors that are not made yet.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 struct Shape {
   unknownRank @0 :Bool;
-  # Then `dims` is empty.
+  # If set, `dims` is empty.
   dims @1 :List(Int64);
-  # -1: unknown until it is there.
+  # -1: unknown until the tensor is made.
 }
 
 struct TensorSpec {
@@ -24,7 +24,7 @@ struct Structure {
 
   children @0 :List(Structure);
   names @1 :List(Text);
-  # Only of a named structure, one a child.
+  # Set for a named structure only, one for each child.
   kind @2 :Kind;
 
   enum Kind {
@@ -32,14 +32,14 @@ struct Structure {
     tuple @1;
     named @2;
     ragged @3;
-    # Values, then row lengths, of the outermost axis first: leaves.
+    # The leaves are the values, then the row lengths, of the outermost axis first.
   }
 }
 
 struct ElementSpec {
   layout @0 :Structure;
   components @1 :List(TensorSpec);
-  # One a leaf.
+  # One for each leaf.
 }
 
 struct Tensor {

@@ -1,5 +1,5 @@
 @0xc8d94e07a16b3f25;
-# What the dispatcher says to a worker.
+# Messages from jobs and the dispatcher to a worker.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
@@ -7,7 +7,7 @@ $Cxx.namespace("headrace::schema");
 using Sharding = import "sharding.capnp";
 
 struct StartTask {
-  # May be repeated: a task that runs already stays as it is.
+  # Orders a worker to run a task. May be repeated: a task that runs already stays as it is.
 
   taskId @0 :UInt64;
   incarnation @1 :UInt64;
@@ -15,46 +15,49 @@ struct StartTask {
   repetition @3 :UInt64;
   processingMode @4 :Sharding.ShardingPolicy;
   graph @5 :Data;
-  # A Graph message. Empty: the worker may have it from before; notFound if it has not (any more).
+  # A Graph message. Empty: the worker may have it already; it answers notFound if it has not.
   seed @6 :UInt64;
-  # For operators that were given none. Under OFF each task has its own, under DYNAMIC all have the same.
+  # For operators without a seed of their own. Under OFF each task has its own, under DYNAMIC all
+  # have the same.
   shared @7 :Bool;
-  # Several consumers may read.
+  # Several consumers may read the task.
   fingerprint @8 :Data;
   # SHA-256 of the graph.
   readers @9 :TaskReaders;
-  # Who may read at first.
+  # The readers at first.
   leaseNs @10 :UInt64;
-  # Of the service: how long a link may be silent before both of its ends have noticed.
+  # The lease of the service: how long a link may be silent before both of its ends have noticed.
   eager @11 :Bool;
-  # May lease splits before a reader opens a stream: no reader can take the iteration for over without having heard of this
-  # task.
+  # The task may lease splits before a reader opens a stream: no reader can take the repetition for
+  # finished without knowledge of this task.
   shards @12 :UInt32;
-  # Under a static policy: how many workers share the dataset; zero else.
+  # Under a static policy: how many workers share the dataset; else zero.
   shard @13 :UInt32;
-  # Which of them this one is, from zero.
+  # The shard of this worker, from zero.
   guarantee @14 :Sharding.Guarantee;
   crossTrainerCache @15 :Bool;
-  # Its readers name trainers, and each trainer is given all elements. The next two are of that, as in JobParameters.
+  # Readers name their trainers, and each trainer is given all elements. The next two fields belong
+  # to this, as in JobParameters.
   cacheWaitNs @16 :UInt64;
   expectedTrainers @17 :UInt32;
   numConsumers @18 :UInt32;
-  # Not zero: coordinated reads, in which each of so many consumers takes one element a round.
+  # Not zero: coordinated reads by this many consumers.
 }
 
 struct TaskReaders {
-  # Who reads a task: the job alone decides that. A consumer that is not named any more is gone, and what it was sent
-  # and has not handed out is for the others.
+  # The readers of a task, as its job names them. A consumer that is not named any more is gone, and
+  # rows that it was sent and has not handed out go to the others.
 
   taskId @0 :UInt64;
   version @1 :UInt64;
-  # An older one that comes late is dropped.
+  # An older message that arrives late is dropped.
   consumers @2 :List(UInt64);
   nodes @3 :List(UInt64);
-  # Of each of the consumers, in their order: the node that its streams come from, as that node says in the hello of its
-  # links. Zero, or missing: any.
+  # For each of the consumers, in their order: the node of its streams, as its links name it in the
+  # hello. Zero, or missing: any.
   departed @4 :List(ReaderMark);
-  # Consumers that left in order, and how far they were: what they had been sent beyond that is for the others.
+  # Consumers that left in order, and how far they were: later rows that they were sent go to the
+  # others.
 }
 
 struct ReaderMark {
@@ -63,9 +66,9 @@ struct ReaderMark {
   consumerId @0 :UInt64;
   taskId @1 :UInt64;
   handedOut @2 :UInt64;
-  # Elements of its stream that its trainer was given.
+  # Elements of its stream that its trainer was handed.
   received @3 :UInt64;
-  # Elements of its stream that reached it; only where that is asked for.
+  # Elements of its stream that it has received; set only where that is asked for.
 }
 
 struct StopTask {
@@ -83,6 +86,6 @@ struct WorkerMessage {
     readers @3 :TaskReaders;
     # ok, or a failure (not_found): there is no such task
     saves @4 :Void;
-    # ok: there are steps of saves to ask for
+    # ok: there are steps of saves, for which the worker should ask
   }
 }

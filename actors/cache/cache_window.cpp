@@ -70,7 +70,7 @@ void cache_window::skipped(const std::string& id, uint64_t elements) {
 
 std::optional<cache_window::reading> cache_window::read(const std::string& id) {
   auto& x = of(id);
-  // Others of the store may make room meanwhile.
+  // Another window may evict blocks meanwhile.
   while (x.next < end_) {
     if (const auto first = span().first; first > x.next) {
       x.skipped += first - x.next;
@@ -103,7 +103,7 @@ size_t cache_window::rows_of_a_block(const block& rows) const {
   const auto beside = charge - rows.bytes();
   auto out = std::clamp<size_t>(
     (most - std::min(most, beside)) * rows.rows / std::max<size_t>(rows.bytes(), 1), 1, rows.rows);
-  // Rows may be of very different sizes.
+  // Halved repeatedly, as rows may be of very different sizes.
   while (out > 1 && window_store::charge_of(rows.slice(0, out)) > most) out /= 2;
   return out;
 }
@@ -112,7 +112,8 @@ cache_window::outcome cache_window::append(const block& rows, time_point now) {
   if (window_store::charge_of(rows) > store_->budget())
     return outcome::too_large;
   renew_hold(now);
-  // A copy of its own: what it lies in may be much larger, and would not be freed with it.
+  // The rows are copied, because the buffers they lie in may be much larger and would not be freed
+  // with them.
   auto kept = store_->append(id_, end_, copy_of(rows), held_from_ < end_);
   if (kept == nullptr) {
     if (held_from_ < end_ && !waits_since_)
@@ -142,7 +143,7 @@ void cache_window::renew_hold(time_point now) {
 
 void cache_window::look(time_point now) {
   if (waits_since_ && options_.wait && *waits_since_ + *options_.wait <= now) {
-    // Those that the oldest block is held for.
+    // The trainers for which the oldest block is held.
     const auto first = span().first;
     const auto oldest = store_->find(id_, first);
     const auto end = oldest ? first + oldest->rows() : first;
@@ -171,7 +172,7 @@ cache_report cache_window::report() const {
                    .encoded = now.encoded,
                    .budget = store_->budget()};
   for (const auto& [id, x] : trainers_) {
-    // What it will skip when it reads on.
+    // The next element, after what the trainer will skip.
     const auto next = std::max(now.first, x.next);
     out.trainers.push_back({id, end_ - next, x.skipped + next - x.next, 0});
   }

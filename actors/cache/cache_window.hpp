@@ -12,24 +12,24 @@
 
 namespace headrace {
 
-/// The newest blocks of one output, and where each of the trainers is in it that share it.
+/// The newest blocks of one output, and the place of each trainer that shares it.
 ///
-/// Elements have numbers without gaps. A trainer reads block after block; its place, which may hold
-/// the window, is what it handed out. One that the window has left behind skips forward to the
-/// oldest element that is there, and that is counted: what it handed out and what it skipped are
-/// together all elements before its place. Pure.
+/// Elements are numbered without gaps. A trainer reads block after block; its place is the number
+/// of elements that it was handed or that it skipped. If the window no longer has the trainer's
+/// next element, the trainer skips to the oldest element in the window. Under `wait`, places keep
+/// blocks in the window. Pure.
 class cache_window {
 public:
   struct options {
-    /// Unset: nobody waits for a trainer.
+    /// How long the others wait for a trainer; unset: they never wait.
     std::optional<duration> wait;
-    /// How long a trainer that is away counts as one that may be waited for.
+    /// How long a trainer that is away may still be waited for.
     duration lease = std::chrono::seconds{5};
   };
-  /// Larger blocks are cut, also where the budget would have room for few of them.
+  /// Larger blocks are cut, also if the budget has room for only a few blocks.
   static constexpr size_t most_block_bytes = size_t{256} << 10;
   static constexpr size_t least_blocks = 16;
-  /// Trainers that are away and that are remembered.
+  /// How many trainers that are away are remembered.
   static constexpr size_t most_away = 1024;
 
   cache_window(std::shared_ptr<window_store> store, options how);
@@ -38,15 +38,15 @@ public:
 
   // -- trainers ---------------------------------------------------------------------------
 
-  /// It is here, for the first time or again: one that is known goes on where it was.
+  /// A trainer has come, or come back: a known one continues at its place.
   void join(const std::string& trainer, cache_start where);
-  /// It is away: it holds the window for one more lease.
+  /// A trainer is away: it may keep blocks in the window for one more lease.
   void leave(const std::string& trainer, time_point now);
-  /// All elements before this one were handed out, or are skipped.
+  /// All elements before `below` were handed out or skipped.
   void handed_out(const std::string& trainer, uint64_t below);
-  /// All that it has read was handed out, or is skipped.
+  /// All that the trainer has read was handed out or skipped.
   void handed_out_all(const std::string& trainer);
-  /// So many elements that it was sent it is not given, as they are gone.
+  /// The trainer was sent this many elements that it will not be handed, as they were evicted.
   void skipped(const std::string& trainer, uint64_t elements);
   size_t trainers() const noexcept { return trainers_.size(); }
 
@@ -55,23 +55,23 @@ public:
   struct reading {
     uint64_t first = 0; ///< elements before it
     std::shared_ptr<cached_block> rows;
-    size_t from = 0; ///< its first row that is to be given
+    size_t from = 0; ///< the first of its rows that the trainer has not read
   };
-  /// The next block for the trainer; none: it has all.
+  /// The next block for the trainer; nullopt: it has read everything.
   std::optional<reading> read(const std::string& trainer);
-  /// It has been given, or has skipped, all that there is.
+  /// True if the trainer has read or skipped everything.
   bool has_all(const std::string& trainer) const;
 
   enum class outcome { appended, no_room, too_large };
-  /// Behind all others. no_room: the window is held for a trainer that is behind, or others of the
-  /// store have all that may be had.
+  /// Adds rows behind all others. no_room: the window keeps blocks for a trainer that is behind, or
+  /// other windows have taken the budget.
   outcome append(const block& rows, time_point now);
-  /// How many of the first rows make a block; at least one.
+  /// How many of the first rows fit into a block; at least one.
   size_t rows_of_a_block(const block& rows) const;
 
   // -- time, state --------------------------------------------------------------------------
 
-  /// When a trainer is waited for no more: to append may succeed then.
+  /// When a trainer is not waited for any more, so that `append` may succeed.
   std::optional<time_point> next_deadline() const;
   void look(time_point now);
   window_store::span span() const { return store_->of(id_); }
@@ -84,7 +84,7 @@ public:
     const auto at = trainers_.find(trainer);
     return at == trainers_.end() ? end_ : at->second.place;
   }
-  /// Of the trainers: as if all that they have read was handed out, and without their streams.
+  /// Without the trainers' streams, and as if they were handed all that they have read.
   cache_report report() const;
   void when_there_is_room(std::function<void()> call) {
     store_->when_there_is_room(id_, std::move(call));
@@ -92,14 +92,14 @@ public:
 
 private:
   struct trainer {
-    uint64_t next = 0;  ///< that it reads
+    uint64_t next = 0;  ///< the next element that it reads
     uint64_t place = 0; ///< `<= next`
     uint64_t skipped = 0;
     std::optional<time_point> away_since;
-    /// It was waited for long enough: it is not again before it hands something out.
+    /// It was waited for long enough, and is not waited for again before it was handed something.
     bool given_up = false;
   };
-  /// One that was forgotten, and is heard of all the same, has all that there is.
+  /// A trainer that was forgotten counts as one that has read everything.
   trainer& of(const std::string& id);
   bool holds(const trainer& x, time_point now) const;
   void renew_hold(time_point now);
@@ -111,7 +111,7 @@ private:
   std::map<std::string, trainer> trainers_;
   uint64_t end_ = 0;
   uint64_t held_from_ = UINT64_MAX;
-  std::optional<time_point> waits_since_; ///< to append, for a trainer
+  std::optional<time_point> waits_since_; ///< since when `append` waits for a trainer
   time_point looked_at_{};
 };
 

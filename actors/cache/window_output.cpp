@@ -107,7 +107,7 @@ void window_output::take_in_front(size_t rows) {
 bool window_output::extend(time_point now) {
   if (incoming_.empty())
     return false;
-  // In turn, beginning after the one for which it was done last.
+  // Trainers take turns, beginning after the last one that was served.
   const auto asks = [&](const auto& x) {
     return x.second.out.has_room() && window_.has_all(x.first);
   };
@@ -188,7 +188,8 @@ void window_output::renew_place(const std::string& id, trainer& of) {
 }
 
 void window_output::look_at_the_cut(time_point now) {
-  // With `expected_trainers` it goes to others of the trainer, once the job gives the reader up.
+  // With `expected_trainers` the rows go to other readers of the trainer, once the job gives the
+  // reader up.
   if (whole())
     return;
   for (auto& [who, since] : cut_) {
@@ -213,7 +214,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   std::vector<action> out;
   look_at_the_cut(now);
   for (auto& [id, x] : trainers_) {
-    // What was cut off is sent again, also before the pass begins.
+    // Rows that were sent before a cut are sent again, also before all expected trainers have come.
     add_sends(id, x, false, out);
     renew_place(id, x);
     if (x.out.connected() == 0)
@@ -222,7 +223,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
   window_.look(now);
   if (!begun_)
     return out;
-  // Block after block, so that none is dropped before all who have room for it got it.
+  // One block at a time, so that no block is evicted before all trainers with credit were given it.
   feed_all(out);
   while (extend(now)) feed_all(out);
   for (auto& [id, x] : trainers_) {
@@ -231,7 +232,7 @@ std::vector<dealer::action> window_output::deal_at(time_point now, bool dry) {
     add_sends(id, x, dry, out);
     renew_place(id, x);
   }
-  // Trainers that were away for long and have nothing here are only places in the window.
+  // A trainer that was away for long and has no rows here is only a place in the window.
   std::erase_if(trainers_, [&](auto& entry) {
     auto& [id, x] = entry;
     return !whole() && x.out.streams() == 0 && x.out.pending_rows() == 0;

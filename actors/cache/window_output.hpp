@@ -12,18 +12,18 @@
 
 namespace headrace {
 
-/// Gives a task's output to several trainers, each of which is given all of it, by way of a window:
-/// the foremost trainer has it extended, the others read the same blocks. The streams of one
-/// trainer share what it is given, as a task_output does.
+/// Gives all of a task's output to each of several trainers, through a window: the foremost trainer
+/// causes blocks to be added, the others read the same blocks. The streams of one trainer share
+/// what it is given, by a task_output.
 ///
-/// An element that failed, or that no window can hold, is given to the trainer for which it was
-/// made, and to no other one. With `expected_trainers` elements are given once so many have come,
-/// and the end is told; what a reader that is gone had goes to others of its trainer.
+/// An element that failed, or that is too large for any window, is given only to the trainer for
+/// which it was made. With `expected_trainers`, elements are given once that many trainers have
+/// come, the streams end, and rows of a reader that is gone go to other readers of its trainer.
 class window_output final : public dealer {
 public:
   struct options {
     cache_terms terms;
-    /// How long a trainer that is away counts as one that may be waited for.
+    /// How long a trainer that is away may still be waited for.
     duration lease = std::chrono::seconds{5};
   };
   window_output(std::shared_ptr<window_store> store, options how);
@@ -58,38 +58,40 @@ public:
 private:
   struct trainer {
     task_output out;
-    uint64_t counted = 0; ///< of what `out` skipped, in the window
+    uint64_t counted = 0; ///< how much of what `out` skipped is counted in the window
   };
 
   trainer* of(consumer_id who);
   bool whole() const noexcept { return terms_.expected_trainers != 0; }
-  /// Moves what came first into the window, or what cannot be there to who has it made. The
-  /// foremost trainer that has room asks for it. False: nobody does, or there is no room for it.
+  /// Moves the next rows into the window, or, if they cannot be there, to the trainer for which
+  /// they were made: the foremost one that has credit. False: no trainer has credit, or the window
+  /// has no room.
   bool extend(time_point now);
   bool extend_for(trainer& foremost, time_point now);
   void take_in_front(size_t rows);
-  /// Gives each what there is and it may be sent.
+  /// Gives each trainer the rows for which it has credit.
   void feed_all(std::vector<action>& out);
   void add_sends(const std::string& id, trainer& from, bool dry, std::vector<action>& out);
   void renew_place(const std::string& id, trainer& of);
-  /// Waits no more for what iterators have that were cut off a lease ago.
+  /// Waits no longer for rows that are with iterators whose connection was cut a lease ago.
   void look_at_the_cut(time_point now);
   bool all_made() const noexcept { return exhausted_ && incoming_.empty(); }
 
   cache_terms terms_;
   duration lease_;
   cache_window window_;
-  std::deque<block> incoming_; ///< made, and not in the window
-  size_t waiting_bytes_ = 0;   ///< of these
+  std::deque<block> incoming_; ///< produced, and not in the window yet
+  size_t waiting_bytes_ = 0;   ///< bytes of `incoming_`
   bool exhausted_ = false;
-  bool begun_ = false; ///< as many trainers have come as are expected
+  bool begun_ = false; ///< all expected trainers have come
   bool leaving_ = false;
   std::map<std::string, trainer> trainers_;
   std::map<consumer_id, std::string> whose_;
-  std::map<consumer_id, std::optional<time_point>> cut_; ///< since; unset: just now
+  /// Since when; unset: since the last event.
+  std::map<consumer_id, std::optional<time_point>> cut_;
   time_point looked_at_{};
   std::string last_served_;
-  reached_splits given_; ///< nothing: it is not kept of which splits rows were given
+  reached_splits given_; ///< stays empty: this dealer does not record splits
 };
 
 } // namespace headrace

@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace {
 
-/// That a block takes beside its columns: its record, the heads of its buffers.
+/// The bytes of a block in addition to its columns: its record and the headers of its buffers.
 constexpr size_t block_overhead = 256;
 
 } // namespace
@@ -94,7 +94,7 @@ void window_store::evict(window& of) {
 }
 
 bool window_store::make_room(uint64_t needs, const cached_block* but) {
-  // Nothing goes in vain.
+  // Nothing is evicted if the block would not fit anyway.
   size_t may_go = 0;
   for (const auto& [id, x] : windows_)
     for (const auto& one : x.blocks) {
@@ -122,7 +122,7 @@ std::shared_ptr<cached_block> window_store::append(uint64_t window, uint64_t fir
   auto& to = windows_.at(window);
   if (bounded)
     while (to.bytes + charge > share_locked() && may_evict(to)) evict(to);
-  // One block there may always be.
+  // A window may always have one block.
   const bool beyond = bounded && !to.blocks.empty() && to.bytes + charge > share_locked();
   if (beyond || !make_room(charge, nullptr)) {
     to.lacks_room = true;

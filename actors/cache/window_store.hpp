@@ -19,72 +19,71 @@ namespace headrace {
 
 class window_store;
 
-/// One block of a window. Whoever holds it reads nothing from it once it is evicted.
+/// One block of a window. Its rows are freed when it is evicted, whoever holds this handle.
 class cached_block final : public shared_rows, public block_forms {
 public:
   std::optional<block> get() const override;
   size_t rows() const noexcept override { return rows_; }
-  /// Of the block itself.
+  /// Without its written forms.
   size_t bytes() const noexcept override { return bytes_; }
-  /// Encodes at most once for each encoding, and keeps that with the block as long as the budget
-  /// allows it.
+  /// Makes each encoding at most once, and keeps it with the block if the budget allows it.
   std::shared_ptr<const written_block> written(const block& rows, block_encoding encoding) override;
 
 private:
   friend class window_store;
   std::weak_ptr<window_store> store_;
   uint64_t window_ = 0;
-  uint64_t order_ = 0; ///< in which blocks came to the store
+  uint64_t order_ = 0; ///< counts the blocks of the store
   uint64_t first_ = 0;
   size_t rows_ = 0;
   size_t bytes_ = 0;
-  size_t charged_ = 0; ///< with what is kept of it encoded
+  size_t charged_ = 0; ///< bytes with the written forms that are kept
   std::optional<block> content_;
   std::array<std::shared_ptr<const written_block>, 2> forms_;
 };
 
-/// The blocks of all windows of a worker, within one budget of bytes. What does not fit makes room
-/// for itself: the oldest block goes first, of whatever window, unless that holds it. Thread-safe,
-/// as each window is a task's.
+/// The blocks of all windows of a worker, within one budget of bytes. A new block evicts the oldest
+/// blocks of all windows, except those that their window holds. Thread-safe, as the windows belong
+/// to different tasks.
 class window_store : public std::enable_shared_from_this<window_store> {
 public:
   static std::shared_ptr<window_store> make(size_t budget) {
     return std::shared_ptr<window_store>{new window_store{budget}};
   }
 
-  /// A new window, which holds nothing.
+  /// Makes a new, empty window.
   uint64_t open();
-  /// `call` is called, from any thread and with nothing locked, when there may be room for what the
+  /// `call` is called, from any thread and without a lock, when there may be room for rows that the
   /// window could not append.
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
-  /// What a block is charged.
+  /// The bytes that a block takes of the budget.
   static size_t charge_of(const block& rows);
-  /// Appends rows with the numbers from `first` on. Null: what windows hold leaves no room for
-  /// them; or `bounded`, and the window would have more than its share.
-  /// @pre charge_of(rows) <= budget()
+  /// Appends rows with the numbers from `first` on. Null: held blocks leave no room for them, or
+  /// `bounded` is true and the window would take more than its share. @pre charge_of(rows) <=
+  /// budget()
   std::shared_ptr<cached_block> append(uint64_t window, uint64_t first, block rows, bool bounded);
-  /// Rows from this number on are not evicted; at first none is held.
+  /// Rows from this number on are not evicted. At first no row is held.
   void hold(uint64_t window, uint64_t from);
-  /// The block that has that row; null: it was evicted, or is not there yet.
+  /// The block that has that row; null: it was evicted, or is not appended yet.
   std::shared_ptr<cached_block> find(uint64_t window, uint64_t row) const;
 
   static uint64_t first_of(const cached_block& x) noexcept { return x.first_; }
 
   struct span {
-    uint64_t first = 0; ///< of the oldest row; `end` if there is none
+    uint64_t first = 0; ///< the oldest row; `end` if there is none
     uint64_t end = 0;
     size_t bytes = 0;
-    uint64_t blocks = 0;  ///< ever
-    uint64_t encoded = 0; ///< how often one was encoded, ever
+    uint64_t blocks = 0;  ///< total number of blocks
+    uint64_t encoded = 0; ///< total number of encodings
   };
   span of(uint64_t window) const;
 
   size_t budget() const noexcept { return budget_; }
-  /// In use, by all windows.
+  /// The bytes that all windows take.
   size_t bytes() const;
-  /// What one window may have while others need room.
+  /// The bytes that one window may take while others need room.
   size_t share() const;
 
 private:

@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// Reads one repetition of a job for a trainer, as a consumer_core decides: brings it what the
-/// dispatcher, the job, tasks and the trainer say, and carries out its commands. The trainer meets
-/// it at the handout.
+/// The actor of one consumer: turns messages of the dispatcher, the job, tasks and the trainer into
+/// events for its core, and carries out the core's commands. The trainer's thread takes rows from
+/// the handout.
 class consumer_state {
 public:
   using handle_type = consumer_handle;
@@ -28,7 +28,7 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  /// Where a task's stream runs.
+  /// The link and the channel of a task's stream.
   struct route {
     std::shared_ptr<link> over;
     uint32_t channel = 0;
@@ -56,14 +56,14 @@ private:
   std::vector<tensor_spec> components_; ///< of the elements
   duration answer_limit_;               ///< for `consume::ask`
   std::shared_ptr<link_pool> links_;
-  uint64_t bad_messages_ = 0; ///< damaged ones that reached it
+  uint64_t bad_messages_ = 0; ///< number of damaged messages that arrived
   consumer_core core_;
   port::alarm alarm_;
   bool left_ = false;
   std::map<task_id, route> routes_;
   std::map<std::pair<const link*, uint32_t>, task_id> by_channel_;
-  std::shared_ptr<link> fresh_;     ///< while the core is given the news of it
-  std::vector<task_id> not_opened_; ///< streams on a link that was over already
+  std::shared_ptr<link> fresh_;     ///< set while the core handles the event of this new link
+  std::vector<task_id> not_opened_; ///< streams on a link that was closed already
   port::watcher watcher_;
   peer dispatcher_;
 };

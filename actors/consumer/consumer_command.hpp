@@ -8,39 +8,38 @@
 #include <variant>
 #include <vector>
 
-/// What a `consumer_core` has its surroundings do.
+/// The commands of a `consumer_core`.
 namespace headrace::consume {
 
-/// Ask the dispatcher for the iteration. The outcome goes to `answered` or `unanswered` with the
+/// Send OpenIteration to the dispatcher. The outcome goes to `answered` or `unanswered`, with the
 /// same number.
 struct ask {
   uint64_t number = 0;
   open_iteration what;
 };
-/// Say to the job that this reader lives. The outcome goes to `heartbeat_answered`, with the time
-/// of the command, or to `heartbeat_unanswered`.
+/// Send a heartbeat to the job. The outcome goes to `heartbeat_answered`, with the time of the
+/// command, or to `heartbeat_unanswered`.
 struct beat {
   reader_heartbeat what;
-  time_point at; ///< now
+  time_point at; ///< the time of the command
 };
-/// Say to the job that this reader leaves. The outcome goes to `goodbye_answered` or
-/// `goodbye_unanswered`.
+/// Send LeaveIteration to the job. The outcome goes to `goodbye_answered` or `goodbye_unanswered`.
 struct say_goodbye {
   leave_iteration what;
 };
-/// Nothing is left to be said: no event follows.
+/// The consumer has ended. The last command, which no event follows.
 struct quit {};
-/// The connection to the dispatcher answers no more: make another one.
+/// The connection to the dispatcher does not answer: make another one.
 struct renew_dispatcher {
   status why;
 };
-/// Make a link to a worker's data port, or use the one that is there. The outcome goes to
-/// `linked` or `not_linked`.
+/// Make a link to a worker's data port, or use the present one. The outcome goes to `linked` or
+/// `not_linked`.
 struct make_link {
   std::string address;
 };
-/// Begin a stream on the link to `address`: what is sent for `task` from here on goes there. If
-/// that link is over already, `stream_cut` follows.
+/// Begin a stream on the link to `address`: later messages for `task` go there. If that link is
+/// closed already, `stream_cut` follows.
 struct open_stream {
   task_id task;
   std::string address;

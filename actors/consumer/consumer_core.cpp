@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// What the dispatcher knows of the iteration: asked for, told, and its end. The heartbeats are in
+// OpenIteration and its answers, and the end of the repetition. The heartbeats are in
 // consumer_core_alive.cpp, the streams in consumer_core_streams.cpp.
 
 namespace {
@@ -59,7 +59,7 @@ consume::commands consumer_core::dispatcher_down(const status& why, time_point n
 
 consume::commands consumer_core::dispatcher_unreached(const status& why, time_point now) {
   unreachable_ = why;
-  // One that was there comes back as what it was.
+  // A dispatcher that was reached before will come back with the same version.
   if (known_ || over())
     return done();
   if (const auto final = contact_.failed(why))
@@ -78,7 +78,7 @@ void consumer_core::ask_anew(time_point now) {
 void consumer_core::ask(time_point now) {
   ask_at_.reset();
   if (!connected_ || left_)
-    return; // asked when it is back
+    return; // it is repeated when the connection is back
   asked_at_ = now;
   asked_ = true;
   await_answer(now);
@@ -125,7 +125,7 @@ consume::commands consumer_core::unanswered(uint64_t number, const status& why, 
 }
 
 void consumer_core::not_told(const status& why, bool passes, time_point now) {
-  // What is left of a finished iteration is with the tasks.
+  // The rest of a finished repetition comes from its tasks.
   if (left_ || finished_)
     return;
   if (all_exhausted())
@@ -169,7 +169,7 @@ consume::commands consumer_core::told(const iteration_view& what, time_point now
   if (auto whole = changed(view_, what))
     apply(*std::move(whole), now);
   else if (!asked_ && !ask_at_)
-    ask_anew(now); // an announcement before this one was lost
+    ask_anew(now); // an earlier announcement was lost
   return done();
 }
 
@@ -177,7 +177,8 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (left_)
     return;
   if (known_ && state.job != job_) {
-    // Its elements would come from the beginning. What is left of a finished one is with the tasks.
+    // The elements of another job would begin anew. The rest of a finished repetition comes from
+    // its tasks.
     if (!finished_)
       fail(aborted(fmt::format("job {} is over: the dispatcher has begun job {} in its place",
                                to_string(job_), to_string(state.job))));
@@ -186,7 +187,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (known_ && state.version < version_)
     return;
   const bool first = !std::exchange(known_, true);
-  options_.dataset.reset(); // its job has it
+  options_.dataset.reset(); // the job has it now
   job_ = state.job;
   version_ = state.version;
   view_ = state;
@@ -194,7 +195,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   if (!first && state.timing.lease < timing_.lease)
     lease_until_ = std::min(lease_until_, now + state.timing.lease);
   timing_ = state.timing;
-  // A dispatcher that came back may give a lease that is shorter than the heartbeat meant before.
+  // A dispatcher that was restarted may have a shorter lease.
   beat_at_ = std::min(beat_at_, now + timing_.heartbeat);
   if (first) {
     looked_at_ = now;
@@ -222,7 +223,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
     s.unplaced = in_rounds();
     then(consume::make_link{s.address});
   }
-  // What is not named any more has ended or is lost; what it sent stays.
+  // A task that is not named any more has ended or is lost; its received rows stay.
   for (auto& [id, s] : streams_) {
     s.named = present.contains(id);
     s.ended |= !s.named;
@@ -237,13 +238,13 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   std::map<task_id, bool> held;
   for (auto id : state.held) held[id] = held_.contains(id) && held_.at(id);
   held_ = std::move(held);
-  // The others wait for a reader, not for a worker.
+  // The repetition waits for readers, not for workers.
   if (!held_.empty())
     without_worker_since_ = now;
   share_credit();
   unserved_ = state.unserved;
   told_everything_ = state.starting.empty() && unserved_.empty();
-  // Their streams are opened when they run; the links may stand by then.
+  // Links are made in advance, for streams that are opened when the tasks run.
   for (const auto& task : state.starting)
     if (reads(task))
       then(consume::make_link{task.data_address});
@@ -280,7 +281,7 @@ std::string consumer_core::no_local_worker() const {
 }
 
 bool consumer_core::others_give() const {
-  // What is left may be with tasks of other processes.
+  // The remaining splits may be with tasks of other processes.
   return has_read_ && !view_.tasks.empty();
 }
 
@@ -294,12 +295,12 @@ consume::commands consumer_core::trainer_moved(time_point now) {
 }
 
 bool consumer_core::all_exhausted() const {
-  // Others may be given what was lost with a task; and other readers of a shared job may have
-  // opened tasks that this one never heard of.
+  // Other tasks may be given the splits of a lost task, and other readers of a shared job may have
+  // opened tasks that are not known here.
   if (shared_ || !accounted_.empty())
     return false;
-  // Only a task that read its sources to their end knows that they are; what one that left gave
-  // back, or one that starts has for us, only the job knows.
+  // Only a task that ended as exhausted has found its sources exhausted. If a task left, or one is
+  // starting, only the job knows what is left to read.
   bool exhausted = forgot_exhausted_;
   for (const auto& [id, x] : streams_) {
     exhausted |= x.outcome == task_outcome::exhausted;
@@ -318,11 +319,12 @@ void consumer_core::end() {
   if (left_ || failed_)
     return;
   ended_ = true;
-  // What is here is nobody else's.
+  // The repetition is finished, so no rows here can go to others.
   for (const auto& [id, s] : streams_) out_->own(id);
   out_->trust_until(time_point::max());
   auto remark = describe(losses_, options_.parameters.mode);
-  // One that joins late passes over what is over. The first that asks may have reused a name.
+  // A later iteration passes over a finished repetition. If it is the first one, the job name may
+  // have been used before.
   if (over_before_ && options_.repetition == 0)
     remark =
       "this job was read to its end before this iteration began, and gives nothing more; give "
@@ -334,7 +336,8 @@ void consumer_core::fail(const status& why) {
   if (left_)
     return;
   failed_ = true;
-  // It reads why; what may be others' is held or gone.
+  // The trainer gets the error after its own rows; rows that may be others' are held back or
+  // recalled.
   out_->trust_until(time_point::max());
   out_->finish(why);
 }

@@ -22,12 +22,13 @@
 
 namespace headrace {
 
-/// What a consumer decides: reads one repetition of a job for a trainer. Keeps in touch with the
-/// dispatcher, opens a stream to each task, grants credit as the trainer takes elements, gives back
-/// what is recalled, and ends the handout when nothing is left or nothing can come.
+/// Decides for a consumer, which reads one repetition of a job for a trainer: it keeps in touch
+/// with the dispatcher, opens a stream to each task, grants credit as the trainer takes elements,
+/// gives back what is recalled, and ends the handout when the repetition is finished or cannot
+/// continue.
 ///
-/// Events and the time go in, commands come out. Knows no actor, thread, link or clock; the handout
-/// is where it meets the trainer.
+/// It is given events with the time, and returns commands. Knows no actor, thread, link or clock;
+/// it shares the handout with the trainer's thread.
 class consumer_core {
 public:
   using commands = consume::commands;
@@ -42,39 +43,41 @@ public:
   commands dispatcher_up(time_point now);
   /// The connection was lost; another one is being made.
   commands dispatcher_down(const status& why, time_point now);
-  /// An attempt to connect failed; others follow.
+  /// An attempt to connect failed; the actor makes further ones.
   commands dispatcher_unreached(const status& why, time_point now);
-  /// The answer to `consume::ask`. A failure that is unavailable may pass.
+  /// The answer to `consume::ask`. The failure `unavailable` may pass.
   commands answered(uint64_t number, const result<iteration_view>& what, time_point now);
-  /// There was no answer. `passes`: who had the question has ended, so that it is asked again.
+  /// `consume::ask` was not answered. `passes`: the actor that had the question has ended, so that
+  /// it is repeated.
   commands unanswered(uint64_t number, const status& why, bool passes, time_point now);
-  /// The job says what has changed.
+  /// The job announced what has changed.
   commands told(const iteration_view& what, time_point now);
   /// The answer to the `consume::beat` of the time `at`.
   commands heartbeat_answered(const status& how, time_point at, time_point now);
-  /// There was no answer to it.
+  /// There was no answer to the heartbeat.
   commands heartbeat_unanswered(const status& why);
   /// The answer to `consume::say_goodbye`.
   commands goodbye_answered(const status& how, time_point now);
-  /// There was no answer to it.
+  /// There was no answer to the goodbye.
   commands goodbye_unanswered(const status& why, time_point now);
 
   // -- the links to workers -------------------------------------------------------
 
   commands linked(const std::string& address, time_point now);
   commands not_linked(const std::string& address, const status& why, time_point now);
-  /// The link under a task's stream is over.
+  /// The link of a task's stream is closed.
   commands stream_cut(task_id task, const status& why, time_point now);
-  /// Something came on a task's stream; a failure: it could not be read.
+  /// A message arrived on a task's stream; a failure: it could not be read.
   commands arrived(task_id task, result<from_task> what, time_point now);
 
   // -- the trainer ------------------------------------------------------------------
 
-  /// It took elements, or waits for some: the handout's marks are worth a look.
+  /// The trainer took elements, or waits for some: the marks of the handout have changed.
   commands trainer_moved(time_point now);
-  /// It needs nothing more. What is left to do is to say so to the job, until `consume::quit`.
+  /// The trainer has finished with the iteration. Then the job is sent a goodbye, until
+  /// `consume::quit`.
   commands trainer_leaves(time_point now);
-  /// This consumer ends without a goodbye to its job. The last event.
+  /// The consumer ends without a goodbye to its job. The last event.
   commands close_streams();
 
   // -- time -------------------------------------------------------------------------
@@ -83,72 +86,73 @@ public:
   std::optional<time_point> next_deadline() const;
   commands timer(time_point now);
 
-  /// As the job chose it, or the default before that.
+  /// The timing of the job, or the default before it is known.
   const lease_timing& timing() const noexcept { return timing_; }
   consumer_id id() const noexcept { return id_; }
-  /// Streams of which something may still come: these share the credit.
+  /// The number of streams that have not ended: they share the credit.
   uint64_t live_streams() const;
   bool is_live(task_id task) const;
-  /// The dispatcher has said which job it reads.
+  /// The dispatcher has answered which job the consumer reads.
   bool knows_its_job() const noexcept { return known_; }
-  /// The handout has its end.
+  /// True if the handout was finished.
   bool over() const noexcept { return failed_ || ended_; }
 
 private:
-  /// One task as this consumer reads it.
+  /// The state of one task for this consumer.
   struct stream {
     incarnation life;
     std::string address;
-    bool open = false;   ///< there is a link under it
-    bool served = false; ///< the task has said something on that link: it serves this consumer
-    bool opened = false; ///< at least once
-    bool ended = false;  ///< nothing more comes
-    /// Why nothing comes, as the task said itself.
+    bool open = false;   ///< there is a link for it
+    bool served = false; ///< the task has sent something on that link, so it serves this consumer
+    bool opened = false; ///< was open at least once
+    bool ended = false;  ///< the task sends nothing more
+    /// The outcome that the task has reported.
     std::optional<task_outcome> outcome;
-    bool lost = false;    ///< its job gave it up
-    bool named = false;   ///< the job names it among the tasks that run
-    bool held = false;    ///< its rows may belong to others: they are not handed out
-    bool leaving = false; ///< it gives what it has as fast as it may
-    /// Of coordinated reads: it is not known yet with which element it begins.
+    bool lost = false;    ///< the job has given the task up
+    bool named = false;   ///< the job names it among the running tasks
+    bool held = false;    ///< its rows may belong to others, so they are not handed out
+    bool leaving = false; ///< the task leaves, and sends all that it has
+    /// In coordinated reads: its first element is not known yet.
     bool unplaced = false;
     stream_credit credit;
     claim_ahead claims;
-    received_splits received; ///< that its rows come from
-    uint64_t skipped = 0;     ///< as the task last said
-    duration pause{};         ///< before the next attempt to connect
+    received_splits received; ///< the splits of its rows
+    uint64_t skipped = 0;     ///< as the task last reported
+    duration pause{};         ///< the pause before the next attempt to connect
     std::optional<time_point> retry_at;
-    std::optional<time_point> away_since; ///< its task does not serve this consumer
-    status unreached;                     ///< why the last attempt failed, or what cut it off
+    std::optional<time_point> away_since; ///< since when the task does not serve this consumer
+    status unreached; ///< why the last attempt failed, or why the link was closed
   };
 
-  /// This consumer reads from that task.
+  /// True if this consumer reads from that task.
   bool reads(const task_address& task) const;
-  /// Why it can read from no worker; ok: it may.
+  /// Not ok: why it can read from no worker.
   status reads_nothing(const iteration_view& state) const;
   std::string no_local_worker() const;
-  /// It waits for what tasks of others have, or give back.
+  /// True if it may wait for splits that tasks of other processes hold or give back.
   bool others_give() const;
   bool in_rounds() const noexcept { return options_.parameters.num_consumers != 0; }
-  /// Where in the rounds the streams of a task begin, if that is known.
+  /// In coordinated reads: the first element of the task's stream, if it is known.
   std::optional<uint64_t> place_of(task_id task) const;
   void apply_rounds(const round_view& rounds, time_point now);
-  /// There are consumers for all elements of a round; else why that is an error now.
+  /// Not ok: some seats have been free for too long.
   status missing_consumers(time_point now) const;
   void ask_anew(time_point now);
   void ask(time_point now);
   void not_told(const status& why, bool passes, time_point now);
   void apply(const iteration_view& state, time_point now);
   void beat(time_point now);
-  /// This process may have been stopped for so long that its job gave it up meanwhile.
+  /// Checks whether this process was stopped for so long that the job may have given it up.
   void look_if_stopped(time_point now);
   void say_alive(time_point now);
-  /// What was got of tasks that are lost is said to the job, until it has heard it.
+  /// Prepares receipts of lost tasks, which are sent until the job acknowledges them.
   void account_for(const std::vector<task_id>& lost);
-  /// Says at once what the job waits for: all of a task that is over was handed out.
+  /// Reports at once when all rows of a task that is over were handed out, as the job waits for
+  /// that.
   void look_at_held(time_point now);
   bool is_through(task_id task) const;
   void await_answer(time_point now);
-  /// Where there is a connection; else as soon as there is one.
+  /// Sends the goodbye if there is a connection; else as soon as there is one.
   void say_goodbye();
   void say_goodbye_later(time_point now);
   void quit();
@@ -156,47 +160,46 @@ private:
   commands look_at_goodbye(time_point now);
   void open(task_id id, stream& s);
   void accept(task_id id, stream& s, stream_block in);
-  /// So many elements of the task's output this trainer was too slow for.
+  /// Records the total of elements that left the window before this trainer was handed them.
   void note_skips(stream& s, uint64_t skipped);
-  /// More of the stream may be handed out.
+  /// The task confirmed a claim: more of the stream may be handed out.
   void confirmed(task_id id, stream& s, uint64_t elements);
   void answer_recall(task_id id, stream& s, const stream_recall& what);
   void on_failed(task_id id, stream& s, const status& why, time_point now);
-  /// What arrived cannot be read, and would be no better if it were sent again: the trainer reads
-  /// why.
+  /// A message cannot be read, and sending it again would not help: the trainer gets the error.
   void reject(task_id id, stream& s, const status& why);
-  /// Nothing more is accepted from a task that its job gave up.
+  /// Accepts nothing more from a task that the job has given up.
   void drop(task_id id, stream& s);
-  /// There is something to be read from its task, or to be said to it, and no link to it.
+  /// True if the stream has something to receive or to report, and no link.
   static bool needs_link(const stream& s);
   void reconnect(stream& s, time_point now);
-  /// What the stream may send from here on, and how far we are.
+  /// Sends a grant with the present marks.
   void grant(task_id id, stream& s, const handout::marks& marks, bool waiting);
-  /// Grants anew where that is worth a message.
+  /// Sends grants where they are worth a message.
   void refill(bool always);
-  /// How many bytes the trainer may take before that is worth a look.
+  /// How many bytes the trainer may use up before `trainer_moved` is needed.
   uint64_t quiet_bytes() const;
   void conclude();
-  /// Nothing is left, and nothing will come, as all tasks say. Stands in for the job's word where
-  /// the dispatcher cannot be asked.
+  /// True if all tasks have ended as exhausted. Used in place of the job's report when the
+  /// dispatcher cannot be reached.
   bool all_exhausted() const;
   void end();
-  /// How long after the last sign of it this consumer may still count on its lease at the job.
+  /// How long after the last answer of the job this consumer may count on its lease.
   duration trust() const { return timing_.lease - timing_.lease / 5; }
-  /// The rows of the stream are this consumer's own.
+  /// True if the rows of the stream cannot have gone to other readers.
   bool owns(const stream& s, time_point now) const;
-  /// Lets the handout give what is this consumer's own, and nothing else.
+  /// Lets the handout give rows of streams that `owns` is true for, and of no others.
   void fence(time_point now);
-  /// The job dropped this reader: what it was sent and did not hand out belongs to others.
+  /// The job does not name this reader any more: its rows that are not handed out belong to others.
   void give_up_all(const status& why);
-  /// What the trainer reads where the dispatcher or the job does not know this reader any more.
+  /// The error for the trainer if the dispatcher or the job does not know this reader any more.
   status not_a_reader(const status& why) const;
-  /// Shares the credit among the streams that there are.
+  /// Divides the credit among the present streams.
   void share_credit();
   void forget_ended();
-  /// The bound on waiting that has passed; ok: none.
+  /// The time-out that has passed; ok: none.
   status overdue(time_point now) const;
-  /// `why`, and that the job may have given this reader up, where it may.
+  /// `why`, with a note that the job may have given this reader up, if that is possible.
   status with_its_place(const status& why, time_point now) const;
   void fail(const status& why);
   status not_served() const;
@@ -212,61 +215,66 @@ private:
   std::string service_;
   std::shared_ptr<handout> out_;
   logger log_;
-  first_contact contact_; ///< with the dispatcher, until it has said which job this is
+  first_contact contact_; ///< until the dispatcher has answered which job this is
   commands todo_;
-  bool sends_graph_; ///< with its questions: a large one only when the service lacks it
+  bool sends_graph_; ///< a large graph is sent only after the service asked for it
 
   job_id job_;
   bool connected_ = false;                 ///< to the dispatcher
-  bool known_ = false;                     ///< the dispatcher said which job it is
-  bool finished_ = false;                  ///< the job is
-  bool left_ = false;                      ///< the trainer did
-  std::optional<leave_iteration> goodbye_; ///< that the job has not acknowledged
+  bool known_ = false;                     ///< the dispatcher has answered which job it is
+  bool finished_ = false;                  ///< the repetition is finished
+  bool left_ = false;                      ///< the trainer has left
+  std::optional<leave_iteration> goodbye_; ///< not acknowledged by the job yet
   time_point goodbye_until_;
-  std::optional<time_point> goodbye_at_; ///< it is said again
-  bool failed_ = false;                  ///< the trainer reads why, after what it has got
-  bool ended_ = false;                   ///< well
+  std::optional<time_point> goodbye_at_; ///< when it is repeated
+  bool failed_ = false;                  ///< the trainer gets an error after the rows it has
+  bool ended_ = false;                   ///< the repetition ended well
   bool shared_ = false;
   uint64_t version_ = 0;
-  iteration_view view_; ///< the latest, whole
-  bool asked_ = false;  ///< a question is under way
-  uint64_t asks_ = 0;   ///< counts the questions; only the last one's answer counts
+  iteration_view view_; ///< the latest whole view
+  bool asked_ = false;  ///< a question is not answered yet
+  uint64_t asks_ = 0;   ///< the number of questions; only the answer to the last one counts
   time_point asking_since_;
   duration ask_pause_{};
   std::optional<time_point> ask_at_;
-  time_point said_at_;   ///< the newest heartbeat
-  time_point looked_at_; ///< at the time, last
-  /// Since this process went on after a stop, until the job says that it knows this reader still.
+  time_point said_at_;   ///< the time of the newest heartbeat
+  time_point looked_at_; ///< when this process was last seen to run
+  /// Since when this process runs again after a stop; unset when the job has answered that it still
+  /// knows this reader.
   std::optional<time_point> doubt_since_;
   lease_timing timing_;
   time_point beat_at_;
   std::map<task_id, stream> streams_;
-  /// Lost tasks of which the job has not acknowledged the receipt, and the heartbeat that had it.
+  /// Lost tasks whose receipts are not acknowledged, with the time of the heartbeat that had the
+  /// receipt.
   std::map<task_id, std::optional<time_point>> receipts_due_;
-  std::set<task_id> accounted_; ///< lost tasks
-  /// Tasks that are over, and of which the job asks how far this consumer is; true: it was said
-  /// that all is handed out.
+  std::set<task_id> accounted_; ///< lost tasks for which there was a receipt
+  /// Tasks that are over and for which the job asks how far this consumer is; true: it was reported
+  /// that everything is handed out.
   std::map<task_id, bool> held_;
-  iteration_losses losses_;  ///< as the job last said
-  bool over_before_ = false; ///< the job was over when this consumer asked
-  bool has_read_ = false;    ///< from some task, or could
-  bool empty_ = false;       ///< the repetition gave nothing to anybody
+  iteration_losses losses_;  ///< as the job last reported
+  bool over_before_ = false; ///< the repetition was finished before this consumer asked for it
+  bool has_read_ = false;    ///< it has read from some task, or could have
+  bool empty_ = false;       ///< the repetition gave no element to any reader
   time_point asked_at_;
-  time_point lease_until_; ///< of this reader at its job, as far as is known
+  time_point lease_until_; ///< until when the job keeps this reader, as far as is known
   time_point without_worker_since_;
-  std::optional<time_point> unanswered_since_; ///< the dispatcher, or it is away
+  /// Since when the dispatcher does not answer, or is not connected.
+  std::optional<time_point> unanswered_since_;
   time_point rows_came_at_;
-  std::optional<time_point> waiting_since_; ///< the trainer, for an element
-  /// No task was starting, and each shard had one, when the job last said how it is.
+  std::optional<time_point> waiting_since_; ///< since when the trainer waits for an element
+  /// In the job's last view no task was starting, and each shard had a task.
   bool told_everything_ = false;
-  std::vector<std::string> unserved_; ///< entries of the dispatcher's list without a worker then
-  /// Of streams that are forgotten: one was exhausted; one was not.
+  /// Entries of the dispatcher's list that had no task in that view.
+  std::vector<std::string> unserved_;
+  /// True if a stream that was removed had ended as exhausted; and if one had not.
   bool forgot_exhausted_ = false, forgot_other_ = false;
   status unreachable_;
-  uint64_t skipped_ = 0; ///< elements that this trainer was too slow for
+  /// Total of elements that left the window before this trainer was handed them.
+  uint64_t skipped_ = 0;
   uint64_t warn_of_skips_at_ = 1;
-  uint64_t waits_for_epoch_ = 0;               ///< not zero: that was proposed
-  std::optional<time_point> incomplete_since_; ///< not as many consumers as rounds are shared by
+  uint64_t waits_for_epoch_ = 0;               ///< not zero: the proposed epoch
+  std::optional<time_point> incomplete_since_; ///< since when some seats are free
 };
 
 } // namespace headrace

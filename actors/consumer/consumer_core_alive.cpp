@@ -8,11 +8,11 @@
 
 namespace headrace {
 
-// Time: heartbeats with what the job asks for, and the bounds on waiting.
+// Heartbeats and what they contain, and the time-outs.
 
 namespace {
 
-/// In one heartbeat: each may take some hundred kilobytes.
+/// The most receipts in one heartbeat: each may take some hundred kilobytes.
 constexpr size_t most_receipts = 16;
 
 } // namespace
@@ -37,11 +37,11 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
     });
     fence(now);
   } else if (how.code() == status_code::unavailable) {
-    // Whether the job is restarted, or has failed, is said to who asks for it.
+    // The answer to OpenIteration will tell whether the job is restarted or has failed.
     if (!finished_)
       ask_anew(now);
   } else if (all_exhausted()) {
-    end(); // the job ended as its tasks did
+    end(); // the job has ended, and so have its tasks
   } else if (!finished_) {
     give_up_all(not_a_reader(how));
   }
@@ -49,7 +49,7 @@ consume::commands consumer_core::heartbeat_answered(const status& how, time_poin
 }
 
 consume::commands consumer_core::heartbeat_unanswered(const status& why) {
-  // A dispatcher or job that ends is none of our connection's fault.
+  // If a peer has ended (another code), the connection is not at fault.
   if (why.code() == status_code::deadline_exceeded)
     then(consume::renew_dispatcher{why});
   return done();
@@ -57,7 +57,7 @@ consume::commands consumer_core::heartbeat_unanswered(const status& why) {
 
 bool consumer_core::is_through(task_id task) const {
   if (!streams_.contains(task))
-    return true; // forgotten, or it never had any
+    return true; // it was removed, or it never existed
   const auto marks = out_->of(task);
   return marks.handed_out == marks.received;
 }
@@ -122,7 +122,7 @@ void consumer_core::look_if_stopped(time_point now) {
     return;
   log_.warn("this process did not run for a while",
             {{"seconds", std::chrono::duration<double>(away).count()}});
-  // Nobody was waited for meanwhile.
+  // The time during which the process was stopped does not count as waiting.
   const auto put_off = [&](time_point& since) { since = std::min(since + away, now); };
   put_off(without_worker_since_);
   put_off(rows_came_at_);
@@ -133,7 +133,7 @@ void consumer_core::look_if_stopped(time_point now) {
   for (auto& [id, s] : streams_)
     if (s.away_since)
       put_off(*s.away_since);
-  // What the links bring first may have been sent before this reader was given up.
+  // Messages from links may have been sent before this reader was given up, so they do not count.
   if (shared_) {
     doubt_since_ = now;
     beat_at_ = now;
@@ -153,10 +153,10 @@ void consumer_core::beat(time_point now) {
   else if (!waiting_since_)
     waiting_since_ = now;
   if (auto how = overdue(now); !how)
-    // A trainer that was given everything need not wait until its tasks know that.
+    // A trainer that was handed everything need not wait until its tasks have learned that.
     return all_exhausted() ? end() : fail(with_its_place(how, now));
-  // The trainer may be in the midst of a block for long. What is not reported when this reader dies
-  // or is given up comes again.
+  // The trainer may be inside a block for long. Rows that are not reported when this reader dies or
+  // is given up are given out again or lost.
   if (shared_)
     refill(true);
   say_alive(now);
@@ -175,10 +175,10 @@ void consumer_core::say_alive(time_point now) {
   if (!connected_ || !known_)
     return;
   await_answer(now);
-  // Answers are told apart by their time.
+  // Heartbeats need different times, which identify their answers.
   said_at_ = std::max(now, said_at_ + duration{1});
   consume::beat out{{{id_, job_, options_.repetition}, {}}, said_at_};
-  // Where each trainer is given all elements, none has what another waits for.
+  // Where each trainer is given all elements, no reader holds rows that another one waits for.
   const auto& cache = options_.parameters.cross_trainer_cache;
   const bool others_hold = shared_ && !(cache && cache->expected_trainers == 0);
   out.what.waits = others_hold && waiting_since_
@@ -188,7 +188,7 @@ void consumer_core::say_alive(time_point now) {
   size_t runs = 0;
   for (auto& [id, said] : receipts_due_) {
     if (out.what.receipts.size() == most_receipts || runs >= most_receipt_runs)
-      break; // others go with the next one
+      break; // the others go with the next heartbeat
     const auto of = streams_.find(id);
     out.what.receipts.push_back(of != streams_.end() ? of->second.received.receipt_of(id)
                                                      : split_receipt{.task = id});
@@ -214,7 +214,7 @@ status consumer_core::overdue(time_point now) const {
   if (over())
     return {};
   const auto limit = options_.worker_timeout;
-  // A trainer that is busy has what it needs.
+  // A trainer that does not wait has what it needs.
   if (!waiting_since_)
     return {};
   if (now - std::max(without_worker_since_, *waiting_since_) >= limit)
@@ -228,8 +228,8 @@ status consumer_core::overdue(time_point now) const {
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
       service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
-  // What it waits for may be there alone, though others run. The job does not end before a task
-  // that gave everything has received that all of it was handed out.
+  // The rows that the trainer waits for may be with that task alone, though others run. The job is
+  // not finished before a task that gave everything has learned that all of it was handed out.
   for (const auto& [id, s] : streams_)
     if (s.named && (!s.ended || s.outcome) && s.away_since
         && std::min(now - *s.away_since, idle) >= limit)

@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-// The trainer leaves: each task gets a last grant and a close over its link, and the job a goodbye
-// that is repeated until it is acknowledged.
+// The trainer leaves: each task is sent a last grant and a close over its link, and the job a
+// goodbye, which is repeated until it is acknowledged.
 
 namespace {
 
@@ -17,11 +17,11 @@ constexpr duration goodbye_pause = std::chrono::milliseconds{500};
 
 consume::commands consumer_core::trainer_leaves(time_point now) {
   left_ = true;
-  if (known_ && !over_before_) { // else nobody would know it
+  if (known_ && !over_before_) { // else the job does not know this reader
     goodbye_ = {{id_, job_, options_.repetition}, {}};
-    // A link to a task may be away: its job says there how far the trainer is.
+    // The link to a task may be down: the goodbye informs the job how far the trainer is.
     if (shared_) {
-      // All receipts go with one message.
+      // All receipts must fit into one message.
       const auto most_runs =
         std::min(most_receipt_runs, 4 * most_receipt_runs / std::max<size_t>(streams_.size(), 1));
       for (auto& [id, s] : streams_) {
@@ -57,7 +57,7 @@ void consumer_core::quit() {
 }
 
 consume::commands consumer_core::goodbye_answered(const status& how, time_point now) {
-  // Whoever runs in the place of a job that ended hears it, too.
+  // Repeated for the actor that takes the place of one that has ended.
   if (how.code() == status_code::unavailable) {
     say_goodbye_later(now);
     return done();
@@ -80,7 +80,7 @@ consume::commands consumer_core::close_streams() {
   left_ = true;
   for (const auto& [id, s] : streams_)
     if (s.open) {
-      // What the trainer has must not go to others.
+      // Rows that the trainer was handed must not go to others.
       then(consume::send{id, stream_grant{.handed_out = out_->of(id).handed_out}});
       then(consume::send{id, stream_close{}});
       then(consume::close_stream{id});

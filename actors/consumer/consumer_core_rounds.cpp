@@ -10,11 +10,11 @@ namespace headrace {
 
 namespace {
 
-constexpr size_t most_named = 8; ///< of the consumers that are missing
+constexpr size_t most_named = 8; ///< how many missing consumers an error names
 
 } // namespace
 
-// Coordinated reads: the epochs of rounds that the job proposes and announces.
+// Coordinated reads: the epochs that the job proposes and announces.
 
 std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   const auto& rounds = view_.rounds;
@@ -22,10 +22,10 @@ std::optional<uint64_t> consumer_core::place_of(task_id task) const {
   if (seat == nullptr)
     return {};
   const auto at = rounds.now.find(task);
-  // A task that no epoch has had begins with its first element.
+  // A task that was in no epoch yet begins with its first element.
   if (!at)
     return 0;
-  // With which element this consumer begins is known when its own first epoch is.
+  // The first element of a new consumer is known when its first epoch is.
   return seat->begins <= rounds.now.number ? std::optional{rounds.now.tasks[*at].first_group}
                                            : std::nullopt;
 }

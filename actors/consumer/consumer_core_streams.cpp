@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// The streams to tasks: opening, credit, what arrives.
+// The streams to tasks: opening, credit, messages.
 
 namespace {
 
@@ -31,7 +31,7 @@ struct overloaded : F... {
 } // namespace
 
 bool consumer_core::needs_link(const stream& s) {
-  // A task that gave everything runs on until it is told that all of it was handed out.
+  // A task that gave everything runs until it has learned that all of it was handed out.
   return !s.open && !s.lost && !s.unplaced && (!s.ended || (s.named && s.outcome));
 }
 
@@ -85,7 +85,7 @@ void consumer_core::reconnect(stream& s, time_point now) {
 
 void consumer_core::open(task_id id, stream& s) {
   if (!std::exchange(s.opened, true)) {
-    // What this trainer is sent it takes from nobody.
+    // Elements that are sent to this trainer are taken from no other one.
     s.credit = options_.parameters.cross_trainer_cache || in_rounds()
                  ? stream_credit::of_own_elements(options_.stream_bytes)
                  : stream_credit{shared_, 0, options_.stream_bytes};
@@ -108,13 +108,13 @@ void consumer_core::open(task_id id, stream& s) {
                                      .start = options_.start,
                                      .index = options_.index}});
   grant(id, s, marks, waiting);
-  // A smaller window than the others' is to be looked at more often.
+  // The window of this stream may be smaller than those of others, so grants are due more often.
   refill(false);
 }
 
 void consumer_core::grant(task_id id, stream& s, const handout::marks& marks, bool waiting) {
   auto window = s.credit.now(marks.handed_out);
-  // What does not come now is lost with its worker.
+  // Rows that are not sent now are lost with the worker.
   if (s.leaving && options_.max_outstanding == 0)
     window = {marks.handed_out + stream_credit::unbounded, options_.consumer_bytes};
   s.credit.said(waiting);
@@ -132,7 +132,7 @@ consume::commands consumer_core::arrived(task_id task, result<from_task> what, t
   if (left_ || at == streams_.end() || !at->second.open)
     return {};
   auto& s = at->second;
-  // A refusal is no sign that the next attempt would be worth more.
+  // After a refusal the pauses between attempts keep growing.
   if (what && !std::holds_alternative<stream_failed>(*what))
     s.pause = {};
   if (what && !s.served && !std::holds_alternative<stream_failed>(*what)) {
@@ -179,7 +179,7 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
   if (skipped <= s.skipped)
     return;
   skipped_ += skipped - std::exchange(s.skipped, skipped);
-  // A slow trainer may skip often.
+  // A slow trainer may skip often, so not every skip is logged.
   if (skipped_ < warn_of_skips_at_)
     return;
   warn_of_skips_at_ = 2 * skipped_;
@@ -211,12 +211,13 @@ void consumer_core::answer_recall(task_id id, stream& s, const stream_recall& wh
 }
 
 void consumer_core::on_failed(task_id id, stream& s, const status& why, time_point now) {
-  // A task that is started again after it gave everything still waits to be told how far we are.
+  // A task that was restarted after it gave everything still needs this consumer's marks.
   if (s.ended && !(why.code() == status_code::not_found && s.named && s.outcome))
     return;
   if (why.code() == status_code::aborted)
     return give_up_all(why.with_context("worker " + s.address));
-  // Gone since its job's last word; the next word will say so, or the lease will.
+  // The task has gone since the job's last announcement. The next one will not name it, or its
+  // worker's lease will expire.
   if (why.code() == status_code::not_found) {
     log_.debug("stream refused", {{"task", id}, {"why", why}});
     then(consume::close_stream{id});
@@ -230,7 +231,7 @@ void consumer_core::on_failed(task_id id, stream& s, const status& why, time_poi
 }
 
 void consumer_core::accept(task_id id, stream& s, stream_block in) {
-  // Otherwise the trainer, who gets what is there first, might never come to the failure.
+  // Otherwise new rows, which are handed out first, might delay the error for ever.
   if (failed_)
     return;
   auto& rows = in.rows;
@@ -239,7 +240,7 @@ void consumer_core::accept(task_id id, stream& s, stream_block in) {
     return reject(
       id, s,
       data_loss(fmt::format("it begins at element {}, but {} were received", in.first, received)));
-  // Sent again though it had come: drop what we have.
+  // The block was sent again: drop the rows that were received before.
   if (const auto known = received - in.first; known != 0) {
     if (known >= rows.rows && in.claimed != 0)
       confirmed(id, s, in.claimed);
@@ -283,15 +284,16 @@ void consumer_core::drop(task_id id, stream& s) {
 // -- whose rows ---------------------------------------------------------------------------
 
 bool consumer_core::owns(const stream& s, time_point now) const {
-  // A task that serves this consumer recalls over the link, as long as that lives, and gives
-  // nothing away while the lease at the job does. What one that is over sent is nobody else's.
+  // A task that serves this consumer recalls rows over the link while that is open, and gives none
+  // of them away while the lease at the job has not expired. Rows of a task that is over can go to
+  // nobody else.
   return !shared_ || (s.open && s.served && !doubt_since_) || s.ended
          || now < lease_until_ - timing_.lease + trust();
 }
 
 void consumer_core::fence(time_point now) {
   for (auto& [id, s] : streams_) {
-    // A lost task comes back under OFF, if its worker does, and goes on where it was.
+    // Under OFF a lost task continues if its worker comes back.
     const bool back = s.lost && options_.parameters.mode == sharding_policy::off;
     if (s.ended && !back && !failed_)
       out_->own(id);
@@ -312,7 +314,7 @@ void consumer_core::give_up_all(const status& why) {
     }
     if (!s.open)
       continue;
-    if (shared_ && s.ended) // its trainer may go on with what it has
+    if (shared_ && s.ended) // the trainer may take the rows that it has
       then(consume::send{id, stream_grant{.handed_out = out_->of(id).received}});
     then(consume::send{id, stream_close{}});
     then(consume::close_stream{id});
@@ -336,7 +338,7 @@ uint64_t consumer_core::live_streams() const {
 
 void consumer_core::share_credit() {
   const auto live = std::max<uint64_t>(live_streams(), 1);
-  // Rounds that are ahead come before a task that joins has one.
+  // Otherwise new tasks would serve no round before all rounds that were sent ahead.
   const auto most = in_rounds() ? most_rounds_ahead : stream_credit::unbounded;
   const auto elements =
     options_.max_outstanding == 0
@@ -351,13 +353,13 @@ void consumer_core::share_credit() {
 void consumer_core::forget_ended() {
   std::erase_if(streams_, [&](const auto& entry) {
     const auto& [id, s] = entry;
-    // One that is lost may come back and go on where it was; in coordinated reads another one does.
+    // A lost task may come back and continue; in coordinated reads another task takes its place.
     if (!s.ended || s.named || (s.lost && !in_rounds()) || (s.open && !s.outcome))
       return false;
     if (in_rounds()) {
       if (out_->serves_rounds(id))
         return false;
-      out_->recall_all(id); // it is part of no round
+      out_->recall_all(id); // these rows belong to no round
     }
     const auto marks = out_->of(id);
     if (marks.handed_out != marks.received)
@@ -371,7 +373,7 @@ void consumer_core::forget_ended() {
 }
 
 uint64_t consumer_core::quiet_bytes() const {
-  // The job waits for the end of what is held.
+  // The job waits until all held rows are handed out.
   if (std::ranges::any_of(held_, [](const auto& x) { return !x.second; }))
     return 0;
   auto out = stream_credit::unbounded;
@@ -394,7 +396,7 @@ void consumer_core::refill(bool always) {
       continue;
     bool tells = s.credit.update(progress_of(m, waiting, s.ended), always);
     tells |= s.claims.update(claims_of(m));
-    // The task asked for it in vain, and asks again when it hears more.
+    // A recall brought nothing, but a row has become free: a grant lets the task recall again.
     if (tells || (m.spare && m.received != m.handed_out))
       grant(id, s, m, waiting);
   }

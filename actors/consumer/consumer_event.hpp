@@ -10,28 +10,28 @@
 
 namespace headrace {
 
-/// A connection to a worker's data port stands, or could not be had.
+/// A link to a worker was made, or could not be made.
 struct link_made {
   std::string address;
   std::shared_ptr<link> made; ///< null: it failed
   status why;
 };
-/// Something came from a worker.
+/// A message arrived from a worker.
 struct block_arrived {
   std::shared_ptr<link> from;
   link_message what;
 };
-/// A connection is over.
+/// A link is closed.
 struct link_lost {
   std::shared_ptr<link> lost;
   status why;
 };
-/// Look at the handout's marks: the trainer took elements, or waits for some.
+/// The marks of the handout have changed: the trainer took elements, or waits for some.
 struct trainer_moved {};
-/// The trainer needs nothing more.
+/// The trainer has finished with the iteration.
 struct trainer_leaves {};
 
-/// What a consumer actor hears from its own process.
+/// The messages to a consumer actor from its own process.
 using consumer_event =
   std::variant<link_made, block_arrived, link_lost, trainer_moved, trainer_leaves>;
 

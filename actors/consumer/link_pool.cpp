@@ -80,7 +80,7 @@ void link_pool::arrived(const std::shared_ptr<link>& from, link_message what) {
     std::lock_guard lock{mutex_};
     auto at = channels_.find({from.get(), what.channel});
     if (at == channels_.end())
-      return; // of a stream that was left
+      return; // the stream was closed
     to = at->second;
   }
   port::tell(to, make_local<consumer_event>(block_arrived{from, std::move(what)}));

@@ -12,24 +12,24 @@
 
 namespace headrace {
 
-/// The links of a trainer's node to workers: one an address, shared by all its consumers, each
-/// stream on a channel of its own. Thread-safe.
+/// The links of a trainer's node to workers. There is one for each address, shared by all consumers
+/// of the node; each stream has a channel of its own. Thread-safe.
 class link_pool : public std::enable_shared_from_this<link_pool> {
 public:
-  /// The node keeps `way`: a pool that a link's handler is the last to hold must not end the
-  /// transport's threads from one of them.
-  /// `node`: what its links say of the node that they come from.
-  /// `place`: of the process, if `way` reaches the workers there without sockets.
+  /// The node owns `way`; the pool does not, because a link's handler may be the last to hold the
+  /// pool, and must not end the transport's threads from one of them. `node`: the number of this
+  /// node in the hello of its links. `place`: the place of the process, if `way` reaches the
+  /// workers there without sockets.
   explicit link_pool(const std::shared_ptr<transport>& way, uint64_t node = 0, uint64_t place = 0)
     : way_(way), node_(node), place_(place) {}
 
   uint64_t node() const noexcept { return node_; }
   uint64_t place() const noexcept { return place_; }
 
-  /// Asks for the link to `address`; the consumer hears `link_made`, soon.
+  /// Makes the link to `address` if there is none; the consumer is sent `link_made`.
   void want(const std::string& address, const consumer_handle& who);
-  /// A channel of `on` for one stream of `who`, who hears `block_arrived` for it, and `link_lost`.
-  /// 0 if the link is closed already.
+  /// Opens a channel of `on` for one stream of `who`, which is sent its messages as
+  /// `block_arrived`, and `link_lost`. 0 if the link is closed already.
   uint32_t open_channel(const std::shared_ptr<link>& on, const consumer_handle& who);
   void close_channel(const link* on, uint32_t channel);
 

@@ -21,7 +21,7 @@ result<std::string> dataset_table::id_for(std::string id, const dataset_record& 
 bool dataset_table::add(const std::string& id, dataset_record what) {
   if (!ids_.try_emplace(id, what.fingerprint).second)
     return false;
-  // The next id is looked for from here, so that none is given twice.
+  // The search continues after the last chosen id, so that none is used twice.
   while (ids_.contains(std::to_string(last_ + 1))) ++last_;
   const auto size = what.graph.size();
   auto key = what.fingerprint;

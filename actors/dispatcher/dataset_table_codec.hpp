@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between the registered datasets and service_record.capnp.
+/// Reads and writes the registered datasets in service_record.capnp.
 
 #include "headrace/actors/dispatcher/dataset_table.hpp"
 #include "headrace/runtime/base/result.hpp"

@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-// From messages to events. What follows from them is in dispatcher_carry_out.cpp.
+// Turns messages into events. The commands that follow are in dispatcher_carry_out.cpp.
 
 namespace {
 
@@ -36,7 +36,7 @@ dispatcher_state::dispatcher_state(port::self_pointer<handle_type> self, dispatc
                              const caf::actor&) { carry_out(core_.job_started(job_named(child))); },
            .ended =
              [this](const std::string& child, const status& why) {
-               // Jobs that end with their dispatcher are not over.
+               // A job whose actor is stopped with the dispatcher is not over.
                if (ending_)
                  return;
                const auto id = job_named(child);
@@ -65,7 +65,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
     ending_ = true;
     stop();
   });
-  // What the actor before this one decided last may not be kept yet.
+  // The last facts of the previous actor may not be kept yet.
   carry_out(dispatcher_command::store{});
   carry_out(core_.start(now()));
   return {
@@ -86,7 +86,7 @@ port::behavior<dispatcher_state::handle_type> dispatcher_state::make_behavior() 
 template <class Event>
 caf::result<envelope> dispatcher_state::decide(const envelope& in, Event&& event) {
   const request_token token{++last_token_};
-  // A promise takes the sender out of the message.
+  // The sender must be read first: a promise takes it out of the message.
   auto sender = caf::actor_cast<published_actor>(self_->current_sender());
   auto promise = self_->make_response_promise<envelope>();
   askers_.emplace(token, asker{in, std::move(sender), promise});
@@ -154,7 +154,7 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
   case arm::TASK_ENDED: return for_job(request.getTaskEnded().getJobId());
   case arm::AWAIT_WORKERS:
     if (!self_->current_sender())
-      return make_ok(id); // nobody listens
+      return make_ok(id); // the sender expects no answer
     return decide(in, [&](request_token token) {
       return core_.await_workers(token, request.getAwaitWorkers());
     });
@@ -177,7 +177,7 @@ caf::result<envelope> dispatcher_state::receive(const envelope& in) {
     });
   case arm::AWAIT_SAVE:
     if (!self_->current_sender())
-      return make_ok(id); // nobody listens
+      return make_ok(id); // the sender expects no answer
     return decide(in, [&](request_token token) {
       return core_.await_save(token, save_id{request.getAwaitSave().getSaveId()},
                               request.getAwaitSave().getVersion());

@@ -17,9 +17,9 @@
 
 namespace headrace {
 
-/// Carries out what the dispatcher's core decides: turns messages into events and commands into
-/// messages, supervises the actors of jobs, keeps the handles of workers and one timer. The root
-/// that a dispatcher's node publishes.
+/// The actor of the dispatcher, which its node publishes: turns messages into events for the core,
+/// carries out the core's commands, supervises the actors of jobs, and keeps the handles of workers
+/// and one timer.
 class dispatcher_state {
 public:
   using handle_type =
@@ -33,10 +33,10 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  /// A request whose answer is not decided yet.
+  /// The sender of a request that is not answered yet.
   struct asker {
     envelope what;
-    published_actor sender; ///< may be null: nobody listens
+    published_actor sender; ///< null: the sender expects no answer
     caf::typed_response_promise<envelope> answer;
     port::watcher::token watch = 0;
   };
@@ -46,7 +46,7 @@ private:
   };
 
   caf::result<envelope> receive(const envelope& in);
-  /// Does `event` with a token for the request `in`, and what follows from it.
+  /// Passes `event` to the core, with a token for the request `in`, and carries out its commands.
   template <class Event>
   caf::result<envelope> decide(const envelope& in, Event&& event);
   caf::result<envelope> get_status(const envelope& in);
@@ -84,7 +84,7 @@ private:
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  fact_store<service_record>::tenure tenure_; ///< its record is the core's
+  fact_store<service_record>::tenure tenure_; ///< its record is that of the core
   dispatcher_core core_;
   step_queue<step> steps_;
   std::map<request_token, asker> askers_;
@@ -93,8 +93,8 @@ private:
   worker_reports reports_;
   std::map<job_id, job_keeper> keepers_;
   port::alarm alarm_;
-  counter& bad_messages_; ///< those that the node's door did not catch are among them
-  bool ending_ = false;   ///< it stops its jobs, and ends
+  counter& bad_messages_; ///< includes the messages that the node has refused already
+  bool ending_ = false;   ///< it is stopping its jobs, and will end
   time_point started_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// From commands to messages. The actors of jobs are in dispatcher_actor.cpp.
+// Carries out commands. The actors of jobs are in dispatcher_actor.cpp.
 
 namespace {
 
@@ -98,7 +98,7 @@ void dispatcher_state::after_storing(uint64_t group, bool kept) {
 void dispatcher_state::carry_out(const dispatcher_command::answer& x) {
   auto who = askers_.extract(x.to);
   if (!who)
-    return; // nobody waits for it any more
+    return; // the sender does not wait any more
   auto& [what, sender, promise, watch] = who.mapped();
   watcher_.forget(watch);
   promise.deliver(std::visit(answer_message{what->getRequestId()}, x.what));
@@ -111,7 +111,7 @@ void dispatcher_state::carry_out(const dispatcher_command::to_job& x) {
 
 void dispatcher_state::carry_out(const dispatcher_command::watch_asker& x) {
   auto& who = askers_.at(x.of);
-  // Who waits no longer ends, without a word.
+  // A sender that waits no longer ends without sending anything.
   who.watch = watcher_.watch(who.sender, [this, token = x.of](const caf::error&) {
     askers_.erase(token);
     core_.asker_gone(token);

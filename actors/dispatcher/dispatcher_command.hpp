@@ -15,8 +15,9 @@
 
 namespace headrace::dispatcher_command {
 
-/// Store these; they hold already. What comes after waits until they are kept, as far as
-/// `waits_for_facts` says so. If another actor has taken over the store, this one ends.
+/// Store these facts, which the core has applied already. The commands behind this one for which
+/// `waits_for_facts` is true wait until the facts are kept. If another actor has taken over the
+/// store, this one ends.
 struct store {
   std::vector<service_record::fact> facts;
 };
@@ -27,54 +28,54 @@ struct answer {
                worker_drains, save_view, save_steps>
     what;
 };
-/// Let the actor of a job, which runs, answer a request.
+/// Pass a request to the running actor of a job, which answers it.
 struct to_job {
   job_id job;
   request_token request;
 };
-/// Keep an actor of a new job running, and report what becomes of it with `job_started`,
-/// `job_crashed`, `job_ended`, `job_failed` and `job_not_started`.
+/// Keep an actor of a new job running, and report its state with `job_started`, `job_crashed`,
+/// `job_ended`, `job_failed` and `job_not_started`.
 struct run_job {
   job_description what;
 };
-/// The job is over: no actor of it is needed any more.
+/// The job is over and needs no actor any more.
 struct drop_job {
   job_id id;
 };
-/// Tell the actor of a job, which runs, that a worker is there (again), or is lost.
+/// Report to the running actor of a job that a worker has registered, or is lost.
 struct worker_changed {
   job_id job;
   worker_info worker;
   bool lost = false;
 };
-/// Whoever sent this request is that worker: keep how to reach it, and report with
+/// The sender of this request is that worker: keep its handle, and report with
 /// `worker_disconnected` when the connection is lost.
 struct keep_worker {
   request_token from;
   worker_id id;
   incarnation life;
 };
-/// The worker is not alive any more: forget how to reach it, and what it said of itself.
+/// The worker is not alive any more: drop its handle and its last report.
 struct drop_worker {
   worker_id id;
 };
-/// This request, a heartbeat, is what the worker last said of itself.
+/// Keep this heartbeat as the worker's last report.
 struct keep_report {
   request_token from;
   worker_id id;
 };
-/// Tell a worker that a task is not needed any more.
+/// Order a worker to stop a task.
 struct stop_task {
   worker_id worker;
   task_id task;
   std::string reason;
 };
-/// Say to a worker that there are steps of saves. It need not arrive: the answers to heartbeats say
-/// so, too.
+/// Notify a worker that there are steps of saves. The notice may be lost, since the answers to
+/// heartbeats contain it, too.
 struct offer_saves {
   worker_id to;
 };
-/// The request may have to wait for long: report with `asker_gone` when nobody waits any more.
+/// The request may be unanswered for long: report with `asker_gone` if its sender ends.
 struct watch_asker {
   request_token of;
 };
@@ -84,7 +85,7 @@ using log = log_line;
 
 namespace headrace {
 
-/// What a dispatcher's core wants to have done, in this order.
+/// The commands of a dispatcher's core, in their order.
 using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::store, dispatcher_command::answer, dispatcher_command::to_job,
   dispatcher_command::run_job, dispatcher_command::drop_job, dispatcher_command::worker_changed,
@@ -92,10 +93,10 @@ using dispatcher_commands = std::vector<std::variant<
   dispatcher_command::stop_task, dispatcher_command::offer_saves, dispatcher_command::watch_asker,
   dispatcher_command::log>>;
 
-/// What is promised waits until its facts are kept: that a dataset is registered, that a worker
-/// leaves, or how far a save is. All else is seen through what jobs do, whose own facts are kept
-/// after what was stored before, or is not stored; so a disk that is stuck keeps nobody waiting for
-/// the sign of life that a lease hangs on.
+/// True if the command waits until the facts before it are kept: it promises that a dataset is
+/// registered, that a worker leaves, or how far a save is. The effects of all other commands are
+/// seen only through jobs, whose facts are kept after those that were stored before. So a disk that
+/// hangs does not delay the answers to heartbeats, on which leases depend.
 inline bool waits_for_facts(const dispatcher_commands::value_type& x) {
   const auto* said = std::get_if<dispatcher_command::answer>(&x);
   return said != nullptr

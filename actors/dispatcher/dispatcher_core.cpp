@@ -73,7 +73,7 @@ result<dataset_def> dispatcher_core::enroll(dataset_registration wanted) {
   if (!wanted.for_iteration)
     HEADRACE_TRY(record_.has_room_for(wanted));
   dataset_record kept{{}, {}, std::move(wanted.fingerprint)};
-  if (known == nullptr) { // Kept once.
+  if (known == nullptr) { // a graph is kept once
     kept.graph = std::move(wanted.graph);
     kept.spec = std::move(wanted.spec);
   }
@@ -85,7 +85,7 @@ result<dataset_def> dispatcher_core::enroll(dataset_registration wanted) {
 
 namespace {
 
-/// What readers rely on, whichever graph gives it.
+/// The properties that readers of a dataset rely on, whichever graph provides them.
 std::string structure_of(const dataset_node& graph) {
   return fmt::format("{}, {}", to_string(graph.spec),
                      graph.cardinality == infinite_cardinality  ? "without end"

@@ -14,48 +14,48 @@
 
 namespace headrace {
 
-/// What a dispatcher gives the jobs and workers of its service.
+/// The settings that a dispatcher applies to its jobs and workers.
 struct service_terms {
   lease_timing timing;
   job_terms jobs;
-  /// How long a worker may take to answer that it has a task.
+  /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
-  /// The workers that may come; empty: any.
+  /// The workers that may register; empty: any.
   worker_roster roster = {};
   deployment_mode deployment = deployment_mode::remote;
-  /// In so many saves a worker takes part at a time; at least 1.
+  /// In how many saves a worker takes part at a time; at least 1.
   size_t saves_a_worker = 3;
 };
 
-/// What a dispatcher decides: which workers are alive, what datasets are called, which job a
-/// consumer means, who waits for a job that is started again. Events and the time go in, commands
-/// come out. Knows no actor and no clock.
+/// Decides for a dispatcher: which workers are alive, which datasets are registered, which job a
+/// consumer means, and which requests wait for a job that is being restarted. It is given events
+/// with the time, and returns commands. Knows no actor and no clock.
 ///
-/// Datasets and jobs are in its record, which changes by facts; they come out as `store` before
-/// what follows from them.
+/// Datasets and jobs are in its record and change by facts, which are returned as `store` before
+/// the commands that follow from them.
 class dispatcher_core {
 public:
-  /// `record`: empty, or what an earlier core stored. `entropy`: a random number; the jobs' ids
-  /// follow from it.
+  /// `record`: empty, or what an earlier core stored. `entropy`: a random number, from which the
+  /// ids of jobs are derived.
   dispatcher_core(const service_terms& terms, service_record record, uint64_t entropy);
 
-  /// The actor begins. The jobs of an earlier one go on. To be called once, before all else.
+  /// To be called once, before all other events. The jobs of an earlier core continue.
   dispatcher_commands start(time_point now);
 
   // -- from workers ---------------------------------------------------------------------
 
-  /// RegisterWorker: a worker says who it is, first or after its connection was lost.
+  /// RegisterWorker: a worker registers, for the first time or after its connection was lost.
   dispatcher_commands register_worker(request_token request, const worker_registration& who,
                                       time_point now);
-  /// WorkerHeartbeat: a worker is alive, and runs these tasks. `leaving`: and takes no new ones.
+  /// WorkerHeartbeat: a worker is alive, and runs these tasks. `leaving`: it takes no new ones.
   dispatcher_commands worker_heartbeat(request_token request, worker_id who, incarnation life,
                                        const std::vector<running_task>& tasks, bool leaving,
                                        time_point now);
-  /// LeaveService: a worker ends in order, with so many tasks that had more to give.
+  /// LeaveService: a worker has left in order; `unfinished`: how many tasks had more to give.
   dispatcher_commands worker_leaves(request_token request, worker_id who, incarnation life,
                                     uint32_t unfinished, time_point now);
-  /// AskSaveSteps: how steps of saves ended, and which are next for a worker. not_found: it is to
-  /// register first.
+  /// AskSaveSteps: a worker reports the outcomes of steps of saves, and asks for new ones.
+  /// not_found: the worker must register first.
   dispatcher_commands ask_save_steps(request_token request, worker_id who, incarnation life,
                                      const save_question& what);
   /// The connection to a worker was lost.
@@ -67,61 +67,63 @@ public:
   dispatcher_commands register_dataset(request_token request, dataset_registration wanted);
   /// GetDataset.
   dispatcher_commands get_dataset(request_token request, const std::string& id);
-  /// AwaitWorkers: answered when so many workers are alive and not about to leave.
+  /// AwaitWorkers: answered when this many workers are alive and not about to leave.
   dispatcher_commands await_workers(request_token request, uint32_t workers);
-  /// DrainWorker: a worker is to leave, and no new tasks are given to it. Answered with how far it
-  /// is. not_found: there is no such worker, nor may one come back that an earlier dispatcher had;
-  /// aborted: it was lost, or another process is in its place.
+  /// DrainWorker: a worker is to leave, and gets no new tasks. The answer is how far it is.
+  /// not_found: there is no such worker, and none that could come back after a restart of the
+  /// dispatcher; aborted: it was lost, or replaced by another process.
   dispatcher_commands drain_worker(request_token request, const drain_request& wanted,
                                    time_point now);
-  /// SaveDataset: workers are to write a dataset into a folder. Answered with how far that is; who
-  /// asks for a save that runs already, joins it. already_exists: another dataset is written there.
+  /// SaveDataset: workers are to write a dataset into a folder. The answer is how far that is; a
+  /// request for a save that runs already joins it. already_exists: another dataset is being
+  /// written there.
   dispatcher_commands save_dataset(request_token request, save_request wanted);
   /// AwaitSave: answered when the save has another version than `version`.
   dispatcher_commands await_save(request_token request, save_id id, uint64_t version);
-  /// Nobody waits for the answer any more.
+  /// The sender of the request does not wait any more.
   void asker_gone(request_token request);
 
   // -- for jobs -----------------------------------------------------------------------------
 
-  /// OpenIteration: for the job that is meant, which is begun if there is none.
+  /// OpenIteration: passed to the job that is meant, which is begun if there is none.
   dispatcher_commands open_iteration(request_token request, const headrace::open_iteration& wanted);
-  /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded: for a job that is named.
+  /// ConsumerHeartbeat, LeaveIteration, LeaseSplits and TaskEnded: passed to the job that they
+  /// name.
   dispatcher_commands for_job(request_token request, job_id job);
 
   // -- from the jobs' supervision -----------------------------------------------------------
 
-  /// An actor of the job runs: the first, or the next after a crash.
+  /// An actor of the job runs: the first one, or one after a crash.
   dispatcher_commands job_started(job_id id);
   /// No actor can be started for the job.
   dispatcher_commands job_not_started(job_id id, const status& why);
-  /// Its actor died; it is started again, or `job_failed` follows.
+  /// The job's actor crashed. It is restarted, or `job_failed` follows.
   dispatcher_commands job_crashed(job_id id, const status& why);
-  /// The job is over, as it should; as it was collected, or as all that was begun is finished.
-  /// `past`: its repetitions that are over.
+  /// The job has ended normally: it was collected, or all its repetitions are finished. `past`: its
+  /// finished repetitions.
   dispatcher_commands job_ended(job_id id, const job_past& past = {}, bool collected = false);
-  /// Its actor died too often. `running`: the tasks that it leaves to workers.
+  /// The job's actor crashed too often. `running`: its tasks, which workers still run.
   dispatcher_commands job_failed(job_id id, const status& why,
                                  const std::vector<placed_task>& running,
                                  const job_past& past = {});
 
   // -- from the store -------------------------------------------------------------------------
 
-  /// The store's disk is well, or why it is not: then nothing new is begun. What runs goes on.
+  /// The state of the store's disk. While it is not ok nothing new is begun; what runs continues.
   void disk_is(status how) { disk_ = std::move(how); }
 
   // -- time -----------------------------------------------------------------------------------
 
-  /// `next_deadline` has come. Harmless when called earlier.
+  /// The time of `next_deadline` has come. An early call does nothing.
   dispatcher_commands timer(time_point now);
-  /// When to call `timer`; nullopt: nothing is waited for.
+  /// When to call `timer`; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
 
   // -- state ----------------------------------------------------------------------------------
 
   const service_record& record() const noexcept { return record_; }
   const worker_table& workers() const noexcept { return workers_; }
-  /// Those that run, and the latest that are over.
+  /// The running saves, and the latest that have ended.
   std::vector<save_view> saves() const;
   /// The list of workers; empty: any worker may come.
   const worker_roster& roster() const noexcept { return terms_.roster; }
@@ -131,7 +133,7 @@ private:
   /// A request that waits for its job's actor.
   struct held {
     request_token request;
-    std::optional<uint64_t> opens; ///< the repetition, if it opens one
+    std::optional<uint64_t> opens; ///< set if it opens a repetition
   };
   struct awaiting {
     request_token request;
@@ -139,7 +141,7 @@ private:
   };
 
   dispatcher_commands finish() { return std::exchange(todo_, {}); }
-  /// Commands that the fact be stored, and applies it.
+  /// Adds a command to store the fact, and applies it.
   void commit(service_record::fact what);
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
@@ -147,11 +149,11 @@ private:
 
   // workers
   status refusal(const worker_info& who, const worker_info& other);
-  /// Logs it, once for each life of a worker: it will ask again and again.
+  /// Logs the refusal once for each incarnation of a worker, as the worker will repeat its request.
   status refusal(const worker_info& who, status why);
-  /// Its entry of the list of workers; none where there is no list.
+  /// The worker's entry of the list of workers; nullopt if there is no list.
   result<std::optional<uint32_t>> place_of(const worker_info& who, time_point now);
-  /// Its lease ended, or another process is in its place.
+  /// The worker's lease expired, or another process is in its place.
   void lose(const worker_info& who);
   void forget_worker(const worker_info& who);
   void tell_jobs(const worker_info& who, bool lost);
@@ -165,11 +167,11 @@ private:
   using known_worker = std::pair<const worker_id, worker_table::record>;
   /// Null if there is none.
   const known_worker* meant_by(const drain_request& what) const;
-  /// Workers of an earlier dispatcher have a lease to come back to this one.
+  /// Within a lease of its start, a worker of the previous dispatcher may still register.
   bool may_come_back(time_point now) const { return now < began_ + terms_.timing.lease; }
-  /// Begins what is asked for. The answer; none: it waits.
+  /// Begins to drain the worker. Returns the answer; nullopt: the request waits.
   std::optional<answer_value> drained(const drain_request& what, time_point now);
-  /// The worker takes no new tasks from now on.
+  /// The worker gets no new tasks from now on.
   void keep_from_tasks(worker_id who);
   void answer_drains(time_point now);
 
@@ -181,36 +183,38 @@ private:
   };
   std::optional<save_view> save_of(save_id id) const;
   result<save_view> begin_save(save_request wanted);
-  /// Stores what is over, and answers who waits.
+  /// Stores which saves have ended, and answers the requests that wait for changes.
   void look_at_saves();
-  /// Says to workers that there is something to do.
+  /// Notifies workers that there are steps.
   void offer_saves();
 
   // datasets
-  /// Of a dataset that is registered now, if it was not before: its id, and a warning.
+  /// Registers a dataset if it is not registered. Returns its id, and perhaps a warning.
   result<dataset_def> enroll(dataset_registration wanted);
-  /// What somebody registers under an id that another graph has: that one's id, and a warning, if
-  /// the two have the same structure.
+  /// A client registers a dataset under an id that another graph has: returns that id and a warning
+  /// if both have the same structure, else an error.
   result<dataset_def> join(const std::string& id, const dataset_record& taken,
                            const dataset_registration& wanted);
 
   // jobs
-  /// Who asks with the same key means the same job.
+  /// Requests with the same key mean the same job.
   result<std::string> key_of(const headrace::open_iteration& wanted) const;
-  /// The id of what is to be read, registered for this iteration if it has none.
+  /// The id of the dataset that is requested; a dataset without an id is registered for this
+  /// iteration.
   result<std::string> dataset_of(const headrace::open_iteration& wanted);
-  /// What its actors need to know of a job.
+  /// The description of a job for its actors.
   result<job_description> describe(const service_record::job& job) const;
   result<job_id> find_or_begin_job(const headrace::open_iteration& wanted);
-  /// Ok, unless it asks for a cross-trainer cache or coordinated reads that the dataset cannot
-  /// have.
+  /// Not ok: the request asks for a cross-trainer cache or coordinated reads that the dataset
+  /// cannot have.
   status may_read(const headrace::open_iteration& wanted, const std::string& dataset_id) const;
   void pass_on(request_token request, job_id job, std::optional<uint64_t> opens);
-  /// The answer to a request about a job that is over, has failed or never was.
+  /// The answer to a request about a job that is over, has failed or never existed.
   answer_value without_job(job_id id, std::optional<uint64_t> opens) const;
-  /// Answers an iteration of a job that has ended; false: there is none of that, or it may begin.
+  /// Answers a request for a repetition of a job that has ended. False: there is no such job, or
+  /// the repetition may begin.
   bool answer_ended(request_token request, const headrace::open_iteration& wanted);
-  /// The job is over, for good.
+  /// The job is over for good.
   void forget_job(job_id id, const status& why, const std::vector<placed_task>& running,
                   const job_past& past, bool collected = false);
 
@@ -221,16 +225,16 @@ private:
   uint64_t drawn_ = 0;
   status disk_;
   incarnation last_refused_;
-  std::optional<time_point> first_came_;              ///< the first worker that this core heard of
-  std::set<job_id> running_;                          ///< those that have an actor
-  std::map<job_id, std::vector<held>> held_;          ///< those whose actor is started again
-  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest
+  std::optional<time_point> first_came_;     ///< when the first worker registered at this core
+  std::set<job_id> running_;                 ///< jobs that have an actor
+  std::map<job_id, std::vector<held>> held_; ///< by job whose actor is being restarted
+  std::deque<std::pair<job_id, status>> failed_jobs_; ///< the latest ones
   std::list<awaiting> awaiting_;
   std::list<waiting_drain> drains_;
   save_table saves_;
   std::list<waiting_for_save> awaited_saves_;
   time_point began_{};
-  dispatcher_commands todo_; ///< what the present event leads to
+  dispatcher_commands todo_; ///< the commands of the present event
 };
 
 } // namespace headrace

@@ -6,11 +6,11 @@
 
 namespace headrace {
 
-// Workers that are to leave: who is meant, and who waits for it.
+// Workers that are to leave, and the requests that wait for them.
 
 namespace {
 
-/// With their numbers, and as many as a line of a terminal or two may hold.
+/// The names of workers with their numbers, up to about two lines of a terminal.
 std::string names_of(const std::map<worker_id, worker_table::record>& all) {
   constexpr size_t most = 16;
   std::string out;
@@ -75,8 +75,8 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
                   "is lost with it; should it come back while this dispatcher knows it, it {}",
                   name, std::chrono::duration<double>(now - worker.last_heard).count(),
                   record_.drains(id) ? "leaves" : "works on"));
-  // What was told to leave is known, or known to have left; a dispatcher that forgot it tells it
-  // again.
+  // A worker that was ordered to leave is either known or known to have left; a dispatcher that has
+  // lost this state is asked again.
   if (what.life && what.life != info.life && !record_.drains(id))
     return aborted(name
                    + " is another process than the one that was to leave, which "
@@ -111,7 +111,7 @@ void dispatcher_core::answer_drains(time_point now) {
 
 std::optional<time_point> dispatcher_core::next_deadline() const {
   auto out = workers_.next_deadline();
-  // Those that wait for a worker that does not come back.
+  // Some requests wait for a worker that may not come back.
   if (std::ranges::any_of(drains_,
                           [&](const auto& one) { return meant_by(one.what) == nullptr; })) {
     const auto patience = began_ + terms_.timing.lease;

@@ -11,11 +11,11 @@
 
 namespace headrace {
 
-// Which job a consumer means; the jobs' beginnings and ends.
+// This file finds the job that a consumer means, and begins and ends jobs.
 
 namespace {
 
-/// How many jobs' last reasons are remembered for consumers that ask for them.
+/// The most failed jobs whose reasons are kept.
 constexpr size_t most_failed_jobs = 100;
 
 } // namespace
@@ -88,7 +88,7 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
   auto why = failed->second.with_context(fmt::format("job {:x} failed", id.value));
   if (!opens)
     return why;
-  // Not a failure of the request, which may be put again where that helps: the job's own.
+  // The answer is a view with the job's failure: a failed request would be repeated.
   return iteration_view{
     .job = id,
     .repetition = *opens,
@@ -103,8 +103,8 @@ result<std::string> dispatcher_core::key_of(const headrace::open_iteration& want
   // An anonymous job belongs to its consumer, whose repeated request finds it again.
   if (wanted.job_name.empty())
     return fmt::format("consumer {}", wanted.consumer.value);
-  // Iterations bring their graphs themselves: those over equal graphs share the job. Whoever
-  // registered a dataset means that one, whatever other ids its graph has.
+  // Datasets of iterations are identified by their graphs, so that iterations over equal graphs
+  // share a job. A registered dataset is identified by its id, whatever other ids its graph has.
   if (wanted.dataset)
     return fmt::format("named {} {}", wanted.job_name, wanted.dataset->fingerprint);
   HEADRACE_ASSIGN(const auto* dataset, record_.datasets().find(wanted.dataset_id));
@@ -133,7 +133,7 @@ result<job_description> dispatcher_core::describe(const service_record::job& job
       "job '{}' shares its dataset among the {} worker_addresses that this dispatcher had; it was "
       "started again with {}",
       job.name, job.shards, roster.size()));
-  // What is wrong with the graph is said here, and not by each worker.
+  // Errors of the graph are reported here, and not by each worker.
   HEADRACE_TRY(
     auto_shard(graph, job.parameters.mode, {.shards = std::max<int64_t>(job.shards, 1)}).status());
   HEADRACE_TRY(can_promise(job.parameters.guarantee, job.parameters.mode, *graph));
@@ -192,8 +192,8 @@ result<job_id> dispatcher_core::find_or_begin_job(const headrace::open_iteration
       to_string(wanted.parameters.mode)));
   HEADRACE_ASSIGN(const auto dataset_id, dataset_of(wanted));
   HEADRACE_TRY(may_read(wanted, dataset_id));
-  // Random, so that a dispatcher that lost its state gives no job the number of an earlier one. Of
-  // 53 bits, so that it is whole where JSON is read as floating point.
+  // Ids are random, so that a dispatcher that lost its state gives no job the id of an earlier one.
+  // They have 53 bits, so that they are exact where JSON numbers are read as floating point.
   const job_id id{detail::mix(entropy_, drawn_++) >> 11 | 1};
   service_record::job fresh{
     .id = id,
@@ -253,7 +253,7 @@ void dispatcher_core::forget_job(job_id id, const status& why,
                                  const std::vector<placed_task>& running, const job_past& past,
                                  bool collected) {
   running_.erase(id);
-  // First what stays: nobody is to find a job that is not kept any more.
+  // The fact comes first: a consumer must not find a job whose store may be deleted.
   const auto job = record_.jobs().find(id);
   const bool began = past.empty() && job != record_.jobs().end();
   commit(service_record::job_over{id, began ? job->second.past : past, collected});
@@ -264,7 +264,7 @@ void dispatcher_core::forget_job(job_id id, const status& why,
     if (failed_jobs_.size() > most_failed_jobs)
       failed_jobs_.pop_front();
   }
-  // Nobody else would stop the tasks of a job that crashed.
+  // The actor of a job that crashed cannot stop its tasks.
   for (const auto& task : running)
     if (is_alive(task.worker))
       todo_.push_back(dispatcher_command::stop_task{task.worker, task.id, "its job failed"});

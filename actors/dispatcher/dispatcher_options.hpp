@@ -16,32 +16,33 @@
 
 namespace headrace {
 
-/// What a dispatcher may be told.
+/// The settings of a dispatcher.
 struct dispatcher_options {
   lease_timing timing;
   job_terms jobs;
-  /// How long a worker may take to answer that it has a task.
+  /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
   /// How often a job's actor may crash before the job fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
-  /// Outlives the dispatcher's actor: the next one knows what this one knew.
+  /// Outlives the dispatcher's actor: the next one continues with its record.
   std::shared_ptr<fact_store<service_record>> store;
-  /// Where that is, for the status; empty: in memory.
+  /// The directory of the store, for the status; empty: the store is in memory.
   std::string work_dir;
-  /// Why nothing new is to be begun: the store's disk is full, for one. May be empty.
+  /// Returns an error while nothing new may be begun, such as when the store's disk is full. May be
+  /// empty.
   std::function<status()> disk;
-  /// Where the dispatcher counts: the registry of its node.
+  /// The metrics of the dispatcher's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// Of its process: shown with the supervision tree.
+  /// Of the process, for the supervision tree in the status.
   process_past past;
-  /// Told of each actor that the dispatcher gets, and that a job gets; may be empty.
+  /// Called for each actor of the dispatcher and of a job that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
   std::function<void(const caf::actor&)> on_job;
-  /// The workers that may come; empty: any.
+  /// The workers that may register; empty: any.
   worker_roster roster = {};
-  /// Where its workers run: what AUTO means for jobs that begin.
+  /// Where its workers run, which decides what AUTO means for jobs that begin.
   deployment_mode deployment = deployment_mode::remote;
-  /// In so many saves a worker takes part at a time; at least 1.
+  /// In how many saves a worker takes part at a time; at least 1.
   size_t saves_a_worker = 3;
 };
 

@@ -10,10 +10,10 @@
 
 namespace headrace {
 
-// What `headrace status` shows: nothing depends on it.
+// The answer to `headrace status`, on which nothing else depends.
 
 caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
-  // Each job tells its own; the last to answer completes the report.
+  // Each job answers for itself; the last answer completes the report.
   struct gathering {
     std::vector<envelope> jobs;
     size_t missing = 0;
@@ -48,7 +48,7 @@ caf::result<envelope> dispatcher_state::get_status(const envelope& in) {
 }
 
 envelope dispatcher_state::status_with(uint64_t request, std::vector<envelope> jobs) const {
-  // The rest, such as the workers' addresses and this process's own tree, is small.
+  // The rest of the report is small: workers' addresses, the dispatcher's own tree.
   constexpr auto most = max_message_bytes / 4 * 3;
   auto reports = reports_;
   const auto left_out = leave_out_what_is_too_large(reports, jobs, most);

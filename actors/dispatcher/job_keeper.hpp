@@ -8,24 +8,25 @@
 
 namespace headrace {
 
-/// What a job leaves that has no actor any more.
+/// The remains of a job that has no actor any more.
 struct job_remains {
-  std::vector<placed_task> running; ///< tasks at workers
-  job_past past;                    ///< repetitions that are over
-  bool collected = false; ///< it ended as nobody read it, with a repetition that was not finished
+  std::vector<placed_task> running; ///< tasks that workers run
+  job_past past;                    ///< finished repetitions
+  bool collected = false; ///< the job ended with an unfinished repetition that nobody read
 };
 
-/// What outlives the actors of one job: each goes on where the one before it was.
+/// The part of a job that outlives its actors: each actor continues where the one before it
+/// stopped.
 struct job_keeper {
   /// Starts an actor. `present`: the workers that are alive.
   std::function<job_handle(const std::vector<worker_change>& present)> start;
-  /// As the last actor left it.
+  /// The state that the last actor left.
   std::function<job_remains()> left;
-  /// The job is over, and that is stored: nobody goes on with it.
+  /// The job is over, and the dispatcher has stored that: its state may be deleted.
   std::function<void()> over;
 };
 
-/// How a dispatcher gets its jobs, of which it knows no more than their handles.
+/// Makes a job. The dispatcher knows jobs by their handles only.
 using job_factory = std::function<job_keeper(const job_description&)>;
 
 } // namespace headrace

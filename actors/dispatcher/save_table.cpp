@@ -12,8 +12,8 @@ void save_table::begin(const save_entry& what) {
   if (!fresh)
     return;
   at->second.what = what;
-  // Versions are numbered through all saves, so that a client that knows a version which an earlier
-  // table gave does not take one of this table for it.
+  // Versions are numbered over all saves, so that a client does not take a version of this table
+  // for one of an earlier table.
   at->second.now = {
     .id = what.id, .version = ++last_number_, .path = what.path, .dataset_id = what.dataset_id};
   order_.push_back(what.id);
@@ -64,7 +64,8 @@ std::optional<save_step> save_table::next_of(save& of) {
   if (!has_step(of))
     return std::nullopt;
   if (of.now.state == save_state::writing)
-    // In ascending order, for clients that read the dataset while it is written.
+    // Pieces are given out in ascending order, for clients that read the dataset while it is
+    // written.
     return piece_step{of.open.extract(of.open.begin()).value()};
   of.step_open = false;
   return of.now.state == save_state::planning ? save_step{plan_step{}} : save_step{finish_step{}};
@@ -102,14 +103,14 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
   };
   for (const auto& one : what.running) {
     const auto at = saves_.find(one.id);
-    // The step was given to another worker meanwhile. Both may write it, as the folder takes one of
-    // the two, but that would be work for nothing.
+    // The step was given to another worker meanwhile. It would do no harm if both wrote it, as the
+    // folder accepts only one, but one of them would work in vain.
     if (at == saves_.end() || at->second.now.over() || !at->second.out.contains(worker)
         || at->second.out.at(worker).number != one.number)
       out.over.push_back(one.id);
   }
   for (auto& [id, one] : saves_) {
-    // The answer that gave this worker the step was lost.
+    // The worker does not work on this step: the answer that contained the order was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
       reopen(one, has->second.step, lost_with::nothing);
@@ -148,7 +149,7 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
 
 void save_table::take(save& of, worker_id worker, const std::string& who, const save_report& what) {
   const auto at = of.out.find(worker);
-  // Somebody else has it by now, and finds it done.
+  // Another worker has the step by now, and will find it done.
   if (at == of.out.end() || at->second.number != what.number || of.now.over())
     return;
   const auto step = at->second.step;
@@ -239,7 +240,7 @@ void save_table::worker_gone(worker_id worker) {
 // -- ends -----------------------------------------------------------------------------------
 
 void save_table::end(save& of, save_state how, status why) {
-  // Thousands of failures are kept and shown.
+  // Thousands of failures may be kept, so each text is bounded.
   constexpr size_t most_text = 4096;
   if (why.message().size() > most_text)
     why = {why.code(), why.message().substr(0, most_text) + " ..."};

@@ -9,39 +9,41 @@
 
 namespace headrace {
 
-/// The saves that run: which step is next, and which worker has which. Pure. What is written is in
-/// the folders of the saves, where no step does harm that is done twice; so nothing here need be
-/// kept, and a dispatcher that is started anew looks into the folders again.
+/// The running saves: which step is next, and which worker has which step. Pure. The progress of a
+/// save is recorded in its folder, and to do a step twice does no harm. So nothing here is durable:
+/// a restarted dispatcher has workers look into the folders again.
 class save_table {
 public:
-  /// A step that was lost so often with its worker fails the save: it may be what ended them.
+  /// A save fails when a step of it was lost with its worker this often, as the step itself may
+  /// have ended the workers.
   static constexpr unsigned most_losses = 5;
-  /// So many saves run at most.
+  /// How many saves may run at a time.
   static constexpr size_t most_saves = 1'000;
 
-  /// `most_a_worker`: in so many saves a worker takes part at a time; at least 1. `entropy`: a
-  /// random number, after which orders are counted: what a worker says of one that an earlier table
-  /// gave is of none of this one.
+  /// `most_a_worker`: in how many saves a worker takes part at a time; at least 1. `entropy`: a
+  /// random number from which orders are numbered, so that reports about orders of an earlier table
+  /// match none of this one.
   save_table(size_t most_a_worker, uint64_t entropy)
     : most_a_worker_(most_a_worker), last_number_(entropy) {}
 
   void begin(const save_entry& what);
-  /// The save that runs into that folder; null: none.
+  /// The running save into that folder; null: none.
   const save_entry* into(const std::string& path) const;
   size_t size() const noexcept { return saves_.size(); }
   std::optional<save_view> find(save_id id) const;
   std::vector<save_view> all() const;
 
-  /// How steps of the worker ended, and which are next for it. `who`: for messages.
+  /// Takes a worker's reports about its steps, and returns its next steps. `who`: its name for
+  /// messages.
   save_steps ask(worker_id worker, const std::string& who, const save_question& what,
                  uint32_t workers);
-  /// The worker is lost or has left: others do what it had begun.
+  /// The worker is lost or has left: its steps are for other workers.
   void worker_gone(worker_id worker);
-  /// There is a step that this worker could take.
+  /// True if there is a step that this worker could take.
   bool has_step_for(worker_id worker) const;
-  /// There are so many steps that nobody has.
+  /// How many steps no worker has.
   size_t open_steps() const;
-  /// Saves that are over since the last call; they are not in the table any more.
+  /// The saves that have ended since the last call; they are removed from the table.
   std::vector<save_view> take_ended();
 
 private:
@@ -53,8 +55,8 @@ private:
     save_entry what;
     save_view now;
     uint64_t plan = 0;
-    std::set<uint64_t> open; ///< pieces that are not there, and that nobody has
-    bool step_open = true;   ///< planning or finishing, and nobody does it
+    std::set<uint64_t> open; ///< pieces that are not written and that no worker has
+    bool step_open = true;   ///< planning or finishing is due, and no worker has it
     std::map<worker_id, given> out;
     /// Pieces that were lost with their worker, and how often those were that it did alone.
     std::map<uint64_t, unsigned> lost;
@@ -79,11 +81,11 @@ private:
   size_t busy_with(worker_id worker) const;
 
   size_t most_a_worker_;
-  uint64_t last_number_; ///< of an order
+  uint64_t last_number_; ///< of the last order
   std::map<save_id, save> saves_;
-  std::vector<save_id> order_; ///< in which they began
+  std::vector<save_id> order_; ///< in the order of their beginning
   std::vector<save_view> ended_;
-  std::vector<save_order> notes_; ///< that saves have ended early, where no worker knows it
+  std::vector<save_order> notes_; ///< orders to note in folders that saves have ended early
 };
 
 } // namespace headrace

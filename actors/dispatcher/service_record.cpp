@@ -44,8 +44,8 @@ void service_record::on(const dataset_registered& x) {
 
 size_t service_record::unused_bytes() const {
   if (datasets_.bytes() <= most_unused_bytes)
-    return 0;                             // few enough, whoever they are for
-  std::map<std::string_view, size_t> ids; // by fingerprint: those that are unused
+    return 0;                             // there are few enough bytes in all
+  std::map<std::string_view, size_t> ids; // by fingerprint: how many unused ids there are
   for (const auto& id : unused_) ++ids[(*datasets_.find(id))->fingerprint];
   size_t out = 0;
   for (const auto& [fingerprint, unused] : ids)
@@ -82,7 +82,7 @@ void service_record::forget_ended(const key_hash& key) {
 }
 
 bool operator==(const service_record& a, const service_record& b) {
-  // Which end came before which counts, not how they are numbered.
+  // Only the order of the ends is compared, not their numbers.
   const auto same_ends = [&] {
     return std::ranges::equal(
       a.ended_in_order_, b.ended_in_order_, [&](const auto& x, const auto& y) {
@@ -97,10 +97,10 @@ bool operator==(const service_record& a, const service_record& b) {
 }
 
 void service_record::on(const job_started& x) {
-  // What was over is in the job.
+  // The past is in the job that has started.
   if (!x.what.name.empty())
     forget_ended(hash_of(x.what.key));
-  // No key leads to a job that it is not the key of.
+  // The earlier key of the job, if it had another one, does not lead to it any more.
   if (const auto known = jobs_.find(x.what.id); known != jobs_.end())
     by_key_.erase(known->second.key);
   jobs_.insert_or_assign(x.what.id, x.what);
@@ -135,7 +135,7 @@ void service_record::release(job_id user) {
 
 void service_record::keep_draining(worker_id id) {
   draining_.insert(id);
-  // Numbers are never given twice: the lowest are of workers that were lost before they left.
+  // Numbers are never used twice: the lowest belong to workers that were lost before they left.
   if (draining_.size() > most_draining)
     draining_.erase(draining_.begin());
 }

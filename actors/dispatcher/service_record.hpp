@@ -19,29 +19,30 @@
 
 namespace headrace {
 
-/// The durable state of a dispatcher: which datasets are registered and which jobs there are.
-/// Changes only by facts; the same facts make the same state. What a job does is in that job's own
+/// The durable state of a dispatcher: its registered datasets, jobs, workers and saves. Changes
+/// only by facts; the same facts make the same state. The state of a job is in that job's own
 /// record.
 ///
-/// Ids that somebody registered stay. Those that the dispatcher chose for one iteration are of use
-/// until the iteration's job is over, and a little longer, for who asks twice.
+/// Ids that a client registered are kept for good. An id that the dispatcher chose for one
+/// iteration is kept until the iteration's job is over, and a little longer, for repeated requests.
 class service_record {
 public:
-  /// How many ids for iterations are kept: that no job was asked for yet, and whose jobs are over.
+  /// How many ids for iterations are kept: `most_unused` for which no job was begun yet, and
+  /// `most_left_over` whose jobs are over.
   static constexpr size_t most_unused = 10'000;
   static constexpr size_t most_left_over = 1'000;
-  /// Of graphs that nobody but the former needs; the newest one is kept however large it is.
+  /// Bytes of graphs that only unused ids mean; the newest graph is kept however large it is.
   static constexpr size_t most_unused_bytes = size_t{512} << 20;
-  /// With graphs of more bytes than this, one of the latter.
+  /// If graphs take more bytes than this in all, only one id whose job is over is kept.
   static constexpr size_t roomy = size_t{64} << 20;
-  /// Of so many named jobs that have ended it is known which repetitions are over. A name that
-  /// ended before them begins anew.
+  /// The most ended named jobs whose finished repetitions are remembered. If a name is forgotten,
+  /// its repetitions begin anew.
   static constexpr size_t most_ended = 100'000;
-  /// So many jobs are known to have been collected.
+  /// How many collected jobs are remembered.
   static constexpr size_t most_collected = 1'000;
-  /// Of so many workers it is known that they are to leave; those of the highest numbers.
+  /// How many workers that are to leave are remembered; those with the highest numbers.
   static constexpr size_t most_draining = 10'000;
-  /// What became of so many saves is known.
+  /// How many ended saves are remembered.
   static constexpr size_t most_ended_saves = 1'000;
 
   struct job {
@@ -49,18 +50,18 @@ public:
     std::string name; ///< empty: anonymous
     std::string dataset_id;
     job_parameters parameters;
-    std::string key; ///< who asks with this key means this job
-    /// Under a static policy: how many workers the dispatcher's list had when it began.
+    std::string key; ///< requests with this key mean this job
+    /// Under a static policy: how many entries the dispatcher's list had when the job began.
     uint32_t shards = 0;
-    /// Repetitions that were over before it began: earlier jobs of its key had them.
+    /// The repetitions that earlier jobs with this key have finished.
     job_past past = {};
-    /// Of its parameters, as the dispatcher's deployment mode made them.
+    /// The `targets` of its parameters, resolved by the dispatcher's deployment mode.
     target_workers targets = target_workers::automatic;
     friend bool operator==(const job&, const job&) = default;
   };
   struct dataset_registered {
     std::string id;
-    dataset_record what; ///< without graph and spec if that is known
+    dataset_record what; ///< without graph and spec if the fingerprint is known
     bool for_iteration = false;
     friend bool operator==(const dataset_registered&, const dataset_registered&) = default;
   };
@@ -68,7 +69,7 @@ public:
     job what;
     friend bool operator==(const job_started&, const job_started&) = default;
   };
-  /// One more consumer of a job, with a dataset id of its own.
+  /// Another dataset id of one iteration belongs to that job.
   struct job_joined {
     job_id id;
     std::string dataset_id;
@@ -76,9 +77,9 @@ public:
   };
   struct job_over {
     job_id id;
-    /// Its repetitions that are over: who asks for them by its key is told so.
+    /// Its finished repetitions, for later requests with its key.
     job_past past = {};
-    /// It ended as nobody read it, though it was not finished.
+    /// It ended because nobody read it, though a repetition was not finished.
     bool collected = false;
     friend bool operator==(const job_over&, const job_over&) = default;
   };
@@ -87,8 +88,8 @@ public:
     worker_id id;
     friend bool operator==(const worker_named&, const worker_named&) = default;
   };
-  /// A worker has an entry of the dispatcher's list, which is its until it is gone and another one
-  /// came for it.
+  /// An entry of the dispatcher's list belongs to this worker, until it is gone and another one
+  /// takes the entry.
   struct worker_placed {
     uint32_t entry = 0;
     worker_place who;
@@ -99,7 +100,7 @@ public:
     worker_id id;
     friend bool operator==(const worker_drains&, const worker_drains&) = default;
   };
-  /// It has left.
+  /// The worker has left in order.
   struct worker_drained {
     worker_id id;
     friend bool operator==(const worker_drained&, const worker_drained&) = default;
@@ -109,7 +110,7 @@ public:
     save_entry what;
     friend bool operator==(const save_begun&, const save_begun&) = default;
   };
-  /// They have, or cannot.
+  /// The save has ended.
   struct save_ended {
     save_view how;
     friend bool operator==(const save_ended&, const save_ended&) = default;
@@ -117,7 +118,7 @@ public:
   using fact = std::variant<dataset_registered, job_started, job_joined, job_over, worker_named,
                             worker_placed, worker_drains, worker_drained, save_begun, save_ended>;
 
-  /// What holding a fact takes, roughly.
+  /// Estimates the memory of a fact.
   static size_t bytes_of(const fact& what);
 
   void apply(const fact& what) {
@@ -125,48 +126,47 @@ public:
   }
 
   const dataset_table& datasets() const noexcept { return datasets_; }
-  /// Of datasets that somebody registers, which stay: how many ids, and how many bytes of graphs,
-  /// with those that are for one iteration.
+  /// How many ids clients may register, and how many bytes of graphs all datasets may have.
   static constexpr size_t most_registered = 100'000;
   static constexpr size_t most_registered_bytes = size_t{4} << 30;
-  /// resource_exhausted if another one is too many.
+  /// resource_exhausted: another dataset would be too many.
   status has_room_for(const dataset_registration& what) const;
-  /// How many datasets somebody registered.
+  /// How many ids clients have registered.
   size_t registered() const noexcept { return datasets_.size() - passing_.size(); }
   const std::map<job_id, job>& jobs() const noexcept { return jobs_; }
-  /// The highest number of a worker, which nobody gets a second time.
+  /// The highest number of a worker. Numbers are never used twice.
   worker_id last_worker() const noexcept { return last_worker_; }
   /// By entry of the dispatcher's list of workers.
   const std::map<uint32_t, worker_place>& places() const noexcept { return places_; }
-  /// The worker is to leave in order, and did not yet.
+  /// True if the worker is to leave in order and has not left yet.
   bool drains(worker_id id) const { return draining_.contains(id); }
-  /// Saves that run.
+  /// The running saves.
   const std::map<save_id, save_entry>& saves() const noexcept { return saves_; }
-  /// The latest that are over, in the order of their ends.
+  /// The latest saves that have ended, in the order of their ends.
   const std::deque<save_view>& ended_saves() const noexcept { return ended_saves_; }
   /// Null if there is none.
   const job* job_of(const std::string& key) const {
     auto at = by_key_.find(key);
     return at != by_key_.end() ? &jobs_.at(at->second) : nullptr;
   }
-  /// What is left of a named job that has ended.
+  /// The remains of a named job that has ended.
   struct ended_job {
-    job_id last; ///< the latest with that key
+    job_id last; ///< the latest job with that key
     job_past past;
     friend bool operator==(const ended_job&, const ended_job&) = default;
   };
-  /// Null if no job with that key has ended lately, or one runs.
+  /// Null if no job with that key is known to have ended, or one runs.
   const ended_job* ended(const std::string& key) const;
   size_t ended() const noexcept { return ended_.size(); }
-  /// The job was collected, lately.
+  /// True if the job was collected lately.
   bool was_collected(job_id id) const {
     return std::ranges::find(collected_, id) != collected_.end();
   }
-  /// The dispatcher chose the id for one iteration.
+  /// True if the dispatcher chose the id for one iteration.
   bool is_for_iteration(const std::string& dataset_id) const {
     return passing_.contains(dataset_id);
   }
-  /// The id is for one iteration, and not known to be one of that job.
+  /// True if the id is for one iteration and is not yet recorded for that job.
   bool may_join(job_id job, const std::string& dataset_id) const;
 
   friend bool operator==(const service_record& a, const service_record& b);
@@ -184,18 +184,18 @@ private:
   void on(const save_begun& x);
   void on(const save_ended& x);
   void keep_draining(worker_id id);
-  /// Of a key: 128 bits of its digest.
+  /// 128 bits of a key's digest.
   using key_hash = std::array<uint64_t, 2>;
   static key_hash hash_of(const std::string& key);
   void keep_ended(const key_hash& key, ended_job what);
   void forget_ended(const key_hash& key);
   void use(const std::string& dataset_id, job_id by);
-  /// It needs no dataset any more.
+  /// The user needs no dataset any more.
   void release(job_id user);
-  /// A save among the users of datasets.
+  /// The id of a save as a user of datasets.
   static job_id user(save_id id) noexcept { return job_id{id.value}; }
-  /// Of graphs that only unused ids mean; 0 as long as all graphs together take no more than they
-  /// may.
+  /// The bytes of graphs that only unused ids mean; 0 while all graphs together are within their
+  /// bound.
   size_t unused_bytes() const;
   void drop_oldest(std::deque<std::string>& from);
 
@@ -204,21 +204,21 @@ private:
   std::map<std::string, job_id> by_key_;
   /// The ids for iterations, each with the jobs that use it.
   std::map<std::string, std::set<job_id>> passing_;
-  std::map<job_id, std::set<std::string>> used_by_; ///< the same, by job
-  std::deque<std::string> unused_;    ///< of these, in the order of their registration
-  std::deque<std::string> left_over_; ///< likewise; their jobs are over
+  std::map<job_id, std::set<std::string>> used_by_; ///< the same relation, by job
+  std::deque<std::string> unused_;    ///< ids without a job, in the order of their registration
+  std::deque<std::string> left_over_; ///< ids whose jobs are over, in that order
   worker_id last_worker_;
   std::map<uint32_t, worker_place> places_;
   std::set<worker_id> draining_;
   struct kept_end {
     ended_job what;
-    uint64_t number = 0; ///< in the order of these ends
+    uint64_t number = 0; ///< in the order of the ends
   };
   std::map<key_hash, kept_end> ended_;
   std::map<uint64_t, key_hash> ended_in_order_;
-  std::deque<job_id> collected_; ///< the latest
+  std::deque<job_id> collected_; ///< the latest ones
   std::map<save_id, save_entry> saves_;
-  std::deque<save_view> ended_saves_; ///< the latest
+  std::deque<save_view> ended_saves_; ///< the latest ones
 };
 
 } // namespace headrace

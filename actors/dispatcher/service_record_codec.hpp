@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// The facts and the state of a dispatcher as messages of service_record.capnp.
+/// Reads and writes a dispatcher's facts and state as messages of service_record.capnp.
 template <>
 struct record_codec<service_record> {
   using fact = service_record::fact;
@@ -23,7 +23,7 @@ struct record_codec<service_record> {
 private:
   static status read_jobs(schema::ServiceState::Reader in, service_record& out);
   static status read_ended(schema::ServiceState::Reader in, service_record& out);
-  /// The dataset ids that are for one iteration each.
+  /// Reads the dataset ids that are for one iteration each.
   static status read_passing(schema::ServiceState::Reader in, service_record& out);
 };
 

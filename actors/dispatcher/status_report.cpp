@@ -41,7 +41,7 @@ struct part {
   std::function<void()> leave_out;
 };
 
-/// The largest parts go first, until the rest takes `most` bytes. Says how many went.
+/// Removes the largest parts until the rest takes `most` bytes. Returns how many were removed.
 size_t shrink(std::vector<part> parts, size_t& bytes, size_t most) {
   std::ranges::stable_sort(parts, std::greater{}, &part::bytes);
   size_t gone = 0;

@@ -11,19 +11,20 @@
 
 namespace headrace {
 
-/// What workers last told of themselves.
+/// The last reports of workers.
 struct worker_reports {
   std::map<worker_id, envelope> heartbeats;
   std::map<worker_id, buffer> trees; ///< SupervisionTree messages
 };
 
-/// Leaves out what does not fit into `most` bytes: the largest of the workers' trees and heartbeats
-/// first, then the largest of the jobs' answers. Says what that is, and why; empty: nothing.
+/// Removes reports until the rest fits into `most` bytes: the largest trees and heartbeats of
+/// workers first, then the largest answers of jobs. Returns a message that names what was removed
+/// and why; empty: nothing.
 std::string leave_out_what_is_too_large(worker_reports& told, std::vector<envelope>& jobs,
                                         size_t most);
 
-/// Puts together what `headrace status` shows: the workers, and the jobs as they answered for
-/// themselves, completed by what the workers' last heartbeats say of their tasks.
+/// Writes the status: the workers, and the answers of the jobs, completed by what the last
+/// heartbeats contain about their tasks.
 void write_status(schema::ServiceStatus::Builder out, const worker_table& workers,
                   const worker_reports& told, const std::vector<envelope>& jobs, time_point now);
 

@@ -81,7 +81,7 @@ worker_roster::place_for(const std::string& data_address,
     if (!fits(one, data_address))
       continue;
     const auto known = places.find(i);
-    // The list may have been another one when that worker came.
+    // The list may have had other entries when that worker came.
     const bool had = known != places.end() && fits(one, known->second.data_address);
     const bool own = had && known->second.data_address == data_address;
     if (had && !own && holds(known->second)) {

@@ -12,32 +12,31 @@
 
 namespace headrace {
 
-/// Who has an entry of the list of workers, or had it last.
+/// The worker that has an entry of the list of workers, or had it last.
 struct worker_place {
   worker_id worker;
   std::string data_address;
   friend bool operator==(const worker_place&, const worker_place&) = default;
 };
 
-/// A dispatcher's list of workers. What is in it says which worker has which shard of a dataset
-/// under a static policy: the index of its entry. Empty: any worker may come, and no job may have a
-/// static policy.
+/// A dispatcher's list of workers. The index of a worker's entry is its shard under a static
+/// policy. Empty: any worker may register, and no job may have a static policy.
 class worker_roster {
 public:
   worker_roster() = default;
   /// Entries are `host` or `host:%port%`, for one worker there at any port, and `host:port`; IPv6
-  /// with a port in brackets. A host may be there several times, for as many workers.
-  /// `invalid_argument` names an entry that is none of these, or that is there twice.
+  /// with a port in brackets. A host may be listed several times, for as many workers.
+  /// `invalid_argument` names an entry that is none of these, or that is listed twice.
   static result<worker_roster> of(const std::vector<std::string>& entries);
 
   bool empty() const noexcept { return entries_.empty(); }
   uint32_t size() const noexcept { return static_cast<uint32_t>(entries_.size()); }
-  /// As they were given.
+  /// The entries, as they were given.
   std::vector<std::string> names() const;
 
-  /// The entry of the worker at that address: the one that it has, else one of its port, else one
-  /// of any port. `holds`: whether who has a place keeps it. `permission_denied`: the list has no
-  /// such worker; `already_exists`: others have its entries. @pre not empty
+  /// The entry for the worker at that address: the one that it has, else one with its port, else
+  /// one for any port. `holds`: whether the worker that has an entry keeps it. `permission_denied`:
+  /// the list has no such worker; `already_exists`: other workers have the entries. @pre not empty
   result<uint32_t> place_for(const std::string& data_address,
                              const std::map<uint32_t, worker_place>& places,
                              const std::function<bool(const worker_place&)>& holds) const;
@@ -46,7 +45,7 @@ private:
   struct entry {
     std::string name;
     std::string host;
-    std::optional<uint16_t> port; ///< none: any
+    std::optional<uint16_t> port; ///< unset: any
   };
   static bool fits(const entry& what, const std::string& data_address);
 

@@ -22,8 +22,8 @@ worker_table::registered worker_table::add(worker_info info, time_point now) {
   auto at = info.id ? workers_.find(info.id) : workers_.end();
   if (at != workers_.end() && at->second.info.life != info.life
       && at->second.info.data_address != info.data_address)
-    at = workers_.end(); // the number of somebody else
-  // A restarted process comes back at its address without knowing its old id.
+    at = workers_.end(); // the number belongs to another worker
+  // A restarted process has the same address, and does not know its old id.
   if (at == workers_.end())
     at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
       return entry.second.info.data_address == info.data_address;

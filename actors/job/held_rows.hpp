@@ -12,30 +12,30 @@
 
 namespace headrace {
 
-/// Rows of tasks that are over which reached a reader of a shared repetition, and which that reader
-/// has not handed out: nobody else has them. While there are any, the repetition does not end, so
-/// that the other readers read at its end what was lost with a reader that is gone.
+/// The rows of tasks that are over which a reader of a shared repetition has received and not
+/// handed out: no other process has them. While there are any, the repetition is not finished, so
+/// that at its end its other readers get a report of those rows that were lost with a reader.
 ///
 /// Pure: changes only by facts, and the same facts make the same state.
 class held_rows {
 public:
   // -- facts --------------------------------------------------------------------
 
-  /// The task is over, or lost, and this is where its readers are. Readers that have handed out
-  /// everything are of no interest.
+  /// The task is over, or lost, and `readers` is how far its readers are. Readers that have handed
+  /// out everything are left out.
   struct task_over {
     task_id task;
     std::map<consumer_id, reader_marks> readers;
     friend bool operator==(const task_over&, const task_over&) = default;
   };
-  /// A reader has handed out so many elements of the task's stream.
+  /// A reader has handed out this many elements of the task's stream.
   struct handed_out {
     task_id task;
     consumer_id who;
     uint64_t elements = 0;
     friend bool operator==(const handed_out&, const handed_out&) = default;
   };
-  /// A reader hands out nothing more: what it still holds is lost.
+  /// A reader is gone: the rows that it still holds are lost.
   struct reader_gone {
     consumer_id who;
     friend bool operator==(const reader_gone&, const reader_gone&) = default;
@@ -46,15 +46,15 @@ public:
   // -- state ----------------------------------------------------------------------
 
   bool empty() const noexcept { return held_.empty(); }
-  /// Tasks of which somebody holds rows.
+  /// The tasks of which some reader holds rows.
   std::vector<task_id> tasks() const;
   /// Does a reader hold rows of that task?
   bool holds(task_id task) const { return held_.contains(task); }
-  /// Tasks of which that reader holds rows.
+  /// The tasks of which that reader holds rows.
   std::vector<task_id> tasks_of(consumer_id who) const;
-  /// What that reader has of the task; nullptr: nothing that is not handed out.
+  /// How far that reader is with the task; nullptr if it holds no rows of it.
   const reader_marks* find(task_id task, consumer_id who) const;
-  /// Elements that were lost with readers; at most so many.
+  /// The elements that were lost with readers; an upper bound.
   uint64_t lost() const noexcept { return lost_; }
 
   friend bool operator==(const held_rows&, const held_rows&) = default;

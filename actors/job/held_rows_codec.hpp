@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between the rows that readers hold, with their facts, and job_record.capnp.
+/// Reads and writes `held_rows`, with its facts, in job_record.capnp.
 
 #include "headrace/actors/job/held_rows.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -9,7 +9,7 @@
 namespace headrace {
 
 void write_fact(schema::JobFact::Builder out, const held_rows::fact& what);
-/// @pre it is one of held rows.
+/// @pre it is a fact of `held_rows`.
 result<held_rows::fact> read_held_fact(schema::JobFact::Reader in);
 
 template <>

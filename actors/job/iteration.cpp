@@ -39,8 +39,9 @@ public:
     out.todo.start.push_back(what);
     add(task_is{std::move(what)});
   }
-  /// Under OFF each life of a worker gives one copy, which may be half read; under a static policy
-  /// its shard. Under DYNAMIC the splits of a lost task are lost, and it gets another one.
+  /// Begins work on a worker. Under OFF each incarnation of a worker gives one copy, and under a
+  /// static policy one shard; it continues with the task that it had. Under DYNAMIC the splits of a
+  /// lost task are lost, and the worker gets a new task.
   void begin_on(const worker_info& who) {
     if (!now.has_reader(who) || (is_static(now.mode_) && !now.may_begin_shard(who)))
       return;
@@ -51,7 +52,7 @@ public:
           return resume(t, who);
     start_on(who);
   }
-  /// On those that serve it not.
+  /// Begins work on those workers that have no task.
   void begin_on_others(const std::vector<worker_info>& alive) {
     if (!now.finished_)
       for (const auto& worker : alive)
@@ -70,15 +71,15 @@ public:
       if (task.alive())
         out.todo.stop.push_back(task);
   }
-  /// Looks whether this was the end.
+  /// Checks whether the repetition is finished.
   void conclude(const job_remainder& rest) {
     if (is_static(now.mode_))
       return conclude_shards(rest);
     bool busy = false;
     bool ended = false;
     bool exhausted = now.mode_ == sharding_policy::off;
-    uint64_t newest = 0; // of those that began before the last one left
-    uint64_t gone = 0;   // the last one that is lost, or left
+    uint64_t newest = 0; // the newest task that existed when the last one left
+    uint64_t gone = 0;   // the last task that is lost or left
     for (const auto& [id, task] : now.tasks_) {
       busy |= task.alive() && now.counts(task);
       ended |= task.state == task_state::ended;
@@ -87,27 +88,28 @@ public:
       if (task.state == task_state::lost || task.state == task_state::left)
         gone = id.value;
     }
-    // Where all left or were lost, nobody has read to the end: under OFF no copy was whole, under
-    // DYNAMIC splits are left, unless all were leased. A worker may yet come.
+    // If all tasks left or were lost, nobody has read to the end: under OFF no copy was whole,
+    // under DYNAMIC splits are left unless all were leased. A worker may still come.
     if (busy || (!ended && !rest.spent) || rest.unsettled || now.finished_)
       return;
     exhausted |= rest.spent;
     if (rest.splits && !ended_after(newest))
       return start_for_rest(rest, newest);
-    // A task that ended has seen the sources exhausted, or had enough of them. The latter says
-    // nothing of what those would have read that are gone.
+    // A task ends when its sources are exhausted, or when it needs no more of them. In the latter
+    // case the tasks that are gone might have given more.
     if (!exhausted && gone != 0 && !ended_after(gone))
       return start_for_rest(rest, newest);
     if (rest.held)
       return;
-    // Copies that nobody reads may be left.
+    // There may still be copies that nobody reads.
     stop_all();
     add(finished_as{});
     out.todo.announce = true;
   }
 
 private:
-  /// Each shard has to be read to its end, whoever is gone or has never come.
+  /// The repetition is finished when each shard was read to its end, even if its worker is gone or
+  /// has never come.
   void conclude_shards(const job_remainder& rest) {
     const auto busy =
       std::ranges::any_of(now.tasks_, [](const auto& x) { return x.second.alive(); });
@@ -119,13 +121,15 @@ private:
     add(finished_as{});
     out.todo.announce = true;
   }
-  /// A task that began later has read what it wanted of what the others gave back.
+  /// A task that began after `newest` has ended, so it has read what it needed of the splits that
+  /// were given back.
   bool ended_after(uint64_t newest) const {
     return std::ranges::any_of(now.tasks_, [&](const auto& entry) {
       return entry.first.value > newest && entry.second.state == task_state::ended;
     });
   }
-  /// On a worker that did not leave, nor failed to read it. If there is none, one may come.
+  /// Starts a task for returned splits, on a worker that has not left and has not lost such a task
+  /// before. If there is none, one may come later.
   void start_for_rest(const job_remainder& rest, uint64_t newest) {
     for (const auto& worker : rest.alive)
       if ((now.consumers_.empty() || now.has_reader(worker))
@@ -153,7 +157,8 @@ iteration::decision iteration::consumer_joined(consumer_id who,
     next.add(reader_joined{who, node, place, index});
     next.out.todo.announce = rounds_.consumers() != 0;
   }
-  // Workers that came while nobody read have no task yet, nor have those of which nobody read.
+  // Workers that came while there was no reader have no task yet, nor have workers from which no
+  // reader read.
   std::vector<worker_info> fresh;
   std::ranges::copy_if(alive, std::back_inserter(fresh), [this](const auto& worker) {
     return consumers_.empty() || !has_reader(worker);
@@ -203,7 +208,7 @@ iteration::decision iteration::leave_unread(const job_remainder& rest) const {
   for (auto id : unread) {
     const auto& task = tasks_.at(id);
     if (mode_ == sharding_policy::off)
-      continue; // its reader may come back
+      continue; // the task's reader may come back
     next.out.todo.stop.push_back(task);
     next.move(task, is_static(mode_) ? task_state::left : task_state::lost);
   }
@@ -228,7 +233,7 @@ bool iteration::empty() const {
 bool iteration::serves(const worker_info& who) const {
   return std::ranges::any_of(tasks_, [&](const auto& entry) {
     const auto& t = entry.second;
-    // Under a static policy one that left is begun anew by whoever may.
+    // Under a static policy, a shard whose task has left may be begun anew by the same worker.
     return t.worker.id == who.id && t.worker.life == who.life && t.state != task_state::lost
            && !(is_static(mode_) && t.state == task_state::left);
   });
@@ -282,7 +287,7 @@ iteration::decision iteration::worker_joined(const worker_info& who) const {
   for (const auto& [id, t] : tasks_) {
     if (t.worker.id != who.id || t.worker.life != who.life)
       continue;
-    // One that is known again after a job came back has its task already.
+    // After a restart of the job, a worker that registers has its task already.
     if (t.alive())
       return {};
     if (!gives_anew() && t.state != task_state::lost)
@@ -307,8 +312,8 @@ iteration::decision iteration::task_started(task_id id, const status& how,
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.state != task_state::starting)
     return {};
-  // A worker that is about to end takes nothing new. One that does not answer is asked again, until
-  // its lease ends.
+  // A worker that is about to leave starts nothing (unavailable). A worker that does not answer is
+  // sent the order again, until its lease expires.
   if (!how.ok() && how.code() != status_code::unavailable)
     return task_ended(id, at->second.life, {}, how, rest);
   draft next{*this};
@@ -325,7 +330,7 @@ iteration::decision iteration::task_ended(task_id id, incarnation life, output m
   auto at = tasks_.find(id);
   if (at == tasks_.end() || at->second.life != life || finished_)
     return {};
-  // Its worker was away and is back, and says this before it says who it is.
+  // Its worker has come back, and reported this before it registered.
   const bool away = at->second.state == task_state::lost && !gives_anew();
   if (!at->second.alive() && !away)
     return {};

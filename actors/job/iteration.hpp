@@ -16,37 +16,38 @@
 
 namespace headrace {
 
-/// What may be left to do when no task of a repetition is busy any more, and who could do it.
+/// The work that may be left when no task of a repetition is busy any more, and the workers that
+/// could do it.
 struct job_remainder {
-  bool splits = false; ///< given back by tasks that left or are lost, and not leased since
-  /// What lost tasks had is not known yet, and may have to be read.
+  /// Splits were given back, or came back from lost tasks, and are not leased again.
+  bool splits = false;
+  /// It is not known yet which splits of lost tasks reached readers; some may have to be read
+  /// again.
   bool unsettled = false;
-  /// Readers hold rows of tasks that are over, and have not handed them out: nobody is told that
-  /// the repetition is over.
+  /// Readers hold rows of tasks that are over, so the repetition is not finished yet.
   bool held = false;
-  bool spent = false;             ///< every source was leased to its end: no task could read more
-  std::vector<worker_info> alive; ///< without those that are about to leave
+  bool spent = false; ///< every source was leased to its end: a new task could read nothing
+  std::vector<worker_info> alive; ///< living workers that are not about to leave
 };
 
-/// One repetition of a job: who works on it, who reads it, and when it is over. Pure: events from
-/// outside are decided on, without changing anything, into facts and what is to be done; facts
-/// change it when they are applied. The same facts make the same state. The splits are the
-/// split_assigner's business.
+/// One repetition of a job: its tasks, its readers, and when it is finished. Pure: const members
+/// decide on events and return facts and commands; `apply` changes the state by a fact. The same
+/// facts make the same state. The splits are in `split_assigner`.
 class iteration {
 public:
   /// `left`: its worker ended in order, and what it had not read is for others.
   enum class task_state : uint8_t { starting, running, ended, failed, lost, left };
-  /// What a task has produced.
+  /// Totals of what a task has produced.
   using output = task_output_counts;
   struct task {
     task_id id;
     incarnation life;
     worker_info worker;
     task_state state = task_state::starting;
-    output made;         ///< when it is over
-    uint64_t newest = 0; ///< when it gave splits back: tasks up to this one had begun before
-    bool ran = false;    ///< its worker has or had it
-    /// It ended before its sources were exhausted, as its pipeline takes only so much of them.
+    output made;         ///< set when the task is over
+    uint64_t newest = 0; ///< set when it gave splits back: the newest task at that time
+    bool ran = false;    ///< its worker has confirmed that it runs, at some time
+    /// It ended before its sources were exhausted, as its pipeline takes only a part of them.
     bool by_itself = false;
 
     bool alive() const noexcept {
@@ -59,16 +60,16 @@ public:
 
   struct reader_joined {
     consumer_id who;
-    uint64_t node = 0;  ///< that it reads from; zero: any
-    uint64_t place = 0; ///< of its process; zero: no worker is local to it
-    uint32_t index = 0; ///< of coordinated reads
+    uint64_t node = 0;  ///< the node that it reads from; zero: any
+    uint64_t place = 0; ///< the place of its process; zero: no worker is local to it
+    uint32_t index = 0; ///< its seat in coordinated reads
     friend bool operator==(const reader_joined&, const reader_joined&) = default;
   };
   struct reader_left {
     consumer_id who;
     friend bool operator==(const reader_left&, const reader_left&) = default;
   };
-  /// A new task, or what became of one.
+  /// A new task, or the new state of a task.
   struct task_is {
     task now;
     friend bool operator==(const task_is&, const task_is&) = default;
@@ -80,15 +81,16 @@ public:
   using fact = std::variant<reader_joined, reader_left, task_is, finished_as, round_table::proposed,
                             round_table::agreed>;
 
-  /// What is to be done when the facts hold, in this order.
+  /// The effects of a decision, once its facts are stored, in this order.
   struct commands {
     std::vector<task> stop;
     std::vector<task> start;
-    /// Their only reader hears of the tasks that start before of anything else.
+    /// The tasks in `start` may lease splits at once: their only reader is informed of them before
+    /// anything else.
     bool eager = false;
-    /// Tasks that are gone with their splits.
+    /// Tasks that are over: their splits are no longer with them.
     std::vector<task_id> forget;
-    /// The readers should be told the new state.
+    /// The readers are to be sent the new state.
     bool announce = false;
   };
   struct decision {
@@ -96,9 +98,9 @@ public:
     commands todo;
   };
 
-  /// `first_task`: task ids are counted up from here, in a range that no other iteration uses.
-  /// `shards`: of a static policy; it is over when each was read to its end.
-  /// `reads`: a worker has a task only while it has a reader.
+  /// `first_task`: task ids are counted up from here, in a range that no other repetition uses.
+  /// `shards`: under a static policy, the number of shards, each of which must be read to its end.
+  /// `reads`: decides which workers have a reader; others get no task.
   iteration(sharding_policy mode, uint64_t repetition, uint64_t first_task, uint32_t shards = 0,
             reading_rule reads = {})
     : mode_(mode),
@@ -110,36 +112,34 @@ public:
 
   // -- decisions ----------------------------------------------------------------
 
-  /// `node`: that it reads from; zero: any.
+  /// `node`: the node that the consumer reads from; zero: any.
   decision consumer_joined(consumer_id who, const std::vector<worker_info>& alive,
                            uint64_t node = 0, uint64_t place = 0, uint32_t index = 0) const;
   decision consumer_left(consumer_id who) const;
-  /// There are readers, and none of them reads these tasks any more (`has_reader`): what DYNAMIC
-  /// leased to them and a static policy gave them is for others, and under OFF nobody waits for
-  /// them.
+  /// There are readers, but none of them reads certain tasks any more (`has_reader`). Under DYNAMIC
+  /// and static policies the work of these tasks goes to others; under OFF nobody waits for them.
   decision leave_unread(const job_remainder& rest = {}) const;
   decision worker_joined(const worker_info& who) const;
-  /// Workers that are there as a core of the job takes over. Some may have come while there was
-  /// none.
+  /// The workers that are alive when a new core of the job begins. Some may have come while there
+  /// was none.
   decision workers_present(const std::vector<worker_info>& alive) const;
   decision worker_lost(worker_id who, const job_remainder& rest = {}) const;
-  /// The worker has the task, or could not take it.
+  /// The worker has confirmed that it runs the task, or could not start it.
   decision task_started(task_id id, const status& how, const job_remainder& rest = {}) const;
-  /// The task has given all it had to its readers, or has failed.
-  /// `by_itself`: its pipeline came to its end before its sources did.
+  /// The task has given all it had to its readers, or has failed. `by_itself`: its pipeline ended
+  /// before its sources did.
   decision task_ended(task_id id, incarnation life, output made, const status& how,
                       const job_remainder& rest = {}, bool by_itself = false) const;
-  /// Its worker ends, in order: it gave what it had begun to its readers.
-  /// `rest` counts what it gave back.
+  /// The task's worker left in order: the task gave what it had begun to its readers. `rest`
+  /// includes what it gave back.
   decision task_left(task_id id, incarnation life, output made,
                      const job_remainder& rest = {}) const;
-  /// It is known what of a lost task's splits reached its readers.
-  /// `gave_back`: others are to read some.
+  /// A lost task is settled. `gave_back`: some of its splits are to be read again.
   decision task_settled(task_id id, bool gave_back, const job_remainder& rest) const;
-  /// What is to be done for the rounds of coordinated reads: as round_table::next.
+  /// The next step for the rounds of coordinated reads; see `round_table::next`.
   decision next_for_rounds(const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
                            bool left_behind) const;
-  /// Nobody reads any more: all tasks stop. Who comes later is told `how` it ended.
+  /// Nobody reads any more: all tasks stop. Later readers get `how` as the result.
   decision cancel(const status& how = {}) const;
 
   void apply(const fact& what);
@@ -148,23 +148,23 @@ public:
 
   uint64_t repetition() const noexcept { return repetition_; }
   uint64_t version() const noexcept { return version_; }
-  /// The latest task, or the number that the first one comes after.
+  /// The newest task, or the number before the first one.
   uint64_t last_task() const noexcept { return last_task_; }
-  /// It is finished, and no task of it is lost or gave an element to anybody.
+  /// The repetition is finished, no task of it is lost, and none gave an element to a reader.
   bool empty() const;
   bool finished() const noexcept { return finished_; }
   const status& failure() const noexcept { return failure_; }
   const std::map<task_id, task>& tasks() const noexcept { return tasks_; }
   const std::set<consumer_id>& consumers() const noexcept { return consumers_; }
-  /// That reader reads from that worker.
+  /// True if that reader reads from that worker.
   bool reads(consumer_id reader, const worker_info& from) const;
-  /// Some reader reads from that worker.
+  /// True if some reader reads from that worker.
   bool has_reader(const worker_info& who) const;
-  /// Tasks that live, and that none of the readers that there are reads.
+  /// Living tasks that none of the present readers reads.
   std::vector<task_id> unread_tasks() const;
-  /// The entries of the dispatcher's list that are to be read before it is over.
+  /// The shards that must be read before the repetition is finished.
   std::vector<uint32_t> wanted_shards() const;
-  /// The nodes that consumers read from, as far as they said it.
+  /// The nodes that consumers read from, if they have named them.
   const std::map<consumer_id, uint64_t>& nodes() const noexcept { return nodes_; }
   const round_table& rounds() const noexcept { return rounds_; }
 
@@ -174,18 +174,20 @@ private:
   friend struct state_codec<iteration>;
   class draft;
 
-  /// That life of the worker has a task, or had one that was not lost.
+  /// True if that incarnation of the worker has a task, or had one that was not lost.
   bool serves(const worker_info& who) const;
 
-  /// A worker that lost its task is given another one, and does not go on with that.
+  /// True if a worker that lost its task gets a new one; false if it continues with the lost one.
   bool gives_anew() const noexcept {
     return mode_ == sharding_policy::dynamic || rounds_.consumers() != 0;
   }
 
-  /// It must end before the repetition is over: not a copy that nobody reads.
+  /// True if the task must end before the repetition is finished: it is not a copy that nobody
+  /// reads.
   bool counts(const task& what) const;
 
-  /// Under a static policy: it has a shard that was not read to its end, and that nobody reads.
+  /// Under a static policy: true if the worker has a shard that was not read to its end and that no
+  /// task reads.
   bool may_begin_shard(const worker_info& who) const;
 
   sharding_policy mode_;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between the tasks and readers of a repetition, with their facts, and job_record.capnp.
+/// Reads and writes an `iteration`, with its facts, in job_record.capnp.
 
 #include "headrace/actors/job/iteration.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -9,13 +9,13 @@
 namespace headrace {
 
 void write_fact(schema::JobFact::Builder out, const iteration::fact& what);
-/// @pre it is one of an iteration.
+/// @pre it is a fact of `iteration`.
 result<iteration::fact> read_iteration_fact(schema::JobFact::Reader in);
 
 template <>
 struct state_codec<iteration> {
   static void write(schema::IterationState::Builder out, const iteration& what);
-  /// `empty`: as the repetition began.
+  /// `empty`: the repetition as it began.
   static result<iteration> read(schema::IterationState::Reader in, iteration empty);
 };
 

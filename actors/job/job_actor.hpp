@@ -15,14 +15,14 @@
 
 namespace headrace {
 
-/// Carries out what one job's core decides: turns messages into events and commands into messages,
-/// and keeps the handles of readers and workers and one timer.
+/// The actor of one job: turns messages into events for the job's core, carries out the core's
+/// commands, and keeps the handles of readers and workers and one timer.
 class job_state {
 public:
   using handle_type = job_handle;
   static inline const char* name = "headrace.job";
 
-  /// `store` outlives the actor: the next one goes on where this one was. `present`: the workers
+  /// `store` outlives the actor: the next one continues with what it has. `present`: the workers
   /// that are alive.
   job_state(port::self_pointer<handle_type> self, job_description about,
             std::shared_ptr<fact_store<job_record>> store,
@@ -30,29 +30,29 @@ public:
   port::behavior<handle_type> make_behavior();
 
 private:
-  /// Who waits for the answer to a request.
+  /// The sender of a request that is not answered yet.
   struct asker {
     uint64_t request = 0;
     caf::typed_response_promise<envelope> answer;
   };
 
   caf::result<envelope> receive(const envelope& in);
-  /// Does `event` with a token for the request `in`, and what follows from it.
+  /// Passes `event` to the core, with a token for the request `in`, and carries out its commands.
   template <class Event>
   caf::result<envelope> decide(const envelope& in, Event&& event);
   envelope report(const envelope& in) const;
 
-  /// How to reach a reader, from now on.
+  /// From now on this reader is reached by this handle.
   struct known_reader {
     uint64_t repetition = 0;
     consumer_id who;
     published_actor handle;
   };
-  /// What the core decided, and the handles that it means by that, in one order.
+  /// The commands of the core and the changes of handles, in one order.
   using step = std::variant<job_commands::value_type, worker_change, known_reader>;
 
   void carry_out(job_commands commands);
-  /// A step that is not the core's.
+  /// Adds a step that is not a command of the core.
   void add(step x);
   void take(const step& x);
   void carry_out(const job_commands::value_type& x);
@@ -72,12 +72,12 @@ private:
 
   port::self_pointer<handle_type> self_;
   std::shared_ptr<fact_store<job_record>> store_;
-  fact_store<job_record>::tenure tenure_; ///< its record is the core's
+  fact_store<job_record>::tenure tenure_; ///< its record is that of the core
   step_queue<step> steps_;
   logger log_;
   job_core core_;
   std::map<worker_id, published_actor> workers_;
-  std::map<std::pair<uint64_t, consumer_id>, published_actor> readers_; ///< by repetition, too
+  std::map<std::pair<uint64_t, consumer_id>, published_actor> readers_; ///< by repetition and id
   std::map<request_token, asker> askers_;
   uint64_t last_token_ = 0;
   port::alarm alarm_;

@@ -12,63 +12,65 @@
 
 namespace headrace::job_command {
 
-/// Store these; they hold already. What comes after waits until they are kept, as far as
-/// `waits_for_facts` says so. If another actor has taken over the store, this one ends.
+/// Store these facts, which the core has applied already. The commands behind this one for which
+/// `waits_for_facts` is true wait until the facts are kept. If another actor has taken over the
+/// store, this one ends.
 struct store {
   std::vector<job_record::fact> facts;
 };
-/// Answer a request: with ok or a failure (a status), with what a reader has to know, or with
-/// splits.
+/// Answer a request: with ok or a failure (a status), a view of the repetition, or splits.
 struct answer {
   request_token to;
   std::variant<status, iteration_view, lease_answer> what;
-  /// It says nothing of any fact: it need not wait until these are kept.
+  /// The answer depends on no fact, so it need not wait until facts are kept.
   bool at_once = false;
 };
-/// Ask a worker to run a task. What it says is `job_core::start_answered`; that it says nothing
-/// is `job_core::start_unanswered`.
+/// Order a worker to run a task. Its answer goes to `job_core::start_answered`; if there is none,
+/// `job_core::start_unanswered` is called.
 struct start_task {
   worker_id worker;
   task_order what;
-  /// False: the worker may have the graph from before; it says not_found if it has not.
+  /// False: the graph is left out, as the worker may have it; the worker answers not_found if it
+  /// has not.
   bool with_graph = true;
 };
-/// Tell a worker that a task is not needed any more. Whether it answered is
-/// `job_core::stop_answered`.
+/// Order a worker to stop a task. `job_core::stop_answered` is called with whether it answered.
 struct stop_task {
   worker_id worker;
   task_id task;
   std::string reason;
 };
-/// Tell a worker who reads a task. Whether it answered is `job_core::readers_answered`.
+/// Send a worker the readers of a task. `job_core::readers_answered` is called with whether it
+/// answered.
 struct name_readers {
   worker_id worker;
   task_readers who;
 };
-/// Send readers of a repetition its new state.
+/// Send readers the new state of their repetition.
 struct announce {
   std::vector<consumer_id> to;
   iteration_view what;
 };
-/// The reader is gone: forget how to reach it.
+/// The reader is gone: its handle is not needed any more.
 struct drop_reader {
   reader_of who;
 };
 using log = log_line;
-/// The job is over: its actor ends, as it should.
+/// The job has ended normally, and its actor ends.
 struct ended {};
 
 } // namespace headrace::job_command
 
 namespace headrace {
 
-/// What a job's core wants to have done, in this order.
+/// The commands of a job's core, in their order.
 using job_commands =
   std::vector<std::variant<job_command::store, job_command::answer, job_command::start_task,
                            job_command::stop_task, job_command::name_readers, job_command::announce,
                            job_command::drop_reader, job_command::log, job_command::ended>>;
 
-/// What others would see of a decision waits until its facts are kept.
+/// True if others would see the command's effect, so that it waits until the facts before it are
+/// kept.
 inline bool waits_for_facts(const job_commands::value_type& x) {
   const auto* said = std::get_if<job_command::answer>(&x);
   return !std::holds_alternative<job_command::store>(x) && (said == nullptr || !said->at_once);

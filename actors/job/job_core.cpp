@@ -27,12 +27,12 @@ job_commands job_core::start(time_point now) {
     for (auto who : r.state.consumers()) heard_of(number, who);
     connected_[number].idle_since = now;
     if (r.state.finished())
-      continue; // its tasks were told to stop
+      continue; // its tasks were sent orders to stop
     for (const auto& [id, task] : r.state.tasks())
-      // One that runs asks again for the splits that it waits for.
+      // A running task will repeat the questions that wait.
       if (task.alive() && is_present(task.worker))
         start(r, task);
-    // What happened to workers while there was no core was said to nobody.
+    // Workers may have come or gone while there was no core.
     lose_missing(r, true);
     leave_unread(r);
     carry_out(r, r.state.workers_present(present));

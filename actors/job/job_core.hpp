@@ -12,76 +12,76 @@
 
 namespace headrace {
 
-/// What a job decides: which worker has which task, who gets which splits, when a repetition is
-/// over, when the job is. Events and the time go in, commands come out. Knows no actor and no
-/// clock.
+/// Decides for a job: which worker has which task, which task gets which splits, when a repetition
+/// is finished, and when the job ends. It is given events with the time, and returns commands.
+/// Knows no actor and no clock.
 ///
-/// What must not be forgotten is in its record and changes by facts, which come out as `store`
-/// before what follows from them. The rest (who was heard of lately, who waits for splits) is told
-/// again by workers and consumers to a core that takes over.
+/// Durable state is in its record and changes by facts, which are returned as `store` before the
+/// commands that follow from them. The rest (the times of readers' last messages, the waiting
+/// questions) is reported again by workers and consumers to a core that takes over.
 class job_core {
 public:
   /// `record`: empty, or what an earlier core of this job stored. `present`: the workers that are
-  /// alive. `entropy`: a random number; all that is drawn follows from it.
+  /// alive. `entropy`: a random number, from which all random choices are derived.
   job_core(job_description about, job_record record, const std::vector<worker_info>& present,
            uint64_t entropy);
 
-  /// The actor begins. Goes on where the record ends. To be called once, before all else.
+  /// To be called once, before all other events. Continues where the record ends.
   job_commands start(time_point now);
 
   // -- from consumers -----------------------------------------------------------------
 
-  /// OpenIteration: a consumer asks to read a repetition; it may have asked before.
+  /// OpenIteration: a consumer requests to read a repetition; the request may be a repeated one.
   job_commands open(request_token request, const open_iteration& wanted, time_point now);
   /// ConsumerHeartbeat: a reader is alive.
   job_commands heartbeat(request_token request, const reader_heartbeat& what, time_point now);
-  /// LeaveIteration: a reader needs no more.
+  /// LeaveIteration: a reader leaves.
   job_commands leave(request_token request, const leave_iteration& what, time_point now);
 
   // -- from workers, for their tasks ----------------------------------------------------
 
-  /// LeaseSplits: a task asks for splits. Answered when there are some, or none will come. Or it
-  /// closes a pass, or says what its readers were given.
+  /// LeaseSplits: a task asks for splits, and is answered when there are some or the pass is over.
+  /// Or it closes a pass, or sends an account.
   job_commands lease(request_token request, const splits_request& wanted, time_point now);
-  /// TaskEnded: a task is over, one way or another.
+  /// TaskEnded: a task is over, for any reason.
   job_commands task_ended(request_token request, const task_end& what, time_point now);
   /// The answer to StartTask.
   job_commands start_answered(const job_command::start_task& asked, const status& answer,
                               time_point now);
-  /// There was none. The worker is asked again until it answers or its lease ends.
+  /// StartTask was not answered. It is repeated until the worker answers or its lease expires.
   job_commands start_unanswered(const job_command::start_task& asked, time_point now);
-  /// Whether there was an answer to StopTask. Without one the worker is told again.
+  /// `answered`: whether StopTask was answered. If not, it is repeated.
   job_commands stop_answered(const job_command::stop_task& what, bool answered, time_point now);
-  /// Whether there was an answer to TaskReaders. Without one the worker is told again.
+  /// `answered`: whether TaskReaders was answered. If not, it is repeated.
   job_commands readers_answered(const job_command::name_readers& what, bool answered,
                                 time_point now);
 
   // -- from the dispatcher ----------------------------------------------------------------
 
-  /// A worker registered: a new one, another life of a known one, or one whose connection was lost.
-  /// Or it is about to leave now, and gets no new tasks.
+  /// A worker registered: a new one, another incarnation of a known one, or one whose connection
+  /// was lost. Or it is about to leave, and gets no new tasks.
   job_commands worker_came(const worker_info& who, time_point now);
-  /// A worker's lease ended, or it left.
+  /// A worker's lease expired, or it left.
   job_commands worker_lost(worker_id who, time_point now);
 
   // -- time -------------------------------------------------------------------------------
 
-  /// `next_deadline` has come. Harmless when called earlier.
+  /// The time of `next_deadline` has come. An early call does nothing.
   job_commands timer(time_point now);
-  /// When to call `timer`; nullopt: nothing is waited for.
+  /// When to call `timer`; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
 
   // -- state ------------------------------------------------------------------------------
 
   const job_description& about() const noexcept { return about_; }
   const job_record& record() const noexcept { return record_; }
-  /// Of coordinated reads: the furthest round that a reader was heard to be at.
+  /// In coordinated reads: the latest round that a reader has reported.
   uint64_t round_of(uint64_t repetition) const;
-  /// The lease of that reader is running.
+  /// True if the reader's lease has not expired.
   bool is_reader(const reader_of& who) const {
     return readers_heard_.contains({who.repetition, who.consumer});
   }
-  /// And it reads from that node.
+  /// True if, in addition, it reads from that node.
   bool is_reader(const reader_of& who, uint64_t node) const {
     if (!is_reader(who))
       return false;
@@ -92,34 +92,34 @@ public:
 
 private:
   using repetition = job_record::repetition;
-  /// A question for splits that waits until other tasks have read what they hold.
+  /// A question for splits that is not answered yet, because other tasks hold unread splits.
   struct waiting {
     lease_request what;
     request_token request;
   };
-  /// What is not stored of a repetition.
+  /// The state of a repetition that is not stored.
   struct connected {
-    std::set<consumer_id> readers;           ///< that can be reached, and know what was announced
-    std::optional<iteration_view> announced; ///< the latest, whole
+    std::set<consumer_id> readers; ///< those that can be reached and were sent the announced view
+    std::optional<iteration_view> announced; ///< the last announced view, whole
     time_point announced_at{};
-    std::optional<time_point> announce_at; ///< what changed since then
+    std::optional<time_point> announce_at; ///< when later changes will be announced
     std::vector<waiting> leases;
     time_point idle_since{};
-    /// Of coordinated reads: the rounds with which readers wait for the epoch that is proposed.
+    /// In coordinated reads: for each reader that waits for the proposed epoch, its next round.
     std::map<consumer_id, uint64_t> places;
-    uint64_t round = 0;                     ///< the furthest that a reader was heard to be at
-    std::map<consumer_id, uint64_t> rounds; ///< that readers said to be at
-    uint64_t left_at = 0;                   ///< the furthest of the readers that left in order
+    uint64_t round = 0;                     ///< the latest round that a reader has reported
+    std::map<consumer_id, uint64_t> rounds; ///< the round that each reader last reported
+    uint64_t left_at = 0;                   ///< the latest round of the readers that left in order
   };
 
-  /// To be called at the end of each event: frees what is over, and gives the commands out.
+  /// To be called at the end of each event: frees what is over, and returns the commands.
   job_commands finish();
   void say(log_level level, std::string text,
            std::vector<std::pair<std::string, log_line::value>> fields);
-  /// Commands that the facts be stored, and applies them.
+  /// Adds a command to store the facts, and applies them.
   void commit(std::vector<job_record::fact> facts);
   void answer(request_token to, std::variant<status, iteration_view, lease_answer> what);
-  /// `before`: facts that hold with the decision's, or not at all.
+  /// `before`: facts that are stored in one group with those of the decision.
   void carry_out(repetition& r, const iteration::decision& decided,
                  std::vector<job_record::fact> before = {});
 
@@ -128,48 +128,48 @@ private:
   void heard_of(uint64_t repetition, consumer_id who);
   status not_a_reader(consumer_id who, uint64_t repetition) const;
   void remove(repetition& r, consumer_id who);
-  /// What tasks have that none of the readers reads is for the others.
+  /// Frees the work of tasks that no reader reads, for other tasks.
   void leave_unread(repetition& r);
-  /// How far a reader of rounds is.
+  /// Records how far a reader of rounds is.
   void note_rounds(const repetition& r, consumer_id who, const round_progress& what);
-  /// The same of one that leaves.
+  /// Records how far a reader of rounds was that leaves.
   void note_rounds(const repetition& r, const leave_iteration& what);
   /// Proposes and agrees on epochs of coordinated reads.
   void look_at_rounds(repetition& r);
-  /// A reader is heard to be at an earlier round than one that left in order.
+  /// True if a reader has reported an earlier round than that of a reader that left in order.
   bool is_left_behind(const repetition& r) const;
-  /// How far a reader is with tasks that are over.
+  /// Records how far a reader is with tasks that are over.
   void note_marks(repetition& r, consumer_id who, const std::map<task_id, uint64_t>& handed_out);
-  /// What a reader that is gone held of tasks that are over is lost; under at_least_once it is read
-  /// again.
+  /// A reader is gone: the rows of tasks that are over which it held are lost; under at_least_once
+  /// they are read again.
   void lose_held(repetition& r, consumer_id who);
-  /// Concludes what waited until nobody holds rows of these tasks any more.
+  /// Does what had to wait until nobody holds rows of these tasks any more.
   void conclude(repetition& r, const std::vector<task_id>& of);
-  /// What a reader that leaves got of tasks that are lost or may be.
+  /// Records the receipts of a reader that leaves.
   void account_for(const repetition& r, const leave_iteration& what);
   iteration_view view_of(const repetition& r) const;
-  /// A reader can be reached, and is sent the whole view.
+  /// The reader can be reached at its present handle, and knows the whole view.
   void now_places(const repetition& r, consumer_id who);
-  /// Sends what changed since the last time to those who know that. Where many tasks change at
-  /// once, as when they start, once for many of them.
+  /// Sends the change since the last announcement to the readers that know that one. If many tasks
+  /// change at once, as when they start, one announcement has many of them.
   void announce(const repetition& r);
   void announce_now(const repetition& r);
   void announce_what_is_due();
   bool is_read() const;
-  /// Of a reader: nobody has heard of it for the lease, and others may be given what it holds.
+  /// True if the reader has sent nothing for a lease: its rows may be given to others.
   bool is_silent(const std::pair<uint64_t, consumer_id>& who) const;
-  /// A reader waits: what those hold that are silent is given to it and others.
+  /// A reader waits: gives up the silent readers, so that their rows go to the others.
   void give_up_silent(repetition& r);
   void give_up(uint64_t number, consumer_id who, const char* why);
 
   // the end, in job_core_collection.cpp
-  /// Ends the job if nobody reads it, nor may come back to it.
+  /// Ends the job if nobody reads it and nobody may come back to it.
   void end_if_unused();
   /// When a repetition that nobody reads is to be collected; nullopt: never.
   std::optional<time_point> collected_at(uint64_t number, const repetition& r) const;
-  /// When the job is to end, if nobody comes to read it; nullopt: something keeps it.
+  /// When the job is to end if nobody comes to read it; nullopt: it does not end.
   std::optional<time_point> ends_at() const;
-  /// Collects the repetitions that it is time for.
+  /// Collects the repetitions whose time has come.
   void collect();
   void collect(uint64_t number);
   std::string why_collected() const;
@@ -183,63 +183,67 @@ private:
   // orders that are repeated until they are acknowledged
   task_readers readers_of(const repetition& r, task_id task) const;
   void name_readers(const repetition& r, const iteration::task& what);
-  /// Gives out again what is not acknowledged; `to` zero: to all workers.
+  /// Repeats the orders that are not acknowledged; `to` zero: of all workers.
   void repeat_orders(worker_id to);
   void repeat_later();
-  /// The task knows how far these were that left in order.
+  /// The task has acknowledged how far these readers were, which left in order.
   void forget_departed(const task_readers& known);
   bool is_present(const worker_info& who) const;
-  /// Those that take new tasks.
+  /// The workers that take new tasks.
   std::vector<worker_info> takers() const;
   void ended(repetition& r, const task_end& what);
   void left(repetition& r, const task_end& what);
-  /// The fact of who holds rows of a task as it ends.
+  /// The fact that records which readers hold rows of a task, when it ends.
   std::vector<job_record::fact> held_of(const repetition& r, const task_end& what) const;
-  /// Under at_least_once: readers hold rows of a task that ends. Adds to the `facts` of that what
-  /// is remembered of it or, if one of these readers is gone, goes to others. True: something does.
+  /// Under at_least_once, when a task ends: if readers hold its rows, adds facts that keep its
+  /// leases, or, if one of these readers is gone, facts that return its splits. True: some splits
+  /// are returned.
   bool keep_for_readers(const repetition& r, const task_end& what,
                         std::vector<job_record::fact>& facts) const;
   void lose_missing();
-  /// Loses tasks whose workers are not there; `replaced`: of these, where another life of it is.
+  /// Loses the tasks whose workers are not present; `replaced`: only those whose worker is present
+  /// as another incarnation.
   void lose_missing(repetition& r, bool replaced);
-  /// What may be left to do; `given_back`: by the task that is spoken of.
+  /// The work that may be left; `given_back`: the task of the present event gave splits back.
   job_remainder rest_of(const repetition& r, bool given_back = false) const;
   void lose(repetition& r, worker_id who);
-  /// Of lost tasks whose readers have said what they got.
+  /// Settles the lost tasks whose readers have all sent their receipts.
   void settle_losses(repetition& r);
 
   // splits
   /// Answers the waiting questions that can be answered now.
   void settle(repetition& r);
   void drop_questions(uint64_t number, task_id of);
-  /// A task of a static policy lists files. `failed_precondition`: others of this repetition did
-  /// before, and found something else.
+  /// Under a static policy, a task reports the files that it found. `failed_precondition`: another
+  /// task of this repetition found others.
   status compare_listing(repetition& r, const lease_request& what);
-  /// A task's pipeline is done with a pass of a source.
+  /// A task closes a pass of a source.
   void close(repetition& r, task_id task, const unread_splits& what);
 
   job_description about_;
   job_record record_;
-  std::map<worker_id, worker_info> workers_; ///< that are alive
+  std::map<worker_id, worker_info> workers_; ///< living ones
   uint64_t entropy_;
   std::map<uint64_t, connected> connected_; ///< by repetition
-  /// Whoever is not in here any more is no reader: it was silent for the clients' time-out.
+  /// The readers that sent a message within the client time-out. Others are no longer readers.
   lease_table<std::pair<uint64_t, consumer_id>> readers_heard_;
-  /// Of these, the ones that were heard of within the lease.
+  /// The readers that sent a message within the lease.
   lease_table<std::pair<uint64_t, consumer_id>> prompt_;
   std::set<task_id> unanswered_starts_;
-  std::map<task_id, job_command::stop_task> stops_; ///< that are not acknowledged
-  /// By task: readers that left in order, and how far they were, until the task knows that.
+  std::map<task_id, job_command::stop_task> stops_; ///< not acknowledged yet
+  /// By task: the readers that left in order and how far they were, until the task has acknowledged
+  /// it.
   std::map<task_id, std::map<consumer_id, uint64_t>> departed_;
-  std::map<task_id, uint64_t> readers_known_; ///< by task: the version that is acknowledged
-  std::optional<time_point> repeat_at_;       ///< orders that are not acknowledged
-  /// When an earlier core was taken over from: whoever is not heard of for a lease is lost.
+  std::map<task_id, uint64_t> readers_known_; ///< by task: the version that it has acknowledged
+  std::optional<time_point> repeat_at_; ///< when orders that are not acknowledged are repeated
+  /// Set after a core was replaced: when the lease expires of workers that have not registered
+  /// since.
   std::optional<time_point> missing_at_;
-  time_point began_{}; ///< this core
-  uint64_t begun_ = 0; ///< repetitions, by this core
+  time_point began_{}; ///< when this core began
+  uint64_t begun_ = 0; ///< how many repetitions this core has begun
   bool over_ = false;
-  time_point now_{};  ///< of the present event
-  job_commands todo_; ///< what it leads to
+  time_point now_{};  ///< the time of the present event
+  job_commands todo_; ///< its commands
 };
 
 } // namespace headrace

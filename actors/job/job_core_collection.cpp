@@ -6,11 +6,11 @@
 
 namespace headrace {
 
-// What happens to repetitions that nobody reads, and when the job is over.
+// Repetitions that nobody reads, and the end of the job.
 
 namespace {
 
-/// How long a named job is kept that nobody reads and nobody has left anything in.
+/// How long a named job is kept that nobody reads and that has no unfinished repetition.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
 double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
@@ -24,7 +24,7 @@ std::optional<time_point> job_core::collected_at(uint64_t number, const repetiti
     return {};
   const auto at = connected_.find(number);
   const auto unread = (at != connected_.end() ? at->second.idle_since : began_) + *terms.gc_timeout;
-  // At the first look from then on.
+  // Collection happens at the first check after that time.
   const auto every = std::max(terms.gc_check_interval, duration{1});
   const auto looks = (std::max(unread - began_, duration{1}) + every - duration{1}) / every;
   return began_ + looks * every;
@@ -69,7 +69,7 @@ std::optional<time_point> job_core::ends_at() const {
     return record_.has_collected() ? now_ : began_ + kept_for_the_next;
   if (about_.name.empty())
     return now_;
-  // What is finished is in the past that stays of the job. The rest is collected, or kept.
+  // Finished repetitions are kept in the job's past. Others are collected, or they keep the job.
   auto idle = began_;
   for (const auto& [number, r] : all) {
     if (!r.state.finished())

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-// Orders to workers that are repeated until they are acknowledged, or the worker is lost: tasks to
-// start and to stop, and who reads them.
+// Orders to workers, which are repeated until they are acknowledged or the worker is lost:
+// StartTask, StopTask and TaskReaders.
 
 task_readers job_core::readers_of(const repetition& r, task_id task) const {
   const auto departed = departed_.find(task);
@@ -75,7 +75,7 @@ void job_core::repeat_orders(worker_id to) {
       if (!task.alive() || !concerns(task.worker.id))
         continue;
       if (task.state == iteration::task_state::starting) {
-        // A new connection may have lost the order, too.
+        // The order may have been lost with the earlier connection.
         if (to || unanswered_starts_.contains(id))
           start(r, task);
       } else if (readers_known_[id] < readers_of(r, id).version) {

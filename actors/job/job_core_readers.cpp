@@ -13,16 +13,18 @@ namespace headrace {
 
 namespace {
 
-/// Goodbyes of consumers that are no readers, which a task is told of: any number may come.
+/// Consumers that are not readers may send goodbyes, which are passed on to the task. This bounds
+/// their number.
 constexpr size_t most_strangers = 1024;
-/// Between two announcements: with two workers nobody notices, and a thousand that start tasks make
-/// a few announcements.
+/// The pause between two announcements, for each task: with two workers it is not noticed, and a
+/// thousand that start their tasks cause only a few announcements.
 constexpr duration pause_for_a_task = std::chrono::microseconds{50};
 constexpr duration longest_pause = std::chrono::milliseconds{50};
 
 } // namespace
 
-// Consumers: who reads which repetition, what they are told, and when nobody reads any more.
+// Consumers: which of them read which repetition, what they are sent, and what happens when none
+// reads any more.
 
 void job_core::heard_of(uint64_t repetition, consumer_id who) {
   readers_heard_.grant({repetition, who}, now_);
@@ -49,8 +51,8 @@ job_commands job_core::open(request_token request, const open_iteration& wanted,
     answer(request, unavailable(fmt::format("job {:x} has just ended", about_.id.value)));
     return finish();
   }
-  // One that was a reader and is not any more was given up, and its rows went to others: it must
-  // not read on as if nothing had happened.
+  // A consumer that was a reader and is none any more was given up, and its rows went to others: it
+  // must not go on.
   const auto known = record_.repetitions().find(wanted.repetition);
   const auto how = record_.ended_as(wanted.repetition);
   const bool reads = known != record_.repetitions().end()
@@ -105,7 +107,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     return finish();
   }
   heard_of(who.repetition, who.consumer);
-  // After a restart it is not known how to reach it, nor what it has missed.
+  // After a restart the reader's handle, and what it has missed, are not known.
   if (!connected_[who.repetition].readers.contains(who.consumer)) {
     const auto& r = record_.repetitions().at(who.repetition);
     now_places(r, who.consumer);
@@ -116,7 +118,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     if (r.leases.awaits(receipt.task, who.consumer)) {
       std::vector<job_record::fact> facts{
         {who.repetition, lease_history::fact{lease_history::received{who.consumer, receipt}}}};
-      // A reader of its own job knows itself what it was given.
+      // The only reader of an anonymous job knows itself what it has received.
       if (!about_.name.empty())
         facts.push_back({who.repetition, held_rows::fact{held_rows::task_over{
                                            receipt.task, {{who.consumer, receipt.marks}}}}});
@@ -127,7 +129,7 @@ job_commands job_core::heartbeat(request_token request, const reader_heartbeat& 
     note_rounds(r, who.consumer, *what.rounds);
   if (what.waits)
     give_up_silent(r);
-  // One that brings nothing is a sign of life only.
+  // A heartbeat without reports depends on no fact.
   todo_.push_back(job_command::answer{
     .to = request,
     .what = status{},
@@ -151,7 +153,7 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
           continue;
         departed[what.who.consumer] = mark;
         readers_known_[task] = 0;
-        // One that was given up may have come in time still: its tasks wait for its link.
+        // A consumer that was given up may still be in time, since its tasks wait for its link.
         if (!reads)
           name_readers(r, known->second);
       }
@@ -159,7 +161,7 @@ job_commands job_core::leave(request_token request, const leave_iteration& what,
       if (about_.num_consumers != 0)
         note_rounds(r, what);
       account_for(r, what);
-      // What it names not it has handed out, all of it.
+      // The reader has handed out all rows of the tasks that it does not name.
       auto marks = what.handed_out;
       for (auto id : r.held.tasks_of(what.who.consumer)) marks.try_emplace(id, UINT64_MAX);
       note_marks(r, what.who.consumer, marks);
@@ -177,7 +179,7 @@ void job_core::account_for(const repetition& r, const leave_iteration& what) {
   for (const auto& receipt : what.receipts)
     if (r.leases.has(receipt.task))
       commit({{number, lease_history::fact{lease_history::received{who, receipt}}}});
-  // Of a task that it does not name it got nothing.
+  // The reader has received nothing of the tasks that it does not name.
   for (const auto& [id, task] : r.state.tasks())
     if (r.leases.awaits(id, who))
       commit({{number, lease_history::fact{lease_history::received{who, {.task = id}}}}});
@@ -272,7 +274,7 @@ iteration_view job_core::view_of(const repetition& r) const {
 
 void job_core::now_places(const repetition& r, consumer_id who) {
   auto& known = connected_[r.state.repetition()];
-  // What is announced next goes out from what this one is sent now.
+  // The next announcement is a change to the view that this reader is sent now.
   if (!known.announced || known.announced->version != r.state.version())
     announce_now(r);
   known.readers.insert(who);

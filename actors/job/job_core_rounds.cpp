@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-// Coordinated reads: epochs are proposed to the readers, and agreed on once all have answered.
+// Coordinated reads: epochs are proposed to the readers, and agreed on when all have answered.
 
 void job_core::note_rounds(const repetition& r, consumer_id who, const round_progress& what) {
   auto& known = connected_[r.state.repetition()];
@@ -21,7 +21,7 @@ void job_core::note_rounds(const repetition& r, const leave_iteration& what) {
   for (size_t i = 0; i < epoch.tasks.size(); ++i) {
     const auto& task = epoch.tasks[i];
     const auto given = what.handed_out.find(task.task);
-    // One that has not come to this epoch's rounds is behind the others.
+    // A reader that has not reached the rounds of this epoch is behind the others.
     if (given == what.handed_out.end() || given->second < task.first_group)
       return;
     next = std::min(next, epoch.first_round + i
@@ -58,7 +58,7 @@ void job_core::look_at_rounds(repetition& r) {
     carry_out(r, decided);
     if (const auto& now = r.state.rounds().epoch(); now.number != epoch) {
       known.places.clear();
-      known.round = now.first_round; // less than before where rounds begin anew
+      known.round = now.first_round; // lower than before if the rounds begin anew
       known.rounds.clear();
       known.left_at = 0;
       say(log_level::info, "epoch of coordinated reads begins",

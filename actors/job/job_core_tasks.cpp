@@ -6,29 +6,29 @@
 
 namespace headrace {
 
-// Workers and the tasks on them: who runs what, and what became of it.
+// Workers and their tasks.
 
 job_commands job_core::worker_came(const worker_info& who, time_point now) {
   now_ = now;
   const bool known = is_present(who);
   workers_[who.id] = who;
-  // One that is known lost its connection only: its tasks run.
+  // A known worker has lost only its connection: its tasks run.
   if (!known)
     for (auto& [number, r] : record_.repetitions()) {
-      // It was away while there was no dispatcher, and may not have what it was given last.
+      // It was away while there was no dispatcher, and may not have received its last orders.
       for (const auto& [id, task] : r.state.tasks())
         if (task.alive() && task.worker.id == who.id && task.worker.life == who.life)
           start(r, task);
       if (!r.state.consumers().empty() && !who.draining)
         carry_out(r, r.state.worker_joined(who));
     }
-  // What stays given up, it runs in vain.
+  // The worker may still run tasks that are lost for good.
   for (const auto& [number, r] : record_.repetitions())
     for (const auto& [id, task] : r.state.tasks())
       if (task.state == iteration::task_state::lost && task.worker.id == who.id
           && task.worker.life == who.life)
         stop(task, "it was given up");
-  // What was said over the earlier connection may not have arrived.
+  // Messages over the earlier connection may have been lost.
   if (known)
     repeat_orders(who.id);
   return finish();
@@ -103,7 +103,7 @@ void job_core::stop(const iteration::task& what, std::string reason) {
 }
 
 void job_core::start(const repetition& r, const iteration::task& what, bool eager) {
-  // Large graphs (captured arrays) go once to each worker, which keeps some of them.
+  // A large graph (it has captured arrays) is sent to each worker once; workers keep some of them.
   start(r, what, eager, about_.graph.size() < large_graph);
 }
 
@@ -119,8 +119,8 @@ void job_core::start(const repetition& r, const iteration::task& what, bool eage
       .job = about_.id,
       .repetition = r.state.repetition(),
       .policy = about_.policy,
-      // Under OFF each copy of the graph draws its own; splits of DYNAMIC and shards are one run in
-      // pieces.
+      // Under OFF each copy of the graph has a seed of its own; under other policies all tasks
+      // together make one run.
       .seed = about_.policy == sharding_policy::off ? r.seed ^ what.id.value : r.seed,
       .shared = !about_.name.empty(),
       .fingerprint = about_.fingerprint,
@@ -173,7 +173,7 @@ job_commands job_core::task_ended(request_token request, const task_end& what, t
     case task_outcome::exhausted:
     case task_outcome::failed: ended(*r, what); break;
     case task_outcome::left: left(*r, what); break;
-    case task_outcome::stopped: break; // as it was told
+    case task_outcome::stopped: break; // as it was ordered
     }
   }
   answer(request, status{});
@@ -187,7 +187,7 @@ void job_core::ended(repetition& r, const task_end& what) {
   rest.held |= !held.empty();
   const auto decided =
     r.state.task_ended(what.id, what.life, what.made, what.failure, rest, what.by_itself);
-  if (decided.facts.empty()) // heard before
+  if (decided.facts.empty()) // a repeated report
     return;
   carry_out(r, decided, std::move(held));
   if (back)
@@ -197,7 +197,8 @@ void job_core::ended(repetition& r, const task_end& what) {
 }
 
 void job_core::left(repetition& r, const task_end& what) {
-  // With the end of the task, or not at all: what is given back must not be read there any more.
+  // One group has the end of the task and what it gives back, so that the splits are not leased
+  // again while the task could still read them.
   std::vector<job_record::fact> facts;
   for (const auto& one : what.unread)
     for (const auto& back : r.splits.give_back(what.id, one))
@@ -212,7 +213,7 @@ void job_core::left(repetition& r, const task_end& what) {
   auto rest = rest_of(r, back);
   rest.held |= holds;
   const auto decided = r.state.task_left(what.id, what.life, what.made, rest);
-  if (decided.facts.empty()) // heard before
+  if (decided.facts.empty()) // a repeated report
     return;
   carry_out(r, decided, std::move(facts));
   if (rest.held)

@@ -11,11 +11,11 @@ namespace headrace {
 
 namespace {
 
-/// How many bits of a task's id count the tasks of its repetition.
+/// How many bits of a task's id number the tasks of its repetition.
 constexpr unsigned counting_bits = 16;
 
-/// Tasks of one repetition are counted up from here. Practically unique, also where it begins again
-/// after it was collected, and of 53 bits, as job ids are.
+/// The tasks of one repetition are numbered from here. The result is practically unique, also if
+/// the repetition begins again after it was collected, and has 53 bits, like job ids.
 uint64_t first_task_id(job_id job, uint64_t repetition, uint64_t seed) {
   return detail::mix(detail::mix(job.value, repetition), seed) >> 27 << counting_bits;
 }
@@ -90,7 +90,7 @@ void job_record::forget(std::map<uint64_t, repetition>::iterator at) {
       over_.erase(next);
     ++over_below_;
   }
-  // All that are behind are failures.
+  // All entries before `over_below_` are failures.
   while (std::distance(over_.begin(), over_.lower_bound(over_below_))
          > static_cast<std::ptrdiff_t>(most_failures))
     over_.erase(over_.begin());
@@ -150,10 +150,10 @@ std::optional<status> job_record::ended_as(uint64_t number) const {
 
 iteration_losses job_record::losses_of(const repetition& r) const {
   auto out = r.leases.losses();
-  // What a reader that is gone held is read again.
+  // Under at_least_once, rows that lost readers held are read again.
   if (guarantee_ == delivery_guarantee::at_most_once)
     out.elements += r.held.lost();
-  // What one that left in order had given of its shard comes again.
+  // Under a static policy, what a task that left had given of its shard is given again.
   const bool anew = is_static(mode_);
   const auto gone = [&](const auto& entry) {
     using state = iteration::task_state;
@@ -161,7 +161,7 @@ iteration_losses job_record::losses_of(const repetition& r) const {
     return t.ran && (t.state == state::lost || (anew && t.state == state::left))
            && !(mode_ == sharding_policy::dynamic && r.leases.has(id));
   };
-  // What a task had read of other jobs is in no account of splits.
+  // Rows that a task read from other jobs descend from no split.
   if (mode_ != sharding_policy::dynamic || plan_.other_jobs)
     out.tasks += static_cast<uint64_t>(std::ranges::count_if(r.state.tasks(), gone));
   return out;
@@ -190,7 +190,7 @@ std::vector<job_record::fact> job_record::facts_of(uint64_t number,
   const auto& leases = repetitions_.at(number).leases;
   const auto& readers = after.consumers();
   for (auto id : decided.todo.forget)
-    // Until its readers have said what they got, nobody is told that there is nothing more.
+    // Until its readers have sent their receipts, no pass is over for other tasks.
     if (after.tasks().at(id).state == iteration::task_state::lost && leases.has(id))
       out.push_back({number, lease_history::lost{id, {readers.begin(), readers.end()}}});
     else

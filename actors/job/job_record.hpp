@@ -25,11 +25,11 @@ public:
     uint64_t seed = 0;
     friend bool operator==(const begun&, const begun&) = default;
   };
-  /// It is finished and nobody reads it: all that stays is how it ended.
+  /// The repetition is finished and nobody reads it: only how it ended is kept.
   struct forgotten {
     friend bool operator==(const forgotten&, const forgotten&) = default;
   };
-  /// Nobody read it for long, and it is not finished: it is as if it had never begun.
+  /// Nobody has read the unfinished repetition for long: it is removed as if it had never begun.
   struct collected {
     friend bool operator==(const collected&, const collected&) = default;
   };
@@ -49,34 +49,35 @@ public:
     held_rows held = {};
     friend bool operator==(const repetition&, const repetition&) = default;
   };
-  /// What of a repetition is lost so far.
+  /// The losses of a repetition so far.
   iteration_losses losses_of(const repetition& r) const;
 
-  /// `past`: repetitions that are over as the job begins. `shards`: of a static policy.
+  /// `past`: repetitions that are finished when the job begins. `shards`: under a static policy.
   job_record(job_id id, sharding_policy mode, split_plan plan, const job_past& past = {},
              uint32_t shards = 0, delivery_guarantee guarantee = delivery_guarantee::at_most_once,
              reading_rule reads = {});
 
   void apply(const fact& what);
-  /// About what a fact takes in memory where that may be much: receipts.
+  /// Estimates the memory of a fact that may be large: a receipt.
   static size_t bytes_of(const fact& what);
-  /// All that a decision about a repetition's tasks means, for its splits, too.
+  /// All facts that follow from a decision about a repetition's tasks, including those for its
+  /// splits.
   std::vector<fact> facts_of(uint64_t number, const iteration::decision& decided) const;
 
-  /// Facts that forget what is finished and not read, but for the newest repetition.
+  /// Facts that forget the repetitions that are finished and not read, except the newest.
   std::vector<fact> spent() const;
   /// How a forgotten repetition ended; nullopt: it is not forgotten.
   std::optional<status> ended_as(uint64_t number) const;
-  /// What is to be kept of the job when it has ended: the repetitions that are finished.
+  /// The part that is kept of the job when it has ended: which repetitions are finished.
   job_past past() const;
-  /// The repetition was collected, lately, and has not begun again.
+  /// The repetition was collected lately, and has not begun again.
   bool was_collected(uint64_t number) const;
-  /// The task was one of a repetition that was collected lately.
+  /// The task belonged to a repetition that was collected lately.
   bool was_collected(task_id task) const;
-  /// A repetition was collected, and neither began again nor is over.
+  /// Some repetition was collected, and is neither begun again nor finished.
   bool has_collected() const;
 
-  /// The tasks that workers run, or are about to.
+  /// The tasks that workers run or were ordered to run.
   std::vector<placed_task> running() const;
 
   std::map<uint64_t, repetition>& repetitions() noexcept { return repetitions_; }
@@ -89,13 +90,13 @@ public:
 
 private:
   friend struct record_codec<job_record>;
-  /// So many of the latest collected repetitions are remembered.
+  /// How many of the latest collected repetitions are remembered.
   static constexpr size_t most_collected = 16;
-  /// Of failures, so many are remembered with their reasons; earlier ones count as ended well.
+  /// How many failures are remembered with their reasons; earlier ones count as successes.
   static constexpr size_t most_failures = 1'000;
   struct gone {
     uint64_t repetition = 0;
-    uint64_t family = 0; ///< what the ids of its tasks have in common
+    uint64_t family = 0; ///< the common part of the ids of its tasks
     friend bool operator==(const gone&, const gone&) = default;
   };
   void forget(std::map<uint64_t, repetition>::iterator at);
@@ -108,9 +109,10 @@ private:
   delivery_guarantee guarantee_;
   reading_rule reads_;
   std::map<uint64_t, repetition> repetitions_;
-  uint64_t over_below_ = 0;         ///< all before are forgotten
-  std::map<uint64_t, status> over_; ///< those behind, and those that failed
-  std::deque<gone> collected_;      ///< the latest
+  uint64_t over_below_ = 0; ///< all repetitions before this one are forgotten
+  /// Forgotten repetitions from `over_below_` on, and those that failed.
+  std::map<uint64_t, status> over_;
+  std::deque<gone> collected_; ///< the latest ones
 };
 
 } // namespace headrace

@@ -134,7 +134,7 @@ buffer record_codec<job_record>::write_state(const job_record& what) {
 result<job_record> record_codec<job_record>::read_state(const buffer& bytes, job_record empty) {
   const auto read = [&](schema::JobState::Reader in) -> result<job_record> {
     auto out = std::move(empty);
-    // The state has that, too.
+    // The stored state includes the past.
     out.over_.clear();
     out.over_below_ = 0;
     for (auto from : in.getRepetitions()) {

@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-/// What `headrace status` shows of a job: its newest repetition.
-/// `round`: of coordinated reads, that the foremost consumer takes next.
+/// Writes the status of a job's newest repetition. `round`: in coordinated reads, the next round of
+/// the foremost consumer.
 void write_job_status(schema::JobStatus::Builder out, const job_description& about,
                       const job_record& record, uint64_t round);
 

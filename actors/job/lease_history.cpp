@@ -10,15 +10,15 @@ namespace {
 struct range {
   uint64_t first = 0, end = 0;
 };
-/// Of which a source of a task may be in one and another source of its group in another.
+/// How many passes the sources of one group may be apart in a task.
 constexpr uint64_t passes_at_a_time = 4;
 
 using ranges_by_pass = std::map<std::pair<uint64_t, uint32_t>, std::vector<range>>;
 
 range range_of(const split_range& x) { return {x.first, x.first + x.count}; }
 
-/// Calls `part(first, end, inside)` for each piece of `whole`, in order: inside one of `cuts`, or
-/// outside of all.
+/// Calls `part(first, end, inside)` for each piece of `whole`, in order. A piece is inside one of
+/// `cuts`, or outside of all.
 template <class F>
 void cut(range whole, const std::vector<range>& cuts, F&& part) {
   auto at = std::ranges::upper_bound(cuts, whole.first, {}, &range::end);
@@ -36,7 +36,7 @@ void cut(range whole, const std::vector<range>& cuts, F&& part) {
   }
 }
 
-/// Sorted, and no two overlap.
+/// Sorts the ranges and joins those that overlap.
 void straighten(std::vector<range>& all) {
   std::ranges::sort(all, {}, &range::first);
   std::vector<range> out;
@@ -73,8 +73,8 @@ void lease_history::apply(const split_assigner::fact& what) {
   if (const auto* given = std::get_if<split_assigner::leased_to>(&what))
     leased(*given);
   else if (const auto* back = std::get_if<split_assigner::returned>(&what)) {
-    // What is kept comes from a task that is over with the same group of facts: it is forgotten,
-    // unless readers hold rows of it.
+    // Splits that are `kept` come from a task that ends in the same group of facts, so its leases
+    // are removed anyway, unless readers hold rows of it.
     if (!back->kept)
       given_back(*back, [](task_id) { return true; });
     else if (!kept_.empty())
@@ -92,7 +92,7 @@ void lease_history::leased(const split_assigner::leased_to& x) {
   auto& all = of.all;
   const auto source = first_of_group(x.source);
   if (x.number) {
-    // Sources of one group are given the same answers, each on its own question.
+    // Sources of one group get the same answers, each to its own question.
     auto& answered = of.answered[{source, x.pass}];
     if (*x.number < answered)
       return;
@@ -104,7 +104,7 @@ void lease_history::leased(const split_assigner::leased_to& x) {
     return;
   }
   const auto& splits = *x.splits;
-  // A reader that is gone may be sent some, until the task knows that.
+  // A reader that is gone may still be sent rows, until the task has learned that it is gone.
   const auto held = of.untold != 0 ? held_by::perhaps : held_by::nobody;
   if (!all.empty() && all.back().at == held && all.back().splits.source == source
       && all.back().splits.pass == x.pass
@@ -146,7 +146,7 @@ void lease_history::on(const lost& x) {
   const auto known = tasks_.find(x.task);
   if (known == tasks_.end())
     return;
-  // What it knew of readers that were gone is gone with it.
+  // The account that the task would have sent is lost with it.
   for (auto& one : known->second.all)
     if (one.at == held_by::perhaps)
       one.at = held_by::unknown;
@@ -157,8 +157,8 @@ void lease_history::mark(task_leases& of, const split_receipt& what) const {
   for (const auto& run : what.reached)
     reached[{run.pass, first_of_group(run.source)}].push_back(range_of(run.splits));
   for (auto& [where, all] : reached) straighten(all);
-  // Where it does not say which rows went back to the task, and nothing may be missing, these count
-  // as gone.
+  // If the receipt includes the splits of rows that were given back, and nothing may be lost, these
+  // splits count as unknown.
   const bool names_them = what.given_back != 0 && !what.without_given_back;
   const bool uncertain = what.approximate || (at_least_once() && names_them);
   std::deque<lease> marked;
@@ -194,9 +194,10 @@ void lease_history::on(const received& x) {
   mark(of, x.what);
   if (!x.what.without_given_back)
     of.given_back += x.what.given_back;
-  // Its rows may be on the way to it still, or were given back and go to others.
+  // Rows may still be on their way to the reader, or were given back and go to others.
   of.out_of_order |= x.what.given_back != 0 || !x.what.newest;
-  // What one that leaves had not handed out goes to others as long as the task lives.
+  // A receipt for a living task is that of a reader that leaves: the rows that it had not handed
+  // out go to others.
   if (x.what.newest && awaited != lost_.end()) {
     of.newest.push_back(*x.what.newest);
     of.newest.back().source = first_of_group(of.newest.back().source);
@@ -208,13 +209,13 @@ void lease_history::on(const unheard& x) {
     const auto awaited = lost_.find(id);
     const bool lives = awaited == lost_.end();
     if (!lives && awaited->second.erase(x.who) == 0)
-      continue; // it has said what it got
+      continue; // it has sent its receipt
     for (auto& one : of.all)
       if (one.at == held_by::nobody)
         one.at = lives ? held_by::perhaps : held_by::unknown;
     if (lives) {
       of.untold = std::max(of.untold, x.version);
-      of.out_of_order = true; // what it held goes to others
+      of.out_of_order = true; // rows that it held go to others
     }
   }
   for (auto& [id, waits] : lost_) waits.erase(x.who);
@@ -261,7 +262,7 @@ lease_history::place lease_history::first_doubtful(const task_leases& of) const 
       return x.splits.source == newest.source && x.splits.pass == newest.pass
              && first <= newest.splits.first && newest.splits.first < end;
     });
-    if (at == of.all.end()) // it came before all that are remembered
+    if (at == of.all.end()) // it is older than all remembered leases
       return all;
     out = std::min(out, {static_cast<size_t>(at - of.all.begin()),
                          newest.splits.first - at->splits.splits.first});
@@ -286,7 +287,8 @@ std::optional<lease_history::settlement> lease_history::settle() const {
   const auto doubtful = first_doubtful(of);
   for (size_t i = 0; i < of.all.size(); ++i) {
     const auto& [run, held] = of.all[i];
-    // Where rows come in order, one of which no row came before the newest row gave none.
+    // Where rows come in order, a split before the newest row that has reached no reader gave no
+    // row.
     if (rows_.apart && held == held_by::nobody && i < doubtful.first)
       continue;
     if (rows_.apart && held == held_by::nobody) {
@@ -298,7 +300,7 @@ std::optional<lease_history::settlement> lease_history::settle() const {
       lost.splits += run.splits.count - (i == doubtful.first ? doubtful.second : 0);
     }
   }
-  // Each row that was given back may have gone with the task.
+  // Each row that was given back may have been lost with the task.
   if (rows_.single)
     lost.splits += of.given_back;
   lost.tasks = lost.splits != 0;

@@ -16,18 +16,18 @@
 
 namespace headrace {
 
-/// What the tasks of one repetition were leased, and what of it may have reached a reader. When a
-/// task is lost, its readers say of which splits they got rows; what nobody got is read again by
-/// others, where the graph allows that, and the rest is counted as lost.
+/// Records what the tasks of one repetition were leased, and which of it may have reached a reader.
+/// When a task is lost, its readers send receipts; splits that reached none of them are read again,
+/// if the graph allows that, and the others are counted as lost.
 ///
-/// Under at_least_once tasks say what they and their readers are done with, which is forgotten.
-/// What remains of a lost task is read again, but for splits of one row that a reader has. If such
-/// a reader dies before it has handed out its rows, these are read again, too; and so is what
-/// remains of a task that left in order, and of which a dead reader held rows.
+/// Under at_least_once, tasks report which splits are done, and these are removed. The remaining
+/// splits of a lost task are read again, except those of a single row that a reader has. If such a
+/// reader dies before it has handed out its rows, these are read again, too; so are the remaining
+/// splits of a task that left in order, of which a dead reader held rows.
 ///
-/// Bounded: of each task the last `least_leases` are remembered, or more where that is less than
-/// `most_leases` for all tasks; earlier ones count as delivered (under at_least_once: as lost, if
-/// the task is). Pure: changes only by facts, and the same facts make the same state.
+/// Bounded: the last `least_leases` of each task are remembered, and as many more as `most_leases`
+/// for all tasks allows; earlier ones count as delivered (under at_least_once as lost, if the task
+/// is lost). Pure: changes only by facts, and the same facts make the same state.
 class lease_history {
 public:
   static constexpr size_t least_leases = 16384;
@@ -38,99 +38,100 @@ public:
 
   // -- facts --------------------------------------------------------------------
 
-  /// A task is lost. These may have rows of it, and are asked which.
+  /// A task is lost. These readers may have rows of it, and are asked for receipts.
   struct lost {
     task_id task;
     std::vector<consumer_id> readers;
     friend bool operator==(const lost&, const lost&) = default;
   };
-  /// A reader says what it got of a task.
+  /// A reader sent its receipt for a task.
   struct received {
     consumer_id who;
     split_receipt what;
     friend bool operator==(const received&, const received&) = default;
   };
-  /// A reader is gone and did not say what it got. Of a task that lives, that task says it; else it
-  /// may be anything.
+  /// A reader is gone and sent no receipts. A living task will send an account instead; of a lost
+  /// task it is unknown what reached the reader.
   struct unheard {
     consumer_id who;
-    uint64_t version = 0; ///< the first of the TaskReaders that do not name it
+    uint64_t version = 0; ///< the first version of the TaskReaders that do not name it
     friend bool operator==(const unheard&, const unheard&) = default;
   };
-  /// A task says of which splits its readers were given rows. Of those that were gone at that
-  /// version nothing more is to be known.
+  /// A task sent its account. It covers all readers that were gone at that version.
   struct given {
     task_id task;
     uint64_t version = 0;
     split_receipt what;
-    /// Elements so far that nobody is given as readers which are gone may have handed them out.
+    /// The total of elements that nobody is given, because readers that are gone may have handed
+    /// them out.
     uint64_t lost = 0;
     friend bool operator==(const given&, const given&) = default;
   };
-  /// What became of the splits of a lost task is known, and it is forgotten.
+  /// A lost task is settled, and is removed.
   struct settled {
     task_id task;
-    iteration_losses lost; ///< with it
+    iteration_losses lost; ///< what is lost with it
     friend bool operator==(const settled&, const settled&) = default;
   };
-  /// A task and its readers are done with splits: of each source that it was leased, all up to a
-  /// place.
+  /// A task reports which splits are done: for each source, all up to a place in the order of its
+  /// leases.
   struct done {
     task_id task;
     std::vector<splits_done> places;
     friend bool operator==(const done&, const done&) = default;
   };
-  /// The task is over, or is settled now, and readers hold rows of it: what they hold is
-  /// remembered.
+  /// The task is over, or settled, and readers hold rows of it: its leases are kept.
   struct kept {
     task_id task;
     friend bool operator==(const kept&, const kept&) = default;
   };
-  /// Readers have handed out what they held of such a task, or it is read again: it is forgotten.
+  /// Readers have handed out what they held of a kept task, or its splits are read again: it is
+  /// removed.
   struct released {
     task_id task;
-    iteration_losses lost; ///< with its readers
+    iteration_losses lost; ///< what is lost with its readers
     friend bool operator==(const released&, const released&) = default;
   };
   using fact = std::variant<lost, received, unheard, given, settled, done, kept, released>;
   void apply(const fact& what);
-  /// What the assigner's facts mean here.
+  /// Applies a fact of the assigner: leases, returned splits.
   void apply(const split_assigner::fact& what);
 
   // -- decisions ------------------------------------------------------------------
 
-  /// Facts that say what became of a lost task whose readers have all said what they got: first
-  /// what goes to others, then that it is settled.
+  /// How a lost task is settled once all its readers have sent receipts: the splits to be read
+  /// again, then the fact that it is settled.
   struct settlement {
     std::vector<split_assigner::returned> back;
     settled outcome;
   };
-  /// Of one lost task that can be settled; nullopt: there is none.
+  /// For one lost task that can be settled; nullopt if there is none.
   std::optional<settlement> settle() const;
 
-  /// Of a task that is `kept`, when one of its readers is gone with rows: what goes to others.
+  /// The outcome for a kept task when one of its readers is gone with rows: the splits to be read
+  /// again, then the fact that it is removed.
   struct rereading {
     std::vector<split_assigner::returned> back;
     released outcome;
   };
-  /// nullopt: it is not kept.
+  /// nullopt: the task is not kept.
   std::optional<rereading> read_again(task_id task) const;
 
   // -- state ------------------------------------------------------------------------
 
-  /// Was the task leased anything that may be lost with it?
+  /// True if the task has leases that may be lost with it.
   bool has(task_id task) const { return tasks_.contains(task); }
-  /// Is it over, and remembered for its readers?
+  /// True if the task is over, and its leases are kept.
   bool keeps(task_id task) const { return kept_.contains(task); }
-  /// Is that reader asked what it got of the task?
+  /// True if that reader is asked for a receipt of the task.
   bool awaits(task_id task, consumer_id who) const;
-  /// Is there a lost task, but for that one, of which it is not known yet what is lost?
+  /// True if a lost task, other than `but_for`, is not settled.
   bool unsettled(task_id but_for = {}) const noexcept {
     return lost_.size() > (lost_.contains(but_for) ? 1 : 0);
   }
-  /// So far.
+  /// The losses so far.
   const iteration_losses& losses() const noexcept { return losses_; }
-  /// Leases that are remembered.
+  /// The number of remembered leases.
   size_t records() const noexcept;
 
   friend bool operator==(const lease_history& a, const lease_history& b) {
@@ -140,55 +141,56 @@ public:
 
 private:
   friend struct state_codec<lease_history>;
-  /// Which readers have rows of a split.
+  /// Which readers have rows of a lease.
   enum class held_by : uint8_t {
     nobody,
-    perhaps, ///< one that is gone; the task, which lives, knows it
-    unknown, ///< perhaps one that is gone and did not say it
+    perhaps, ///< a reader that is gone may have some; the living task will report it
+    unknown, ///< a reader that is gone may have some, and nobody will report it
     reader,
   };
   struct lease {
-    split_run splits; ///< of the first source of a group
+    split_run splits; ///< for the first source of the group
     held_by at = held_by::nobody;
     friend bool operator==(const lease&, const lease&) = default;
   };
   struct task_leases {
-    std::deque<lease> all; ///< in the order in which they were given
-    /// By the first source of a group, and pass: the number of answers. One that is given again,
-    /// or to another source of the group, is no other lease.
+    std::deque<lease> all; ///< in the order in which they were leased
+    /// The number of answers, by the first source of a group and pass. An answer that is repeated,
+    /// or that is for another source of the group, is not a new lease.
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> answered;
-    std::vector<split_run> newest; ///< of each reader, when it is lost
-    /// Rows may be missing before the newest of all readers.
+    /// Set when the task is lost: for each reader, the split of its newest row.
+    std::vector<split_run> newest;
+    /// Rows may be missing that come before the newest row of all readers.
     bool out_of_order = false;
-    uint64_t given_back = 0; ///< rows, by readers
-    uint64_t untold = 0; ///< the task has to say what readers got that were gone at this version
-    uint64_t lost_elements = 0; ///< with readers, as the task said
-    uint64_t forgotten = 0;     ///< splits that there was no room for, under at_least_once
+    uint64_t given_back = 0; ///< rows that readers gave back
+    uint64_t untold = 0;     ///< not zero: the task still has to send an account for this version
+    uint64_t lost_elements = 0; ///< elements that were lost with readers, as the task reported
+    uint64_t forgotten = 0; ///< under at_least_once: splits that were removed to bound the memory
     friend bool operator==(const task_leases&, const task_leases&) = default;
   };
 
-  /// Which of a task's leases, and which of its splits.
+  /// The index of a task's lease, and of a split in it.
   using place = std::pair<size_t, uint64_t>;
 
   void on(const lost& x);
   void on(const received& x);
   void on(const unheard& x);
   void on(const given& x);
-  /// What is named has reached a reader.
+  /// Marks the leases of these splits as having reached a reader.
   void mark(task_leases& of, const split_receipt& what) const;
   void on(const settled& x);
   void on(const done& x);
   void on(const kept& x);
   void on(const released& x);
   void leased(const split_assigner::leased_to& x);
-  /// `of`: whose leases they were taken from; all tasks if that is not known.
+  /// `of`: the task that gave the splits back; unset: unknown, so all tasks are searched.
   template <class Whose>
   void given_back(const split_assigner::returned& x, Whose whose);
-  /// The place where what is not done of a source begins, among the task's leases.
+  /// The place of the first split of a source that is not done.
   place first_not_done(const task_leases& of, const splits_done& at) const;
   settlement settle_for_good(task_id id, const task_leases& of) const;
   uint32_t first_of_group(uint32_t source) const;
-  /// Where what may be lost begins.
+  /// The place of the first split that may be lost.
   place first_doubtful(const task_leases& of) const;
 
   bool at_least_once() const noexcept { return guarantee_ == delivery_guarantee::at_least_once; }
@@ -197,8 +199,8 @@ private:
   delivery_guarantee guarantee_;
   std::vector<uint32_t> first_of_group_; ///< by source
   std::map<task_id, task_leases> tasks_;
-  std::map<task_id, std::set<consumer_id>> lost_; ///< and who has not said what it got
-  std::set<task_id> kept_;                        ///< of those in `tasks_`
+  std::map<task_id, std::set<consumer_id>> lost_; ///< and the readers that have not sent receipts
+  std::set<task_id> kept_;                        ///< a subset of `tasks_`
   iteration_losses losses_;
 };
 

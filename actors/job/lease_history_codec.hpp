@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between what tasks were leased and who has rows of it, with its facts, and job_record.capnp.
+/// Reads and writes a `lease_history`, with its facts, in job_record.capnp.
 
 #include "headrace/actors/job/lease_history.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -9,17 +9,17 @@
 namespace headrace {
 
 void write_fact(schema::JobFact::Builder out, const lease_history::fact& what);
-/// @pre it is one of a lease history.
+/// @pre it is a fact of `lease_history`.
 result<lease_history::fact> read_lease_fact(schema::JobFact::Reader in);
 
 template <>
 struct state_codec<lease_history> {
   static void write(schema::LeaseState::Builder out, const lease_history& what);
-  /// `empty`: as the repetition began, with the plan of its splits.
+  /// `empty`: the repetition as it began, with the plan of its splits.
   static result<lease_history> read(schema::LeaseState::Reader in, lease_history empty);
 
 private:
-  using history = lease_history; // a friend
+  using history = lease_history; // friend of that class
   static void write_task(schema::LeaseState::TaskLeases::Builder out, task_id id,
                          const history::task_leases& what);
   static result<history::task_leases> read_task(schema::LeaseState::TaskLeases::Reader in);

@@ -4,7 +4,8 @@
 
 namespace headrace {
 
-// at_least_once: what is done is forgotten, and the rest of a lost task is read again.
+// The rules of at_least_once: leases that are done are removed, and the remaining splits of a lost
+// task are read again.
 
 void lease_history::on(const done& x) {
   const auto known = tasks_.find(x.task);
@@ -14,7 +15,7 @@ void lease_history::on(const done& x) {
   std::map<uint32_t, std::vector<splits_done>> by_group;
   for (const auto& at : x.places) by_group[first_of_group(at.source)].push_back(at);
   for (const auto& [source, places] : by_group) {
-    // Sources that advance together are leased the same: a split is done when all are done with it.
+    // Sources of one group have the same leases: a split is done when it is done for all of them.
     if (static_cast<size_t>(std::ranges::count(first_of_group_, source)) != places.size())
       continue;
     auto pass = UINT64_MAX;
@@ -29,7 +30,7 @@ void lease_history::on(const done& x) {
       auto& splits = one.splits.splits;
       if (one.splits.source == source && (one.splits.pass < pass || i < first.first))
         continue;
-      if (i == first.first) { // it is one of that source
+      if (i == first.first) { // the lease is one of that source
         splits.first += first.second;
         splits.count -= first.second;
         if (splits.count == 0)
@@ -59,7 +60,7 @@ void lease_history::on(const kept& x) {
   if (known == tasks_.end())
     return;
   kept_.insert(x.task);
-  // The rest of a lost task is settled now.
+  // The task is lost, and is settled with this.
   if (lost_.contains(x.task))
     std::erase_if(known->second.all,
                   [&](const lease& one) { return !rows_.single || one.at != held_by::reader; });
@@ -75,7 +76,8 @@ lease_history::settlement lease_history::settle_for_good(task_id id, const task_
   settlement out{{}, {id, {}}};
   auto& lost = out.outcome.lost;
   for (const auto& [run, held] : of.all) {
-    // The row of a split is whole: its reader hands it out, or dies and is found to have held it.
+    // A split of a single row that has reached a reader: the reader hands it out, or is recorded as
+    // having held it when it dies.
     if (rows_.single && held == held_by::reader)
       continue;
     out.back.push_back({run.source, run.pass, run.splits});

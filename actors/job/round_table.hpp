@@ -11,13 +11,14 @@
 
 namespace headrace {
 
-/// Who takes part in the rounds of a repetition with coordinated reads, and which epochs of them
-/// were agreed on. Pure: facts change it, and the same facts make the same table.
+/// The seats and epochs of a repetition with coordinated reads. Pure: changes only by facts, and
+/// the same facts make the same table.
 ///
-/// Another epoch comes when a task is gone or new, or a consumer comes in the place of one that is
-/// gone. It is proposed first; each consumer that reads answers which round is its next, and waits
-/// with that. The furthest of these rounds is where the epoch begins: no consumer has passed it,
-/// and all have the elements of the rounds before it, as a round is handed out only then.
+/// A new epoch is needed when a task is gone or new, or a consumer takes the seat of one that is
+/// gone. It is proposed first; each consumer that reads answers with its next round, and hands out
+/// nothing more. The epoch begins with the latest of these rounds: no consumer has passed it, and
+/// all consumers have the elements of the rounds before it, because a round is handed out only if
+/// all have received it.
 class round_table {
 public:
   // -- facts ----------------------------------------------------------------------
@@ -33,7 +34,7 @@ public:
   };
 
   explicit round_table(uint32_t consumers = 0) : consumers_(consumers) {}
-  /// As `view` has it.
+  /// From a view of another table.
   explicit round_table(const round_view& known);
 
   void apply(const proposed& what) { proposed_ = what.epoch; }
@@ -45,38 +46,38 @@ public:
 
   // -- decisions ------------------------------------------------------------------
 
-  /// Whether a consumer may read as that one of the job's. `rejoins`: it may come in the place of
-  /// another one, and where rounds are over.
+  /// Ok if a consumer may take that seat. `rejoins`: it may replace another consumer, also when
+  /// rounds were handed out already.
   status may_take(uint32_t index, bool rejoins, const std::string& job) const;
 
-  /// What is there to be read.
+  /// The tasks that could serve rounds.
   struct tasks {
     std::vector<task_id> running;
-    bool more_to_come = false; ///< others are starting
+    bool more_to_come = false; ///< other tasks are starting
   };
   /// Nothing is to be done.
   struct wait {};
-  /// None of the consumers that know the tasks' outputs is left: tasks are to be begun anew.
+  /// All consumers that know the tasks' outputs are gone: the tasks must be begun anew.
   struct renew {};
   using step = std::variant<wait, proposed, agreed, renew>;
-  /// `places`: the rounds with which consumers wait for the proposed epoch. `furthest`: all rounds
-  /// before it were handed out by some consumer, which may be gone. `left_behind`: a consumer that
-  /// reads is behind one that left in order.
+  /// `places`: for each consumer that waits for the proposed epoch, its next round. `furthest`: all
+  /// earlier rounds were handed out by some consumer, which may be gone. `left_behind`: a reading
+  /// consumer is behind one that left in order.
   step next(const tasks& there, const std::map<consumer_id, uint64_t>& places, uint64_t furthest,
             bool left_behind = false) const;
 
   // -- state ----------------------------------------------------------------------
 
-  /// 0: there are no rounds.
+  /// The number of consumers; 0: there are no rounds.
   uint32_t consumers() const noexcept { return consumers_; }
   round_view view() const;
   const round_epoch& epoch() const noexcept { return now_; }
-  /// The consumer that has that index, if there is one.
+  /// The consumer with that index; nullopt: the seat is free.
   std::optional<consumer_id> who_has(uint32_t index) const;
   friend bool operator==(const round_table&, const round_table&) = default;
 
 private:
-  /// A consumer reads, that was there when the present epoch was agreed on.
+  /// True if some reading consumer took part when the present epoch was agreed on.
   bool has_participants() const;
 
   uint32_t consumers_;

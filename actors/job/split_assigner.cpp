@@ -22,7 +22,7 @@ split_assigner::split_assigner(const split_plan& plan) : plan_(plan) {
     auto& g = groups_[source.group];
     g.sources.push_back(i);
     g.in_pairs = g.sources.size() == 1 && source.zipped;
-    // Sources that advance together end with the shortest.
+    // Sources that advance together end with the shortest one.
     if (source.splits)
       g.total = g.total ? std::min(*g.total, *source.splits) : *source.splits;
   }
@@ -35,7 +35,7 @@ uint32_t split_assigner::group_of(uint32_t source) const noexcept {
 
 split_assigner::group_state& split_assigner::group(uint32_t number, uint32_t source) {
   auto& g = groups_[number];
-  if (g.sources.empty()) // not in the plan
+  if (g.sources.empty()) // a source that is not in the plan
     g.sources.push_back(source);
   return g;
 }
@@ -100,7 +100,7 @@ std::optional<split_assigner::fact> split_assigner::note(const lease_request& wa
     wanted.listing && (pass == passes_.end() || !pass->second.listings.contains(wanted.source));
   if (known && !first_to_list && (!wanted.total || (total && *total <= *wanted.total)))
     return {};
-  // What was found by one whose listing is another says nothing of this one.
+  // A task with another listing is refused, so its total is of no use.
   if (!first_to_list && !refused(wanted, {}).ok())
     return {};
   came_to out{wanted.task, wanted.source, wanted.pass, wanted.total};
@@ -138,7 +138,7 @@ pass_over split_assigner::over_for(task_id task, key where) const {
   if (pass != passes_.end())
     return {.alone =
               !pass->second.shared && (!pass->second.reader || *pass->second.reader == task)};
-  // Which one runs now, or was left with something to read.
+  // The pass that runs now, or an earlier one of which splits were returned.
   auto running = groups_.at(where.second).passes_over;
   for (auto at = passes_.lower_bound(where); at != passes_.end() && at->first.first < running; ++at)
     if (at->first.second == where.second)
@@ -148,7 +148,7 @@ pass_over split_assigner::over_for(task_id task, key where) const {
 
 uint64_t split_assigner::size_of(const group_state& g, task_id task, bool has_end, uint64_t left,
                                  time_point now) const {
-  // Without a known end there is nothing to share out: one at a time, until the end shows.
+  // Without a known total, splits are leased one at a time.
   if (!has_end)
     return 1;
   const auto share = 2 * std::max<uint64_t>(tasks_, 1);
@@ -189,19 +189,19 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   const auto mine = holders.find(wanted.task);
   if (mine == holders.end())
     return {};
-  // What other sources of the group were told already.
+  // Ranges that other sources of the group were sent already come first.
   const auto& [ranges, dropped, end, given, done] = mine->second;
   const auto& next = pass->second.next;
   const auto& total = pass->second.total;
   const auto& returned = pass->second.returned;
   const auto already = given.find(wanted.source);
   const auto told = already != given.end() ? already->second : 0;
-  // It has closed the pass for all sources of the group, or asks for one that is none of them.
+  // The task has closed the pass for all sources of the group, or the source is in no group.
   if (told < dropped)
     return over();
   for (auto at = told - dropped; at < ranges.size() && out.size() < most; ++at) {
     auto piece = ranges[at];
-    // Another source may have shown since that there are fewer.
+    // The total may have become known, or smaller, since the range was leased.
     if (total && piece.first + piece.count > *total)
       piece.count = *total - std::min(*total, piece.first);
     if (piece.count == 0)
@@ -210,7 +210,7 @@ std::vector<split_assigner::leased_to> split_assigner::decide(const lease_reques
   }
   if (!out.empty())
     return out;
-  // Past the end of a source that advances with it, what comes back is out of step.
+  // Beyond the end of another source of the group, returned splits would be out of step.
   if (total && end > *total)
     return over();
   if (!returned.empty()) {
@@ -267,7 +267,7 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
   const auto last = answered_.find({task, unread.source});
   if (last == answered_.end() || last->second.pass != unread.pass)
     return {};
-  // It is done with that pass, and has given back what it had.
+  // The task has closed that pass, or was sent its end: it has given back what it had.
   const auto holders = holdings_.find({unread.pass, group_of(unread.source)});
   if (holders == holdings_.end() || !holders->second.contains(task)
       || holders->second.at(task).done.contains(unread.source))
@@ -282,7 +282,7 @@ std::vector<split_assigner::returned> split_assigner::give_back(task_id task,
     const auto& piece = pieces[i];
     if (!piece)
       continue;
-    if (first + i >= unread.answered) // not come to
+    if (first + i >= unread.answered) // the task has not come to this piece
       out.push_back({unread.source, unread.pass, *piece});
     else if (first + i + 1 == unread.answered && is_tail(*piece))
       out.push_back({unread.source, unread.pass, unread.rest});

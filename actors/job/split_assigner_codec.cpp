@@ -7,7 +7,7 @@
 
 #include <vector>
 
-// The state of a split_assigner as it is stored.
+// The state of a split_assigner in job_record.capnp.
 
 namespace headrace {
 
@@ -146,7 +146,7 @@ status state_codec<split_assigner>::read_group(schema::SplitState::Group::Reader
   const auto number = in.getNumber();
   std::vector<uint32_t> sources;
   for (auto source : in.getSources()) sources.push_back(source);
-  // One that is not in the plan is alone.
+  // A source that is not in the plan has a group of its own.
   const bool grouped = !sources.empty() && out.group_of(sources[0]) == number;
   if (!grouped || out.group(number, sources[0]).sources != sources)
     return data_loss(fmt::format("group {} has the sources [{}], and others in the job's plan; a "
@@ -209,7 +209,7 @@ state_codec<split_assigner>::read_holding(schema::SplitState::Holding::Reader in
   HEADRACE_TRY(read_ranges(in.getRanges(), out.ranges));
   out.dropped = in.getDropped();
   out.end = in.getEnd();
-  // Else ranges would be taken that are not there.
+  // A higher number would stand for ranges that do not exist.
   const auto most = out.dropped + out.ranges.size();
   if (most < out.dropped)
     return data_loss(fmt::format("{} ranges before {} others are more than can be", out.dropped,

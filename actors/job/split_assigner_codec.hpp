@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between the leasing of splits, with its facts, and job_record.capnp.
+/// Reads and writes a `split_assigner`, with its facts, in job_record.capnp.
 
 #include "headrace/actors/job/split_assigner.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -8,26 +8,26 @@
 
 namespace headrace {
 
-/// data_loss: they would end after the last number.
+/// data_loss: the range would pass the last possible number.
 result<split_range> checked_range(uint64_t first, uint64_t count);
 
-/// An answer, as a fact or as the last one to a task.
+/// An answer, in a fact or as the last one to a task.
 void write_lease(schema::LeasedTo::Builder out, const split_assigner::leased_to& what);
 result<split_assigner::leased_to> read_lease(schema::LeasedTo::Reader in);
 
 void write_fact(schema::JobFact::Builder out, const split_assigner::fact& what);
-/// @pre it is one of a split assigner.
+/// @pre it is a fact of `split_assigner`.
 result<split_assigner::fact> read_split_fact(schema::JobFact::Reader in);
 
 template <>
 struct state_codec<split_assigner> {
   static void write(schema::SplitState::Builder out, const split_assigner& what);
-  /// `empty`: as the repetition began, with the plan of its splits. data_loss also where the state
-  /// is of another plan.
+  /// `empty`: the repetition as it began, with the plan of its splits. data_loss also if the state
+  /// has another plan.
   static result<split_assigner> read(schema::SplitState::Reader in, split_assigner empty);
 
 private:
-  using assigner = split_assigner; // a friend
+  using assigner = split_assigner; // friend of that class
   static void write_pass(schema::SplitState::Pass::Builder out, const assigner& from,
                          const assigner::key& where, const assigner::pass_state& what);
   static void write_holding(schema::SplitState::Holding::Builder out, task_id who,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-// What facts change in a split_assigner.
+// This file applies facts to a split_assigner.
 
 namespace headrace {
 
@@ -18,7 +18,7 @@ void split_assigner::on(const shared_by& x) { tasks_ = x.tasks; }
 void split_assigner::on(const came_to& x) {
   const key where{x.pass, group_of(x.source)};
   auto& g = group(where.second, x.source);
-  // A zip that ended with its shorter side never asks the longer one for its end.
+  // When a zip ends with its shorter input, the task does not ask for the end of the longer one.
   auto& from = g.at[{x.task, x.source}];
   const auto to = holdings_.lower_bound({std::max(from, x.pass), 0});
   for (auto at = holdings_.lower_bound({from, 0}); at != to; ++at)
@@ -44,7 +44,7 @@ void split_assigner::on(const leased_to& x) {
   if (x.number) {
     auto& last = answered_[{x.task, x.source}];
     if (const auto* before = last.find(x.pass, *x.number); before != nullptr && *before == x.splits)
-      return; // told again
+      return; // a repeated answer
     if (x.continues && last.pass == x.pass && last.number + last.pieces.size() == *x.number)
       last.pieces.push_back(x.splits);
     else
@@ -151,7 +151,7 @@ bool split_assigner::all_done(key where) const {
 void split_assigner::forget_if_over(key where) {
   forget_late(where.second);
   auto& g = groups_.at(where.second);
-  // In order, so that one number says which are over.
+  // Passes are forgotten in order, so that one number tells which are over.
   for (;;) {
     const auto at = passes_.find({g.passes_over, where.second});
     if (at == passes_.end())
@@ -159,7 +159,7 @@ void split_assigner::forget_if_over(key where) {
     auto& pass = at->second;
     const bool all_read = pass.total && pass.next >= *pass.total;
     const bool all_left = is_left(at->first);
-    // What came back is for those that have not left yet, if it is not kept for one to come.
+    // Returned splits that are not kept are for tasks that still read the pass.
     const bool read_on = !pass.returned.empty() && !pass.keeps && !all_left;
     if ((!all_read && !all_left) || read_on || !all_done(at->first))
       return;
@@ -168,7 +168,7 @@ void split_assigner::forget_if_over(key where) {
     if (pass.returned.empty() || !pass.keeps)
       passes_.erase(at);
     else if (!pass.total)
-      pass.total = pass.next; // it has no end: what is left of it is what came back
+      pass.total = pass.next; // a pass without end: only returned splits are left of it
   }
 }
 

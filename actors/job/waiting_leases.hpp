@@ -9,23 +9,24 @@
 
 namespace headrace {
 
-/// The questions for splits of one repetition that have no answer yet, and who waits for whom.
+/// The unanswered questions for splits of one repetition, and which tasks wait for which.
 ///
-/// A task at the end of a source waits while others hold unread splits of it, as these may come
-/// back. Under a zip of sources that do not advance together tasks can wait for each other: one has
-/// splits of the first and waits for the second, another one the reverse. Only where a task waits
-/// for such tasks alone, directly or by others, is its pass over before they have read what they
-/// hold. Pure.
+/// A task at the end of a source waits while other tasks hold unread splits of it, as these may be
+/// given back. Under a zip of sources that do not advance together, tasks can wait for each other:
+/// one has splits of the first source and waits for the second, another one has splits of the
+/// second and waits for the first. If a task waits only for such tasks, directly or through others,
+/// its pass is over before they have read their splits. Pure.
 class waiting_leases {
 public:
   void add(const lease_request& question);
   void remove(const lease_request& question);
-  /// Tasks that ask for more of the same source and pass: they have read all that they had of it.
+  /// Tasks that ask for more of the same source and pass: they have read all that they were leased
+  /// of it.
   const std::set<task_id>& beside(const lease_request& question) const;
 
-  /// Where tasks wait only for each other: one of their questions, with nobody that it need wait
-  /// for. Of a source that no zip reads behind others, if there is one, as rows that are held of
-  /// these would be lost. No leases: there are no such tasks.
+  /// If tasks wait only for each other: the answer to one of their questions, without regard to the
+  /// splits of these tasks. A source that no zip reads behind others is preferred, as rows that a
+  /// zip holds of other inputs would be lost. Empty: there are no such tasks.
   std::vector<split_assigner::leased_to> give_way(const split_assigner& splits,
                                                   time_point now) const;
 

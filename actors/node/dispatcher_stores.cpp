@@ -9,7 +9,7 @@ namespace headrace {
 
 namespace {
 
-/// The stream of what the dispatcher itself decides. Those of jobs have their ids, which are never
+/// The stream of the dispatcher's own facts. Those of jobs have the jobs' ids, which are never
 /// zero.
 constexpr uint64_t service_stream = 0;
 
@@ -40,7 +40,7 @@ result<std::shared_ptr<dispatcher_stores>> dispatcher_stores::open(const std::st
   if (!service)
     return within(service.status());
   const auto record = (*service)->record();
-  // The dispatcher ended after it had stored that these are over.
+  // Streams of jobs that are over, of a dispatcher that ended before it could drop them.
   for (auto stream : out->journal_->streams())
     if (stream != service_stream && !record.jobs().contains(job_id{stream}))
       out->journal_->drop(stream);

@@ -13,31 +13,31 @@
 
 namespace headrace {
 
-/// Where a dispatcher and its jobs keep what they decide. Outlives their actors. Thread-safe.
+/// The stores of a dispatcher and its jobs. Outlives their actors. Thread-safe.
 class dispatcher_stores {
 public:
   using job_store = std::shared_ptr<fact_store<job_record>>;
 
-  /// In memory, for as long as this lives.
+  /// Keeps facts in memory, as long as this lives.
   dispatcher_stores();
-  /// In a directory, where another process goes on. Otherwise as `open_sqlite_journal`, or
-  /// data_loss or unimplemented for what this build cannot read.
+  /// Keeps facts in a directory, so that another process can continue. Errors are those of
+  /// `open_sqlite_journal`, or data_loss or unimplemented for content that this build cannot read.
   static result<std::shared_ptr<dispatcher_stores>> open(const std::string& directory,
                                                          const logger& log);
 
   const std::shared_ptr<fact_store<service_record>>& service() const noexcept { return service_; }
-  /// The store of a job, empty if it is new.
+  /// The store of a job, which is empty for a new job.
   result<job_store> of(const job_description& about);
-  /// The job is over, and its dispatcher has stored that.
+  /// Deletes the store of a job that is over. @pre the dispatcher has stored that it is over
   void drop(job_id id);
-  /// Why nothing new should be begun: the disk is full, or cannot be written.
+  /// Not ok while nothing new should be begun: the disk is full, or cannot be written.
   status disk() const;
-  /// Writes what is queued and accepts no more. To be called when the actors have ended, and before
-  /// their system does.
+  /// Writes what is queued, and accepts nothing more. To be called after the actors have ended, and
+  /// before their system does.
   void close();
 
 private:
-  /// What the journal's thread says of its disk.
+  /// The state of the disk, as the journal's thread last reported it.
   struct health {
     std::mutex mutex;
     status disk;

@@ -12,16 +12,17 @@ namespace headrace {
 /// The root of a process's supervision tree.
 struct node_supervisor_options {
   std::string child; ///< `dispatcher` or `worker`
-  /// Starts that role's actor, at its place in the tree.
+  /// Starts the role's actor, at its place in the tree.
   std::function<published_actor(const tree_place&)> start;
-  /// It died too often, and nothing runs any more: the process should end. May be empty.
+  /// Called when the role's actor crashed too often and nothing runs any more: the process should
+  /// end. May be empty.
   std::function<void(const status&)> gave_up;
-  duration shutdown = std::chrono::seconds{5}; ///< what that actor may take to end
+  duration shutdown = std::chrono::seconds{5}; ///< how long the role's actor may take to end
   logger log;
 };
 
-/// Keeps a dispatcher or a worker alive. Can be published for it: what it is sent goes to the
-/// present actor, so that peers need not know of restarts.
+/// Supervises a dispatcher or a worker. It can be published in place of the role's actor: it passes
+/// messages on to the present one, so that peers need not know of restarts.
 class node_supervisor_state {
 public:
   using handle_type =
@@ -33,7 +34,7 @@ public:
 
 private:
   port::self_pointer<handle_type> self_;
-  handle_type alive_; ///< itself: nobody else need hold it until it ends
+  handle_type alive_; ///< a reference to itself, so that it lives until it ends
   node_supervisor_options options_;
   port::watcher watcher_;
   tree_place place_;

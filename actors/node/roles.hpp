@@ -14,17 +14,17 @@
 
 namespace headrace {
 
-/// Told when a role died too often, so that nothing runs any more.
+/// Called when a role crashed too often, so that nothing runs any more.
 using role_failed = std::function<void(const status&)>;
 
-/// Starts a dispatcher on a node; it ends with that. To be published. It and its jobs go on where
-/// `stores` say that others were.
+/// Starts a dispatcher on a node; it ends with the node. The result is to be published. The
+/// dispatcher and its jobs continue with the content of `stores`.
 published_actor start_dispatcher(
   node& where, dispatcher_options options, const logger& log, role_failed failed = {},
   const std::shared_ptr<dispatcher_stores>& stores = std::make_shared<dispatcher_stores>());
 
-/// Starts a worker on a node; it ends with that, or by `stop_role`. `router` serves the links of
-/// the node's data port.
+/// Starts a worker on a node; it ends with the node, or by `stop_role`. `router` serves the links
+/// of the node's data port.
 caf::actor start_worker(node& where, const worker_options& options, const address& dispatcher,
                         const std::shared_ptr<stream_router>& router, const logger& log,
                         role_failed failed = {});

@@ -10,7 +10,7 @@ namespace headrace {
 
 namespace {
 
-/// What becomes of a task's rows; null: its readers share them.
+/// The dealer of a task's rows; null: a `task_output`, whose readers share the rows.
 std::unique_ptr<dealer> output_of(const task_order& order,
                                   const std::shared_ptr<window_store>& windows) {
   if (order.num_consumers != 0)
@@ -53,7 +53,7 @@ private:
 } // namespace
 
 host_task host_tasks(task_surroundings surroundings, logger log) {
-  // One budget for all tasks.
+  // The tasks of a worker share one budget.
   auto windows = window_store::make(surroundings.cache_bytes);
   return [surroundings = std::move(surroundings), windows = std::move(windows),
           log = std::move(log)](const task_order& order, dataset_ptr graph) {

@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-/// Gives a worker tasks that run pipelines in this process.
+/// Makes tasks that run pipelines in this process.
 host_task host_tasks(task_surroundings surroundings, logger log);
 
 } // namespace headrace

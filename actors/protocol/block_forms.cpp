@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace {
 
-/// The block's own buffers that `part` lies in are there anyway.
+/// True if `part` lies in one of the block's own buffers.
 bool shares(const block& rows, const buffer& part) {
   const auto within = [&](const auto& self, const column& c) -> bool {
     if (c.is_nested()) {
@@ -32,7 +32,7 @@ std::shared_ptr<const written_block> write_form(const block& rows, block_encodin
   out->own_bytes = out->about.size_bytes();
   for (auto& part : out->payload)
     if (!shares(rows, part)) {
-      // What was packed lies in a buffer that is larger than it.
+      // Compressed bytes lie in a buffer that is larger than they are.
       part = buffer::copy_of(part.data(), part.size());
       out->own_bytes += part.size();
     }

@@ -9,22 +9,22 @@
 
 namespace headrace {
 
-/// A block as it goes over links, but for what each stream says of its own.
+/// An encoded block as it is sent over links, without the fields that differ between streams.
 struct written_block {
   message<schema::Block> about;
   std::vector<buffer> payload;
-  /// Bytes that it takes beside those of the block itself.
+  /// Bytes that the encoding takes in addition to those of the block.
   size_t own_bytes = 0;
 };
 
 /// Encodes a block.
 std::shared_ptr<const written_block> write_form(const block& rows, block_encoding encoding);
 
-/// The written forms of one block that several streams are sent: each encoding is made once.
+/// The encodings of one block that is sent on several streams. Each encoding is made once.
 class block_forms {
 public:
   virtual ~block_forms() = default;
-  /// `rows`: the block, if it must be encoded.
+  /// `rows`: the block, which is used if this encoding is not made yet.
   virtual std::shared_ptr<const written_block> written(const block& rows,
                                                        block_encoding encoding) = 0;
 };

@@ -6,23 +6,23 @@
 
 namespace headrace {
 
-/// One of the trainers that share a cache, as the status shows it.
+/// One of the trainers that share a window, for the status.
 struct cache_trainer_report {
   std::string id;
-  uint64_t lag = 0;     ///< elements that were made and that it has not been given
-  uint64_t skipped = 0; ///< elements that it was too slow for
-  uint32_t streams = 0; ///< that are connected
+  uint64_t lag = 0;     ///< elements that were made and that it was not handed
+  uint64_t skipped = 0; ///< elements that left the window before it was handed them
+  uint32_t streams = 0; ///< its connected streams
   friend bool operator==(const cache_trainer_report&, const cache_trainer_report&) = default;
 };
 
-/// What a task keeps for the trainers that share its output.
+/// A task's window, for the status.
 struct cache_report {
-  uint64_t first = 0; ///< elements [first, end) of the output
+  uint64_t first = 0; ///< the window has elements [first, end) of the output
   uint64_t end = 0;
   uint64_t bytes = 0;
-  uint64_t blocks = 0;  ///< that were put into the window, ever
-  uint64_t encoded = 0; ///< how often a block was encoded, ever
-  uint64_t budget = 0;  ///< bytes of all windows of the worker
+  uint64_t blocks = 0;  ///< total number of blocks that were added to the window
+  uint64_t encoded = 0; ///< total number of encodings
+  uint64_t budget = 0;  ///< bytes that all windows of the worker may take
   std::vector<cache_trainer_report> trainers = {};
   friend bool operator==(const cache_report&, const cache_report&) = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between what is said of datasets and dispatcher.capnp.
+/// Reads and writes the dataset messages of dispatcher.capnp.
 
 #include "headrace/actors/protocol/dataset_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"

@@ -6,25 +6,26 @@
 
 namespace headrace {
 
-/// What clients and the dispatcher say to each other about datasets, as plain structs.
+/// Messages about datasets between clients and the dispatcher, as plain structs.
 
-/// A dataset is to be known to the service.
+/// A client registers a dataset with the service.
 struct dataset_registration {
   std::string id;          ///< empty: the dispatcher chooses one
-  buffer graph;            ///< a Graph message; empty: the dispatcher may have it from before
+  buffer graph;            ///< a Graph message; empty if the dispatcher may have it already
   buffer spec;             ///< an ElementSpec message
   std::string fingerprint; ///< SHA-256 of the canonical graph
-  /// Wanted by one iteration alone: an id that the dispatcher chooses is forgotten after that.
+  /// The dataset is for one iteration alone: an id that the dispatcher chooses is forgotten after
+  /// it.
   bool for_iteration = false;
 };
 
-/// A dataset as the service knows it; of one that was just registered only the id is said.
+/// A dataset as the service knows it. The answer to a registration has only the id and the warning.
 struct dataset_def {
   std::string id;
   buffer graph;
   buffer spec;
   std::string fingerprint;
-  std::string warning = {}; ///< for whoever registered it; mostly empty
+  std::string warning = {}; ///< for the client that registered it; usually empty
 };
 
 } // namespace headrace

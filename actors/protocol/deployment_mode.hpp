@@ -7,12 +7,11 @@
 
 namespace headrace {
 
-/// Where the workers of a service run, as whoever runs it says: what `target_workers` AUTO means
-/// follows from it.
+/// Where the workers of a service run, as configured. It decides what `target_workers` AUTO means.
 enum class deployment_mode : uint8_t {
   remote,    ///< on hosts or in processes of their own
   colocated, ///< in the processes of trainers
-  hybrid,    ///< some here, some there
+  hybrid,    ///< some in processes of their own, some in trainers
 };
 
 inline constexpr deployment_mode deployment_modes[]{
@@ -28,7 +27,7 @@ constexpr std::string_view to_string(deployment_mode x) noexcept {
   return "unknown";
 }
 
-/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+/// The mode with that name. `invalid_argument` names the word and the known ones.
 result<deployment_mode> deployment_mode_of(std::string_view word);
 
 } // namespace headrace

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between what is said of a worker that is to leave, and dispatcher.capnp.
+/// Reads and writes the drain messages of dispatcher.capnp.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
@@ -8,7 +8,7 @@
 namespace headrace {
 
 void write_drain_request(schema::DrainWorker::Builder out, const drain_request& what);
-/// invalid_argument: it names no worker.
+/// invalid_argument: the message names no worker.
 result<drain_request> read_drain_request(schema::DrainWorker::Reader in);
 
 void write_worker_drains(schema::WorkerDrains::Builder out, const worker_drains& what);

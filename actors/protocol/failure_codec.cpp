@@ -6,7 +6,7 @@ namespace headrace {
 
 void write_failure(schema::Failure::Builder out, const status& why) {
   out.setCode(static_cast<uint16_t>(why.code()));
-  // Whole also where it has a zero inside.
+  // With its length, so that zero bytes inside are kept.
   out.setText({why.message().c_str(), why.message().size()});
 }
 

@@ -6,14 +6,14 @@
 
 namespace headrace {
 
-/// What of a repetition a reader that knows `from` needs to come to know `to`: tasks that are new,
-/// moved or gone, and whatever is short. So what a job announces when one of a thousand tasks
-/// changes is as short as where there are two.
-/// @pre of the same repetition, `from` not newer than `to`
+/// The change that turns the view `from` of a repetition into `to`: the tasks that are new, moved
+/// or gone, and all fields that are short. So an announcement is as short for a thousand tasks as
+/// for two. @pre both are of one repetition, and `from` is not newer than `to`
 iteration_view change_between(const iteration_view& from, const iteration_view& to);
 
-/// The view that a change makes of an earlier one; nullopt: `known` is older than what the change
-/// goes out from, so that the whole has to be asked for. A view that is whole is taken as it is.
+/// Applies a change to an earlier view. nullopt: `known` is older than the view that the change
+/// starts from, so that the reader has to request the whole view. A whole view is returned as it
+/// is.
 std::optional<iteration_view> changed(const iteration_view& known, const iteration_view& change);
 
 } // namespace headrace

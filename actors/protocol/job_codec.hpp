@@ -1,6 +1,6 @@
 #pragma once
 
-/// What is said and stored of a job as a whole, and its schema.
+/// Reads and writes what messages and records contain about a job as a whole.
 
 #include "headrace/actors/protocol/job_parameters.hpp"
 #include "headrace/actors/protocol/job_past.hpp"
@@ -12,7 +12,7 @@ namespace headrace {
 void write_parameters(schema::JobParameters::Builder out, const job_parameters& what);
 result<job_parameters> read_parameters(schema::JobParameters::Reader in);
 
-/// As messages have them: a wait of 0 is none.
+/// From the fields of a message, in which a wait of 0 stands for none.
 inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers) {
   cache_terms out{{}, expected_trainers};
   if (wait_ns != 0)
@@ -21,7 +21,7 @@ inline cache_terms read_cache_terms(uint64_t wait_ns, uint32_t expected_trainers
 }
 
 void write_past(schema::JobPast::Builder out, const job_past& what);
-/// In order and within its bounds, whatever the message says.
+/// The result is in order and within its bounds, whatever the message contains.
 job_past read_past(schema::JobPast::Reader in);
 
 } // namespace headrace

@@ -17,37 +17,37 @@
 
 namespace headrace {
 
-/// What a job is, for as long as it lives: as its dispatcher describes it when it begins.
+/// The properties of a job that never change, as the dispatcher gives them when the job begins.
 struct job_description {
   job_id id;
-  std::string name; ///< empty: anonymous, ends with its consumer
+  std::string name; ///< empty: an anonymous job, which ends with its consumer
   std::string dataset_id;
   sharding_policy policy = sharding_policy::off;
   buffer graph;            ///< a Graph message
-  std::string fingerprint; ///< SHA-256 of it
-  split_plan plan;         ///< of it
+  std::string fingerprint; ///< SHA-256 of the graph
+  split_plan plan;         ///< of the graph
   lease_timing timing;
   job_terms terms;
-  /// How long a worker may take to answer that it has a task.
+  /// How long a worker may take to confirm that it has started a task.
   duration start_timeout = std::chrono::seconds{5};
-  /// Repetitions that were over before this job began: earlier ones of its name had them.
+  /// The repetitions that earlier jobs of this name have finished.
   job_past past = {};
-  /// Under a static policy: the dispatcher's list of workers, each of which has a shard.
+  /// Under a static policy: the dispatcher's list of workers. Each entry has a shard.
   std::vector<std::string> worker_addresses = {};
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
-  /// From which workers its readers read, resolved.
+  /// The workers that its readers read from, never AUTO.
   target_workers targets = target_workers::automatic;
-  /// Set: its trainers share a cache on each worker.
+  /// Set: its trainers share a window on each worker.
   std::optional<cache_terms> cache = {};
 
-  /// Not zero: coordinated reads, by so many.
+  /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;
 
   reading_rule reads() const noexcept { return {targets, name.empty(), num_consumers}; }
   uint32_t shards() const noexcept { return static_cast<uint32_t>(worker_addresses.size()); }
 };
 
-/// A task and the worker that it was given to.
+/// A task and its worker.
 struct placed_task {
   task_id id;
   worker_id worker;

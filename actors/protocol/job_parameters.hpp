@@ -12,41 +12,43 @@
 
 namespace headrace {
 
-/// What all clients of one job must agree on. Whoever begins a job chooses it.
+/// The parameters on which all clients of one job must agree. The client that begins the job
+/// chooses them.
 struct job_parameters {
   sharding_policy mode = sharding_policy::off;
   target_workers targets = target_workers::automatic;
   delivery_guarantee guarantee = delivery_guarantee::at_most_once;
-  /// Of coordinated reads; 0: any number, each for itself.
+  /// The number of consumers of coordinated reads; 0: no coordinated reads.
   uint32_t num_consumers = 0;
-  /// Unset: the job has none.
+  /// Unset: the job has no cross-trainer cache.
   std::optional<cache_terms> cross_trainer_cache = {};
   friend bool operator==(const job_parameters&, const job_parameters&) = default;
 };
 
-/// Ok if who asks for `asked` may read the job `name`, which has `existing`; else invalid_argument,
-/// with each parameter that differs: what the job has, and what the client asked for.
+/// Ok if a client that asks for `asked` may read the job `name`, which has `existing`. Else
+/// invalid_argument, naming for each parameter that differs the value of the job and the value that
+/// was asked for.
 status may_share(const std::string& name, const job_parameters& existing,
                  const job_parameters& asked);
 
-/// What else is to be known of who asks for a cross-trainer cache.
+/// Further properties of a client that asks for a cross-trainer cache.
 struct cache_request {
   bool named = false;      ///< it gives a job name
   bool infinite = false;   ///< the dataset has no end
-  uint64_t repetition = 0; ///< that it asks for
+  uint64_t repetition = 0; ///< the repetition that it asks for
 };
-/// Ok where the parameters ask for no cross-trainer cache, or for one that can be; else
-/// invalid_argument or unimplemented, with the rule that is broken.
+/// Ok if the parameters ask for no cross-trainer cache, or for one that is possible. Else
+/// invalid_argument or unimplemented, naming the rule that is broken.
 status can_cache(const job_parameters& asked, const cache_request& about);
 
-/// What else is to be known of who asks for coordinated reads.
+/// Further properties of a client that asks for coordinated reads.
 struct rounds_request {
   bool named = false;  ///< it gives a job name
   bool finite = false; ///< the dataset has an end
   uint32_t index = 0;
 };
-/// Ok where the parameters ask for no coordinated reads, or for some that can be; else
-/// invalid_argument or unimplemented, with the rule that is broken.
+/// Ok if the parameters ask for no coordinated reads, or for possible ones. Else invalid_argument
+/// or unimplemented, naming the rule that is broken.
 status can_coordinate(const job_parameters& asked, const rounds_request& about);
 
 } // namespace headrace

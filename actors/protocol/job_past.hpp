@@ -7,26 +7,27 @@
 
 namespace headrace {
 
-/// Which repetitions of a job are over: what is kept of a named job that has ended.
+/// The repetitions of a job that are finished. This is all that is kept of a named job that has
+/// ended.
 struct job_past {
-  /// How many repetitions are listed one by one, of either kind. Where there would be more, those
-  /// that come first in the list count as having ended well, with all before them.
+  /// How many repetitions each list has at most. If there are more, the first ones in the list, and
+  /// all repetitions before them, count as having succeeded.
   static constexpr size_t most_listed = 64;
 
-  uint64_t below = 0;           ///< all that come before this one
-  std::vector<uint64_t> also;   ///< others that ended well, ascending
-  std::vector<uint64_t> failed; ///< those that failed, wherever they are, ascending
+  uint64_t below = 0;           ///< all repetitions before this one are finished
+  std::vector<uint64_t> also;   ///< other repetitions that succeeded, ascending
+  std::vector<uint64_t> failed; ///< repetitions that failed, also those before `below`, ascending
 
   bool empty() const noexcept { return below == 0 && also.empty() && failed.empty(); }
   bool has_failed(uint64_t repetition) const {
     return std::ranges::binary_search(failed, repetition);
   }
-  /// It is over, one way or the other.
+  /// True if the repetition is finished, whether it succeeded or failed.
   bool covers(uint64_t repetition) const {
     return repetition < below || std::ranges::binary_search(also, repetition)
            || has_failed(repetition);
   }
-  /// Keeps no more than `most_listed` of either kind.
+  /// Shortens both lists to `most_listed`.
   void bound() {
     while (also.size() > most_listed || failed.size() > most_listed) {
       auto& from = also.size() > most_listed ? also : failed;

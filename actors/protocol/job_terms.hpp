@@ -8,21 +8,22 @@
 
 namespace headrace {
 
-/// How long a service keeps what clients left, or do not speak for any more.
+/// How long a service keeps the state of clients that are silent or gone.
 struct job_terms {
-  /// How long a client that is not heard of keeps its place, while nobody waits for what it holds.
+  /// A reader that is silent for this long loses its place, even if no other reader waits.
   duration client_timeout = std::chrono::minutes{2};
-  /// A repetition of a named job that is not finished is collected when nobody has read it for so
+  /// A repetition of a named job that is not finished is collected when nobody has read it for this
   /// long; nullopt: never.
   std::optional<duration> gc_timeout = std::chrono::minutes{5};
-  /// How often that is looked at.
+  /// How often jobs look for repetitions to collect.
   duration gc_check_interval = std::chrono::minutes{10};
-  /// Those under DYNAMIC, too: who comes back to one reads its elements again from the beginning.
+  /// Also collect under DYNAMIC, where a client that comes back reads its elements again from the
+  /// beginning.
   bool gc_dynamic_sharding_jobs = false;
   friend bool operator==(const job_terms&, const job_terms&) = default;
 };
 
-/// What clients are told: their lease ends no later than their time-out.
+/// The timing that readers are sent: their lease is no longer than the client time-out.
 inline lease_timing reader_timing(lease_timing timing, const job_terms& terms) {
   timing.lease = std::min(timing.lease, terms.client_timeout);
   return timing;

@@ -4,8 +4,8 @@
 
 namespace headrace {
 
-/// Messages of graphs from this size on (captured arrays) are sent once to each process, which is
-/// asked by their fingerprint first.
+/// A graph of this size or more (it has captured arrays) is sent to each process once; further
+/// messages have its fingerprint first.
 constexpr size_t large_graph = 64 << 10;
 
 } // namespace headrace

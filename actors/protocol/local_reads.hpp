@@ -12,34 +12,34 @@
 
 namespace headrace {
 
-/// Which consumers read from which workers: asked by the job, which runs tasks only where somebody
-/// reads them, and by the consumer, which opens streams to those alone.
+/// Decides which consumers read from which workers. The job uses it, as it runs tasks only where a
+/// reader reads them, and so does the consumer, which opens streams to these workers alone.
 
-/// The tag, in any case of letters, of a worker that serves only its own process.
+/// The tag of a worker that serves only its own process; upper and lower case are equal.
 inline constexpr std::string_view colocated_tag = "COLOCATED";
 bool is_colocated(const std::vector<std::string>& tags);
 
-/// Where a worker is, as far as its readers are concerned.
+/// The location of a worker, for its readers.
 struct worker_seat {
-  uint64_t place = 0;     ///< its process (process_place), if consumers there reach it; else zero
-  bool colocated = false; ///< it serves nobody else
+  uint64_t place = 0;     ///< the place of its process, if consumers there can reach it; else zero
+  bool colocated = false; ///< it serves only consumers in its process
   friend bool operator==(const worker_seat&, const worker_seat&) = default;
 };
 worker_seat seat_of(const worker_info& who);
 
-/// A consumer in the process `place` (zero: not known) reads from a worker there.
+/// True if a consumer in the process `place` (zero: unknown) reads from that worker.
 bool may_read(target_workers targets, const worker_seat& worker, uint64_t place);
 
-/// What `asked` means for a job of this mode: AUTO under a static policy is LOCAL where workers run
-/// in trainers' processes.
+/// Resolves AUTO for a job of this mode: under a static policy it is LOCAL where workers run in
+/// trainers' processes.
 target_workers resolved(target_workers asked, sharding_policy mode, deployment_mode deployment);
 
-/// Which consumers a job's tasks are for.
+/// Which consumers read from a job's tasks.
 struct reading_rule {
-  target_workers targets = target_workers::automatic; ///< resolved
-  /// The job has one reader, for whom it is over when it has read what it can.
+  target_workers targets = target_workers::automatic; ///< never AUTO
+  /// The job has one reader, and ends when that reader has read what it can reach.
   bool alone = false;
-  /// Not zero: coordinated reads, by so many.
+  /// Not zero: coordinated reads by this many consumers.
   uint32_t num_consumers = 0;
   friend bool operator==(const reading_rule&, const reading_rule&) = default;
 };

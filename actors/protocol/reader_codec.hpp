@@ -1,7 +1,7 @@
 #pragma once
 
-/// Between what consumers and the dispatcher or a job say to each other and dispatcher.capnp. A
-/// value that this build does not know is `unimplemented`, named by its number.
+/// Reads and writes the messages of consumers in dispatcher.capnp. A value that this build does not
+/// know is `unimplemented`, and is named by its number.
 
 #include "headrace/actors/protocol/reader_messages.hpp"
 #include "headrace/runtime/base/result.hpp"

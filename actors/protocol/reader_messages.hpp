@@ -18,32 +18,31 @@
 
 namespace headrace {
 
-/// What consumers and the dispatcher or a job say to each other, as plain structs.
+/// Messages between consumers and the dispatcher or a job, as plain structs.
 
-/// A consumer asks to read one repetition of a job. May be repeated: the same consumer gets the
-/// same answer.
+/// A consumer requests to read one repetition of a job. A repeated request gets the same answer.
 struct open_iteration {
   consumer_id consumer;   ///< random, chosen by the consumer
   std::string dataset_id; ///< empty: `dataset`
-  /// What is to be read, where it has no id: known to the service for as long as somebody reads it.
+  /// The dataset, if it has no id. The service keeps it as long as somebody reads it.
   std::optional<dataset_registration> dataset;
-  std::string job_name; ///< empty: a job for this consumer alone, which ends with it
-  /// How often this consumer's dataset was iterated before: the repetition of a named job that it
-  /// asks for.
+  std::string job_name; ///< empty: an anonymous job, which ends with this consumer
+  /// The repetition of a named job that is requested: how often this consumer's dataset was
+  /// iterated before.
   uint64_t repetition = 0;
   job_parameters parameters = {};
-  /// The job that it reads; zero before it knows one. If that job has failed the answer is the
-  /// failure, never another job.
+  /// The job that the consumer reads; zero if it does not know it yet. If that job has failed, the
+  /// answer is its failure, never another job.
   job_id job;
-  uint64_t node = 0;  ///< of the consumer, the number in its links' hellos; zero: not told
-  uint64_t place = 0; ///< of its process (process_place); zero: no worker is local to it
-  uint32_t index = 0; ///< of coordinated reads: which element of each round is its own
-  /// Of coordinated reads: it comes in the place of a consumer of that index, if there was one, and
-  /// begins with the next epoch.
+  uint64_t node = 0;  ///< the consumer's node, as its links name it in the hello; zero: unknown
+  uint64_t place = 0; ///< the place of its process; zero: no worker is local to it
+  uint32_t index = 0; ///< in coordinated reads: its seat
+  /// In coordinated reads: the consumer replaces an earlier one with that seat, if there was one,
+  /// and begins with the next epoch.
   bool rejoins = false;
 };
 
-/// One reader of one repetition: what a consumer's heartbeat and its goodbye name.
+/// One reader of one repetition. Heartbeats and goodbyes of a consumer contain it.
 struct reader_of {
   consumer_id consumer;
   job_id job;
@@ -51,73 +50,73 @@ struct reader_of {
   friend bool operator==(const reader_of&, const reader_of&) = default;
 };
 
-/// A reader says that it lives.
+/// A reader reports that it is alive.
 struct reader_heartbeat {
   reader_of who;
-  /// What it got of tasks that are lost. Said until it is acknowledged.
+  /// Receipts for lost tasks. Each is repeated until it is acknowledged.
   std::vector<split_receipt> receipts = {};
-  /// By task that is over: the elements of its stream that the trainer was given. Of those that the
-  /// job asks for (`iteration_view::held`).
+  /// For each task in `iteration_view::held`: how many elements of its stream the trainer was
+  /// handed.
   std::map<task_id, uint64_t> handed_out = {};
-  /// The trainer waits, and nothing has come for a heartbeat: what silent readers hold may be what
-  /// it waits for.
+  /// The trainer waits, and nothing has arrived for the time of a heartbeat: silent readers may
+  /// hold the rows that it waits for.
   bool waits = false;
-  std::optional<round_progress> rounds = {}; ///< of coordinated reads
+  std::optional<round_progress> rounds = {}; ///< in coordinated reads
 };
 
 /// A reader leaves in order.
 struct leave_iteration {
   reader_of who;
-  /// By task: the elements of its stream that the trainer was given.
+  /// For each task: how many elements of its stream the trainer was handed.
   std::map<task_id, uint64_t> handed_out;
-  /// What it got of tasks that are lost or may be.
+  /// Receipts for tasks that are lost or may be.
   std::vector<split_receipt> receipts = {};
 };
 
-/// Where a consumer finds a task.
+/// Where a consumer reaches a task.
 struct task_address {
   task_id id;
-  incarnation life;         ///< what an older one says is dropped
+  incarnation life;         ///< messages of an earlier incarnation are dropped
   std::string data_address; ///< `host:port` of its worker's data port
   std::string boot_id;      ///< of the worker's host
   worker_id worker;
-  worker_seat seat = {}; ///< of that worker
+  worker_seat seat = {}; ///< the location of that worker
   friend bool operator==(const task_address&, const task_address&) = default;
 };
 
-/// One repetition of a job as its readers need to know it: whole as an answer, and what changed
-/// when it changes (`iteration_change.hpp`).
+/// The state of a repetition, for its readers. An answer has the whole view; an announcement may
+/// have only what changed (`iteration_change.hpp`).
 struct iteration_view {
   job_id job;
   uint64_t repetition = 0;
-  uint64_t version = 0;            ///< counts the changes; an older one that comes late is dropped
-  std::vector<task_address> tasks; ///< those that run
-  /// Tasks that are lost with their worker: nothing more is accepted from them. One whose worker is
-  /// back may be among `tasks` again later, and goes on where it was.
+  /// The number of changes so far; an older view that arrives late is dropped.
+  uint64_t version = 0;
+  std::vector<task_address> tasks; ///< running tasks
+  /// Tasks that are lost with their worker: readers accept nothing more from them. If the worker
+  /// comes back, such a task may be among `tasks` again and continue its streams.
   std::vector<task_id> lost;
-  /// Tasks that were ordered and are not among `tasks` yet: it is worth having a link to their
-  /// workers when they run.
+  /// Tasks that were ordered and do not run yet. Readers may connect to their workers in advance.
   std::vector<task_address> starting;
-  bool finished = false; ///< nothing is left, and nothing will come
-  bool shared = false;   ///< other consumers may join: ask for small amounts first
-  status failure;        ///< not ok: the job cannot go on
+  bool finished = false; ///< no task will give anything more
+  bool shared = false;   ///< other consumers may join, so the first grants should be small
+  status failure;        ///< not ok: the repetition cannot continue
   lease_timing timing;
-  /// Tasks that are over, and of which readers have rows that they did not hand out, as far as the
-  /// job knows: each says with its heartbeats how far it is.
+  /// Tasks that are over, of which readers hold rows, as far as the job knows. Each reader reports
+  /// in its heartbeats how far it is with them.
   std::vector<task_id> held;
   iteration_losses losses; ///< so far
-  /// Not zero: of the tasks only those are named that changed since that version.
+  /// Not zero: this is a change, which names only the tasks that changed since that version.
   uint64_t since = 0;
-  std::vector<task_id> gone; ///< since then: neither running, nor starting, nor lost
+  std::vector<task_id> gone; ///< tasks that since then are neither running, nor starting, nor lost
   /// Under a static policy: the entries of the dispatcher's list whose shards were not read to
   /// their end, and for which no task runs or starts.
   std::vector<std::string> unserved = {};
-  /// Of one that is finished: its job was over before this consumer asked.
+  /// The repetition was finished before this consumer asked for it.
   bool over_before = false;
-  bool empty = false; ///< finished, and no element was given to anybody
-  /// From which of the tasks each reader reads.
+  bool empty = false; ///< finished, and no reader was given an element
+  /// Which tasks each reader reads from.
   target_workers targets = target_workers::automatic;
-  round_view rounds = {}; ///< of coordinated reads
+  round_view rounds = {}; ///< in coordinated reads
 };
 
 } // namespace headrace

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between receipts of splits and dispatcher.capnp.
+/// Reads and writes receipts of splits in dispatcher.capnp.
 
 #include "headrace/actors/protocol/split_receipt.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
@@ -8,12 +8,12 @@
 namespace headrace {
 
 void write_run(schema::SplitRun::Builder out, const split_run& what);
-/// Of one that would end after the last number what is before that.
+/// A run that would pass the last possible number is cut there.
 split_run read_run(schema::SplitRun::Reader in);
 
 void write_receipt(schema::SplitReceipt::Builder out, const split_receipt& what);
-/// Of one that names more runs than `most_receipt_runs`, or whose runs cannot be read, nothing is
-/// kept: it says that nothing is known.
+/// A receipt with more runs than `most_receipt_runs`, or with unreadable ones, is read as one that
+/// knows nothing.
 split_receipt read_receipt(schema::SplitReceipt::Reader in);
 
 void write_receipts(capnp::List<schema::SplitReceipt>::Builder out,

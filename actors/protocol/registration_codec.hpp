@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between a worker's registration, and the answer, and dispatcher.capnp.
+/// Reads and writes a worker's registration, and its answer, in dispatcher.capnp.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"

@@ -5,7 +5,7 @@
 
 namespace headrace {
 
-/// Between the epochs of coordinated reads and dispatcher.capnp.
+/// Reads and writes the epochs of coordinated reads in dispatcher.capnp.
 
 void write_round_epoch(schema::RoundEpoch::Builder out, const round_epoch& what);
 round_epoch read_round_epoch(schema::RoundEpoch::Reader in);

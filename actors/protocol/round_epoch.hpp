@@ -9,16 +9,16 @@
 
 namespace headrace {
 
-/// Coordinated reads: n consumers take one element each in every round, all from one task. A task's
-/// output is a row of groups of n consecutive elements, of which consumer i gets the i-th; a round
-/// is one group of one task.
+/// An epoch of coordinated reads. In every round n consumers take one element each, all from one
+/// task. The output of a task is divided into groups of n consecutive elements; the consumer with
+/// seat i gets the i-th of each. A round is one group of one task.
 ///
-/// Which task serves which round follows from the epoch alone: from `first_round` on, rounds go to
-/// its tasks in turn.
+/// The epoch alone decides which task serves which round: from `first_round` on, its tasks take
+/// turns.
 struct round_epoch {
   struct member {
     task_id task;
-    uint64_t first_group = 0; ///< of its output, that this epoch begins with
+    uint64_t first_group = 0; ///< the group of its output with which this epoch begins
     friend bool operator==(const member&, const member&) = default;
   };
 
@@ -26,7 +26,7 @@ struct round_epoch {
   uint64_t first_round = 0;
   std::vector<member> tasks; ///< at least one, unless `number` is 0
 
-  /// One round: the index of its task, and the group of that task's output.
+  /// One round: the index of its task in `tasks`, and the group of that task's output.
   struct place {
     size_t member = 0;
     uint64_t group = 0;
@@ -37,15 +37,15 @@ struct round_epoch {
     const auto member = static_cast<size_t>(passed % tasks.size());
     return {member, tasks[member].first_group + passed / tasks.size()};
   }
-  /// Where the task is among `tasks`.
+  /// The index of the task in `tasks`.
   std::optional<size_t> find(task_id task) const noexcept {
     for (size_t i = 0; i < tasks.size(); ++i)
       if (tasks[i].task == task)
         return i;
     return {};
   }
-  /// The next epoch: tasks that are in this one go on with their outputs, others begin theirs.
-  /// @pre first >= first_round, `with` is not empty
+  /// The next epoch: tasks of this epoch continue with their outputs, others begin with their first
+  /// group. @pre first >= first_round, `with` is not empty
   round_epoch followed_by(uint64_t first, const std::vector<task_id>& with) const {
     round_epoch out{number + 1, first, {}};
     for (auto task : with) {
@@ -61,7 +61,7 @@ struct round_epoch {
   friend bool operator==(const round_epoch&, const round_epoch&) = default;
 };
 
-/// Which consumer takes which element of each round.
+/// The seat of one consumer: which element of each round it takes.
 struct round_seat {
   consumer_id who;
   uint32_t index = 0;
@@ -69,14 +69,14 @@ struct round_seat {
   friend bool operator==(const round_seat&, const round_seat&) = default;
 };
 
-/// What a job says to its readers of their rounds.
+/// A job's announcement to its readers about their rounds.
 struct round_view {
-  uint32_t consumers = 0; ///< in each round; 0: the job has none
-  round_epoch now;        ///< the newest epoch that was agreed on
-  /// Not zero: this epoch is to come. Each reader that takes part in `now` says which round is its
-  /// next, and waits with that until the epoch is announced.
+  uint32_t consumers = 0; ///< the number of seats; 0: the job has no rounds
+  round_epoch now;        ///< the newest agreed epoch
+  /// Not zero: the number of a proposed epoch. Each reader that takes part in `now` reports its
+  /// next round, and does not hand it out before the epoch is announced.
   uint64_t proposed = 0;
-  std::vector<round_seat> seats = {}; ///< that are taken, by index
+  std::vector<round_seat> seats = {}; ///< the taken ones, by index
 
   const round_seat* seat_of(consumer_id who) const noexcept {
     for (const auto& x : seats)
@@ -87,10 +87,10 @@ struct round_view {
   friend bool operator==(const round_view&, const round_view&) = default;
 };
 
-/// How far a reader of rounds is, as it says to its job.
+/// A reader's report to its job about the rounds.
 struct round_progress {
-  uint64_t round = 0;   ///< that its trainer is given next
-  uint64_t answers = 0; ///< not zero: the proposed epoch for which it waits with that round
+  uint64_t round = 0;   ///< the round that its trainer is handed next
+  uint64_t answers = 0; ///< not zero: the reader waits before `round` for this proposed epoch
   friend bool operator==(const round_progress&, const round_progress&) = default;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between what is said of saves, and save.capnp, dispatcher.capnp and status.capnp.
+/// Reads and writes the messages about saves in save.capnp, dispatcher.capnp and status.capnp.
 
 #include "headrace/actors/protocol/save_messages.hpp"
 #include "headrace/runtime/base/result.hpp"
@@ -16,17 +16,17 @@ void write_save_entry(schema::SaveEntry::Builder out, const save_entry& what);
 save_entry read_save_entry(schema::SaveEntry::Reader in);
 
 void write_save_view(schema::SaveStatus::Builder out, const save_view& what);
-/// invalid_argument: it is in a state that this build does not know.
+/// invalid_argument: the save has a state that this build does not know.
 result<save_view> read_save_view(schema::SaveStatus::Reader in);
 
 /// `who`, `life`: the worker that asks.
 void write_save_question(schema::AskSaveSteps::Builder out, worker_id who, incarnation life,
                          const save_question& what);
-/// invalid_argument: a report says nothing, or a plan has more pieces than its bits say.
+/// invalid_argument: a report has no outcome, or a plan has more pieces than bits.
 result<save_question> read_save_question(schema::AskSaveSteps::Reader in);
 
 void write_save_steps(schema::SaveSteps::Builder out, const save_steps& what);
-/// invalid_argument: an order names no step.
+/// invalid_argument: an order has no step.
 result<save_steps> read_save_steps(schema::SaveSteps::Reader in);
 
 } // namespace headrace

@@ -11,19 +11,20 @@
 
 namespace headrace {
 
-/// What is said of saves, datasets that all workers write into one folder, as plain structs. A save
-/// is done in steps (pipeline/saving), each of which is given to one worker at a time.
+/// Messages about saves, as plain structs. A save is a dataset that all workers write into one
+/// folder. It is done in steps (pipeline/saving), each of which is assigned to one worker at a
+/// time.
 
 using save_id = strong_id<struct save_tag>;
 
-/// Somebody wants a dataset saved.
+/// A client requests that a dataset be saved.
 struct save_request {
   dataset_registration dataset;
-  std::string path; ///< of the folder, as workers see it; from the root
+  std::string path; ///< the folder, as an absolute path on the workers
   std::string compression;
 };
 
-/// A save as the service keeps it. How far it is, is in its folder.
+/// A save, as the service records it. Its progress is recorded in its folder.
 struct save_entry {
   save_id id;
   std::string path;
@@ -35,7 +36,7 @@ struct save_entry {
 
 // -- steps ------------------------------------------------------------------------------------
 
-/// Divide the dataset into pieces, or find what its folder holds.
+/// Divide the dataset into pieces, or find out what is in its folder.
 struct plan_step {
   friend bool operator==(const plan_step&, const plan_step&) = default;
 };
@@ -44,11 +45,11 @@ struct piece_step {
   uint64_t piece = 0;
   friend bool operator==(const piece_step&, const piece_step&) = default;
 };
-/// Make one dataset of all pieces.
+/// Join all pieces to one dataset.
 struct finish_step {
   friend bool operator==(const finish_step&, const finish_step&) = default;
 };
-/// Say in the folder why the save ended early.
+/// Write into the folder why the save ended early.
 struct note_step {
   status why;
   friend bool operator==(const note_step&, const note_step&) = default;
@@ -63,44 +64,44 @@ inline bool needs_graph(const save_step& step) noexcept {
 /// A step for one worker.
 struct save_order {
   save_entry what;
-  uint64_t number = 0; ///< of this order; no other one has it
-  uint64_t plan = 0;   ///< that must be in the folder; zero before it is known
+  uint64_t number = 0; ///< identifies this order
+  uint64_t plan = 0;   ///< the plan that must be in the folder; zero if it is unknown
   uint32_t workers = 1;
   save_step step;
   friend bool operator==(const save_order&, const save_order&) = default;
 };
 
-/// What there is of a save.
+/// Amounts that were written.
 struct save_written {
   uint64_t rows = 0;
-  uint64_t bytes = 0; ///< of files
+  uint64_t bytes = 0; ///< size of the files
   friend bool operator==(const save_written&, const save_written&) = default;
 };
-/// The dataset is divided.
+/// The dataset is divided into pieces.
 struct save_planned {
   uint64_t plan = 0;
-  std::vector<bool> there; ///< by piece
-  bool whole = false;      ///< all is there, and nothing is left to do
+  std::vector<bool> there; ///< by piece: whether it is written
+  bool whole = false;      ///< everything is written, and nothing is left to do
   std::string whole_because;
   save_written written;
   friend bool operator==(const save_planned&, const save_planned&) = default;
 };
-/// The piece is there.
+/// The piece is written.
 struct piece_written {
   save_written what;
   friend bool operator==(const piece_written&, const piece_written&) = default;
 };
-/// The dataset is there, whole.
+/// The whole dataset is written.
 struct save_finished {
   save_written what;
   friend bool operator==(const save_finished&, const save_finished&) = default;
 };
-/// Not done: it is for other workers.
+/// The step was not done, and is for another worker.
 struct step_given_back {
   friend bool operator==(const step_given_back&, const step_given_back&) = default;
 };
 
-/// How a step ended. A status: it failed, and no other worker would do better.
+/// The outcome of a step. A status: it failed, and would fail on other workers, too.
 struct save_report {
   save_id id;
   uint64_t number = 0; ///< of the order
@@ -108,21 +109,22 @@ struct save_report {
   friend bool operator==(const save_report&, const save_report&) = default;
 };
 
-/// A worker says how its steps ended, and asks for others. Repeated until it is answered.
+/// A worker reports the outcomes of its steps and requests new ones. The message is repeated until
+/// it is answered.
 struct save_question {
   struct working {
     save_id id;
     uint64_t number = 0;
     friend bool operator==(const working&, const working&) = default;
   };
-  bool takes = true; ///< more steps; not if it is about to leave
+  bool takes = true; ///< the worker takes more steps; false if it is about to leave
   std::vector<working> running;
   std::vector<save_report> reports;
 };
-/// The answer.
+/// The answer to a `save_question`.
 struct save_steps {
   std::vector<save_order> orders;
-  std::vector<save_id> over; ///< saves that the worker works on, for nothing: it is to stop
+  std::vector<save_id> over; ///< saves that have ended, whose steps the worker must stop
 };
 
 // -- how far it is --------------------------------------------------------------------------
@@ -131,16 +133,16 @@ enum class save_state : uint8_t { planning, writing, finishing, saved, failed };
 
 struct save_view {
   save_id id;
-  uint64_t version = 0; ///< another one with each change
+  uint64_t version = 0; ///< changes with each change of the save
   std::string path;
   std::string dataset_id;
   save_state state = save_state::planning;
-  uint64_t pieces = 0;       ///< zero until that is known
-  uint64_t written = 0;      ///< pieces that are there
-  save_written amount;       ///< of these
-  uint32_t workers = 0;      ///< that work on it now
-  status failure;            ///< why it failed
-  std::string whole_because; ///< why one worker writes it alone; else empty
+  uint64_t pieces = 0;       ///< zero until the number is known
+  uint64_t written = 0;      ///< number of written pieces
+  save_written amount;       ///< amounts in these pieces
+  uint32_t workers = 0;      ///< workers that have a step of it
+  status failure;            ///< not ok if the save failed
+  std::string whole_because; ///< why one worker writes the dataset alone; else empty
 
   bool over() const noexcept { return state == save_state::saved || state == save_state::failed; }
   friend bool operator==(const save_view&, const save_view&) = default;

@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// Splits of one pass over one source, side by side.
+/// Consecutive splits of one pass over one source.
 struct split_run {
   uint32_t source = 0;
   uint64_t pass = 0;
@@ -18,23 +18,24 @@ struct split_run {
   friend bool operator==(const split_run&, const split_run&) = default;
 };
 
-/// Runs in a receipt, at most.
+/// The most runs that a receipt has.
 constexpr size_t most_receipt_runs = size_t{1} << 18;
 
-/// Of which splits rows of a task reached a reader, as that reader says when the task is lost or it
-/// leaves. May name more than did, never less: what it does not name is read again by other tasks.
+/// A reader's report of the splits of which rows of a task reached it, sent when the task is lost
+/// or the reader leaves. It may name more splits than that, never fewer: splits that it does not
+/// name are read again by other tasks.
 struct split_receipt {
   task_id task;
-  std::vector<split_run> reached;  ///< ascending, no two of them overlap
-  uint64_t from_pass = 0;          ///< of earlier passes it is not known which did
-  std::optional<split_run> newest; ///< of the last row that came: one split
-  /// More is named than came, as there was no room to remember all.
+  std::vector<split_run> reached;  ///< ascending, without overlaps
+  uint64_t from_pass = 0;          ///< earlier passes are not recorded
+  std::optional<split_run> newest; ///< the split of the last row that arrived
+  /// More splits are named than were reached, because memory was short.
   bool approximate = false;
-  /// Rows that came and were given back to the task.
+  /// How many rows were given back to the task.
   uint64_t given_back = 0;
-  /// Their splits are not named, but for those of which other rows stayed.
+  /// The splits of rows that were given back are not named, unless other rows of them stayed.
   bool without_given_back = false;
-  reader_marks marks; ///< where the reader is with the task's stream
+  reader_marks marks; ///< how far the reader is with the task's stream
   friend bool operator==(const split_receipt&, const split_receipt&) = default;
 };
 

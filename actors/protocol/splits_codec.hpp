@@ -1,6 +1,6 @@
 #pragma once
 
-/// Between a task's question for splits, and the answer, and dispatcher.capnp.
+/// Reads and writes a task's question for splits, and its answer, in dispatcher.capnp.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/schemas/dispatcher.capnp.h"
@@ -11,19 +11,20 @@ void write_unread_splits(schema::UnreadSplits::Builder out, const unread_splits&
 unread_splits read_unread_splits(schema::UnreadSplits::Reader in);
 
 void write_done(capnp::List<schema::SplitsDone>::Builder out, const std::vector<splits_done>& what);
-/// A kind of place that this build does not know counts as none: less is done than was said.
+/// A kind of place that this build does not know is read as none, so that fewer splits count as
+/// done.
 std::vector<splits_done> read_done(capnp::List<schema::SplitsDone>::Reader in);
 
 void write_listing(schema::SplitListing::Builder out, const split_listing& what, bool with_entries);
 std::shared_ptr<const split_listing> read_listing(schema::SplitListing::Reader in);
 
-/// The entries of a listing go with the first question about a pass alone: to be the listing of
-/// the pass, or to say what differs from that.
+/// The entries of a listing are sent only with the first question about a pass: they become the
+/// listing of the pass, or show what differs from it.
 void write_splits_request(schema::LeaseSplits::Builder out, const splits_request& what);
 splits_request read_splits_request(schema::LeaseSplits::Reader in);
 
 void write_splits_answer(schema::SplitsLeased::Builder out, const lease_answer& what);
-/// A kind of answer that this build does not know is `unimplemented`, named by its number.
+/// A kind of answer that this build does not know is `unimplemented`, and is named by its number.
 result<lease_answer> read_splits_answer(schema::SplitsLeased::Reader in);
 
 } // namespace headrace

@@ -16,37 +16,39 @@ namespace headrace {
 
 class block_forms;
 
-/// What a consumer and a task say to each other on one stream, as plain structs. Elements are
-/// numbered per stream from zero without gaps; totals and states, so that a message that comes
-/// twice does no harm.
+/// Messages between a consumer and a task on one stream, as plain structs. The elements of a stream
+/// are numbered from zero without gaps. Messages contain totals and states, so that a repeated
+/// message does no harm.
 
 // -- from the consumer ----------------------------------------------------------------
 
-/// First on the stream; again after the link was lost.
+/// The first message of a stream, which is sent again after the link was lost.
 struct stream_open {
   task_id task;
   incarnation life;
   consumer_id consumer;
-  uint64_t received = 0;   ///< elements that the consumer has got: the stream goes on after these
-  uint64_t handed_out = 0; ///< elements that its trainer has been given
+  /// Elements that the consumer has received: the stream continues after these.
+  uint64_t received = 0;
+  uint64_t handed_out = 0; ///< elements that its trainer was handed
   compression packing = compression::automatic;
-  uint64_t node = 0;        ///< of the link that it came over; not part of the message
-  std::string trainer = {}; ///< of a job with a cross-trainer cache: whose elements these are
+  uint64_t node = 0;        ///< the node of its link; not part of the message
+  std::string trainer = {}; ///< in a job with a cross-trainer cache: the id of its trainer
   cache_start start = cache_start::oldest;
-  uint32_t index = 0; ///< of a job with coordinated reads: which element of each round is its own
+  uint32_t index = 0; ///< in coordinated reads: its seat
 };
 
-/// How far the trainer is, and how much may be sent.
+/// How many elements were handed out, and how many may be sent.
 struct stream_grant {
   uint64_t handed_out = 0; ///< the task forgets these
-  uint64_t elements = 0;   ///< may be sent up to this element of the stream
-  uint64_t bytes = 0;      ///< and no more bytes than this not handed out; one element always
-  bool waiting = false;    ///< the trainer is blocked: no stream has anything for it
-  /// Said for each block once the task leaves, and in coordinated reads; else it may be zero.
+  uint64_t elements = 0;   ///< the total that may be sent
+  /// How many bytes may be sent and not handed out; one element may always be sent.
+  uint64_t bytes = 0;
+  bool waiting = false; ///< the trainer is blocked, and no stream has anything for it
+  /// Set in each grant once the task leaves, and in coordinated reads; else it may be zero.
   uint64_t received = 0;
-  /// The trainer may take up to this element soon. Of a stream whose blocks say `claimed`.
+  /// The elements up to this one are claimed. Set if the blocks of the stream have `claimed`.
   uint64_t claimed = 0;
-  uint64_t epoch = 0; ///< of coordinated reads: the newest that the consumer takes part in
+  uint64_t epoch = 0; ///< in coordinated reads: the newest epoch that the consumer takes part in
 };
 
 /// The answer to a recall: elements up to `mark` stay with the consumer, the others come back.
@@ -65,48 +67,50 @@ using from_consumer = std::variant<stream_open, stream_grant, stream_recalled, s
 struct stream_block {
   uint64_t first = 0; ///< elements of this stream before it
   block rows;
-  uint64_t skipped = 0; ///< elements that this trainer was too slow for, up to here
-  /// What others are sent of the same rows, as it was written; null: nobody is. Not part of the
+  /// Total of elements that left the window before this trainer was handed them.
+  uint64_t skipped = 0;
+  /// The written forms of these rows; null if no other stream is sent them. Not part of the
   /// message.
   std::shared_ptr<block_forms> forms = {};
-  /// Not zero: the trainer may be handed out up to this element, and no others before they are
-  /// claimed and that is confirmed.
+  /// Not zero: the trainer may be handed elements up to this one; later ones only after they are
+  /// claimed and confirmed.
   uint64_t claimed = 0;
 };
 
-/// The answer to a claim, where no block brings it: the trainer may be handed out up to this
-/// element. When its consumer is gone without a word, these go to nobody else.
+/// The confirmation of a claim, if no block carries it: the trainer may be handed elements up to
+/// this one. If the consumer is lost, these go to nobody else.
 struct stream_claimed {
   uint64_t elements = 0;
 };
 
-/// Give back what your trainer has not been given, but for `keep` elements.
+/// The consumer is to give back the elements that its trainer was not handed, except `keep`.
 struct stream_recall {
   uint64_t id = 0;
   uint64_t keep = 0;
 };
 
-/// Nothing comes after this many elements of this stream. Only `exhausted` of all tasks says that
-/// the sources were read to their end.
+/// The stream ends after this many elements. Only if all tasks end with `exhausted` were the
+/// sources read to their end.
 struct stream_end {
   uint64_t elements = 0;
   task_outcome outcome = task_outcome::exhausted;
 };
 
-/// The stream is refused or cannot go on.
+/// The stream is refused or cannot continue.
 struct stream_failed {
   status why;
 };
 
-/// The answer to `stream_open`: the consumer is one of the task's readers, and what it holds of
-/// this stream is its own.
+/// The answer to `stream_open`: the consumer is one of the task's readers, and the task keeps the
+/// rows of this stream for it.
 struct stream_opened {};
 
-/// The task's worker ends: what the task has comes as fast as it is granted, and nothing after it.
+/// The task's worker leaves: the task sends what it has as fast as it is granted, and nothing after
+/// that.
 struct stream_leaving {};
 
-/// Of coordinated reads: so many elements have arrived on the streams of all consumers, which take
-/// part in that epoch. None hands out more.
+/// In coordinated reads: all consumers take part in that epoch, and have received this many
+/// elements of their streams. None may hand out more.
 struct stream_received_by_all {
   uint64_t epoch = 0;
   uint64_t elements = 0;

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Between what a job says to the workers of its tasks, and they to it, and worker.capnp and
-/// dispatcher.capnp. A value that this build does not know is `unimplemented`, named by its number.
+/// Reads and writes the messages between jobs and workers about tasks, in worker.capnp and
+/// dispatcher.capnp. A value that this build does not know is `unimplemented`, and is named by its
+/// number.
 
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/runtime/message/envelope.hpp"
@@ -9,13 +10,13 @@
 
 namespace headrace {
 
-/// `graph`: a Graph message; empty: the worker may have it from before, and answers not_found if it
-/// has not.
+/// `graph`: a Graph message. If it is empty, the worker uses the graph that it may have from
+/// before, or answers not_found.
 void write_task_order(schema::StartTask::Builder out, const task_order& what, const buffer& graph);
-/// All of the order but its graph, which is in `in.getGraph()`.
+/// Reads the order without its graph, which is in `in.getGraph()`.
 result<task_order> read_task_order(schema::StartTask::Reader in);
 
-/// The message to a worker that a task is not needed any more.
+/// A message that orders a worker to stop a task.
 envelope make_stop_order(task_id which, const std::string& why);
 
 void write_task_readers(schema::TaskReaders::Builder out, const task_readers& what);

@@ -6,9 +6,9 @@ namespace headrace {
 
 /// How a task ended.
 enum class task_outcome : uint8_t {
-  exhausted, ///< it gave everything that its sources had for it
-  left,      ///< its worker ended first; what it had not begun is for others
-  failed,    ///< it could not go on
+  exhausted, ///< it gave all that its sources had for it
+  left,      ///< its worker left first; what it had not begun is for others
+  failed,    ///< it could not continue
   stopped,   ///< its job did not need it any more
 };
 

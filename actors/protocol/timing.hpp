@@ -4,11 +4,11 @@
 
 namespace headrace {
 
-/// A longer lease than this is taken for an error.
+/// A longer lease is taken for an error.
 inline constexpr std::chrono::hours longest_lease{1};
 
-/// How often members of a service say that they live, and for how long that holds. The dispatcher
-/// chooses it for all.
+/// How often members of a service report that they are alive, and for how long a report holds. The
+/// dispatcher chooses both for all.
 struct lease_timing {
   duration heartbeat = std::chrono::seconds{1};
   duration lease = std::chrono::seconds{5};

@@ -7,7 +7,7 @@
 namespace headrace {
 
 void write_timing(schema::Timing::Builder out, const lease_timing& timing);
-/// invalid_argument names both numbers: an interval that is no interval, a lease of less than two
+/// invalid_argument names both values: a heartbeat that is not positive, a lease of less than two
 /// heartbeats or of more than `longest_lease`.
 result<lease_timing> read_timing(schema::Timing::Reader in);
 

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// What the service knows of a worker.
+/// A worker, as the service knows it.
 struct worker_info {
   worker_id id;
   headrace::incarnation life;
@@ -17,13 +17,12 @@ struct worker_info {
   std::string boot_id;      ///< equal for all processes of one host
   std::vector<std::string> tags;
   uint32_t pid = 0;
-  /// Its index in the dispatcher's list of workers, where there is one: its shard of a dataset
-  /// under a static policy. The dispatcher says it; a worker does not know.
+  /// Its index in the dispatcher's list of workers, if there is one; this is its shard under a
+  /// static policy. Set by the dispatcher; the worker does not know it.
   std::optional<uint32_t> shard = {};
-  /// It is about to leave, in order: it finishes its tasks, and takes no new ones.
+  /// It is about to leave in order: it finishes its tasks and gets no new ones.
   bool draining = false;
-  /// Of its process (process_place), where consumers of it reach the worker without a socket; zero:
-  /// none do.
+  /// The place of its process, if consumers there reach the worker without a socket; else zero.
   uint64_t place = 0;
   friend bool operator==(const worker_info&, const worker_info&) = default;
 };

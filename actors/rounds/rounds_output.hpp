@@ -11,13 +11,14 @@
 
 namespace headrace {
 
-/// Deals a task's output to the consumers of coordinated reads: in groups of `consumers`
-/// consecutive elements, of which consumer i gets the i-th. The element of a stream with the number
-/// g is of group g.
+/// Deals a task's output to the consumers of coordinated reads, in groups of `consumers`
+/// consecutive elements; consumer i gets the i-th of each. So element g of each stream belongs to
+/// group g.
 ///
-/// Elements go ahead as far as they were granted; which of them may be handed out is said apart, by
-/// how far all consumers have received them. An element is kept until the elements of its group are
-/// handed out by all, so that one that comes in the place of a lost consumer can be given it.
+/// Elements are sent as far as they were granted. They may be handed out only as far as all
+/// consumers have received their groups, which is announced separately. An element is kept until
+/// all consumers have handed out their elements of its group, so that a consumer that replaces a
+/// lost one can be sent it.
 class rounds_output final : public dealer {
 public:
   explicit rounds_output(uint32_t consumers) : lanes_(consumers) {}
@@ -25,7 +26,7 @@ public:
   void produced(block rows) override;
   void exhausted() override {}
   status may_end() const override;
-  /// Not ok: there is no such consumer, or it wants elements that are not kept any more.
+  /// Not ok: there is no such seat, or the consumer needs elements that are not kept any more.
   status opened(consumer_id who, const stream_open& how) override;
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
@@ -46,7 +47,7 @@ public:
   uint64_t handed_out_below() const override { return floor() * lanes_.size(); }
   const reached_splits& given() const override { return given_; }
   size_t pending_bytes() const override;
-  /// Bytes of all rows that are kept.
+  /// The bytes of all kept rows.
   size_t kept_bytes() const noexcept;
 
 private:
@@ -56,7 +57,7 @@ private:
     block rows;
     uint64_t end() const noexcept { return first + rows.rows; }
   };
-  /// Of one message that was sent.
+  /// The rows of one message.
   struct in_flight {
     uint64_t end = 0;
     size_t bytes = 0;
@@ -74,8 +75,8 @@ private:
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t epoch = 0;
-    received_by_all told;   ///< since it opened its stream
-    std::deque<piece> rows; ///< in order, without gaps, up to `made`
+    received_by_all told;   ///< the last announcement since it opened its stream
+    std::deque<piece> rows; ///< consecutive, up to `made`
     std::deque<in_flight> flights;
     size_t held_bytes = 0; ///< of `flights`
 
@@ -88,7 +89,7 @@ private:
 
   lane* of(consumer_id who);
   void add(lane& to, block rows);
-  /// The first group that somebody has not handed out.
+  /// The first group that some consumer has not handed out.
   uint64_t floor() const noexcept;
   void forget();
   bool serve(lane& to, std::vector<action>& out);
@@ -96,11 +97,11 @@ private:
 
   std::vector<lane> lanes_;
   std::map<consumer_id, uint32_t> index_of_;
-  /// The latest that was so. It holds for its epoch when some of them have left: one that was cut
-  /// off meanwhile may go as far as they went.
+  /// The latest groups that all had received. It stays valid in its epoch when some consumers have
+  /// left: one whose connection was cut meanwhile may go as far as they went.
   received_by_all common_;
   uint64_t produced_ = 0; ///< rows
-  reached_splits given_;  ///< nothing: it is not kept of which splits rows were given
+  reached_splits given_;  ///< stays empty: this dealer does not record splits
 };
 
 } // namespace headrace

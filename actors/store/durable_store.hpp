@@ -11,18 +11,18 @@
 
 namespace headrace {
 
-/// Keeps facts in a stream of a journal, and in memory as well, for those who take over while the
-/// process lives. Thread-safe.
+/// Keeps facts in a stream of a journal, and in memory as well, for writers that take over while
+/// the process lives. Thread-safe.
 template <class Record>
 class durable_store final : public fact_store<Record> {
 public:
   using fact = typename Record::fact;
   using stored = typename fact_store<Record>::stored;
-  /// When more bytes of facts were written than this, and than the state takes, the state is
-  /// written in their place.
+  /// The facts are replaced by the state they make, once they take more bytes than this and than
+  /// the state.
   static constexpr size_t least_compaction = size_t{1} << 20;
 
-  /// Goes on with what the journal keeps. data_loss: it is not what such a store writes.
+  /// Continues with the journal's content. data_loss: it was not written by such a store.
   static result<std::shared_ptr<durable_store>> open(std::shared_ptr<journal> in, uint64_t stream,
                                                      Record empty) {
     using codec = record_codec<Record>;
@@ -41,7 +41,7 @@ public:
     out->state_bytes_ = kept.state ? kept.state->size() : 0;
     return out;
   }
-  /// Use `open`.
+  /// Use `open` instead.
   durable_store(std::shared_ptr<journal> in, uint64_t stream, Record record)
     : journal_(std::move(in)), stream_(stream), kept_(std::move(record)) {}
 
@@ -82,7 +82,8 @@ private:
   const uint64_t stream_;
   mutable std::mutex mutex_;
   appended_facts<Record> kept_;
-  /// Groups that are not kept yet. Their answers may come when the store is gone.
+  /// The number of groups that are not kept yet. Their callbacks may come after the store is
+  /// destroyed.
   std::shared_ptr<std::atomic<size_t>> waiting_ = std::make_shared<std::atomic<size_t>>(0);
   size_t written_ = 0; ///< bytes of facts since the last state
   size_t state_bytes_ = 0;

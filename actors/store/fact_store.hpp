@@ -12,41 +12,41 @@
 
 namespace headrace {
 
-/// Where the facts are kept that make the durable state of a `Record`: decided, kept here, and only
-/// then acted on. `Record` has a type `fact` and `apply(const fact&)`.
+/// Keeps the facts that make the durable state of a `Record`. Facts are decided, kept here, and
+/// only then acted on. `Record` has a type `fact` and `apply(const fact&)`.
 ///
-/// The store outlives those who write: of several, only the one that took over last.
+/// The store outlives its writers. Only the writer that took over last may append.
 template <class Record>
 class fact_store {
 public:
   using fact = typename Record::fact;
-  /// What becomes of a group of facts. Called once, from any thread; must not block.
+  /// Called once with the outcome for a group of facts, from any thread; must not block.
   using stored = std::function<void(const status&)>;
-  /// What a new writer begins with.
+  /// The state with which a new writer begins.
   struct tenure {
-    uint64_t writer = 0; ///< names it
-    Record record;       ///< the state that all kept facts make
+    uint64_t writer = 0; ///< identifies the writer
+    Record record;       ///< the state after all kept facts
   };
   virtual ~fact_store() = default;
-  /// From now on others cannot write.
+  /// Begins the tenure of a new writer. Earlier writers cannot append any more.
   virtual tenure take_over() = 0;
-  /// Keeps a group of facts, all of them or none, after what was appended before, to other stores
-  /// of the same place, too; an empty one is kept when the groups before it are. The outcome where
-  /// it is known at once, which is aborted for a writer that another one has taken over from;
-  /// nullopt: it goes to `then`.
+  /// Keeps a group of facts, all of them or none, after all groups that were appended before to any
+  /// store of the same journal. An empty group counts as kept when the groups before it are.
+  /// Returns the outcome if it is known at once (aborted: another writer has taken over), or
+  /// nullopt, and passes it to `then` later.
   virtual std::optional<status> append(uint64_t writer, std::vector<fact> group, stored then) = 0;
-  /// The state that all facts make that were appended.
+  /// The state after all appended facts.
   virtual Record record() const = 0;
 };
 
-/// The facts that were appended to a store, and who may append more: the newer facts one by one,
-/// the older ones as the state that they made. A `Record` whose facts hold much says how much:
-/// `static size_t bytes_of(const fact&)`.
+/// The facts that were appended to a store, and its present writer. Newer facts are kept one by
+/// one, older ones as the state that they made. A `Record` with large facts has `static size_t
+/// bytes_of(const fact&)`.
 template <class Record>
 class appended_facts {
 public:
   using fact = typename Record::fact;
-  /// How many facts are kept as such, and of what size.
+  /// `most`, `most_bytes`: how many facts are kept one by one, and their bytes.
   explicit appended_facts(Record settled, size_t most = 1024, size_t most_bytes = size_t{4} << 20)
     : settled_(std::move(settled)), most_(most), most_bytes_(most_bytes) {}
 
@@ -60,7 +60,7 @@ public:
       settle();
   }
   typename fact_store<Record>::tenure take_over() { return {++writer_, settle()}; }
-  /// The state that all of them make.
+  /// Applies all facts to the state, and returns it.
   const Record& settle() {
     for (const auto& x : facts_) settled_.apply(x);
     facts_.clear();
@@ -72,7 +72,7 @@ public:
     for (const auto& x : facts_) out.apply(x);
     return out;
   }
-  /// Of the facts that are kept as such.
+  /// Of the facts that are kept one by one.
   size_t bytes() const noexcept { return bytes_; }
 
 private:
@@ -84,7 +84,7 @@ private:
   std::vector<fact> facts_;
 };
 
-/// Keeps facts as long as it lives itself. Thread-safe.
+/// Keeps facts in memory, as long as it lives. Thread-safe.
 template <class Record>
 class memory_store final : public fact_store<Record> {
 public:
@@ -108,7 +108,7 @@ public:
     std::lock_guard lock{mutex_};
     return kept_.record();
   }
-  /// Of the facts that are kept as such.
+  /// Of the facts that are kept one by one.
   size_t bytes() const {
     std::lock_guard lock{mutex_};
     return kept_.bytes();

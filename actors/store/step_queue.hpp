@@ -7,25 +7,25 @@
 
 namespace headrace {
 
-/// Steps that an actor takes in order, each when all that was stored before it is kept. The core
-/// goes on deciding meanwhile, and what it decides is stored at once: only what others would see of
-/// it waits.
+/// The steps that an actor takes, in order; each waits until all facts that were stored before it
+/// are kept. The core decides on, and its facts are stored at once: only their visible effects
+/// wait.
 ///
-/// `take` is called with the steps that are due. It may come back here: what it adds is taken after
-/// what waits already.
+/// `take` is called with each step that is due. It may call this queue again: steps that it adds
+/// are taken after those that wait.
 template <class Step>
 class step_queue {
 public:
-  /// Facts are stored now: steps from here on wait until `kept` is called with this number, or a
-  /// higher one.
+  /// Facts are being stored: later steps wait until `kept` is called with this number, or a higher
+  /// one.
   uint64_t store() { return ++stored_; }
-  /// All is kept that was stored up to that number.
+  /// All facts up to that number are kept.
   template <class Take>
   void kept(uint64_t number, Take&& take) {
     kept_ = std::max(kept_, number);
     go_on(take);
   }
-  /// A step after all that were added before.
+  /// Adds a step behind all others.
   template <class Take>
   void add(Step step, Take&& take) {
     waiting_.push_back({std::move(step), stored_});
@@ -35,14 +35,14 @@ public:
 private:
   struct entry {
     Step step;
-    uint64_t after = 0; ///< what must be kept
+    uint64_t after = 0; ///< `kept` must have been called with this number
   };
 
   template <class Take>
   void go_on(Take& take) {
     if (std::exchange(busy_, true))
       return;
-    // An actor that throws in a step has ended.
+    // An actor whose step throws has ended, so `busy_` may stay true.
     while (!waiting_.empty() && waiting_.front().after <= kept_) {
       auto step = std::move(waiting_.front().step);
       waiting_.pop_front();

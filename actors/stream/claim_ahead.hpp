@@ -5,13 +5,13 @@
 
 namespace headrace {
 
-/// How far ahead of its trainer a consumer claims elements of a stream that others share. Only what
-/// is claimed and confirmed is handed out, and all of it counts as handed out where the consumer is
-/// gone without a word: so it claims about what the trainer takes while the answer is under way.
-/// Pure.
+/// Decides how far ahead of its trainer a consumer claims elements of a stream that other readers
+/// share. Only claimed and confirmed elements are handed out, and all of these are lost if the
+/// consumer is lost. So the consumer claims about as many elements as the trainer takes while a
+/// claim is on its way. Pure.
 class claim_ahead {
 public:
-  /// That much may be handed out without a claim.
+  /// This many elements ahead of the trainer count as claimed when their block arrives.
   static constexpr uint64_t least = 16;
   static constexpr uint64_t most = uint64_t{1} << 20;
 
@@ -19,10 +19,10 @@ public:
     uint64_t handed_out = 0;
     uint64_t received = 0;
     uint64_t confirmed = 0; ///< `<= received`
-    bool held_up = false;   ///< the trainer had all that was confirmed, and more was there
+    bool held_up = false; ///< the trainer took all confirmed elements, and more have been received
   };
-  /// Is a claim worth a message? Elements are here that were not claimed, and the trainer is
-  /// through with half of what was.
+  /// True if a claim is worth a message: elements have been received that are not claimed, and the
+  /// trainer has taken half of the claimed ones.
   bool update(const progress& now) {
     if (now.confirmed >= now.received)
       return false;
@@ -32,10 +32,10 @@ public:
     }
     return said_ <= now.handed_out + ahead_ / 2;
   }
-  /// What is claimed with the message that goes now: up to this element.
+  /// Returns the number of the element up to which the next message claims.
   uint64_t claim(uint64_t handed_out) { return said_ = handed_out + ahead_; }
-  /// An answer came, and this is how it was before. If the trainer took little meanwhile, less is
-  /// claimed from here on.
+  /// A claim was confirmed; `before` is the progress before that. If the trainer took little while
+  /// the claim was on its way, later claims are smaller.
   void answered(const progress& before) {
     if (before.confirmed > before.handed_out + ahead_ * 3 / 8)
       ahead_ = std::max(ahead_ / 2, least);
@@ -45,8 +45,8 @@ public:
 
 private:
   uint64_t ahead_ = least;
-  uint64_t said_ = 0;     ///< claimed, with the newest message
-  uint64_t grown_at_ = 0; ///< confirmed when the trainer last had to wait
+  uint64_t said_ = 0;     ///< the newest claim
+  uint64_t grown_at_ = 0; ///< the confirmed elements when the trainer last had to wait
 };
 
 } // namespace headrace

@@ -8,16 +8,16 @@
 
 namespace headrace {
 
-/// Decides for one stream which of its blocks are compressed. When that is left to us: none if both
-/// ends are on one host, else as samples say, which are taken now and then. Pure.
+/// Decides for one stream which of its blocks are compressed. Under `automatic`: none if both ends
+/// are on one host, else those that follow a sample that compressed well. Pure.
 class compression_choice {
 public:
-  /// Smaller blocks are not worth it: the packets are the same.
+  /// Smaller blocks are not compressed: they would take as many packets.
   static constexpr size_t smallest_block = 4096;
-  /// A sample pays if it shrinks to this share or less: time spent on less is better spent on
-  /// making elements.
+  /// Blocks are compressed if a sample shrinks to this share or less. Where it shrinks less, the
+  /// time is better spent on making elements.
   static constexpr double paying_share = 0.75;
-  /// Bytes of blocks from one sample to the next: at first, and at most where it does not pay.
+  /// Bytes of blocks between two samples: at first, and at most where compression does not pay.
   static constexpr uint64_t first_distance = uint64_t{16} << 20;
   static constexpr uint64_t longest_distance = uint64_t{1} << 30;
 
@@ -25,8 +25,8 @@ public:
   compression_choice(compression asked, bool same_host)
     : asked_(asked == compression::automatic && same_host ? compression::none : asked) {}
 
-  /// Whether the next block, of `bytes` bytes, is to be compressed. `sample` gives the share of its
-  /// size that a sample of this block compresses to; it is called only if the answer is needed.
+  /// True if the next block, of `bytes` bytes, is to be compressed. `sample` returns the share of
+  /// its size to which a sample of this block compresses; it is called only if it is needed.
   template <class Sample>
   bool next(size_t bytes, Sample&& sample) {
     if (asked_ != compression::automatic)

@@ -12,11 +12,12 @@ namespace headrace {
 
 class block_forms;
 
-/// Rows that several streams are sent, and that may be dropped before all of these have them.
+/// Rows that are sent on several streams, and that may be dropped before all of them were sent
+/// these rows.
 class shared_rows {
 public:
   virtual ~shared_rows() = default;
-  /// The rows, or none where they were dropped.
+  /// The rows; nullopt if they were dropped.
   virtual std::optional<block> get() const = 0;
   virtual size_t rows() const noexcept = 0;
   virtual size_t bytes() const noexcept = 0;
@@ -27,12 +28,12 @@ class dealt_rows {
 public:
   dealt_rows() = default;
   dealt_rows(block rows) : own_(std::move(rows)), rows_(own_.rows) {} // NOLINT: a block is some
-  /// `forms`: of the whole, as it is written.
+  /// `forms`: the written forms of the whole block.
   dealt_rows(std::shared_ptr<const shared_rows> from, std::shared_ptr<block_forms> forms)
     : shared_(std::move(from)), forms_(std::move(forms)), rows_(shared_->rows()) {}
 
   size_t rows() const noexcept { return rows_; }
-  /// Of a part of what is shared: as if all of its rows were of one size.
+  /// For a part of shared rows this is an estimate: all rows count as equally large.
   size_t bytes() const noexcept {
     if (!shared_)
       return own_.bytes();
@@ -49,7 +50,7 @@ public:
     out.rows_ = count;
     return out;
   }
-  /// None: they were dropped.
+  /// The rows; nullopt if they were dropped.
   std::optional<block> get() const {
     if (!shared_)
       return own_;
@@ -58,7 +59,7 @@ public:
       out = out->slice(first_, rows_);
     return out;
   }
-  /// Null, unless others are sent the same rows.
+  /// The written forms; null for a part of a block, or if no other stream is sent these rows.
   std::shared_ptr<block_forms> forms() const { return whole() ? forms_ : nullptr; }
 
 private:
@@ -67,7 +68,7 @@ private:
   block own_;
   std::shared_ptr<const shared_rows> shared_;
   std::shared_ptr<block_forms> forms_;
-  size_t first_ = 0; ///< of what is shared
+  size_t first_ = 0; ///< offset in the shared rows
   size_t rows_ = 0;
 };
 

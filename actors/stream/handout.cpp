@@ -28,7 +28,7 @@ void handout::add(task_id from, block rows, uint64_t claimed) {
 }
 
 void handout::extend(queue& q, uint64_t claimed) {
-  // A late word may be of elements that were given back since.
+  // A late confirmation may be of elements that were given back since.
   q.confirmed = std::max(q.confirmed.value_or(0), std::min(claimed, q.received));
   q.parted = false;
 }
@@ -70,7 +70,7 @@ void handout::tell_of_arrival(bool waited) {
 
 uint64_t handout::recall(task_id from, uint64_t keep) {
   std::lock_guard lock{mutex_};
-  // Otherwise one element could wander between trainers that all wait, and never meet one.
+  // Otherwise one element could move between waiting trainers for ever, without being handed out.
   auto& q = queues_[from];
   if (waiting_ && keep == 0) {
     keep = 1;
@@ -317,7 +317,7 @@ std::shared_ptr<const block> handout::take_turn() {
   }
   if (rounds_)
     return take_round();
-  // Tasks take turns, so that none hides the others.
+  // Tasks take turns, so that none is left out.
   auto at = queues_.upper_bound(current_from_);
   settle_current();
   for (size_t i = 0; i < queues_.size(); ++i, ++at) {
@@ -331,7 +331,7 @@ std::shared_ptr<const block> handout::take_turn() {
       q.held_up = true;
       continue;
     }
-    // In two parts, so that more is claimed while the trainer has the second.
+    // In two parts, so that more is claimed while the trainer has the second one.
     const bool parts = may < q.blocks.front().rows && !std::exchange(q.parted, true);
     return make_current(from, q, parts ? (may + 1) / 2 : may);
   }
@@ -340,7 +340,7 @@ std::shared_ptr<const block> handout::take_turn() {
 
 std::shared_ptr<const block> handout::take_round() {
   settle_current();
-  // What is nobody's round is what the trainer should read at the end.
+  // Rows that belong to no task are in no round: they are errors that the trainer must read.
   if (const auto last = queues_.find(task_id{});
       last != queues_.end() && ready(last->first, last->second))
     return make_current(task_id{}, last->second, UINT64_MAX);
@@ -376,7 +376,7 @@ handout::outcome handout::take_locked(std::shared_ptr<const block>& rows, status
   if (!end_)
     return outcome::nothing_yet;
   how = *end_;
-  end_ = status{}; // an error is told once, then it is the end
+  end_ = status{}; // an error is returned once, then the end
   return outcome::over;
 }
 
@@ -384,7 +384,7 @@ handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& h
   std::unique_lock lock{mutex_};
   const bool waited = waiting_;
   const auto out = take_locked(rows, how);
-  // Of each block `claim` says when it is through.
+  // `claim` reports the last row of each block only if `each_block_` is set.
   const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_
                      && (out == outcome::nothing_yet || waited || quiet_bytes_ != 0);
   lock.unlock();
@@ -421,7 +421,7 @@ std::pair<size_t, size_t> handout::claim_up_to(size_t rows) noexcept {
   auto seen = cut_.load();
   uint64_t to = 0;
   do {
-    // The position may be beyond the limit, and `rows` as large as it gets.
+    // The position may be beyond the limit, and `rows` may be very large.
     const uint64_t at = position_of(seen), limit = limit_of(seen);
     to = at < limit ? at + std::min<uint64_t>(rows, limit - at) : at;
   } while (!cut_.compare_exchange_weak(seen, packed(to, limit_of(seen))));

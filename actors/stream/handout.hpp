@@ -20,123 +20,128 @@
 
 namespace headrace {
 
-/// Where a consumer actor leaves rows for its trainer's thread, and can take back those that the
-/// trainer has not taken.
+/// The queue between a consumer actor and its trainer's thread. The actor can take back rows that
+/// the trainer has not taken.
 ///
-/// The trainer takes a row with one atomic addition to {position, limit} of the block it is at; a
-/// recall lowers the limit. Blocks of several tasks are handed out in turn. The actor's side may be
-/// called from any thread, the trainer's side from one at a time.
+/// The trainer takes a row with one atomic addition to {position, limit} of the current block; a
+/// recall lowers the limit. Blocks of several tasks are handed out in turn. Members of the actor's
+/// side may be called from any thread, those of the trainer's side by one thread at a time.
 class handout {
 public:
-  /// `wake`: called on the trainer's thread, without a lock, when the marks are worth a look: it
-  /// took the last row of a block, waits, or waits no more (see `look`). Once until `look`. Not
-  /// only with the next block: a trainer may not come back for long, and others wait for what it
-  /// holds. `now`: the clock of `trust_until`; without one there is no such bound.
+  /// `wake` is called on the trainer's thread, without a lock, when the actor should call `look`:
+  /// the trainer has taken the last row of a block, has begun to wait, or has ceased to wait. It is
+  /// called at most once between two calls of `look`. It does not wait for the trainer's next call,
+  /// since a trainer may pause while others wait for the rows that it holds. `now` is the clock of
+  /// `trust_until`, which has no effect without it.
   explicit handout(std::function<void()> wake, std::function<time_point()> now = {})
     : wake_(std::move(wake)), now_(std::move(now)) {}
 
   /// For a trainer that does not block: `came` is called on the actor's side, without a lock, when
-  /// there is something for it after `try_next` had nothing. To be set before anything is added.
+  /// there are rows after `try_next` had none. Must be set before the first `add`.
   void when_something_comes(std::function<void()> came) { came_ = std::move(came); }
 
   // -- the actor's side -----------------------------------------------------------
 
-  /// Rows of a task, to be handed out after those that came before. `claimed`: as `confirm`; zero:
+  /// Adds rows of a task, to be handed out after its earlier rows. `claimed`: see `confirm`; zero:
   /// all of them may be handed out.
   void add(task_id from, block rows, uint64_t claimed = 0);
-  /// Of that task's stream no more may be handed out than is there by now up to this element,
-  /// before more is confirmed.
+  /// Elements of that task's stream up to `claimed`, as far as they have been added, may be handed
+  /// out; later ones wait for a further call.
   void confirm(task_id from, uint64_t claimed);
-  /// What is there of that task is nobody else's: all of it may be handed out.
+  /// The rows of that task can go to no other reader any more: all of them may be handed out
+  /// without a claim.
   void own(task_id from);
-  /// Takes back what of that task is not handed out, but for the next `keep` elements; a waiting
-  /// trainer keeps one in any case. Returns the mark: elements of the stream up to it stay here.
+  /// Takes back the rows of that task that are not handed out, except the next `keep`; a waiting
+  /// trainer always keeps one. Returns the mark: the elements before it stay here.
   uint64_t recall(task_id from, uint64_t keep);
-  /// Takes back all of that task that is not handed out, even if the trainer waits. Returns the
-  /// mark.
+  /// Takes back all rows of that task that are not handed out, even if the trainer waits. Returns
+  /// the mark.
   uint64_t recall_all(task_id from);
-  /// Hands out nothing more of that task, until `release`; what is there stays.
+  /// Stops handing out rows of that task until `release`; the rows stay in the queue.
   void hold(task_id from);
   void release(task_id from);
-  /// Hands out nothing after that time, until a later one is said: a process that was stopped may
-  /// run on when its rows are others' already.
+  /// Nothing is handed out after this time, unless a later call extends it. A process that was
+  /// stopped may run on when its rows have gone to other readers.
   void trust_until(time_point when);
-  /// Drops what of that task is not handed out, and its marks. @pre nothing of it is added any more
+  /// Drops the rows of that task that are not handed out, and its marks. @pre no more of its rows
+  /// will be added
   void erase(task_id from);
 
-  // Coordinated reads. Blocks come from the task whose round it is, not in turn.
+  // Coordinated reads: the next block is that of the task whose round it is.
 
-  /// To be called before anything is added.
+  /// Must be called before the first `add`.
   void take_in_rounds() { rounds_.emplace(); }
-  /// As round_order has them. @pre take_in_rounds
+  /// As in `round_order`. @pre `take_in_rounds` was called
   void begin_epoch(round_epoch next);
   void received_by_all(task_id task, uint64_t epoch, uint64_t groups);
   void freeze_rounds();
-  /// The task's stream begins behind so many of its elements. @pre nothing of it came
+  /// The first row that is added for this task will be that element of its stream. @pre none was
+  /// added
   void begin_at(task_id from, uint64_t elements);
   struct round_marks {
     uint64_t epoch = 0;
-    uint64_t round = 0; ///< that the trainer is given next
+    uint64_t round = 0; ///< the round that the trainer is handed next
   };
   round_marks rounds();
-  /// Rows of the task are part of a round that is to come.
+  /// True if the task has rows of a round that is not handed out yet.
   bool serves_rounds(task_id task);
 
-  /// Nothing comes any more, well or not. The first call holds. `remark`: what the trainer should
-  /// know of what it was given, or empty.
-  /// `empty`: no element was given to anybody, here or elsewhere.
+  /// Nothing more will be added; not ok: an error ended it. Only the first call has an effect.
+  /// `remark`: a message to the trainer about what it was handed, or empty. `empty`: the repetition
+  /// gave no element to any reader.
   void finish(status how, std::string remark = {}, bool empty = false);
-  /// Something that the trainer should know now. The newest counts.
+  /// A message to the trainer, to be shown now. A newer one replaces it.
   void remark(std::string what);
 
-  /// In elements of one task's stream.
+  /// Counts of one task's stream, in elements unless named otherwise.
   struct marks {
-    uint64_t received = 0;    ///< less what was recalled
+    uint64_t received = 0;    ///< without those that were recalled
     uint64_t handed_out = 0;  ///< `<= received`
-    size_t bytes = 0;         ///< held here
-    uint64_t taken_bytes = 0; ///< ever, of blocks that the trainer is through with
-    /// Since the last look: a trainer that waited was left an element when all were recalled, and
-    /// waits no more. `look` only.
+    size_t bytes = 0;         ///< bytes of the rows in the queue
+    uint64_t taken_bytes = 0; ///< total bytes of the blocks that the trainer has used up
+    /// Set by `look` only: since the last call, a waiting trainer was left one element in a recall,
+    /// and has ceased to wait.
     bool spare = false;
-    /// May be handed out, `<= received`.
+    /// The elements that may be handed out, `<= received`.
     uint64_t confirmed = 0;
-    /// Since the last look: the trainer came to the last element that may be handed out, and more
-    /// is there. `look` only.
+    /// Set by `look` only: since the last call, the trainer has taken the last element that may be
+    /// handed out, while more were in the queue.
     bool held_up = false;
   };
   marks of(task_id from);
-  /// The trainer is blocked in `next`, and there is nothing for it.
+  /// True if the trainer is blocked in `next` and there is nothing for it.
   bool waiting();
-  /// All marks, and whether the trainer waits. The next wake comes no sooner than the trainer is
-  /// through with `quiet` more bytes, even if it waits then.
+  /// The marks of all tasks, and whether the trainer waits. The next `wake` comes no sooner than
+  /// when the trainer has used up `quiet` more bytes, even if it waits then.
   std::map<task_id, marks> look(bool& waiting, uint64_t quiet = 0);
 
   // -- the trainer's side ---------------------------------------------------------
 
-  /// The next block, of which nothing is handed out yet: each row must be claimed. Blocks until
-  /// there is one. nullptr at the end or on `stop`: `how` says which. An error of `finish` is told
-  /// once, then it is the end.
+  /// Returns the next block, none of whose rows is handed out yet: the trainer takes each with
+  /// `claim`. Blocks until there is one. Returns nullptr at the end, on an error and on `stop`;
+  /// `how` has the status. An error of `finish` is returned once, and is followed by the end.
   std::shared_ptr<const block> next(std::stop_token stop, status& how);
   enum class outcome { rows, nothing_yet, over };
-  /// As `next`, but does not block: after `nothing_yet` the trainer counts as waiting.
+  /// As `next`, but does not block. After `nothing_yet` the trainer counts as waiting.
   outcome try_next(std::shared_ptr<const block>& rows, status& how);
-  /// As `next`, but waits no longer than `limit`: `nothing_yet` then, and the trainer counts as
-  /// waiting until it asks again. Over on `stop`, too: `how` says so.
+  /// As `next`, but blocks no longer than `limit`, and then returns `nothing_yet`; the trainer
+  /// counts as waiting until its next call. On `stop` it returns `over`, with the status in `how`.
   outcome next_within(duration limit, const std::stop_token& stop,
                       std::shared_ptr<const block>& rows, status& how);
-  /// What is to be said of the whole, once it is over; then empty.
+  /// The remark of `finish`, at the end; empty before that, and when it was taken already.
   std::string take_remark();
-  /// There is a `remark` that `take_news` was not called for.
+  /// True if there is a `remark` since the last `take_news`.
   bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }
   std::string take_news();
-  /// It has ended, and no element was given to anybody.
+  /// True if the repetition has ended and gave no element to any reader.
   bool was_empty();
-  /// Hands out the next row of the block that `next` gave last; negative if none is left: go on
-  /// with `next`.
+  /// Hands out the next row of the block that `next` returned last. Negative if no row is left:
+  /// then `next` must be called.
   int64_t claim() noexcept {
     if (expired())
       return -1;
-    // A claim too many leaves the position beyond the limit; readers of it know that.
+    // A call after the last row leaves the position beyond the limit, which all readers of it allow
+    // for.
     const auto seen = cut_.fetch_add(1);
     const auto row = static_cast<uint32_t>(seen);
     const auto limit = seen >> 32;
@@ -144,23 +149,23 @@ public:
       through();
     return row < limit ? static_cast<int64_t>(row) : -1;
   }
-  /// Hands out up to `rows` rows at once: [first, last).
+  /// Hands out up to `rows` rows at once, and returns their range [first, last).
   std::pair<size_t, size_t> claim_up_to(size_t rows) noexcept;
 
 private:
   struct queue {
-    std::deque<block> blocks;      ///< behind the current one
-    uint64_t received = 0;         ///< less what was recalled
-    uint64_t before_current = 0;   ///< handed out of blocks before the current one
-    size_t waiting_bytes = 0;      ///< of `blocks`
-    uint64_t taken_bytes = 0;      ///< ever
-    bool held = false;             ///< nothing of it is handed out
+    std::deque<block> blocks;    ///< after the current block
+    uint64_t received = 0;       ///< without those that were recalled
+    uint64_t before_current = 0; ///< rows of earlier blocks that were handed out
+    size_t waiting_bytes = 0;    ///< of `blocks`
+    uint64_t taken_bytes = 0;    ///< total
+    bool held = false; ///< the current block is the first half of what may be handed out of a block
     bool kept_for_waiting = false; ///< see `marks::spare`
-    bool held_up = false;          ///< see `marks`
-    bool parted = false; ///< the trainer has the first half of what may be handed out of a block
-    std::optional<uint64_t> confirmed; ///< may be handed out; nothing: all
+    bool held_up = false;          ///< see `marks::held_up`
+    bool parted = false; ///< the current block is only the part of a block that may be handed out
+    std::optional<uint64_t> confirmed; ///< elements that may be handed out; unset: all
   };
-  /// How many of the rows behind the current block may be handed out.
+  /// How many of the rows after the current block may be handed out.
   uint64_t room(task_id from, const queue& q) const;
   bool ready(task_id from, const queue& q) const {
     return !q.held && !q.blocks.empty() && room(from, q) != 0;
@@ -198,21 +203,21 @@ private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<task_id, queue> queues_;
-  task_id current_from_; ///< whose block is current; nobody's at first
+  task_id current_from_; ///< the task of the current block; zero before the first
   std::shared_ptr<const block> current_;
   size_t current_bytes_ = 0;
   std::atomic<uint64_t> cut_{0}; ///< limit in the upper half, position in the lower
   bool waiting_ = false;
-  uint64_t unseen_bytes_ = 0; ///< taken since `look`
+  uint64_t unseen_bytes_ = 0; ///< taken since the last `look`
   uint64_t quiet_bytes_ = 0;
-  std::atomic<bool> each_block_{true}; ///< `quiet_bytes_` is 0
-  std::optional<round_order> rounds_;  ///< of coordinated reads
+  std::atomic<bool> each_block_{true}; ///< true if `quiet_bytes_` is 0
+  std::optional<round_order> rounds_;  ///< in coordinated reads
   std::optional<status> end_;
   std::string remark_;
   std::string news_;
   std::atomic<bool> has_news_{false};
   bool empty_ = false;
-  std::atomic<bool> told_{false}; ///< woken, and nobody has looked yet
+  std::atomic<bool> told_{false}; ///< `wake` was called, and `look` was not called since
 };
 
 } // namespace headrace

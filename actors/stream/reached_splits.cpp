@@ -8,7 +8,7 @@ namespace headrace {
 
 namespace {
 
-/// Joins `[first, end)` to what is there.
+/// Joins `[first, end)` to the present runs.
 template <class Runs>
 void join(Runs& to, uint64_t first, uint64_t end) {
   auto next = to.upper_bound(first);
@@ -25,8 +25,7 @@ void join(Runs& to, uint64_t first, uint64_t end) {
   to.emplace_hint(next, first, end);
 }
 
-/// Sorts runs by pass, source and first split, and makes one of those that overlap or lie side by
-/// side.
+/// Sorts runs by pass, source and first split, and joins those that overlap or are adjacent.
 void join_neighbours(std::vector<split_run>& all) {
   std::ranges::sort(all, {}, [](const split_run& x) {
     return std::tuple{x.pass, x.source, x.splits.first};
@@ -45,10 +44,10 @@ void join_neighbours(std::vector<split_run>& all) {
   all.resize(used);
 }
 
-/// Makes no more than `most` runs of those of one pass of one source: those with the smallest gaps
-/// between them become one, gap and all.
+/// Reduces the runs of one pass of one source to `most`, by joining those with the smallest gaps
+/// between them.
 void coarsen(std::vector<split_run>& all, size_t most) {
-  const auto gap = [&](size_t i) { // before run i
+  const auto gap = [&](size_t i) { // the gap before run i
     const auto& a = all[i - 1];
     const auto& b = all[i];
     return a.source == b.source && a.pass == b.pass
@@ -64,7 +63,7 @@ void coarsen(std::vector<split_run>& all, size_t most) {
   const auto cut = sorted.begin() + static_cast<ptrdiff_t>(excess - 1);
   std::ranges::nth_element(sorted, cut);
   const auto widest = *cut;
-  // Of gaps that are as wide as the widest one, no more are closed than need be.
+  // Only as many of the gaps of width `widest` are closed as necessary.
   auto as_wide = std::count(sorted.begin(), cut + 1, widest);
   std::vector<split_run> out{all.front()};
   for (size_t i = 1; i < all.size(); ++i) {
@@ -85,7 +84,7 @@ void reached_splits::add(const block& rows) {
     if (run.rows == 0)
       continue;
     const auto last = run.split + run.step * (run.rows - 1);
-    // No source has so many. Sums of what is below do not wrap.
+    // No source has so many splits, and sums of smaller numbers do not overflow.
     constexpr auto most = uint64_t{1} << 62;
     if (run.split >= most || last >= most) {
       unknown_ = true;
@@ -119,7 +118,7 @@ void reached_splits::set(uint32_t source, uint64_t pass, uint64_t number, uint64
   if (known.bits == nullptr || known.of != of)
     known = {of, find(of)};
   if (known.bits == nullptr)
-    return; // all of it came
+    return; // all of it was reached
   auto& [bits, set_so_far] = *known.bits;
   for (auto at = from; at < to;) {
     const auto word = at / 64;
@@ -163,7 +162,7 @@ void reached_splits::fill(const key& of) {
   auto& all = whole_[{pass, source}];
   whole_runs_ -= all.size();
   join(all, number * chunk_splits, (number + 1) * chunk_splits);
-  // Too many holes: the oldest of them is closed.
+  // There are too many runs: the first gap is closed.
   if (whole_runs_ + all.size() > most_runs && all.size() > 1) {
     approximate_ = true;
     const auto first = all.begin()->first, end = std::next(all.begin())->second;

@@ -8,19 +8,20 @@
 
 namespace headrace {
 
-/// Of which splits the rows of one stream are that a consumer received and did not give back. Of
-/// rows that are not handed out it keeps the origins, so that what goes back is named no more.
+/// Records the splits of the rows of one stream that a consumer received and did not give back. It
+/// keeps the origins of rows that are not handed out, so that rows that are given back are removed
+/// from the record.
 class received_splits {
 public:
-  /// The next rows of the stream came.
+  /// The next rows of the stream arrived.
   void add(const block& rows);
-  /// So many elements of the stream were handed out: they do not go back.
+  /// This many elements of the stream were handed out: they cannot be given back.
   void handed_out(uint64_t elements);
-  /// Elements of the stream from `mark` on go back to the task.
+  /// Elements of the stream from `mark` on are given back to the task.
   void give_back(uint64_t mark);
-  /// What came and stays here, of rows of that task, in so many runs at most.
+  /// A receipt for the rows that arrived and were not given back, with at most `most` runs.
   split_receipt receipt_of(task_id task, size_t most = most_receipt_runs);
-  /// To be called when a receipt was acknowledged: nothing more comes.
+  /// To be called when a receipt was acknowledged, as no more rows will arrive.
   void clear() { *this = {}; }
 
 private:
@@ -32,10 +33,10 @@ private:
   };
   void settle(size_t rows);
 
-  reached_splits settled_;   ///< of what was handed out, or stays here
-  uint64_t begin_ = 0;       ///< elements that are settled
-  uint64_t end_ = 0;         ///< elements that came
-  std::deque<piece> pieces_; ///< between the two
+  reached_splits settled_;   ///< of the rows that were handed out or cannot be given back any more
+  uint64_t begin_ = 0;       ///< number of settled elements
+  uint64_t end_ = 0;         ///< number of elements that arrived
+  std::deque<piece> pieces_; ///< the rows between `begin_` and `end_`
 };
 
 } // namespace headrace

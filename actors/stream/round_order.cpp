@@ -30,7 +30,7 @@ std::optional<round_order::turn> round_order::next() const {
   const auto& now = epochs_.front();
   const auto at = now.of(round_);
   const auto from = now.tasks[at.member].task;
-  // What comes before the next epoch was received by all.
+  // Rounds before the next epoch were received by all.
   const bool past = epochs_.size() > 1;
   const auto received = past ? UINT64_MAX : common_.at(from);
   if (received <= at.group)

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// What streams say, as it lies in the header of a link message.
+/// A message of a stream, as it lies in the header of a link message.
 using stream_message = message<schema::StreamMessage>;
 
 /// Sends one message on a channel. False: the link is closed.
@@ -17,7 +17,7 @@ bool send_on(link& to, uint32_t channel, Fill&& fill, std::vector<buffer> payloa
     {channel, stream_message::make(std::forward<Fill>(fill)).bytes(), std::move(payload)});
 }
 
-/// Tells the other end of a channel that the stream is refused or cannot go on.
+/// Reports to the other end of a channel that the stream is refused or cannot continue.
 inline bool send_failure(link& to, uint32_t channel, const status& why) {
   return send_on(to, channel, [&](schema::StreamMessage::Builder b) {
     auto out = b.initFailed();

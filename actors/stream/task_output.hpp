@@ -14,32 +14,35 @@
 
 namespace headrace {
 
-/// What a task produced, and to whom it goes: the streams to all its consumers.
+/// Deals the output of a task to the streams of its consumers.
 ///
-/// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and kept
-/// until the consumer says that its trainer has them. Once nothing more is produced, a stream gets
-/// an even part of what is left, and the next when it has handed that out (guided self-scheduling):
-/// what stays here need not be recalled. When a trainer waits and the task has nothing
-/// more to give, what the others hold is recalled: half of it, or everything from one that handed
-/// nothing out since its last recall; that one is dealt nothing more before it moves. The end is
-/// declared when nothing is un-handed anywhere. Pure: events in, `deal()` says what to send.
-/// Elements are counted per stream, without gaps; after a recall the count goes on at its mark.
+/// Rows are dealt in turn to streams with credit, first to those whose trainer waits, and are kept
+/// until the consumer reports that they were handed out. Once nothing more is produced, a stream is
+/// dealt an even part of what is left, and the next part when it has handed that out (guided
+/// self-scheduling): rows that stay here need not be recalled. When a trainer waits and the task
+/// has nothing more to give, rows of other streams are recalled: half of what a stream holds, or
+/// all of it if it handed nothing out since its last recall. Such a stream is dealt nothing more
+/// before it hands something out. The end is declared when no stream holds rows that are not handed
+/// out. Pure: it is given events, and `deal` returns what to send. The elements of a stream are
+/// numbered without gaps; after a recall the numbers go on at its mark.
 class task_output final : public dealer {
 public:
-  /// Not `shared`: there is one consumer, which gets whole blocks and its end with the last of
-  /// them. `accounts`: remembers of which splits rows were handed out. `claims`: a trainer is
-  /// handed out only what its consumer has claimed and this has confirmed, so that what a consumer
-  /// holds that is given up goes to others, and none of it twice.
+  /// `shared`: false if there is one consumer, which gets whole blocks, and its end with the last
+  /// of them. `accounts`: records the splits of which rows were handed out. `claims`: a trainer is
+  /// handed only rows that its consumer has claimed and this class has confirmed. So the unclaimed
+  /// rows of a consumer that is given up can go to others, and no row is handed out twice.
   explicit task_output(bool shared, bool accounts = false, bool claims = false)
     : shared_(shared), accounts_(accounts), claims_(claims) {}
 
-  /// How rows are dealt that several outputs are given, each to the streams of its trainer.
+  /// Options for one of several outputs that are given the same rows, each for the streams of one
+  /// trainer.
   struct sharing {
     bool shared = true; ///< several consumers may read
     bool accounts = false;
-    /// Blocks are sent as they came, as far as that was granted: they are encoded for others, too.
+    /// Blocks are sent uncut, as far as elements are granted, so that their written forms can be
+    /// shared.
     bool whole = false;
-    /// What came back and was overtaken meanwhile is skipped, so that numbers rise.
+    /// Rows that come back after later ones were handed out are skipped, so that numbers rise.
     bool rising = false;
   };
   explicit task_output(sharing how)
@@ -48,13 +51,13 @@ public:
   // -- events -----------------------------------------------------------------------
 
   void produced(block rows) override;
-  /// Rows with numbers of their own: so many were produced before them.
+  /// Adds rows with a number of their own: this many rows were produced before them.
   void produced_at(uint64_t number, dealt_rows rows);
-  /// Rows that have no numbers, behind so many that have.
+  /// Adds rows that have no numbers, after this many rows that have.
   void produced_apart(uint64_t number, block rows);
   void exhausted() override;
   status opened(consumer_id who, const stream_open& how) override;
-  /// A stream begins, or goes on over another connection after what was `received`.
+  /// A stream begins, or continues over another connection after the `received` elements.
   void open(consumer_id who, uint64_t received, uint64_t handed_out);
   void grant(consumer_id who, uint64_t handed_out, uint64_t elements, uint64_t bytes,
              bool waiting) override;
@@ -79,29 +82,30 @@ public:
   std::map<consumer_id, reader_marks> lost() const override { return lost_; }
   uint64_t handed_out_below() const noexcept override;
   const reached_splits& given() const noexcept override { return given_; }
-  /// Rows and bytes that wait for credit.
+  /// The rows that wait for credit.
   uint64_t pending_rows() const noexcept { return pending_rows_; }
   size_t pending_bytes() const noexcept override { return pending_bytes_; }
-  /// Bytes sent and not handed out.
+  /// Bytes that were sent and not handed out.
   size_t retained_bytes() const noexcept;
-  /// Nothing is pending, and some stream may be sent something.
+  /// Nothing is pending, and some stream has credit.
   bool has_room() const noexcept;
-  /// A stream that is cut off does not count for `place`, until it is opened again.
+  /// A stream that is cut off is left out of `place` until it is opened again.
   void disregard(consumer_id who);
-  /// As `handed_out_below`, but for streams that are disregarded. @pre not `idle()`
+  /// As `handed_out_below`, without the streams that are disregarded. @pre not `idle()`
   uint64_t place() const noexcept;
-  /// Rows with numbers that are pending, or sent and not handed out.
+  /// Rows with numbers that are pending, or were sent and not handed out.
   uint64_t outstanding() const noexcept;
-  /// Nothing is pending, and nothing sent that was not handed out.
+  /// Nothing is pending, and all that was sent was handed out.
   bool idle() const noexcept;
-  /// Streams that are there, and of these those that are connected.
+  /// The number of streams, and of those that are connected.
   size_t streams() const noexcept { return streams_.size(); }
   size_t connected() const noexcept;
-  /// Rows that nobody gets: they were dropped, or overtaken, before they were handed out.
+  /// Rows that are given to nobody: they were dropped before they were handed out, or came back too
+  /// late.
   uint64_t skipped() const noexcept { return skipped_; }
 
 private:
-  /// What waits to be dealt.
+  /// Rows that wait to be dealt.
   struct piece {
     uint64_t number = 0; ///< rows that were produced before it
     dealt_rows rows;
@@ -109,7 +113,7 @@ private:
 
     uint64_t numbers() const noexcept { return apart ? 0 : rows.rows(); }
     uint64_t end() const noexcept { return number + numbers(); }
-    /// Without its first rows.
+    /// The piece without its first rows.
     piece behind(size_t first) const {
       return {apart ? number : number + first, rows.slice(first, rows.rows() - first), apart};
     }
@@ -120,34 +124,35 @@ private:
   };
   struct stream {
     bool connected = false;
-    bool ended = false; ///< it was told
+    bool ended = false; ///< its end was sent
     bool disregarded = false;
     uint64_t sent = 0;
-    uint64_t received = 0; ///< as far as it was told
+    uint64_t received = 0; ///< as last reported
     uint64_t handed_out = 0;
     uint64_t granted = 0;
     uint64_t window_bytes = 0;
     uint64_t resend_from = 0; ///< below `sent` only after a new connection
-    uint64_t recall = 0;      ///< the one that is not answered yet, or 0
+    uint64_t recall = 0;      ///< id of the recall that is not answered yet, or 0
     uint64_t handed_out_at_recall = 0;
-    uint64_t reached = 0;   ///< no row of a lower number is to be sent, where numbers rise
-    uint64_t wanted = 0;    ///< its newest claim, of what is sent and what is yet to be
-    uint64_t claimed = 0;   ///< may be handed out, `<= sent`
-    uint64_t confirmed = 0; ///< of these, as far as it was told
+    uint64_t reached = 0;   ///< where numbers rise: rows with lower numbers are not sent
+    uint64_t wanted = 0;    ///< its newest claim, which may include elements that are not sent yet
+    uint64_t claimed = 0;   ///< elements that may be handed out, `<= sent`
+    uint64_t confirmed = 0; ///< the claimed elements that the consumer was sent a confirmation of
     std::deque<kept> retained;
     size_t retained_bytes = 0;
 
-    bool waiting = false; ///< its trainer, when it last spoke; not after something was sent
+    bool waiting = false; ///< its trainer waited when it last reported, and nothing was sent since
     bool was_recalled = false;
-    bool asked_in_vain = false; ///< the last recall gave nothing, and it said nothing new since
+    /// The last recall brought nothing back, and the consumer reported nothing new since.
+    bool asked_in_vain = false;
 
-    /// May be sent something.
+    /// True if the stream has credit.
     bool has_room() const noexcept;
-    /// Its trainer waits and has all that was sent.
+    /// True if its trainer waits and has taken all that was sent.
     bool starved() const noexcept;
-    /// Holds something, and may be asked for it.
+    /// True if it holds rows, and may be sent a recall.
     bool recallable() const noexcept;
-    /// Its trainer took nothing since the last recall, and does not wait.
+    /// True if its trainer took nothing since the last recall, and does not wait.
     bool stalled() const noexcept;
   };
   void forget_through(stream& of, uint64_t mark);
@@ -159,10 +164,10 @@ private:
   piece take(uint64_t rows, size_t bytes);
   bool serve(consumer_id who, stream& to, uint64_t most_rows, std::vector<action>& out);
   void serve_the_starved(uint64_t part, std::vector<action>& out);
-  /// As many rows as a stream may hold to be dealt more: of what is left, once nothing more is
-  /// produced, one for each stream.
+  /// A stream that holds this many rows is dealt no more: an even part of what is left, once
+  /// nothing more is produced.
   uint64_t even_part() const noexcept;
-  /// All consumers, beginning after the one that was served last.
+  /// All consumers, beginning after the one that was dealt rows last.
   std::vector<consumer_id> in_turn() const;
   void resend(consumer_id who, stream& to, std::vector<action>& out);
   void recall_for_the_starved(std::vector<action>& out);
@@ -183,7 +188,7 @@ private:
   consumer_id last_served_;
   uint64_t last_recall_ = 0;
   uint64_t skipped_ = 0;
-  uint64_t handed_through_ = 0; ///< rows of lower numbers may have been handed out
+  uint64_t handed_through_ = 0; ///< rows with lower numbers may have been handed out
   reached_splits given_;
   std::map<consumer_id, reader_marks> lost_;
 };

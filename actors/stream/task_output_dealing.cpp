@@ -6,12 +6,12 @@
 
 namespace headrace {
 
-// Which stream gets the next rows, what is recalled from whom, and when the end is declared.
+// Decides which stream gets the next rows, what is recalled, and when the end is declared.
 
 namespace {
 
-/// With several consumers none gets more than this in one turn, so that none waits for long; but
-/// one whose trainer keeps up with more gets that.
+/// With several consumers none is dealt more than this in one turn, so that none waits for long;
+/// unless its trainer keeps up with more.
 constexpr uint64_t shared_quantum_rows = 1024;
 constexpr size_t quantum_bytes = 1 << 20;
 
@@ -21,7 +21,7 @@ task_output::piece task_output::take(uint64_t rows, size_t bytes) {
   auto& front = pending_.front();
   const auto size = front.rows.bytes();
   auto count = std::min<uint64_t>(rows, front.rows.rows());
-  // Rows of one block are taken to be of one size; a block of one row goes whole.
+  // All rows of one block count as equally large. A block of one row is dealt whole.
   if (size > bytes && front.rows.rows() > 1)
     count = std::clamp<uint64_t>(bytes * front.rows.rows() / size, 1, count);
   pending_bytes_ -= size;
@@ -42,7 +42,7 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
     return false;
   const auto rows = std::min(to.granted - to.sent, most_rows);
   auto bytes = std::max<size_t>(to.window_bytes - std::min(to.window_bytes, to.retained_bytes), 1);
-  // Room for a crumb of a block is not worth a message: more will be free soon.
+  // A small part of a block is not worth a message: more credit will come soon.
   const auto size = pending_.front().rows.bytes();
   const auto enough = whole_ ? size : std::min<size_t>(size, to.window_bytes / 4);
   if (!to.retained.empty() && bytes < enough)
@@ -59,7 +59,7 @@ bool task_output::serve(consumer_id who, stream& to, uint64_t most_rows, std::ve
   to.sent += record.rows.rows();
   to.reached = record.end();
   to.retained_bytes += record.bytes;
-  to.waiting = false; // until it says so again
+  to.waiting = false; // until it is reported again
   extend_claim(to);
   to.confirmed = to.claimed;
   out.push_back(
@@ -81,7 +81,7 @@ void task_output::resend(consumer_id who, stream& to, std::vector<action>& out) 
     const auto rest = k.rows.slice(begin - k.first, end - begin);
     auto content = rest.get();
     if (!content) {
-      // It was dropped since the stream was opened.
+      // The block was evicted since the stream was opened.
       put_back(to, begin);
       break;
     }
@@ -96,7 +96,7 @@ std::vector<task_output::action> task_output::deal(bool dry) {
   for (auto& [who, s] : streams_) resend(who, s, out);
   const auto part = even_part();
   serve_the_starved(part, out);
-  // In turn, beginning after the one that was served last.
+  // Streams take turns, beginning after the one that was served last.
   const bool in_parts = streams_.size() > 1 && !whole_;
   for (bool served = true; served && !pending_.empty();) {
     served = false;
@@ -157,7 +157,7 @@ void task_output::serve_the_starved(uint64_t part, std::vector<action>& out) {
       starved.push_back(who);
   if (starved.empty())
     return;
-  // What is scarce is shared evenly.
+  // Scarce rows are shared evenly.
   const auto share = std::clamp<uint64_t>(
     std::min((pending_rows_ + starved.size() - 1) / starved.size(), part), 1, shared_quantum_rows);
   for (auto who : starved) {
@@ -180,7 +180,7 @@ void task_output::recall_for_the_starved(std::vector<action>& out) {
     const auto held = s.sent - s.handed_out;
     const bool idle = s.handed_out_at_recall == s.handed_out;
     s.was_recalled = true;
-    s.asked_in_vain = true; // unless it gives something, or says something new
+    s.asked_in_vain = true; // unless it gives something back, or reports something new
     s.handed_out_at_recall = s.handed_out;
     s.recall = ++last_recall_;
     out.push_back(send_recall{who, s.recall, idle ? 0 : held / 2});

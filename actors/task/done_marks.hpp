@@ -9,16 +9,16 @@
 
 namespace headrace {
 
-/// What a task's runner is done with, and after how many rows: its readers are done with it, too,
-/// once they have handed out all rows before these. Few are remembered, however far apart the
-/// runner and the slowest reader are. Pure.
+/// Records with which splits a task's runner is done, and after how many rows: the splits are done
+/// once the readers have handed out all rows before that. Only a few marks are kept, however far
+/// apart the runner and the slowest reader are. Pure.
 class done_marks {
 public:
   static constexpr size_t most = 64;
 
-  /// The runner has given so many rows, and nothing that comes later is made of these splits.
+  /// The runner has produced `rows` rows, and later rows descend from none of these splits.
   void add(uint64_t rows, std::vector<splits_done> splits) {
-    // Another runner says again what an earlier one had said.
+    // Another runner repeats the marks of an earlier one.
     if (splits.empty() || (!marks_.empty() && rows <= marks_.back().first) || rows <= told_)
       return;
     marks_.emplace_back(rows, std::move(splits));
@@ -26,8 +26,8 @@ public:
       thin_out();
   }
   bool empty() const noexcept { return marks_.empty(); }
-  /// All rows before that many were handed out: what the job may know; empty if nothing new. It is
-  /// forgotten here.
+  /// All rows before `rows` were handed out: returns the splits that are done, and removes them;
+  /// empty if there are none since the last call.
   std::vector<splits_done> through(uint64_t rows) {
     std::vector<splits_done> out;
     for (; !marks_.empty() && marks_.front().first <= rows; marks_.pop_front()) {
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Every other one, but for the last.
+  /// Drops every other mark, but never the last.
   void thin_out() {
     std::deque<std::pair<uint64_t, std::vector<splits_done>>> rest;
     for (size_t i = marks_.size() % 2 == 0 ? 1 : 0; i < marks_.size(); i += 2)

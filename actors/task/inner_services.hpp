@@ -6,18 +6,18 @@
 
 namespace headrace {
 
-/// The services that a task's graph reads from.
+/// Opens the services that a task's graph reads from.
 ///
-/// The tasks of a DYNAMIC job give each element once, so they share the jobs that stand behind the
-/// graph's `distribute` nodes: a node without a job name gets one that only the tasks of this run
-/// have. Nodes in functions are read by the task whose element it is, alone; those that decide (the
-/// choices of choose_from_datasets) by each task, whole.
+/// The tasks of a DYNAMIC job give each element once, so they share the jobs behind the
+/// `distribute` nodes of the graph: a node without a job name gets a name that only the tasks of
+/// this repetition use. Nodes in functions are read by one task alone, the one that evaluates the
+/// function; the choices of choose_from_datasets are read whole by each task.
 class inner_services {
 public:
-  /// `run` is the same number for all tasks of the job's repetition, and no other's.
+  /// `run` is a number of the job's repetition that no other repetition has.
   inner_services(const dataset_ptr& graph, bool shared, uint64_t run, open_service open);
 
-  /// `failed_precondition` if services cannot be read from here.
+  /// `failed_precondition`: this task cannot read from services.
   result<std::unique_ptr<element_source>> open(const dataset_node& node, std::stop_token stop);
 
 private:

@@ -26,18 +26,18 @@ struct runner::shared {
   std::mutex mutex;
   std::condition_variable_any changed;
   size_t outstanding = 0;
-  size_t goes_on_at = SIZE_MAX; ///< outstanding bytes, while the thread waits
+  size_t goes_on_at = SIZE_MAX; ///< the thread waits until no more bytes than this are outstanding
   std::thread::id thread;
-  std::atomic<uint64_t> ignored = 0;    ///< failed elements that the pipeline left out
-  duration waited_for_splits{0};        ///< that thread's, since the last block
-  time_point says_done_at{};            ///< the thread's
-  std::unique_ptr<split_dealer> dealer; ///< null under OFF
-  std::set<split_question> asked;       ///< threads wait for the answers
-  std::set<split_question> closed; ///< of passes that are not read on: what nobody answered yet
-  std::map<split_question, status> refused; ///< what there was instead of an answer
+  std::atomic<uint64_t> ignored = 0; ///< failed elements that the pipeline left out
+  duration waited_for_splits{0};     ///< by the runner's thread, since the last block
+  time_point says_done_at{}; ///< when it may report done splits again; used by the thread only
+  std::unique_ptr<split_dealer> dealer;     ///< null unless splits are leased
+  std::set<split_question> asked;           ///< threads wait for the answers
+  std::set<split_question> closed;          ///< closed passes, not acknowledged yet
+  std::map<split_question, status> refused; ///< errors in place of answers
   bool runs = false;
-  stopping_threads::token stopping = 0; ///< among `what.threads`, once it was told to stop
-  clockid_t cpu_clock{};                ///< the thread's, as long as it runs
+  stopping_threads::token stopping = 0; ///< set in `what.threads` when it was asked to stop
+  clockid_t cpu_clock{};                ///< of the thread, while it runs
 
   status pull();
   void count_ignored(uint64_t more);
@@ -55,12 +55,12 @@ struct runner::shared {
 
 namespace {
 
-/// How often a runner says what it is done with, at most: that costs less than a hundredth of its
-/// time, also where a position is as large as the buffer of a shuffle.
+/// The least time between two reports of done splits. Together with `done_share` it keeps their
+/// cost below a hundredth of the time, even if a position is as large as the buffer of a shuffle.
 constexpr auto done_interval = std::chrono::milliseconds{50};
 constexpr int done_share = 100;
 
-/// The runner's side of the lease protocol.
+/// Gives sources the splits that the runner leases.
 template <class Shared>
 class leased_splits final : public split_provider {
 public:
@@ -77,7 +77,7 @@ private:
   Shared& from_;
 };
 
-/// How many elements there are, at most `most`.
+/// The number of elements, but at most `most`.
 result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
                            const iterator_context& context) {
   HEADRACE_ASSIGN(auto source, make_iterator(names, context));
@@ -87,7 +87,7 @@ result<int64_t> count_rows(const dataset_ptr& names, int64_t most,
     const auto rows = source->next({.rows = static_cast<size_t>(most - out)});
     if (!rows)
       break;
-    // One that failed is an element in its place, unless it is why there are no more.
+    // A failed row counts as an element, unless the error ended the dataset.
     if (!rows->errors.empty() && failed.ok())
       failed = rows->errors.front().why;
     out += static_cast<int64_t>(rows->rows);
@@ -108,13 +108,13 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   const auto wait = [&](auto&& done) {
     const auto begin = clock::system().now();
     const bool is_done = changed.wait(lock, halt.get_token(), done);
-    // A thread that reads ahead asks, too; that is nobody's wait.
+    // A thread that reads ahead may wait, too, without delaying the runner's thread.
     if (std::this_thread::get_id() == thread)
       waited_for_splits += clock::system().now() - begin;
     return is_done ? status{} : cancelled("the task was stopped");
   };
   for (;;) {
-    // The job must know what of the last pass is for others before it hears of the next.
+    // The job must be sent what is unread of the closed pass before a question about the next one.
     HEADRACE_TRY(wait([&] { return !closes(source); }));
     const auto step = dealer->next(source, pass);
     if (const auto* splits = std::get_if<split_range>(&step))
@@ -131,7 +131,7 @@ runner::shared::next_splits(uint32_t source, uint64_t pass, std::optional<uint64
   }
 }
 
-/// Under a static policy the job gives no splits, and compares what its tasks list.
+/// Under a static policy splits are not leased: the job compares the listings of its tasks.
 status runner::shared::same_listing(uint32_t source,
                                     const std::shared_ptr<const split_listing>& listing) {
   std::unique_lock lock{mutex};
@@ -147,7 +147,7 @@ status runner::shared::same_listing(uint32_t source,
 
 void runner::shared::close_splits(uint32_t source, uint64_t pass, split_range unread) {
   std::lock_guard lock{mutex};
-  // What stops is lost as a whole, or another runner goes on where this one was.
+  // A runner that is stopped closes nothing: its task is lost, or another runner continues.
   if (stopped || halt.stop_requested())
     return;
   const auto rest = dealer->close(source, pass, unread);
@@ -165,7 +165,7 @@ void runner::shared::give(block rows, size_t bytes) {
     hear.produced(std::move(rows));
   if (outstanding <= std::max(what.most_outstanding, bytes))
     return;
-  // It stops seldom, and goes on when there is room for several blocks again.
+  // The thread waits seldom, and goes on only when there is room for several blocks.
   goes_on_at = std::max(what.most_outstanding / 2, bytes);
   changed.wait(lock, halt.get_token(), [&] { return outstanding <= goes_on_at; });
   goes_on_at = SIZE_MAX;
@@ -185,7 +185,7 @@ void runner::shared::say_done(const iterator& source, uint64_t rows) {
 
 void runner::shared::count_ignored(uint64_t more) {
   const auto sum = ignored += more;
-  // An earlier runner may have come further.
+  // An earlier runner may have counted more.
   auto known = what.ignored->load();
   while (known < sum && !what.ignored->compare_exchange_weak(known, sum)) {
   }
@@ -196,7 +196,7 @@ status runner::shared::pull() {
   iterator_context context;
   context.stop = halt.get_token();
   context.splits = what.leases_splits ? &leases : nullptr;
-  // The graph may be one that this process keeps for several runs.
+  // The graph may be shared with other runs in this process.
   run_caches caches;
   context.caches = &caches;
   context.find_function = what.find_function;
@@ -204,7 +204,7 @@ status runner::shared::pull() {
     return count_rows(names, most, context);
   };
   HEADRACE_ASSIGN(const auto graph, auto_shard(what.graph, what.policy, what.shard, count));
-  // Not while files are counted, in a part of the graph whose sources have other numbers.
+  // Not while files are counted, as that part of the graph numbers its sources otherwise.
   if (what.shard.shards > 1)
     context.same_listing = [this](uint32_t source, const auto& listing) {
       return same_listing(source, listing);
@@ -218,7 +218,7 @@ status runner::shared::pull() {
   if (what.ignored)
     context.ignored = [this](uint64_t more) { count_ignored(more); };
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
-  // However this ends: threads that read ahead may wait for splits, and are waited for.
+  // However this ends, threads that read ahead are waited for, and may wait for splits themselves.
   const std::unique_ptr<std::stop_source, void (*)(std::stop_source*)> release{
     &halt, [](std::stop_source* x) { x->request_stop(); }};
   thread = std::this_thread::get_id();
@@ -226,7 +226,8 @@ status runner::shared::pull() {
   auto skip = what.skip_rows;
   uint64_t given = 0;
   while (!halt.stop_requested()) {
-    // What a row costs is what counts, not how busy the machine is, nor how far off the job.
+    // The size of blocks follows the cost of rows, without the time that the machine was busy or
+    // the job was waited for.
     waited_for_splits = {};
     const work_timer timer;
     auto rows = source->next(ramp.next());
@@ -244,7 +245,7 @@ status runner::shared::pull() {
     give(*std::move(rows), bytes);
     say_done(*source, given);
   }
-  // What it did not read is for others, unless it broke off.
+  // The splits that the pipeline has not read go back to the job, unless it was stopped.
   source.reset();
   return {};
 }

@@ -16,12 +16,12 @@
 
 namespace headrace {
 
-/// Pulls one pipeline on a thread of its own and gives the blocks away, never more than it may have
+/// Pulls one pipeline on a thread of its own and passes its blocks on, never more than may be
 /// outstanding.
 ///
-/// Stopping asks the thread to end and does not wait for it: a thread that is stuck in foreign code
-/// is abandoned, what it still says is not heard, and it is counted in `options::threads`. A thread
-/// that cannot be started is how the pipeline ended.
+/// `stop` requests the thread to end and does not wait for it. A thread that is stuck in foreign
+/// code is abandoned: its calls have no effect any more, and it is counted in `options::threads`.
+/// If a thread cannot be started, that is reported as the end of the pipeline.
 class runner {
 public:
   struct options {
@@ -29,38 +29,39 @@ public:
     uint64_t seed = 0;
     uint64_t repetition = 0;
     bool leases_splits = false; ///< DYNAMIC
-    /// Under a static policy: the part of the graph's elements that it gives.
+    /// Under a static policy: the shard that it gives.
     sharding_policy policy = sharding_policy::off;
     shard_place shard;
-    split_log replay;       ///< what the task was given already
-    bool leaving = false;   ///< nothing more is asked, see `leave`
-    uint64_t skip_rows = 0; ///< what earlier runners have given away
-    /// Says now and then what the pipeline is done with: at_least_once.
+    split_log replay;       ///< the answers that the task had already
+    bool leaving = false;   ///< no questions are asked, see `leave`
+    uint64_t skip_rows = 0; ///< rows that earlier runners have passed on
+    /// Under at_least_once: reports now and then with which splits the pipeline is done.
     bool says_done = false;
-    /// Bytes given and not taken: few, so that they are still in the cache when they are sent. Two
-    /// blocks may be outstanding however large they are.
+    /// Bytes that were passed on and not taken: few, so that they are still in the processor's
+    /// cache when they are sent. Two blocks may be outstanding however large they are.
     size_t most_outstanding = 1 << 20;
     std::function<named_function(const std::string&)> find_function; ///< may be empty
     open_service open_distribute;                                    ///< may be empty
     std::shared_ptr<stopping_threads> threads;                       ///< may be null
-    /// Raised to the number of failed elements that the pipeline left out; may be null.
+    /// Set to the number of failed elements that the pipeline left out; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
-    /// Throws std::system_error if there can be no more threads.
+    /// Throws std::system_error if no more threads can be started.
     std::function<std::thread(std::function<void()>)> start_thread =
       [](std::function<void()> body) { return std::thread{std::move(body)}; };
   };
-  /// Called on the runner's threads, one at a time; `ended` of a thread that could not be started
-  /// in `start`. They must not block.
+  /// Called on the runner's threads, one call at a time; if the thread could not be started,
+  /// `ended` is called in `start`. They must not block.
   struct callbacks {
     std::function<void(block)> produced;
-    /// The answer comes through `give_splits`, unless `leave` makes it needless. Several may wait.
+    /// The answer must be passed to `give_splits`, unless `leave` was called. Several questions may
+    /// be open.
     std::function<void(splits_wish)> wants_splits;
-    /// The pipeline has given so many rows, those included that it skipped, and nothing that comes
-    /// later is made of these splits. May be empty.
+    /// The pipeline has given this many rows, including the skipped ones, and later rows descend
+    /// from none of these splits. May be empty.
     std::function<void(uint64_t, std::vector<splits_done>)> done = {};
-    /// The last call, unless it was stopped. The pipeline came to its end, or could not be made.
+    /// The last call, except after `stop`. The pipeline came to its end, or could not be made.
     std::function<void(status)> ended;
-    /// The last call, unless it was stopped. Something was thrown that no operator caught.
+    /// The last call, except after `stop`. An exception was thrown that no operator caught.
     std::function<void(status)> crashed;
   };
 
@@ -68,17 +69,17 @@ public:
   ~runner();
   runner(const runner&) = delete;
 
-  /// Once.
+  /// May be called once.
   void start(callbacks hear);
-  /// Nothing is called after this has returned.
+  /// No callback is called after this has returned.
   void stop();
-  /// Bytes of blocks that were taken off our hands.
+  /// This many bytes of the passed blocks are no longer outstanding.
   void taken(size_t bytes);
-  /// The answer to that question; to what was closed any answer says that the job knows.
+  /// The answer to that question. Any answer to a closed pass acknowledges it.
   void give_splits(const split_question& which, const result<lease_answer>& what);
   /// As `split_dealer::exhausted`; true under OFF.
   bool exhausted() const;
-  /// The pipeline comes to its end after what was begun. Says what was not.
+  /// The pipeline ends after what it has begun. Returns the splits that were not begun.
   std::vector<unread_splits> leave();
 
 private:

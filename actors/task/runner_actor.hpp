@@ -5,14 +5,14 @@
 
 namespace headrace {
 
-/// A runner as its task supervises it: lives as long as the runner's thread has something to do,
-/// and ends as that ended. Dies at once when asked to; the thread is not waited for.
+/// The actor by which a task supervises its runner: it lives until the runner's thread has ended,
+/// and ends with that status. When asked to stop it ends at once, without waiting for the thread.
 class runner_state {
 public:
   using handle_type = runner_handle;
   static inline const char* name = "headrace.runner";
 
-  /// `hear` is called on the runner's thread; `crashed` is not needed.
+  /// `hear` is called on the runner's thread; its `crashed` is replaced.
   runner_state(port::self_pointer<handle_type> self, std::shared_ptr<runner> what,
                runner::callbacks hear)
     : self_(self), runner_(std::move(what)) {

@@ -10,63 +10,65 @@
 
 namespace headrace {
 
-/// Gives the sources of one pipeline what their task was leased: first what the task was given
-/// already, then the job's answers. In pieces, so that a task that leaves knows what is not begun.
-/// Pure.
+/// Gives the sources of one pipeline the splits that their task was leased: first those of the log,
+/// then those of the job's answers. A lease is given in pieces, so that a task that leaves knows
+/// what is not begun. Pure.
 class split_dealer {
 public:
-  /// In how many pieces a lease is read. The same pieces for the same lease.
+  /// The number of pieces of a lease. A lease has the same pieces in each replay.
   static constexpr uint64_t pieces = 8;
 
   using next_step = std::variant<split_range, pass_over, split_question>;
 
-  /// `known`: what was answered already; all of it counts as begun. `leaving`: nothing is asked.
+  /// `known`: the answers so far, all of which count as begun. `leaving`: no questions are asked.
   split_dealer(split_plan plan, split_log known, bool leaving);
 
-  /// What a source reads next in a pass; or what is to be asked, before it is called again.
+  /// Returns what a source reads next in a pass; or a question that must be answered before the
+  /// next call.
   next_step next(uint32_t source, uint64_t pass);
-  /// The answer to what was to be asked.
+  /// The answer to a question that `next` returned.
   void answered(const split_question& which, const lease_answer& what) {
     what.for_each(which, [this](const auto& asked, const auto& given) { log_.add(asked, given); });
   }
-  /// The source reads no more of that pass, which is not over; of the splits that it was given last
-  /// it has not begun `unread`. Says what the job is to be told, once no source that advances with
-  /// it reads on. What is told that is of a group is of all its sources.
+  /// The source reads no more of that pass, which is not over; it has not begun `unread` of the
+  /// splits that it was given last. Returns the report for the job, which covers all sources of the
+  /// group, once none of them reads on.
   std::optional<unread_splits> close(uint32_t source, uint64_t pass, split_range unread);
-  /// Every source came to the end of its last pass: no other task finds anything more to read.
-  /// False of a pipeline that ended by itself, before its sources did.
+  /// True if every source came to the end of its last pass, so that no other task finds anything to
+  /// read. False for a pipeline that ended before its sources did.
   bool exhausted() const;
-  /// From now on only what was begun is read to its end, also by sources that advance together.
-  /// The rest is for other tasks.
+  /// From now on only what was begun is read, also by sources of one group. Returns what is for
+  /// other tasks.
   std::vector<unread_splits> leave();
   bool leaving() const noexcept { return leaving_; }
-  /// Answers that are kept: few, however many there were.
+  /// The number of kept answers, which is bounded.
   size_t records() const noexcept { return log_.size(); }
 
 private:
   /// How far a source is.
   struct place {
     uint64_t pass = 0;
-    uint64_t number = 0; ///< of its next question
-    split_range left;    ///< of the last answer
+    uint64_t number = 0; ///< the number of its next question
+    split_range left;    ///< what is left of the last answer
     uint64_t piece = 0;
-    bool over = false;   ///< that pass is
-    bool closed = false; ///< nothing more is read of it
-    bool told = false;   ///< the job is told so
+    bool over = false;   ///< the pass is over
+    bool closed = false; ///< the source reads no more of the pass
+    bool told = false;   ///< the job was sent that
   };
-  /// Forgets what no source needs any more after `source` went on.
+  /// Drops answers that no source needs after `source` went on.
   void forget_read(uint32_t source);
-  /// No other source advances with it.
+  /// True if the source has a group of its own.
   bool alone(uint32_t source) const;
   const std::vector<uint32_t>& group_of(uint32_t source) const;
   const split_log::answer* known(const split_question& which);
   unread_splits unread_of(uint32_t source) const;
 
   split_log log_;
-  /// By source: how many answers about its last pass there were at first.
+  /// By source: how many answers about its last pass there were in `known`.
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> begun_;
   bool leaving_;
-  std::vector<std::vector<uint32_t>> together_; ///< by source: those of its group, itself too
+  /// By source: the sources of its group, including itself.
+  std::vector<std::vector<uint32_t>> together_;
   std::map<uint32_t, place> places_;
 };
 

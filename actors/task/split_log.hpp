@@ -11,14 +11,14 @@
 
 namespace headrace {
 
-/// The answers that a task had from its job: splits, or the end of a pass. With graph and
-/// seed they determine everything that the task produces. Kept by pass, as sources that are read
-/// ahead may ask in another order the next time.
+/// The answers that a task had from its job: splits, or the end of a pass. With the graph and the
+/// seed they determine everything that the task produces. They are kept by pass, as sources that
+/// are read ahead may ask in another order in a replay.
 class split_log {
 public:
   using answer = split_answer;
 
-  /// The answer to the next question about that pass; what comes out of turn is ignored.
+  /// Adds the answer to the next question about that pass; an answer out of turn is ignored.
   void add(const split_question& asked, answer given) {
     auto& known = answers_[{asked.source, asked.pass}];
     if (known.count() != asked.number)
@@ -26,7 +26,7 @@ public:
     known.kept.push_back(given);
     ++size_;
   }
-  /// Null: not answered yet, or forgotten.
+  /// Null: the question is not answered, or the answer was dropped.
   const answer* find(const split_question& asked) const {
     auto at = answers_.find({asked.source, asked.pass});
     if (at == answers_.end() || asked.number < at->second.dropped
@@ -46,7 +46,7 @@ public:
       return {};
     return after->first.second;
   }
-  /// Of that pass only what is not unread counts. @pre what is unread of the last answer is a tail
+  /// Removes the unread splits of that pass. @pre they are at the end of the answers
   void cut(const unread_splits& unread) {
     const auto at = answers_.find({unread.source, unread.pass});
     if (at == answers_.end())
@@ -59,8 +59,8 @@ public:
     if (unread.rest.count != 0 && !known.kept.empty())
       known.kept.back()->count -= unread.rest.count;
   }
-  /// Answers to earlier questions about that pass, and earlier passes of the source, are not needed
-  /// any more.
+  /// Answers to earlier questions about that pass, and about earlier passes of the source, are not
+  /// needed any more.
   void forget_before(const split_question& where) {
     const auto pass = answers_.lower_bound({where.source, where.pass});
     for (auto at = answers_.lower_bound({where.source, 0}); at != pass; at = answers_.erase(at))
@@ -71,17 +71,17 @@ public:
     const auto gone =
       std::min(where.number, pass->second.count()) - std::min(where.number, dropped);
     if (gone <= kept.size() / 2)
-      return; // later, many at a time
+      return; // they are dropped later, many at a time
     kept.erase(kept.begin(), kept.begin() + static_cast<ptrdiff_t>(gone));
     dropped += gone;
     size_ -= gone;
   }
-  /// Answers that are kept.
+  /// The number of kept answers.
   size_t size() const noexcept { return size_; }
 
 private:
   struct told {
-    uint64_t dropped = 0; ///< forgotten, the first ones
+    uint64_t dropped = 0; ///< the number of dropped answers, the first ones
     std::vector<answer> kept;
     uint64_t count() const noexcept { return dropped + kept.size(); }
   };

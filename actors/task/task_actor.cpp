@@ -15,7 +15,8 @@ namespace headrace {
 
 namespace {
 
-/// What a consumer asked for; one that leaves it to the workers gets what the dataset says.
+/// The compression that a consumer asks for; if it leaves that to the workers, the option of the
+/// dataset.
 compression packing_of(const stream_open& what, const dataset_node& graph) {
   return what.packing == compression::automatic
            ? options_of(graph).compression.value_or(compression::automatic)
@@ -150,7 +151,7 @@ void task_state::on(const stream_arrived& what) {
   auto at = memory_->by_channel.find(channel);
   auto* first = said ? std::get_if<stream_open>(&*said) : nullptr;
   if (at == memory_->by_channel.end() && said && first == nullptr)
-    return; // late words of a stream that is over
+    return; // the stream is closed
   if (at == memory_->by_channel.end()) {
     const produce::stream_key fresh{++memory_->last_key};
     at = memory_->by_channel.emplace(channel, fresh).first;
@@ -163,7 +164,7 @@ void task_state::on(const stream_arrived& what) {
     memory_->routes.at(key).packing = {packing_of(*first, *core().graph()),
                                        what.from->peer_boot_id() == boot_id()};
   carry_out(core().arrived(key, said, now()));
-  // Nothing more comes on it: the link may use the channel for another stream.
+  // The stream is closed: its link may use the channel for another one.
   if (said && std::holds_alternative<stream_close>(*said)) {
     memory_->by_channel.erase(channel);
     memory_->routes.erase(key);

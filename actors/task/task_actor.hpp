@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// Runs one pipeline and deals its rows to the streams that consumers opened, as the task_core in
-/// its memory decides. Supervises its runner: a crash starts another one, which replays the splits
-/// that the task was given and drops what was produced already; past its budget the task fails.
+/// The actor of a task: carries out what the task_core in its memory decides, and supervises the
+/// runner. After a crash another runner replays the splits of the task and drops the rows that were
+/// produced already; past its budget the task fails.
 class task_state {
 public:
   using handle_type = task_handle;
@@ -58,7 +58,7 @@ private:
   port::watcher watcher_;
   supervisor team_;
   std::shared_ptr<runner> runner_;
-  bool failed_to_send_ = false; ///< a row that is too large: the task fails
+  bool failed_to_send_ = false; ///< a row was too large to send, so the task fails
   port::alarm alarm_;
 };
 

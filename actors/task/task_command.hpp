@@ -7,34 +7,33 @@
 #include <variant>
 #include <vector>
 
-/// What a `task_core` has its surroundings do.
+/// The commands of a `task_core`.
 namespace headrace::produce {
 
-/// One stream of a consumer on one link, as the actor numbers them: a consumer that opens its
-/// stream again has another.
+/// Names one stream on one link. A consumer that opens its stream again gets a new key.
 using stream_key = strong_id<struct stream_tag>;
 
 struct send {
   stream_key over;
   from_task what;
 };
-/// What came over the stream is damaged: end its link.
+/// A message on the stream was damaged: close its link.
 struct close_link {
   stream_key over;
   status why;
 };
-/// Run the pipeline, under supervision: `runner_begins` is called for each of its lives.
+/// Run the pipeline under supervision. `runner_begins` is called for each life of the runner.
 struct start_runner {};
-/// The runner's answer to what it wants.
+/// Pass an answer to the runner.
 struct give_splits {
   split_question which;
   result<lease_answer> what;
 };
-/// So many bytes of the runner's blocks are off its hands.
+/// This many bytes of the runner's blocks are no longer outstanding.
 struct take_over_bytes {
   size_t bytes = 0;
 };
-/// The runner is to come to its end after what it has begun; `runner_left` follows.
+/// The runner is to end after what it has begun; `runner_left` follows.
 struct leave_runner {};
 struct report {
   task_report what;

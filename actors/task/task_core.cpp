@@ -49,10 +49,9 @@ produce::commands task_core::taken_over(time_point now) {
     owners_.clear();
     let_depart();
     strangers_.clear();
-    account_due_ |= account_said_; // the answer may have come between the two
+    account_due_ |= account_said_; // the answer may have come while no actor ran
     account(now);
-    // Its first splits are leased while its readers connect. Under OFF there is nothing to wait
-    // for.
+    // The first splits are leased while the readers connect. Under OFF there is nothing to lease.
     if (opened_ || (leases_splits() && order_.eager))
       start_runner(now);
   });
@@ -74,7 +73,7 @@ status task_core::can_run_on(const status& why) const {
 void task_core::start_runner(time_point now) {
   if (exhausted_)
     return;
-  // Another runner may have been at work, for an actor before this one.
+  // This may be another runner, after a crash of the actor.
   if (std::exchange(opened_, true))
     if (auto how = can_run_on(aborted("the task's actor crashed")); !how)
       return fail(how, now);
@@ -95,7 +94,7 @@ result<task_core::runner_start> task_core::runner_begins(uint64_t run) {
 produce::commands task_core::runner_crashed(const status& why, time_point now) {
   return event([&] {
     log_.warn("runner crashed", {{"why", why}, {"produced", numbers_.elements}});
-    run_ = 0; // what it may still be heard saying is made again
+    run_ = 0; // later reports of this runner are ignored, as the next one repeats them
     if (auto how = can_run_on(why); !how)
       fail(how, now);
   });
@@ -151,7 +150,7 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
       closed_.insert(which);
       return report(now, what);
     }
-    // An answer to an earlier runner may have come after this one had begun.
+    // An answer to an earlier runner may have come after this runner began.
     if (const auto* known = splits_.find(which))
       return then(produce::give_splits{which, lease_answer{*known}});
     asked_.insert(which);
@@ -165,16 +164,16 @@ produce::commands task_core::splits_wanted(const headrace::splits_wanted& what, 
 produce::commands task_core::splits_answered(const split_question& which,
                                              const result<lease_answer>& what, time_point now) {
   if (which.source == account_source) {
-    // The job has counted what was lost with readers: the task may end.
+    // The job has counted the elements that were lost with readers, so the task may end.
     if (std::exchange(account_said_, false) && !over_)
       return event([&] { deal(now); });
     return {};
   }
-  // Of a task that leaves the answer goes back as it came.
+  // If the task leaves, the splits of this answer go back to the job.
   if (leaving_ || over_)
     return {};
   return event([&] {
-    // Another runner closes the pass again: that is no answer to replay.
+    // This acknowledges a closed pass. It is not logged, as a replay closes the pass again.
     if (closed_.erase(which) != 0)
       return then(produce::give_splits{which, what});
     if (what && replayable_) {
@@ -212,7 +211,7 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
                           .job = order_.job,
                           .numbers = numbers(),
                           .unread = std::move(unread)}});
-    // Under OFF a copy ends with its worker, unless all of it is made.
+    // Under OFF a copy ends with its worker, unless all of it was produced.
     if (!opened_ || (!leases_splits() && !exhausted_))
       return finish(now);
     for (const auto& [who, route] : routes_)
@@ -224,14 +223,15 @@ produce::commands task_core::runner_left(std::vector<unread_splits> unread, time
 
 void task_core::finish(time_point now) {
   over_ = true;
-  // Under OFF a copy ends with its worker, with what is held of it.
+  // Under OFF a copy ends with its worker, and so do the rows that readers hold of it.
   auto held = order_.shared && order_.policy != sharding_policy::off
                 ? output_->held()
                 : std::map<consumer_id, reader_marks>{};
-  // What was lost with readers, if the job was not told in an account.
+  // Elements that were lost with readers are added, unless the job was sent them in an account.
   if (order_.shared && (account_said_ || account_due_ || !leases_splits() || splits_.size() == 0))
     held.merge(output_->lost());
-  // What others hold may be lost with them: only the job knows when that is the end.
+  // Rows that readers hold may be lost with them, so only the job knows when the repetition is
+  // finished.
   const auto said = held.empty() ? outcome() : task_outcome::left;
   for (const auto& x : output_->remaining_ends())
     then(produce::send{routes_.at(x.to).over, stream_end{x.elements, said}});

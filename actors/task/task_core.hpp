@@ -19,86 +19,89 @@
 
 namespace headrace {
 
-/// How patient a task is, and how much it keeps.
+/// The bounds of a task.
 struct task_limits {
-  /// Answers with splits (24 bytes each) that are kept for a runner that replays them. With more
-  /// none is kept, as to replay them would take about as long as they took.
+  /// How many answers with splits (24 bytes each) are kept for a replay. If there are more, none is
+  /// kept, as a replay would take about as long as the task has run.
   size_t most_splits = size_t{1} << 20;
 };
 
-/// What a task decides: deals what its runner produces to the streams that consumers opened, gets
-/// splits for the runner, and says when it is through. Also the task's memory: what the pipeline
-/// was given and gave, and who was dealt what. It outlives the actor, so that the next one goes on
-/// where the last one was; used by one at a time.
+/// Decides for a task: it deals what the runner produces to the streams of consumers, gets splits
+/// for the runner, and reports when it ends. It is also the task's memory: what the pipeline was
+/// given, what it produced, and which consumer was dealt which rows. It outlives the actor, so that
+/// the next actor continues; one actor uses it at a time.
 ///
-/// Events and the time go in, commands come out. Knows no actor, thread, link or clock.
+/// It is given events with the time, and returns commands. Knows no actor, thread, link or clock.
 class task_core {
 public:
   using commands = produce::commands;
   using stream_key = produce::stream_key;
 
-  /// `output`: what becomes of its rows; null: its readers share them, each is for one of them.
+  /// `output`: the dealer of its rows; null: a `task_output`, whose readers share the rows.
   task_core(task_order order, dataset_ptr graph, task_limits limits, logger log,
             std::unique_ptr<dealer> output = {});
 
-  /// An actor takes this over from one that died: all links are lost, and another runner goes on.
+  /// A new actor takes over from one that crashed: all links are lost, and another runner is
+  /// started.
   commands taken_over(time_point now);
 
   // -- the runner -------------------------------------------------------------------
 
-  /// What a runner needs to go on where the last one was.
+  /// The state that a runner needs in order to continue where the last one stopped.
   struct runner_start {
-    split_log replay;       ///< what the task was given already
-    bool leaving = false;   ///< nothing more is asked for
-    uint64_t skip_rows = 0; ///< what earlier runners have given away
+    split_log replay;       ///< the answers that the task had
+    bool leaving = false;   ///< no questions are asked
+    uint64_t skip_rows = 0; ///< rows that earlier runners have passed on
   };
   /// Life `run` of the runner begins. cancelled: the task is over.
   result<runner_start> runner_begins(uint64_t run);
   commands produced(uint64_t run, block rows, time_point now);
-  /// It is done with splits. The job is told once the readers are, too.
+  /// The runner is done with splits. The job is informed once the readers have handed out their
+  /// rows.
   void run_done(const headrace::run_done& what);
-  /// The pipeline came to its end, or could not be made.
-  /// `by_itself`: its sources had more.
+  /// The pipeline came to its end, or could not be made. `by_itself`: its sources were not
+  /// exhausted.
   commands run_ended(uint64_t run, const status& how, bool by_itself, time_point now);
-  /// It waits for splits, or is done with a pass.
+  /// The runner waits for splits, or has closed a pass.
   commands splits_wanted(const headrace::splits_wanted& what, time_point now);
   /// The runner crashed; another one is being started.
   commands runner_crashed(const status& why, time_point now);
-  /// There will be no other one.
+  /// The runner crashed, and will not be restarted.
   commands runner_spent(const status& why, time_point now);
-  /// What the runner has not begun, as it leaves.
+  /// The splits that the runner has not begun, after `leave_runner`.
   commands runner_left(std::vector<unread_splits> unread, time_point now);
 
   // -- the job, by way of the worker ----------------------------------------------------
 
-  /// The answer to what was wanted. What was closed is acknowledged by any answer.
+  /// The answer to a question. Any answer to a closed pass acknowledges it.
   commands splits_answered(const split_question& which, const result<lease_answer>& what,
                            time_point now);
-  /// The worker ends: finish what was begun, and give back the rest.
+  /// The worker leaves: the task finishes what was begun, and gives back the rest.
   commands worker_leaves(time_point now);
-  /// Who reads has changed. What a consumer that is gone was sent and has not handed out goes to
-  /// the others, as soon as it is sure not to hand it out any more.
+  /// The readers have changed. Rows that a reader which is gone was sent and has not handed out go
+  /// to the others, as soon as it cannot hand them out any more.
   commands readers_named(const task_readers& who, time_point now);
-  /// The same between two actors.
+  /// As `readers_named`, while no actor runs the task.
   void readers_named_between_actors(const task_readers& who) { name(who); }
-  /// The job needs the task no more: its streams are told so.
+  /// The job does not need the task any more: its streams are informed.
   commands stop(const std::string& reason);
-  /// The same between two actors: the next one comes to its end after what was begun.
+  /// As `worker_leaves`, while no actor runs the task.
   void leaves_between_actors() noexcept { leaving_ = true; }
 
   // -- the streams ------------------------------------------------------------------------
 
-  /// A consumer said something. `over` is new with each `stream_open`.
+  /// A message of a consumer arrived. `over` is new with each `stream_open`.
   commands arrived(stream_key over, const result<from_consumer>& what, time_point now);
-  /// The link under a stream is over.
+  /// The link of a stream is closed.
   commands stream_cut(stream_key over, time_point now);
-  /// There may be room again for what others held back.
+  /// Other dealers may have made room.
   commands room_came(time_point now);
   /// `call` is called, from any thread, when `room_came` is due. May be empty.
   void when_room_comes(std::function<void()> call) { output_->when_there_is_room(std::move(call)); }
-  /// A row cannot be sent as it is too large.
+  /// A row is too large to be sent.
   commands cannot_send(const status& why, time_point now);
-  /// Stops for good because of `why`, as its actor died once too often: says so to all streams.
+  /// The task stops for good because of `why`, as its actor crashed too often. All streams are
+  /// informed.
   commands give_up(const status& why);
 
   // -- time -------------------------------------------------------------------------------
@@ -112,34 +115,36 @@ public:
   const dataset_ptr& graph() const noexcept { return graph_; }
   bool over() const noexcept { return over_; }
   bool leaving() const noexcept { return leaving_; }
-  /// An actor died in the midst of an event, and no other can go on.
+  /// True if an actor crashed inside an event, so that no other can continue.
   bool torn() const noexcept { return torn_; }
-  /// Streams that were opened for a reader from another node than the one its job names.
+  /// How many streams were refused because they came from another node than the one that the job
+  /// names for the reader.
   uint64_t refused_streams() const noexcept { return refused_; }
   task_numbers numbers() const;
-  /// Elements that the pipeline left out: counted on the runner's threads, also while it gives no
-  /// rows.
+  /// Elements that the pipeline left out. They are counted on the runner's threads, also while it
+  /// produces no rows.
   const std::shared_ptr<std::atomic<uint64_t>>& ignored() const noexcept { return ignored_; }
 
 private:
-  /// The way to one consumer.
+  /// The connection to one consumer.
   struct route {
-    stream_key over;     ///< zero: the link is lost
-    time_point cut_at{}; ///< when it was
-    /// The job does not name it any more. It was asked how far it is, and has until then to answer.
+    stream_key over;     ///< zero if the link is closed
+    time_point cut_at{}; ///< when the link was closed
+    /// Set if the job does not name the consumer any more: it was asked how far it is, and may
+    /// answer until then.
     std::optional<time_point> gone_until;
   };
-  /// A consumer that the job has not named yet.
+  /// A consumer that opened a stream and that the job has not named yet.
   struct stranger {
     stream_open wanted;
     time_point until;                  ///< when it is refused
-    std::optional<stream_grant> grant; ///< what it granted meanwhile
+    std::optional<stream_grant> grant; ///< its last grant
   };
 
   void open(stream_key over, const stream_open& what, time_point now);
   void admit(stream_key over, const stream_open& what, time_point now);
   void granted(consumer_id who, const stream_grant& what);
-  /// The job names the node of a link for each of its readers: nobody else speaks for them.
+  /// True if the message came from the node that the job names for its reader, if it names one.
   bool is_from_its_node(const stream_open& what) const;
   void refuse(stream_key over, const stream_open& what);
   void name(const task_readers& who);
@@ -150,24 +155,25 @@ private:
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
   /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.
   void look_at_the_gone(time_point now);
-  /// Says to the job what the readers were given, once those that are gone are let go of.
+  /// Sends the job an account, once the readers that are gone have been removed.
   void account(time_point now);
-  /// Lets go of those that left in order, and gives what they had not handed out to the others.
+  /// Removes the readers that left in order, and gives the others the rows that they had not handed
+  /// out.
   void let_depart();
   void look_at_strangers(time_point now);
   void from_stranger(stream_key over, const from_consumer& what);
   task_outcome outcome() const { return whole_ ? task_outcome::exhausted : task_outcome::left; }
   void leave(consumer_id who);
-  /// It is gone and did not say how far it is.
+  /// The consumer is gone and did not report how far it is.
   void give_up(consumer_id who);
-  /// The way to a consumer is another one, or zero.
+  /// The consumer has a new connection, or none.
   void move(consumer_id who, stream_key over);
-  /// Can another runner go on where one broke off because of `why`? The reason if it cannot.
+  /// Not ok: why another runner cannot continue after a crash because of `why`.
   status can_run_on(const status& why) const;
   void start_runner(time_point now);
   void fail(const status& why, time_point now);
   void finish(time_point now);
-  /// Sends what may be sent, and looks whether that was all.
+  /// Sends what may be sent, and checks whether the task has ended.
   void deal(time_point now);
   void report(time_point now, std::optional<headrace::splits_wanted> wants = {},
               std::optional<status> ended = {}, task_outcome outcome = task_outcome::exhausted,
@@ -177,7 +183,7 @@ private:
   void then(Command what) {
     todo_.emplace_back(std::move(what));
   }
-  /// Does `f`, an event. If it throws, this stays torn.
+  /// Calls `f`, which handles an event. If it throws, the task stays torn.
   template <class F>
   commands event(F&& f) {
     torn_ = true;
@@ -195,35 +201,35 @@ private:
   std::unique_ptr<dealer> output_;
   done_marks done_;
   split_log splits_;
-  bool replayable_ = true; ///< `splits_` holds all that the task was given
+  bool replayable_ = true; ///< `splits_` has all answers that the task was given
   task_numbers numbers_;   ///< without `ignored`
   std::shared_ptr<std::atomic<uint64_t>> ignored_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::map<consumer_id, route> routes_;
-  std::map<stream_key, consumer_id> owners_; ///< of the streams in `routes_` that have a link
+  std::map<stream_key, consumer_id> owners_; ///< only of streams with a link
   std::map<stream_key, stranger> strangers_;
   task_readers readers_;
-  uint64_t refused_ = 0;   ///< streams, opened from other nodes than their readers'
+  uint64_t refused_ = 0;   ///< streams from other nodes than their readers'
   bool opened_ = false;    ///< the pipeline runs or has run
-  bool exhausted_ = false; ///< the pipeline came to its end
-  bool whole_ = false;     ///< and not because the task leaves
-  bool by_itself_ = false; ///< it did before its sources were exhausted
+  bool exhausted_ = false; ///< the pipeline has ended
+  bool whole_ = false;     ///< it has, and not because the task leaves
+  bool by_itself_ = false; ///< it has, before its sources were exhausted
   bool leaving_ = false;
   bool over_ = false;
   bool torn_ = false;
 
   uint64_t run_ = 0;
-  bool runs_ = false;               ///< a runner was begun by this actor
-  std::set<split_question> asked_;  ///< the present runner waits for these
-  std::set<split_question> closed_; ///< by any runner, and not acknowledged
+  bool runs_ = false;               ///< this actor has begun a runner
+  std::set<split_question> asked_;  ///< questions that the present runner waits for
+  std::set<split_question> closed_; ///< passes that any runner has closed, not acknowledged yet
   size_t taken_from_runner_ = 0;
-  /// Rows are recalled then if nothing was produced: a trainer waits.
+  /// When rows will be recalled if nothing was produced: a trainer waits.
   std::optional<time_point> dry_at_;
   time_point reported_{};
-  bool report_due_ = false; ///< something was dealt since
-  /// Readers are gone that did not say what they got: the job is to know it, as soon as what they
-  /// held is with the others.
+  bool report_due_ = false; ///< something was dealt since the last report
+  /// Readers are gone that did not report how far they were: an account is sent once their rows are
+  /// dealt to others.
   bool account_due_ = false;
-  bool account_said_ = false; ///< and not acknowledged
+  bool account_said_ = false; ///< an account was sent and is not acknowledged
 };
 
 } // namespace headrace

@@ -7,15 +7,15 @@
 
 namespace headrace {
 
-// The streams to consumers: what arrives on them, and what is sent.
+// The streams to consumers: their messages, and what they are sent.
 
 namespace {
 
-/// How often a task that is busy says to its worker how far it is.
+/// How often a busy task reports its progress to its worker.
 constexpr auto report_interval = std::chrono::milliseconds{200};
-/// How long a trainer waits for production before others' rows are recalled for it.
+/// How long a trainer waits for the runner before rows of other streams are recalled for it.
 constexpr auto patience = std::chrono::milliseconds{5};
-/// Streams of consumers that wait for the job to name them.
+/// The most streams of consumers that the job has not named yet.
 constexpr size_t most_strangers = 1024;
 
 template <class... F>
@@ -39,7 +39,7 @@ produce::commands task_core::arrived(stream_key over, const result<from_consumer
     return {};
   return event([&] {
     if (!what) {
-      // A message that a newer consumer sends is whole: only its own stream cannot go on.
+      // A message of a newer consumer may be valid, so only its own stream fails.
       if (what.status().code() == status_code::unimplemented)
         return then(produce::send{over, stream_failed{what.status()}});
       log_.warn("bad stream message", {{"why", what.status()}});
@@ -77,7 +77,7 @@ void task_core::open(stream_key over, const stream_open& what, time_point now) {
                                               order_.life.value))}});
   if (is_named(what.consumer))
     return is_from_its_node(what) ? admit(over, what, now) : refuse(over, what);
-  // Its job says so soon, unless it is gone.
+  // The job will name the consumer soon, unless that is gone.
   if (strangers_.size() < most_strangers)
     strangers_[over] = {what, now + order_.lease, {}};
   else
@@ -92,7 +92,7 @@ bool task_core::is_from_its_node(const stream_open& what) const {
 }
 
 void task_core::refuse(stream_key over, const stream_open& what) {
-  // Whoever does it may do it often.
+  // This may happen often, so only some refusals are logged.
   if (std::has_single_bit(++refused_))
     log_.warn("stream refused: it is opened for a reader of another node",
               {{"consumer", what.consumer}, {"node", what.node}, {"refused_so_far", refused_}});
@@ -103,7 +103,7 @@ void task_core::refuse(stream_key over, const stream_open& what) {
 }
 
 void task_core::admit(stream_key over, const stream_open& what, time_point now) {
-  // In coordinated reads a consumer may come in the place of one that is gone.
+  // In coordinated reads a consumer may replace one that is gone.
   if (!routes_.contains(what.consumer) && what.received != 0 && order_.num_consumers == 0)
     return then(produce::send{
       over, stream_failed{aborted("this stream was given up while its consumer was away")}});
@@ -194,7 +194,7 @@ produce::commands task_core::readers_named(const task_readers& who, time_point n
 }
 
 void task_core::look_at_the_gone(time_point now) {
-  // Nobody else would get the rows of a job's only reader.
+  // The rows of a job's only reader can go to nobody else.
   if (!order_.shared)
     return;
   std::vector<consumer_id> free;
@@ -205,7 +205,8 @@ void task_core::look_at_the_gone(time_point now) {
       if (free_at(route) <= now)
         free.push_back(who);
     } else if (!route.gone_until) {
-      // It answers how far it is, and leaves. What it hands out meanwhile is its own.
+      // The consumer answers how far it is, and leaves. Rows that it hands out until then are its
+      // own.
       route.gone_until = now + order_.lease;
       then(produce::send{
         route.over,
@@ -239,8 +240,8 @@ void task_core::look_at_strangers(time_point now) {
   std::erase_if(strangers_, [&](const auto& entry) {
     if (entry.second.until > now)
       return false;
-    // The job knows whether it reads: its word may be late, as the way to this worker is cut. The
-    // consumer opens the stream again, unless its job says that it is none of its readers.
+    // Only the job knows whether the consumer is a reader, and its message may be late. The
+    // consumer opens the stream again, unless its job answers that it is no reader.
     then(produce::send{entry.first,
                        stream_failed{not_found(fmt::format(
                          "the job of task {} does not name this consumer as one of its readers",
@@ -304,13 +305,14 @@ void task_core::deal(time_point now) {
     dry_at_.reset();
   if (!dry_at_ && output_->could_recall())
     dry_at_ = now + patience;
-  // The runner may go on by as much as was dealt.
+  // The runner may produce as many bytes as were dealt.
   if (const auto pending = output_->pending_bytes(); taken_from_runner_ > pending) {
     then(produce::take_over_bytes{taken_from_runner_ - pending});
     taken_from_runner_ = pending;
   }
-  // What it has begun waits for readers, also for one that may yet come: its worker bounds that.
-  // The other readers read at the end what was lost with one that is gone: the job knows it first.
+  // The task waits until its rows are handed out, even by a reader that may still come; the worker
+  // bounds that time. Elements that were lost with readers must be counted by the job first, so
+  // that the other readers get the count at the end.
   const bool counted = !account_said_ || output_->lost().empty();
   if ((output_->finished() && counted) || (leaving_ && output_->delivered()))
     return finish(now);

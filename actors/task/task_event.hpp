@@ -17,101 +17,101 @@
 
 namespace headrace {
 
-/// The runner made rows.
+/// The runner produced rows.
 struct rows_produced {
   uint64_t run = 0; ///< which of the task's runners
   block rows;
 };
 
-/// The runner has given so many rows, and is done with splits: nothing that comes later is made of
-/// these.
+/// The runner has produced this many rows, and later rows descend from none of these splits.
 struct run_done {
   uint64_t run = 0;
   uint64_t rows = 0;
   std::vector<splits_done> splits;
 };
 
-/// The runner is through: the pipeline ended, or could not be made.
+/// The pipeline has ended, or could not be made.
 struct run_ended {
   uint64_t run = 0;
   status how;
 };
 
-/// The runner needs splits and waits.
+/// The runner waits for splits.
 struct splits_wanted {
   uint64_t run = 0;
   splits_wish wish;
 };
 
-/// Something came over a link on the channel of one of the task's streams.
+/// A message arrived on one of the task's streams.
 struct stream_arrived {
   std::shared_ptr<link> from;
   link_message what;
 };
 
-/// A link on which the task has streams is over.
+/// A link of the task's streams is closed.
 struct stream_cut {
   std::shared_ptr<link> from;
 };
 
-/// The job's answer to a request for splits.
+/// The job's answer to a question for splits.
 struct splits_answered {
   split_question which;
   result<lease_answer> what;
 };
 
-/// The worker ends: finish what was begun, and give back the rest.
+/// The worker leaves: the task is to finish what was begun, and give back the rest.
 struct worker_leaves {};
 
-/// The job needs the task no more.
+/// The job does not need the task any more.
 struct task_stops {
   std::string reason;
 };
 
-/// Who reads the task has changed.
+/// The readers of the task have changed.
 struct readers_named {
   task_readers who;
 };
 
-/// Other tasks of the worker may have made room in the cache that they share.
+/// Other tasks of the worker may have made room in the budget of the windows.
 struct room_came {};
 
-/// What a task actor hears from its own process.
+/// The messages to a task actor from its own process.
 using task_event =
   std::variant<rows_produced, run_done, run_ended, splits_wanted, splits_answered, stream_arrived,
                stream_cut, worker_leaves, task_stops, readers_named, room_came>;
 
-/// What a runner's actor hears from its thread: the runner is over, well or not.
+/// The message to a runner's actor from its thread: the runner has ended; `why` is ok for a normal
+/// end.
 struct runner_over {
   status why;
 };
 
-/// What a task is doing, for its worker's heartbeat.
+/// The progress of a task, for its worker's heartbeat.
 struct task_numbers {
   uint64_t elements = 0; ///< produced
   uint64_t ignored = 0;  ///< failed, and left out by `ignore_errors`
   uint64_t bytes = 0;
   uint32_t streams = 0;
-  uint32_t restarts = 0; ///< of its runner
+  uint32_t restarts = 0; ///< restarts of its runner
   std::optional<cache_report> window = {};
 };
 
-/// What a task tells its worker.
+/// A task's report to its worker.
 struct task_report {
   task_id id;
   incarnation life;
   job_id job;
   task_numbers numbers;
-  /// It wants splits; the answer goes to it as splits_answered.
+  /// A question for splits; the answer comes as splits_answered.
   std::optional<splits_wanted> wants;
-  /// It is through: well or not, and how.
+  /// Set if the task has ended; ok unless it failed.
   std::optional<status> ended = {};
   task_outcome outcome = task_outcome::exhausted;
-  /// It leaves, and has not begun to read these.
+  /// Set if the task leaves: the splits that it has not begun to read.
   std::optional<std::vector<unread_splits>> unread = {};
-  /// It ended, well, before its sources did: they say nothing of what others find.
+  /// The task is exhausted, and ended before its sources did, so that other tasks may find more.
   bool by_itself = false;
-  /// Of a shared job: readers that have rows which they did not hand out.
+  /// In a shared job: readers that hold rows of the task.
   std::map<consumer_id, reader_marks> held = {};
 };
 

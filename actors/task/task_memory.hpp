@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// What of a task outlives its actor: what it decided, and the links of its streams. Kept by the
+/// The part of a task that outlives its actor: its core, and the links of its streams. Owned by the
 /// worker, used by one actor at a time.
 struct task_memory {
   struct route {
@@ -21,7 +21,7 @@ struct task_memory {
 
   explicit task_memory(task_core what) : core(std::move(what)) {}
 
-  /// Says on all streams that the task is given up because of `why`.
+  /// Reports on all streams that the task is given up because of `why`.
   void give_up(const status& why);
 
   task_core core;

@@ -8,13 +8,13 @@
 
 namespace headrace {
 
-/// Graphs that a worker was sent, by fingerprint: those that were used last, up to a number of
-/// bytes. One larger than that is kept alone.
+/// The graphs that a worker was sent, by fingerprint. The most recently used ones are kept, up to a
+/// number of bytes; a graph larger than that is kept alone.
 class graph_cache {
 public:
   explicit graph_cache(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Null if it is not known (any more).
+  /// Null if it is not kept.
   dataset_ptr find(std::string_view fingerprint);
   /// `bytes`: the size of its message.
   void keep(std::string fingerprint, dataset_ptr graph, size_t bytes);
@@ -26,7 +26,7 @@ private:
     dataset_ptr graph;
     size_t bytes;
   };
-  std::list<entry> entries_; ///< the one used last first
+  std::list<entry> entries_; ///< the most recently used one is first
   size_t most_bytes_;
   size_t bytes_ = 0;
 };

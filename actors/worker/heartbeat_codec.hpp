@@ -9,10 +9,10 @@
 
 namespace headrace {
 
-/// What a heartbeat says of the worker's process.
+/// The part of a heartbeat that is about the worker's process.
 struct process_report {
   std::vector<metric_sample> metrics;
-  buffer tree; ///< a SupervisionTree message; empty: as in the heartbeat before
+  buffer tree; ///< a SupervisionTree message; empty if it has not changed since the last heartbeat
 };
 
 void write_heartbeat(schema::WorkerHeartbeat::Builder out, const worker::heartbeat& what,

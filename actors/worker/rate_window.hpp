@@ -7,16 +7,17 @@
 
 namespace headrace {
 
-/// How fast a count grows, over the last while: long enough that blocks which come in bursts make
-/// it no noise, and short enough to show what goes on now.
+/// The rate at which a count has grown lately: over a time that evens out blocks that come in
+/// bursts, and is short enough to show the present rate.
 class rate_window {
 public:
   static constexpr duration length = std::chrono::seconds{10};
 
-  /// The count at `now`, later than the one before. The first is where counting begins.
+  /// Adds the count at `now`, which is later than that of the call before. Growth is counted from
+  /// the first call.
   void add(time_point now, uint64_t count) {
     points_.push_back({now, count});
-    // What is left spans the length, or all there is.
+    // The remaining points span `length`, or all there is.
     while (points_.size() > 2 && now - points_[1].when >= length) points_.pop_front();
   }
   double per_second() const {

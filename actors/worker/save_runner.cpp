@@ -23,8 +23,8 @@ struct save_runner::shared {
   std::mutex mutex;
   bool stopped = false;
   bool runs = false;
-  stopping_threads::token stopping = 0; ///< once it was told to stop
-  clockid_t cpu_clock{};                ///< the thread's, as long as it runs
+  stopping_threads::token stopping = 0; ///< set when it was asked to stop
+  clockid_t cpu_clock{};                ///< of the thread, while it runs
 
   void run();
   save_report take_step();
@@ -77,7 +77,7 @@ result<save_finished> save_runner::shared::take(const finish_step&) {
 }
 
 result<step_given_back> save_runner::shared::take(const note_step& x) {
-  // As far as that can be done; nobody waits for it.
+  // A failure to write the note is ignored, as nobody waits for it.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, x.why));
   return step_given_back{};
@@ -103,8 +103,8 @@ save_report save_runner::shared::take_step() {
   if (const auto* piece = std::get_if<piece_step>(&what.step))
     failed = failed.with_context(fmt::format("piece {}", piece->piece));
   out.how = failed;
-  // Those who read the pieces as they come need not wait any more. If this cannot be written,
-  // either, they read it when their patience is over.
+  // A note lets clients that read the pieces stop waiting. If it cannot be written, they stop at
+  // their time-out.
   if (what.plan != 0)
     static_cast<void>(note_save_failure(what.what.path, what.plan, failed));
   else

@@ -9,11 +9,11 @@
 
 namespace headrace {
 
-/// Takes one step of a save on a thread of its own. Stopping asks the thread to end and does not
+/// Runs one step of a save on a thread of its own. Stopping requests the thread to end and does not
 /// wait for it; see `stopping_threads`.
 class save_runner {
 public:
-  /// Called on the thread, last; not after `stop` has returned.
+  /// Called on the thread, as its last call; never after `stop` has returned.
   using ended = std::function<void(save_report)>;
 
   /// `graph` is null for steps that need none; see `needs_graph`.
@@ -21,7 +21,7 @@ public:
   ~save_runner() { stop(); }
   save_runner(const save_runner&) = delete;
 
-  /// Once.
+  /// May be called once.
   void start(ended hear);
   void stop();
 

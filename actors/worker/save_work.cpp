@@ -24,7 +24,7 @@ std::vector<save_id> save_work::leave() {
 std::optional<save_question> save_work::question() {
   if (waits_ || (reports_.empty() && (!asks_ || (leaves_ && running_.empty()))))
     return std::nullopt;
-  // Nothing is gained by a report alone that was not answered just now.
+  // After a failed question, reports wait for the next heartbeat.
   if (failed_ && !asks_)
     return std::nullopt;
   waits_ = true;

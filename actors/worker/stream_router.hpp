@@ -9,14 +9,14 @@
 
 namespace headrace {
 
-/// Brings what arrives on a worker's links to the tasks that it is for. Links call it from their
-/// I/O threads, the worker actor adds and removes tasks: all members are thread-safe. A channel
-/// belongs to the task named by its `open`. An `open` for a task that is not here, and bytes that
-/// are no message, are answered with a failure on that channel; other words for nobody came late
+/// Passes the messages that arrive on a worker's links to its tasks. Links call it from their I/O
+/// threads, the worker actor adds and removes tasks: all members are thread-safe. A channel belongs
+/// to the task that its `open` names. An `open` for an unknown task, and bytes that are no message,
+/// are answered with a failure on that channel; other messages for unknown tasks arrived too late,
 /// and are dropped. A channel is free again once its consumer has closed it.
 class stream_router : public std::enable_shared_from_this<stream_router> {
 public:
-  /// Open on one link at a time; an `open` on one more is answered with a failure.
+  /// The most open channels of one link; a further `open` is answered with a failure.
   static constexpr size_t most_channels = size_t{1} << 16;
 
   /// Serves a consumer's link until it is closed.

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// What a task is called among its worker's children.
+/// The name of a task among its worker's children.
 inline std::string child_of(task_id id) { return "task " + to_string(id); }
 /// @pre `child` is from `child_of`
 inline task_id task_named(const std::string& child) {

@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// What comes to the worker, as events of its core.
+// Turns messages into events of the core.
 
 namespace {
 
@@ -71,7 +71,7 @@ worker_state::worker_state(port::self_pointer<handle_type> self, worker_options 
         .on_failed = [this](const status& why,
                             duration) { carry_out(core_.dispatcher_unreached(why)); },
       },
-      // Back inside of a lease, also after a few attempts in vain.
+      // Short pauses, to connect again within a lease even after a few failed attempts.
       {.longest_pause = std::chrono::milliseconds{500}}) {}
 
 worker_state::~worker_state() {

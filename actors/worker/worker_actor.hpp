@@ -21,8 +21,8 @@
 
 namespace headrace {
 
-/// Runs tasks for a dispatcher: carries out what a worker_core decides. Supervises its tasks: one
-/// whose actor dies goes on in another, within its budget.
+/// The actor of a worker: carries out what a worker_core decides, and supervises the tasks. A task
+/// whose actor crashed continues in another one, within its budget.
 class worker_state {
 public:
   using handle_type = worker_handle;
@@ -43,9 +43,9 @@ private:
   };
   struct task {
     std::unique_ptr<hosted_task> kept;
-    task_handle actor; ///< null between two lives
+    task_handle actor; ///< null while no actor runs it
   };
-  /// The dispatcher's answer to a message, or why there is none.
+  /// Called with the dispatcher's answer to a message; a failure: there was none.
   using answered = std::function<void(const result<envelope>&)>;
 
   // -- events ----------------------------------------------------------------------------
@@ -98,21 +98,22 @@ private:
   incarnation life_;
   worker_core core_;
   std::deque<worker::command> pending_;
-  bool busy_ = false; ///< with commands
+  bool busy_ = false; ///< it is carrying out commands
   port::alarm alarm_;
   std::map<request_token, request> requests_;
   request_token last_request_;
   std::map<task_id, task> tasks_;
-  /// Steps of saves; null: its graph is asked for.
+  /// Steps of saves; null while the graph is being requested.
   std::map<save_id, std::pair<uint64_t, std::unique_ptr<save_runner>>> saves_;
   graph_cache graphs_{size_t{256} << 20};
   port::watcher watcher_;
   tree_place place_;
   supervisor team_;
-  buffer told_tree_; ///< as the dispatcher knows it
+  buffer told_tree_; ///< the tree that the dispatcher was last sent
   worker_metrics count_;
-  counter& bad_messages_;            ///< those that the node's door did not catch are among them
-  std::function<void()> stop_tasks_; ///< when the worker has left; empty: it was not asked to
+  counter& bad_messages_; ///< includes the messages that the node has refused already
+  /// Called when the worker has left; empty: it was not asked to leave.
+  std::function<void()> stop_tasks_;
   peer dispatcher_;
 };
 

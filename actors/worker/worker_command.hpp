@@ -18,12 +18,12 @@ namespace headrace::worker {
 
 // -- what a task says to its worker -----------------------------------------------------
 
-/// How far a task is.
+/// The progress of a task.
 struct task_counts {
   task_output_counts made;
   uint32_t streams = 0;
-  uint32_t restarts = 0;                   ///< of its runner
-  std::optional<cache_report> window = {}; ///< of a job with a cross-trainer cache
+  uint32_t restarts = 0;                   ///< restarts of its runner
+  std::optional<cache_report> window = {}; ///< in a job with a cross-trainer cache
   friend bool operator==(const task_counts&, const task_counts&) = default;
 };
 
@@ -34,13 +34,13 @@ struct task_news {
   job_id job;
   task_counts counts;
   std::optional<splits_wish> wants; ///< the task waits for the answer
-  std::optional<status> ended;      ///< the task is through, well or not
+  std::optional<status> ended;      ///< the task has ended; ok unless it failed
   task_outcome outcome = task_outcome::exhausted;
   /// The task leaves, and has not begun to read these.
   std::optional<std::vector<unread_splits>> unread;
-  /// The task is exhausted, and its pipeline came to its end before its sources did.
+  /// The task is exhausted, and its pipeline ended before its sources did.
   bool by_itself = false;
-  /// Of a shared job: readers that have rows which they did not hand out.
+  /// In a shared job: readers that hold rows of the task.
   std::map<consumer_id, reader_marks> held = {};
 };
 
@@ -75,23 +75,25 @@ struct heartbeat {
   worker_id id;
   incarnation life;
   std::vector<task_progress> tasks;
-  /// The first one since the worker registered: what is sent only when it changes is sent now.
+  /// This is the first one since the worker registered: fields that are otherwise sent only when
+  /// they change are sent now.
   bool first = false;
   duration limit{};
   bool leaving = false; ///< the worker takes no new tasks
 };
 
-/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer, of which any
-/// acknowledges what was closed, and `splits_unanswered` why there was none within `limit`.
+/// Send LeaseSplits for a task. `worker_core::splits_answered` takes the answer; any answer
+/// acknowledges a closed pass. If there is none within `limit`, `splits_unanswered` takes the
+/// reason.
 struct ask_splits {
   task_id task;
-  uint64_t ask = 0; ///< counts the task's requests; goes with the answer
+  uint64_t ask = 0; ///< counts the task's requests; passed on with the answer
   splits_request what;
   duration limit{};
 };
 
-/// Send TaskEnded. `worker_core::end_acknowledged` takes the answer, and `end_unanswered` why there
-/// was none within `limit`.
+/// Send TaskEnded. `worker_core::end_acknowledged` takes the answer; if there is none within
+/// `limit`, `end_unanswered` takes the reason.
 struct say_end {
   task_end what;
   duration limit{};
@@ -106,54 +108,55 @@ struct say_goodbye {
   uint32_t unfinished = 0; ///< tasks that had more to give when the time to drain was over
 };
 
-/// Give the connection to the dispatcher up, and connect anew.
+/// Drop the connection to the dispatcher, and connect anew.
 struct renew_dispatcher {
   status why;
 };
 
-/// Make what the task needs, of the graph that came with the order, and have it supervised.
-/// `worker_core::task_taken` takes the outcome.
+/// Make a task from an order and its graph, and supervise it. `worker_core::task_taken` takes the
+/// outcome.
 struct run_task {
   task_order what;
   request_token order;
 };
 
-/// Have the task say to its consumers that it stops, and end.
+/// Stop the task: it informs its consumers, and ends.
 struct stop_task {
   task_id task;
   std::string reason;
 };
 
-/// Have the task serve these consumers, and no other ones.
+/// The task is to serve these consumers and no others.
 struct name_readers {
   task_readers who;
 };
 
-/// The task is not to run: take it from supervision, which asks its actor to end. What is kept of
-/// the task is freed once no actor runs it.
+/// The task must not run any more: take it from supervision, which asks its actor to end. The
+/// task's memory is freed once no actor runs it.
 struct drop_task {
   task_id task;
 };
 
-/// Give the job's answer to the task's actor.
+/// Pass the job's answer to the task's actor.
 struct give_splits {
   task_id task;
   split_question question;
   result<lease_answer> what;
 };
 
-/// Have the task finish what it has begun and give back the rest.
+/// The task is to finish what it has begun and give back the rest.
 struct tell_leaving {
   task_id task;
 };
 
-/// Tell the task's consumers that it failed for good. Comes before the task is dropped.
+/// Inform the task's consumers that it failed for good. This command comes before the one that
+/// drops the task.
 struct fail_streams {
   task_id task;
   status why;
 };
 
-/// Bring nothing more from consumers to the task.
+/// Pass no more messages of consumers to the task.
 struct close_streams {
   task_id task;
 };
@@ -168,47 +171,48 @@ struct ask_save_steps {
   duration limit{};
 };
 
-/// Take a step of a save, of the graph that the dispatcher has. `worker_core::save_step_ended`
+/// Do a step of a save, with the graph that the dispatcher has. `worker_core::save_step_ended`
 /// takes the outcome.
 struct run_save {
   save_order what;
 };
 
-/// The step of that save is not needed any more; nothing is heard of it.
+/// Stop the step of that save; it must not report an outcome any more.
 struct stop_save {
   save_id id;
 };
 
-/// Count the threads that were told to stop, have not ended and did nothing for `patience`;
-/// `worker_core::stuck_counted` takes the number. Comes before a heartbeat, which says it, too.
+/// Count the stuck threads: those that were asked to stop, have not ended and were idle for
+/// `patience`. `worker_core::stuck_counted` takes the number. This command comes before each
+/// heartbeat, which reports the number, too.
 struct count_stuck {
   duration patience{};
 };
 
-/// Too many threads are stuck, or so many that the worker, which has no task, could take none: the
-/// process cannot go on. Issued once.
+/// So many threads are stuck that the process cannot continue: as many as are allowed, or one fewer
+/// while the worker has no task, so that it could take none. Issued once.
 struct report_stuck {
   status why;
 };
 
-/// The dispatcher is of another major version: to try again would not help.
+/// The dispatcher has another major version: trying again would not help.
 struct report_other_version {
   status why;
 };
 
-/// The dispatcher did not answer for the worker's patience with it. Issued once.
+/// The dispatcher did not answer within `dispatcher_timeout`. Issued once.
 struct report_no_dispatcher {
   status why;
 };
 
-/// The dispatcher's list has no place for this worker: to try again would not help. Issued once for
+/// The dispatcher's list has no entry for this worker: trying again would not help. Issued once for
 /// each such answer.
 struct report_not_listed {
   status why;
 };
 
-/// The worker has left, or has no one to take leave of: its tasks are to be stopped. `ordered`: who
-/// runs it did not ask for that, and is to hear of it.
+/// The worker has left, or has no dispatcher to say goodbye to: its tasks are to be stopped.
+/// `ordered`: the dispatcher ordered it to leave, so its owner must be informed.
 struct left {
   bool ordered = false;
 };

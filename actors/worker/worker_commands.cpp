@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-// What the worker's core decided, carried out.
+// Carries out the commands of the worker's core.
 
 namespace {
 
@@ -26,14 +26,14 @@ bool same_bytes(const buffer& a, const buffer& b) {
   return std::ranges::equal(a.as<std::byte>(), b.as<std::byte>());
 }
 
-/// How it went: the failure that is the answer, or that there is none.
+/// The status in the answer; or the failure, if there was no answer.
 status outcome_of(const result<envelope>& in) { return in ? status_of(*in) : in.status(); }
 
 } // namespace
 
 void worker_state::carry_out(worker::commands what) {
   for (auto& x : what) pending_.push_back(std::move(x));
-  // What is carried out may bring up events: their commands go last.
+  // Carrying out a command may cause events: their commands go last.
   if (busy_)
     return;
   busy_ = true;
@@ -89,7 +89,7 @@ void worker_state::carry_out(const worker::register_here& x) {
 
 void worker_state::carry_out(const worker::heartbeat& x) {
   auto what = x;
-  // Counted also while a task reports nothing.
+  // The count is current even if a task reports nothing.
   for (auto& task : what.tasks)
     if (const auto at = tasks_.find(task.id); at != tasks_.end())
       task.counts.made.ignored = at->second.kept->ignored();
@@ -287,7 +287,7 @@ void worker_state::carry_out(const worker::run_save& x) {
         return run_save(order, how);
       const auto bytes = (*in)->getDispatcher().getDatasetDef().getGraph();
       auto graph = decode_graph(buffer::copy_of(bytes.begin(), bytes.size()));
-      // It is asked for again with each step.
+      // The graph is not kept, and is requested again for each step.
       if (graph)
         graphs_.keep(order.what.fingerprint, *graph, bytes.size());
       run_save(order, graph);
@@ -297,12 +297,12 @@ void worker_state::carry_out(const worker::run_save& x) {
 void worker_state::run_save(const save_order& what, const result<dataset_ptr>& graph) {
   const auto at = saves_.find(what.what.id);
   if (at == saves_.end() || at->second.first != what.number)
-    return; // stopped meanwhile
+    return; // it was stopped meanwhile
   const auto hear = [me = worker_handle{self_}](save_report how) {
     port::tell(me, make_local<save_report>(std::move(how)));
   };
   if (!graph) {
-    // Another worker, or the next question, may have more luck where nobody answered.
+    // If nobody answered, another worker, or a later attempt, may succeed.
     const auto& why = graph.status();
     const bool unheard =
       why.code() == status_code::unavailable || why.code() == status_code::deadline_exceeded;

@@ -46,7 +46,7 @@ worker_core::commands worker_core::dispatcher_down(const status& why, time_point
   up_ = false;
   if (!unheard_since_)
     unheard_since_ = now;
-  // It is asked again and again, and that was said.
+  // The worker repeats its registration, and the refusal was logged already.
   if (!refused_.ok() && why == refused_)
     return {};
   return {log_line{log_level::warn, "dispatcher lost", {{"why", to_string(why)}}}};
@@ -72,7 +72,7 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
     unreached_ = what.status();
   if (!what) {
     commands out;
-    // Others have its place: what it runs, its jobs have given up.
+    // Another worker has its place, so the jobs have given up the tasks of this one.
     if (const auto code = what.status().code();
         code == status_code::already_exists || code == status_code::permission_denied) {
       if (std::exchange(refused_, what.status()) != what.status()) {
@@ -105,7 +105,7 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
                                  {"lease", milliseconds(timing_.lease)}}});
   }
   beat_at_ = now + timing_.heartbeat;
-  // What was said over the earlier connection may not have arrived.
+  // Messages over the earlier connection may have been lost.
   for (auto& [id, task] : tasks_) ask_all(task, out);
   for (const auto& [id, said] : unheard_ends_) say_end(id, out);
   saves_.registered();
@@ -120,7 +120,7 @@ worker_core::commands worker_core::heartbeat_answered(uint64_t over,
                                                       time_point now) {
   if (over != connection_ || has_said_goodbye())
     return {};
-  // Not known there (any more): a new dispatcher, or our lease was over.
+  // The dispatcher does not know this worker: it is a new one, or the worker's lease expired.
   if (!what)
     return {worker::renew_dispatcher{what.status()}};
   commands out;
@@ -152,18 +152,18 @@ worker_core::question* worker_core::waiting(task_id id, uint64_t ask) noexcept {
 }
 
 void worker_core::ask(task& of, question& what, commands& out) {
-  what.ask = 0; // no answer to an earlier request counts
+  what.ask = 0; // answers to earlier requests do not count
   if (!up_)
-    return; // asked when it is back
+    return; // it is sent when the connection is back
   what.ask = ++of.asks;
   what.again = false;
   const auto& order = of.order;
-  out.emplace_back(worker::ask_splits{
-    order.id,
-    what.ask,
-    {order.id, order.life, order.job, what.what},
-    // The job may let it wait for long. It is asked again, as what waits there can be lost.
-    timing_.lease});
+  out.emplace_back(worker::ask_splits{order.id,
+                                      what.ask,
+                                      {order.id, order.life, order.job, what.what},
+                                      // The job may leave the question unanswered for long. It is
+                                      // repeated, because the job may have lost it.
+                                      timing_.lease});
 }
 
 void worker_core::ask_all(task& of, commands& out) {
@@ -182,7 +182,7 @@ worker_core::commands worker_core::splits_answered(task_id id, uint64_t ask,
   const auto which = question->what.which;
   auto& task = tasks_.at(id);
   task.asked.erase(which);
-  // A task between two lives asks again, and is answered the same.
+  // A task that no actor runs will repeat the question, and get the same answer.
   if (!task.running)
     return {};
   return {worker::give_splits{id, which, what}};
@@ -199,8 +199,8 @@ worker_core::commands worker_core::splits_unanswered(task_id id, uint64_t number
 }
 
 void worker_core::lost_ask(task_id id, uint64_t ask) noexcept {
-  // A job or dispatcher that ended. What runs in its place says so soon; the next heartbeat asks in
-  // any case.
+  // The job or dispatcher has ended. The question is repeated when its successor sends an order, or
+  // with the next heartbeat.
   if (auto* question = waiting(id, ask))
     question->again = true;
 }
@@ -214,7 +214,7 @@ void worker_core::say_end(task_id id, commands& out) const {
 worker_core::commands worker_core::end_acknowledged(task_id id, const status& how) {
   commands out;
   if (how.code() == status_code::unavailable)
-    return out; // said again with the next heartbeat
+    return out; // it is repeated with the next heartbeat
   unheard_ends_.erase(id);
   look_if_left(out);
   return out;
@@ -247,7 +247,7 @@ worker_core::commands worker_core::save_steps_answered(uint64_t over,
                                                        const result<save_steps>& what) {
   commands out;
   if (over != connection_)
-    return out; // what was asked over another one is asked again
+    return out; // what was sent over another connection is repeated
   const auto next = saves_.answered(what);
   for (auto id : next.stop) out.emplace_back(worker::stop_save{id});
   for (const auto& order : next.begin) out.emplace_back(worker::run_save{order});
@@ -312,7 +312,7 @@ void worker_core::beat(time_point now, commands& out) {
   out.emplace_back(worker::count_stuck{timing_.lease});
   beat_at_.reset();
   if (!up_)
-    return; // the answer to the next registration starts the beat again
+    return; // heartbeats begin again after the next registration
   worker::heartbeat say{connection_,
                         self_.id,
                         self_.life,
@@ -341,7 +341,8 @@ status worker_core::why_stuck() const {
 
 worker_core::commands worker_core::stuck_counted(size_t stuck) {
   stuck_ = stuck;
-  // Those that run come to their end, unless there are too many; one that has none is of no use.
+  // Running tasks may finish, unless there are too many stuck threads. A worker without tasks that
+  // can take none is of no use.
   const bool ends = most_stuck_ != 0 && stuck >= most_stuck_;
   if (!ends && !(refuses_tasks() && tasks_.empty()))
     return {};

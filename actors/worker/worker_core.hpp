@@ -15,154 +15,156 @@ struct worker_core_options {
   std::string dispatcher; ///< `host:port`, for messages to people
   /// How long the worker may take to give what its tasks have begun to their consumers.
   duration drain = std::chrono::milliseconds{500};
-  /// With so many stuck threads the worker cannot go on; 0: it always does.
+  /// The number of stuck threads with which the worker cannot continue; 0: it always continues.
   size_t most_stuck = 0;
-  /// How often it speaks to its dispatcher; unset: as that asks for. Where it would be more than
-  /// half of the dispatcher's lease it is that half, and a warning says so.
+  /// The interval of heartbeats; unset: that of the dispatcher. If it is longer than half of the
+  /// dispatcher's lease, that half is used, and a warning is logged.
   std::optional<duration> heartbeat = {};
-  /// For how long its dispatcher may not answer before the worker gives up; unset: for ever. Who
-  /// refuses the worker has answered.
+  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset: for
+  /// ever. A refusal is an answer.
   std::optional<duration> dispatcher_timeout = {};
 };
 
-/// What a worker decides: registers with its dispatcher, says that it lives, takes and stops tasks
-/// as it is ordered, passes their questions and ends on until they are answered, and leaves in
-/// steps. Events and the time go in, commands come out. Knows no actor and no clock, and of a task
-/// only its order and how far it is.
+/// Decides for a worker: it registers with its dispatcher, sends heartbeats, starts and stops tasks
+/// as ordered, repeats their questions and ends until they are answered, and leaves in steps. It is
+/// given events with the time, and returns commands. Knows no actor and no clock, and of a task
+/// only its order and its progress.
 ///
-/// Commands are carried out in their order. An event that comes up meanwhile may be given to the
-/// core at once; its commands are carried out after those that are waiting.
+/// Commands are carried out in their order. An event that happens meanwhile may be given to the
+/// core at once; its commands are carried out after those that wait.
 class worker_core {
 public:
   using commands = worker::commands;
 
-  /// The steps of leaving. Each comes after the one before it, or is left out.
+  /// The steps of leaving, in their order. Steps may be left out.
   enum class step : uint8_t {
     staying,
-    draining,       ///< tasks finish what they have begun; their ends are told
-    saying_goodbye, ///< the dispatcher is told that nobody need wait for the worker's lease
-    gone,           ///< `left` was commanded
+    draining, ///< tasks finish what they have begun, and their ends are reported
+    /// The dispatcher is informed, so that nobody waits for the worker's lease to expire.
+    saying_goodbye,
+    gone, ///< the command `left` was returned
   };
 
   explicit worker_core(worker_core_options options);
 
   // -- the dispatcher --------------------------------------------------------------------
 
-  /// The worker begins to look for its dispatcher. Once, before all else; without it nobody is
-  /// given up before the first connection.
+  /// The worker begins to look for its dispatcher. To be called once, before all other events;
+  /// without it the worker does not give up before the first connection.
   commands started(time_point now);
-  /// The connection to a dispatcher is there.
+  /// There is a connection to a dispatcher.
   commands dispatcher_up(time_point now);
-  /// The connection is lost, and looked for again.
+  /// The connection is lost; the actor makes another one.
   commands dispatcher_down(const status& why, time_point now);
-  /// An attempt to connect failed. Each reason is logged once in a row.
+  /// An attempt to connect failed. The same reason is not logged twice in a row.
   commands dispatcher_unreached(const status& why);
-  /// WorkerRegistered, or why the registration failed or was not answered in time. `over`: the
-  /// connection that the command named; what concerns an earlier one changes nothing.
+  /// The answer WorkerRegistered; a failure: the registration failed or was not answered in time.
+  /// `over`: the number of the connection in the command; events of earlier connections have no
+  /// effect.
   commands registered(uint64_t over, const result<worker_registered>& what, time_point now);
-  /// The answer to WorkerHeartbeat, which names the tasks that no job needs, and may say that the
-  /// worker is to leave; or why there was none in time. `over`: as above.
+  /// The answer to WorkerHeartbeat: the tasks that no job needs, and whether the worker is to
+  /// leave; a failure: it was not answered in time. `over`: as above.
   commands heartbeat_answered(uint64_t over, const result<heartbeat_heard>& what, time_point now);
 
   // -- orders ----------------------------------------------------------------------------
 
-  /// StartTask. May be repeated: a task that is here stays as it is, and what may have been lost
-  /// with its job's memory (a question, an end) is said again. A new one is unavailable while the
-  /// worker leaves, and while one more stuck thread would be too many.
+  /// StartTask, which may be repeated: a task that exists stays as it is, and its unanswered
+  /// questions and end are sent again, as the job may have lost them. A new task is refused as
+  /// unavailable while the worker leaves, or while one more stuck thread would be too many.
   commands start_task(request_token from, const task_order& what, time_point now);
-  /// StopTask. Ok, also if there is no such task.
+  /// StopTask. The answer is ok, also if there is no such task.
   commands stop_task(request_token from, task_id id, const std::string& reason);
-  /// TaskReaders: who reads a task. not_found if there is no such task.
+  /// TaskReaders: the readers of a task. not_found: there is no such task.
   commands name_readers(request_token from, const task_readers& who);
 
   // -- tasks -----------------------------------------------------------------------------
 
-  /// `run_task` is carried out: the task is supervised, or cannot be run.
+  /// `run_task` was carried out: the task is supervised, or cannot be run.
   commands task_taken(task_id id, const status& how);
-  /// An actor runs the task: the first one, or another after one that crashed.
+  /// An actor runs the task: the first one, or another one after a crash.
   void task_running(task_id id);
-  /// A task's report (in the process).
+  /// A report of a task, from within the process.
   commands task_reported(const worker::task_news& what, time_point now);
-  /// A task's actor ended; ok: normally. `torn`: in the midst of a change of what is kept of the
-  /// task, so no other can go on. `made` is what the task had produced.
+  /// A task's actor ended; ok: normally. `torn`: it ended inside an event, so that no other actor
+  /// can continue. `made`: what the task had produced.
   commands task_down(task_id id, const status& why, bool torn, const worker::task_counts& made);
   /// A task's actors crashed too often.
   commands task_given_up(task_id id, const status& why, const worker::task_counts& made);
 
   // -- splits and ends -------------------------------------------------------------------
 
-  /// SplitsLeased, ok for what was closed, or the failure that answered LeaseSplits. Only the
-  /// answer to the last request of a question counts.
+  /// The answer to LeaseSplits: SplitsLeased, ok for a closed pass, or a failure. Only the answer
+  /// to the last request of a question counts.
   commands splits_answered(task_id id, uint64_t ask, const result<lease_answer>& what);
-  /// No answer came to LeaseSplits. `deadline_exceeded`: within the limit.
+  /// LeaseSplits was not answered. `deadline_exceeded`: within the limit.
   commands splits_unanswered(task_id id, uint64_t ask, const status& why);
-  /// The answer to TaskEnded. `unavailable` is none.
+  /// The answer to TaskEnded. `unavailable` counts as no answer.
   commands end_acknowledged(task_id id, const status& how);
-  /// No answer came to TaskEnded.
+  /// TaskEnded was not answered.
   commands end_unanswered(task_id id, const status& why);
 
   // -- saves -----------------------------------------------------------------------------
 
-  /// The dispatcher has steps of saves.
+  /// The dispatcher has announced that there are steps of saves.
   commands saves_offered();
-  /// SaveSteps, or why there was no answer. `over`: as above.
+  /// The answer SaveSteps; a failure: there was none. `over`: as above.
   commands save_steps_answered(uint64_t over, const result<save_steps>& what);
-  /// `run_save` came to an end.
+  /// The step of `run_save` has ended.
   commands save_step_ended(save_report how);
 
   // -- leaving ---------------------------------------------------------------------------
 
-  /// Who runs the worker ends it. `at_once`: the whole service does, so nothing is waited for. One
-  /// that leaves already, as its dispatcher wanted, goes on with that, and has left as it will.
+  /// The worker's owner ends it. `at_once`: the whole service ends, so nothing is waited for. A
+  /// worker that is leaving already, as its dispatcher ordered, continues with that.
   commands leave(bool at_once, time_point now);
-  /// LeaveService is answered, or was not in time.
+  /// LeaveService was answered, or the limit has passed.
   commands goodbye_over();
 
   // -- time ------------------------------------------------------------------------------
 
-  /// When `timer` is to be called; none: not before another event.
+  /// When `timer` must be called; nullopt: not before another event.
   std::optional<time_point> next_deadline() const;
-  /// The time has come. A call that is too early does nothing.
+  /// The time of `next_deadline` has come. An early call does nothing.
   commands timer(time_point now);
-  /// What `count_stuck` counted.
+  /// The result of `count_stuck`.
   commands stuck_counted(size_t stuck);
 
   step leaving() const noexcept { return step_; }
-  /// Zero until a dispatcher gave one.
+  /// Zero until a dispatcher has given it an id.
   worker_id id() const noexcept { return self_.id; }
   bool has_task(task_id id) const noexcept { return tasks_.contains(id); }
 
 private:
-  /// What a task asks, or closed, and its job has not answered.
+  /// A question of a task, or a closed pass, that the job has not answered.
   struct question {
     splits_wish what;
-    uint64_t ask = 0;   ///< of its last request; 0: there was none
-    bool again = false; ///< that one was lost
+    uint64_t ask = 0;   ///< the number of its last request; 0: none was sent
+    bool again = false; ///< the last request was lost
   };
   struct task {
     task_order order;
     std::optional<request_token> ordered_by;          ///< not answered yet
-    bool running = false;                             ///< false between two lives
-    worker::task_counts counts;                       ///< as the task last said
+    bool running = false;                             ///< false while no actor runs it
+    worker::task_counts counts;                       ///< as the task last reported
     rate_window rate;                                 ///< of its elements
-    std::map<split_question, question> asked;         ///< they are with the job
-    uint64_t asks = 0;                                ///< counts the requests
-    std::optional<std::vector<unread_splits>> unread; ///< it leaves, and gives these back
+    std::map<split_question, question> asked;         ///< not answered by the job yet
+    uint64_t asks = 0;                                ///< number of requests
+    std::optional<std::vector<unread_splits>> unread; ///< set if it leaves and gives these back
   };
 
   void stop(task_id id, const std::string& reason, commands& out);
   task* find(task_id id) noexcept;
-  /// The question of that request, if it waits for the answer to that.
+  /// The question of that request, if it is its last one and not answered yet.
   question* waiting(task_id id, uint64_t ask) noexcept;
   void ask(task& of, question& what, commands& out);
   void ask_all(task& of, commands& out);
   void lost_ask(task_id id, uint64_t ask) noexcept;
   void beat(time_point now, commands& out);
   bool has_said_goodbye() const noexcept { return step_ > step::draining; }
-  /// One more stuck thread would be too many.
+  /// True if one more stuck thread would be too many.
   bool refuses_tasks() const noexcept;
   status why_stuck() const;
-  /// When the worker gives up, as things stand.
+  /// When the worker gives up on its dispatcher, if that does not answer before.
   std::optional<time_point> patience_over() const;
   void give_up_dispatcher(commands& out);
   void say_end(task_id id, commands& out) const;
@@ -183,21 +185,22 @@ private:
   std::optional<duration> dispatcher_timeout_;
   lease_timing timing_;
   bool up_ = false;
-  uint64_t connection_ = 0;                 ///< to the dispatcher, counted
-  status unreached_;                        ///< why the last attempt to connect failed
-  std::optional<time_point> unheard_since_; ///< that the dispatcher has not answered; unset: it did
-  bool gave_up_ = false;                    ///< on the dispatcher
-  status refused_; ///< the last answer to a registration, if others have its place
+  uint64_t connection_ = 0; ///< the number of the present connection to the dispatcher
+  status unreached_;        ///< why the last attempt to connect failed
+  /// Since when the dispatcher does not answer; unset: it has answered.
+  std::optional<time_point> unheard_since_;
+  bool gave_up_ = false; ///< it has given up on the dispatcher
+  status refused_;       ///< the refusal of its last registration, if other workers have its entry
   std::map<task_id, task> tasks_;
   std::map<task_id, task_end> unheard_ends_;
   save_work saves_;
   step step_ = step::staying;
-  bool asked_ = false;     ///< to leave, by who runs it
-  bool first_beat_ = true; ///< since it registered
-  size_t stuck_ = 0;       ///< threads, when they were last counted
+  bool asked_ = false;     ///< the worker's owner has asked it to leave
+  bool first_beat_ = true; ///< no heartbeat was sent since it registered
+  size_t stuck_ = 0;       ///< threads, as last counted
   bool told_stuck_ = false;
   std::optional<time_point> beat_at_;
-  time_point drain_at_{}; ///< draining: when it ends
+  time_point drain_at_{}; ///< while draining: when that ends
 };
 
 } // namespace headrace

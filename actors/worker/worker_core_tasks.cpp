@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-// The tasks: ordered, run, over. The steps of leaving.
+// The tasks: starting, running and ending them. The steps of leaving.
 
 // -- orders --------------------------------------------------------------------------------
 
@@ -14,9 +14,9 @@ worker_core::commands worker_core::start_task(request_token from, const task_ord
                                               time_point now) {
   commands out;
   if (auto* known = find(what.id)) {
-    // Its job may have been started again, and does not know who waits.
+    // The job may have been restarted, and has lost the task's questions.
     ask_all(*known, out);
-    // Or it was given up meanwhile, and is taken up again: others may read now.
+    // The task may have been given up and be wanted again, with other readers.
     out.emplace_back(worker::name_readers{what.readers});
     out.emplace_back(worker::answer{from, {}});
     return out;
@@ -72,7 +72,7 @@ void worker_core::stop(task_id id, const std::string& reason, commands& out) {
     return;
   out.emplace_back(
     log_line{log_level::debug, "task stopped", {{"task", to_string(id)}, {"why", reason}}});
-  // Nobody acts for one that is between two lives.
+  // No actor can act for a task that is not running, so the core ends such a task itself.
   if (task->running)
     return out.emplace_back(worker::stop_task{id, reason}), void();
   tasks_.erase(id);
@@ -97,7 +97,7 @@ worker_core::commands worker_core::task_reported(const worker::task_news& what, 
       task->unread = what.unread;
     if (what.wants) {
       const auto [at, fresh] = task->asked.try_emplace(what.wants->which);
-      // A runner may close a pass in which an earlier one asked for more.
+      // A runner may close a pass about which an earlier runner had asked.
       const bool other = at->second.what.closes != what.wants->closes;
       at->second.what = *what.wants;
       if (fresh || other)
@@ -195,8 +195,8 @@ worker_core::commands worker_core::leave(bool at_once, time_point now) {
 void worker_core::begin_to_leave(time_point now, commands& out) {
   if (step_ != step::staying)
     return;
-  // Streams flow without a dispatcher, too; it may be back to hear the ends before the drain is
-  // over.
+  // Streams work without a dispatcher, too; it may be back before the drain is over, and be sent
+  // the ends.
   step_ = step::draining;
   drain_at_ = now + drain_;
   if (!tasks_.empty())
@@ -213,8 +213,8 @@ void worker_core::look_if_left(commands& out) {
 }
 
 void worker_core::drain_over(commands& out) {
-  // What they have not given by now is lost with this worker: its job asks the readers what they
-  // got, and gives the rest to others.
+  // Rows that the tasks have not sent by now are lost with this worker: the job asks the readers
+  // for receipts, and lets others read the rest.
   for (const auto& [id, task] : tasks_) {
     out.emplace_back(
       log_line{log_level::warn,
@@ -231,7 +231,7 @@ void worker_core::say_goodbye(commands& out, size_t unfinished) {
     return go(out);
   step_ = step::saying_goodbye;
   beat_at_.reset();
-  // For the dispatcher to answer.
+  // How long the dispatcher may take to answer.
   constexpr auto limit = std::chrono::milliseconds{200};
   out.emplace_back(
     worker::say_goodbye{self_.id, self_.life, limit, static_cast<uint32_t>(unfinished)});

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-/// What a worker counts, beside what its node does.
+/// The metrics of a worker, in addition to those of its node.
 namespace worker_metric {
 inline constexpr gauge_info tasks{{"headrace_worker_tasks", "", "Tasks that the worker runs."}};
 inline constexpr gauge_info stuck_threads{

@@ -15,47 +15,48 @@
 
 namespace headrace {
 
-/// What a worker may be told.
+/// The settings of a worker.
 struct worker_options {
   std::string dispatcher;   ///< `host:port`
   std::string data_address; ///< `host:port` where consumers reach its data port
   std::vector<std::string> tags;
-  /// Of this process (process_place), if its consumers reach the worker without sockets; else zero.
+  /// The place of this process, if its consumers reach the worker without sockets; else zero.
   uint64_t place = 0;
   task_surroundings tasks;
-  /// With so many stuck threads (told to stop a whole lease ago) the worker cannot go on; 0: it
-  /// always does.
+  /// The number of stuck threads with which the worker cannot continue; 0: it always continues. A
+  /// thread is stuck if it was asked to stop and was idle for a lease.
   size_t most_stuck = 0;
-  /// Told once when `most_stuck` is reached.
+  /// Called once when the worker cannot continue because of stuck threads.
   std::function<void(const status&)> on_stuck;
-  /// Told that the dispatcher is of another major version: trying again would not help. May be
-  /// empty.
+  /// Called if the dispatcher has another major version: trying again would not help. May be empty.
   std::function<void(const status&)> on_other_version;
-  /// How often the worker speaks to its dispatcher, at most half of the dispatcher's lease; unset:
-  /// as often as that asks for.
+  /// The interval of heartbeats, at most half of the dispatcher's lease; unset: that of the
+  /// dispatcher.
   std::optional<duration> heartbeat;
-  /// A worker whose dispatcher did not answer for so long gives up; unset: it never does.
+  /// How long the dispatcher may leave messages unanswered before the worker gives up; unset: for
+  /// ever.
   std::optional<duration> dispatcher_timeout;
-  /// Told once (deadline_exceeded) that it gave up. May be empty.
+  /// Called once when the worker has given up (deadline_exceeded). May be empty.
   std::function<void(const status&)> on_dispatcher_timeout;
-  /// Told that the dispatcher has a list of workers, and no place in it for this one: trying again
+  /// Called if the dispatcher has a list of workers without an entry for this one: trying again
   /// would not help. May be empty.
   std::function<void(const status&)> on_not_listed;
-  /// Told that the worker has left, as its dispatcher wanted it to: nothing runs here any more. May
-  /// be empty.
+  /// Called when the worker has left as its dispatcher ordered: nothing runs here any more. May be
+  /// empty.
   std::function<void()> on_left;
-  /// How long a worker that is asked to end may take to give what it has begun to its consumers;
-  /// what it has not begun goes back to the jobs in any case.
+  /// How long a worker that leaves may take to send its consumers what it has begun. What it has
+  /// not begun goes back to the jobs in any case.
   duration drain = std::chrono::milliseconds{500};
-  /// Set by who ends the whole service: nobody is left to go on, so nothing is waited for.
+  /// Set to true by an owner that ends the whole service: nobody could take over, so nothing is
+  /// waited for.
   std::shared_ptr<std::atomic<bool>> at_once = std::make_shared<std::atomic<bool>>(false);
-  /// Of its process: shown with the supervision tree.
+  /// Of the process, for the supervision tree in the status.
   process_past past;
-  /// Where the worker counts: the registry of its node.
+  /// The metrics of the worker's node.
   std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
-  /// A file of a saved dataset that has so many bytes is followed by another one.
+  /// A file of a saved dataset that has this many bytes is followed by another one.
   uint64_t most_save_file_bytes = uint64_t{6} << 30;
-  /// Told of each actor that the worker gets; may be empty.
+  /// Called for each actor of the worker that starts; may be empty.
   std::function<void(const caf::actor&)> on_start;
 };
 

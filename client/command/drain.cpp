@@ -25,7 +25,7 @@ int fail(const status& why, exit_code code) {
   return static_cast<int>(code);
 }
 
-/// On a terminal, a line that changes; else nothing but the end.
+/// On a terminal, one line that changes; else only the end is shown.
 void show(const draining_worker& x) {
   if (::isatty(STDOUT_FILENO) == 0)
     return;

@@ -21,7 +21,7 @@ namespace headrace::command {
 
 namespace {
 
-/// This program, also where its file was replaced meanwhile.
+/// This program, even if its file was replaced meanwhile.
 std::string this_program() {
   std::string out(4096, '\0');
   const auto n = ::readlink("/proc/self/exe", out.data(), out.size());
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// A server: `port` is the one that it has had, or is to have.
+  /// Adds a server; `port`: the one that it had, or should have.
   void add(const std::string& id, restart_policy restart, uint16_t port, const char* port_flag,
            const std::vector<std::string>& flags) {
     auto& of = servers_[id];
@@ -71,11 +71,11 @@ private:
        .on_line = [this, &of, id, role](const std::string& line) { said(of, id, role, line); },
        .is_final =
          [this, &of](const process_end& how) {
-           // Somebody else has its port now: any other one will do for a worker.
+           // Another process has its port now: a worker may take any other one.
            if (of.listened && how.code == static_cast<int>(exit_code::cannot_listen)
                && &of != &servers_.at("dispatcher"))
              of.port = 0;
-           // What it was told cannot be done, or its dispatcher will not have it.
+           // Its options are invalid, or the dispatcher refuses it.
            const auto is = [&](exit_code x) { return how == process_end{static_cast<int>(x), 0}; };
            return is(exit_code::failure) || is(exit_code::usage) || is(exit_code::version_mismatch)
                   || (!of.listened && how != process_end{} && !is_restarted(how));
@@ -113,7 +113,7 @@ private:
   void begin_workers(const std::string& address, uint16_t port) {
     told_ = address;
     port_ = port;
-    // What others are told may not lead back here, through address translation for one.
+    // The advertised address may not lead back to this host, as with address translation.
     const auto& host = options_.endpoint.host;
     dispatcher_ = host_and_port(!is_wildcard(host) ? host
                                 : host == "::"     ? "::1"
@@ -135,11 +135,11 @@ private:
 
   const isolated_options& options_;
   logger log_;
-  line_output lines_; ///< of the processes
+  line_output lines_; ///< output of the processes
   uint16_t port_;
-  std::string told_;       ///< the dispatcher's address
-  std::string dispatcher_; ///< as its workers reach it
-  int silent_ = -1;        ///< workers that do not listen yet
+  std::string told_;       ///< the dispatcher's advertised address
+  std::string dispatcher_; ///< the dispatcher's address for its workers
+  int silent_ = -1;        ///< number of workers that do not listen yet; -1: not known
   std::map<std::string, server> servers_;
   process_team team_;
 };
@@ -152,7 +152,7 @@ int fail(const status& why) {
 } // namespace
 
 int run_isolated(const isolated_options& options) {
-  ::signal(SIGPIPE, SIG_IGN); // who reads the log may go before the servers do
+  ::signal(SIGPIPE, SIG_IGN); // a reader of the log may end before the servers do
   const auto log = logger::open(options.log);
   if (!log)
     return fail(log.status());

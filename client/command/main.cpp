@@ -39,7 +39,7 @@ int usage_error(const std::string& text, const std::string& hint) {
   return static_cast<int>(exit_code::usage);
 }
 
-/// What was probably meant by an option that `app` does not have; empty if nothing comes near.
+/// The option that was probably meant by one that `app` does not have; empty if none is similar.
 std::string meant_option(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto known = options_of(app);
   for (const auto& argument : arguments) {
@@ -51,7 +51,7 @@ std::string meant_option(const CLI::App& app, const std::vector<std::string>& ar
   return {};
 }
 
-/// The command that these arguments name, and its whole name: `config worker`.
+/// The command that these arguments name, and its full name: `config worker`.
 std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
                                                    const std::vector<std::string>& arguments) {
   const CLI::App* out = &app;
@@ -70,7 +70,7 @@ std::pair<const CLI::App*, std::string> command_of(const CLI::App& app,
 int run(int argc, char** argv) {
   CLI::App app{"headrace: input pipelines for training, on as many hosts as the trainers need",
                "headrace"};
-  // Subcommands inherit this: `--help` tells everything at either level.
+  // Subcommands inherit this: `--help` shows all options at either level.
   app.set_help_flag();
   app.set_help_all_flag("-h,--help", "Print this, and nothing else happens");
   app.set_version_flag("-V,--version", "headrace " HEADRACE_VERSION,
@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
     if (e.get_exit_code() == 0)
       return app.exit(e);
     const auto [sub, name] = command_of(app, arguments);
-    // One that only has subcommands (`config`) takes no other word.
+    // A command that only has subcommands (`config`) takes no other word.
     for (const auto& word : arguments)
       if (auto close = nearest(word, names_of(*sub)); !word.starts_with('-') && !close.empty())
         return usage_error(fmt::format("{}: there is no '{}'", name, word),

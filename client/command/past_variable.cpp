@@ -7,7 +7,7 @@
 namespace headrace::command {
 
 namespace {
-/// Not among the variables that stand for flags.
+/// Not one of the variables that stand for flags.
 constexpr const char* name = "_HEADRACE_PAST";
 } // namespace
 

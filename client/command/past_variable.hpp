@@ -6,10 +6,10 @@
 
 namespace headrace::command {
 
-/// How a process that starts servers again tells them of their past: `NAME=value` for their
-/// environment.
+/// The environment variable `NAME=value` by which a process that restarts servers passes their past
+/// on.
 std::string past_variable(const process_past& past);
-/// What this process was told so. Nothing: it has no past.
+/// The past of this process, from that variable; empty without it.
 process_past past_of_this_process();
 
 } // namespace headrace::command

@@ -15,9 +15,9 @@ status write_port_file(const std::string& name, uint16_t port) {
   const auto failed = [&](int number) {
     return failed_precondition(fmt::format("cannot write {}: {}", name, std::strerror(number)));
   };
-  // A name that nobody foresees, and in case it is there all the same: nothing is written through.
+  // A name that cannot be predicted; if it exists all the same, it is not written through.
   const auto draft = fmt::format("{}.{:016x}.new", name, random_id());
-  constexpr int everybody = 0666; // less the process's mask
+  constexpr int everybody = 0666; // reduced by the process's mask
   const int fd =
     ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, everybody);
   if (fd < 0)

@@ -18,7 +18,7 @@
 namespace headrace::command {
 namespace {
 
-/// What a process that has no parent here knows of earlier lives.
+/// The past of a process without a parent of ours.
 class only_life final : public process_lives {
 public:
   process_past past() const override { return past_of_this_process(); }
@@ -61,7 +61,7 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
 } // namespace
 
 void add_tls_flags(CLI::App& app, tls_options& into) {
-  // As the servers' are called.
+  // With the names that the servers use.
   const auto variables = environment_of_process();
   for (const auto* what : settings_of(server_kind::worker)) {
     auto* file = what->name == "tls-cert"  ? &into.certificate
@@ -115,7 +115,7 @@ functions_of(const std::vector<std::string>& plugins) {
 void end_process(const std::string& name, const status& why, exit_code code) {
   fail(name, why);
   std::fflush(nullptr);
-  // At once: what hangs would make an orderly end wait.
+  // At once, as hanging threads could block an orderly end.
   ::_exit(static_cast<int>(code));
 }
 
@@ -131,7 +131,7 @@ std::function<void(const status&)> end_process_as(std::string name) {
 
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start) {
-  ::signal(SIGPIPE, SIG_IGN); // who reads the log may go before the server does
+  ::signal(SIGPIPE, SIG_IGN); // a reader of the log may end before the server does
   only_life one;
   if (flags.no_restart)
     return live(name, flags, one, start);

@@ -14,28 +14,28 @@
 
 namespace headrace::command {
 
-/// The three TLS files, of who talks to servers: those of the environment, where no flag says
-/// others.
+/// The three TLS files of a client; without flags those of the environment.
 void add_tls_flags(CLI::App& app, tls_options& into);
 
-/// `--dispatcher`, of who asks a service.
+/// `--dispatcher` of a client.
 void add_service_flag(CLI::App& app, std::string& into);
-/// For when all is parsed: that of HEADRACE_SERVICE, where no flag said one. Throws
-/// `CLI::ValidationError` if it is no address.
+/// To be called after parsing: takes the value of HEADRACE_SERVICE if no flag was given. Throws
+/// `CLI::ValidationError` if it is not an address.
 void settle_service(const CLI::App& app, std::string& into);
 
-/// `--plugin`, of who runs pipelines and serves nobody.
+/// `--plugin` of a command that runs pipelines without being a server.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.
 std::function<named_function(const std::string&)>
 functions_of(const std::vector<std::string>& plugins);
 
-/// Ends the process at once and says why.
+/// Ends the process at once and prints the reason.
 [[noreturn]] void end_process(const std::string& name, const status& why, exit_code code);
-/// What ends the process with the exit code for why its server cannot go on.
+/// A callback that ends the process, with the exit code for the reason why its server cannot
+/// continue.
 std::function<void(const status&)> end_process_as(std::string name);
 
-/// A server's options with what its process adds to them.
+/// Adds to a server's options what depends on its process.
 template <class Options>
 Options in_process(Options given, const std::string& name, const process_lives& lives,
                    const logger& log) {
@@ -45,21 +45,21 @@ Options in_process(Options given, const std::string& name, const process_lives& 
   return given;
 }
 
-/// A server that was started.
+/// A started server.
 struct running {
-  /// Keeps it up; it stops when this is destroyed.
+  /// Keeps the server running; it stops when this is destroyed.
   std::shared_ptr<void> server;
   /// `host:port`, for the first line of output.
   std::string address;
-  /// What it listens on, for `--port-file` (the first one) and for its next life.
+  /// The ports that it listens on, for `--port-file` (the first one) and for a restart.
   std::vector<uint16_t> ports;
-  /// What that line calls it; empty: its name.
+  /// Its name in that line; empty: the server's name.
   std::string role = {};
 };
 
 /// Runs a server until SIGTERM or SIGINT, under a parent process that restarts it. `start` is
-/// called in the child with what it knows of its earlier lives. Prints `NAME listening on
-/// HOST:PORT` as the first line of output. Returns the exit code.
+/// called in the child with the past of this server. Prints `NAME listening on HOST:PORT` as the
+/// first line of output. Returns the exit code.
 int serve(const std::string& name, const process_flags& flags,
           const std::function<running(const process_lives&, const logger&)>& start);
 

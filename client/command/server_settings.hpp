@@ -12,27 +12,27 @@
 
 namespace headrace::command {
 
-/// The commands that serve, each with settings of its own.
+/// The commands that run servers, each with settings of its own.
 enum class server_kind : uint8_t { dispatcher, worker, up };
 inline constexpr std::array server_kinds{server_kind::dispatcher, server_kind::worker,
                                          server_kind::up};
 /// The command's name.
 std::string_view to_string(server_kind x) noexcept;
 
-/// How a server process behaves, whatever it serves.
+/// Settings of a server's process, for all kinds of servers.
 struct process_flags {
   uint64_t memory_limit = 0; ///< bytes; 0: none
   log_options log;
   std::string port_file;
   bool no_restart = false;
-  /// From a signal to stop to the end, whatever hangs.
+  /// The time from a signal to stop to the end of the process, even if something hangs.
   duration stop_budget = std::chrono::milliseconds{900};
 };
 
-/// All that can be set of any of these servers; one kind has no use for some of it.
+/// All settings of all kinds of servers; no kind uses all of them.
 struct server_settings {
   endpoint_options endpoint;
-  duration heartbeat = std::chrono::seconds{1}; ///< that a dispatcher asks for
+  duration heartbeat = std::chrono::seconds{1}; ///< the interval that a dispatcher chooses
   duration lease = std::chrono::seconds{5};
   job_terms jobs;
   std::string work_dir;
@@ -40,9 +40,9 @@ struct server_settings {
   deployment_mode deployment = deployment_mode::remote;
   int worker_max_concurrent_saves = 3;
 
-  std::string dispatcher = "127.0.0.1:5050"; ///< that a worker serves
+  std::string dispatcher = "127.0.0.1:5050"; ///< the dispatcher of a worker
   std::vector<std::string> tags;
-  std::optional<duration> own_heartbeat; ///< a worker's
+  std::optional<duration> own_heartbeat; ///< of a worker
   std::optional<duration> dispatcher_timeout = std::chrono::hours{1};
   duration drain = std::chrono::milliseconds{500};
 
@@ -55,7 +55,7 @@ struct server_settings {
   process_flags process;
 };
 
-/// What holds where nothing is set.
+/// The default settings of a kind.
 server_settings defaults_of(server_kind kind);
 
 } // namespace headrace::command

@@ -8,12 +8,13 @@
 
 namespace headrace::command {
 
-/// Adds the flags of this kind of server, and `--config`. Values that are wrong for themselves are
+/// Adds the flags of this kind of server, and `--config`. Values that are invalid by themselves are
 /// refused while the command line is parsed.
 void add_setting_flags(CLI::App& app, server_kind kind, given_settings& into);
 
-/// A subcommand that serves: once all is parsed, `use` is called with what holds. What is wrong in
-/// the file or the environment, or does not go together, is refused as the command line is.
+/// Adds the settings to a subcommand that runs a server. After parsing, `use` is called with the
+/// resulting settings. Errors in the file or the environment, and contradictions, are reported like
+/// those of the command line.
 void add_settings(CLI::App& app, server_kind kind, std::function<void(const settled&)> use);
 
 } // namespace headrace::command

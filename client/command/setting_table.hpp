@@ -8,29 +8,30 @@
 
 namespace headrace::command {
 
-/// One setting of servers: a row of the table from which come the flags, the keys of a file, the
-/// environment variables, what `headrace config` prints, and docs/configuration.md.
+/// One setting of servers: a row of the table from which the flags, the keys of a file, the
+/// environment variables, the output of `headrace config`, and docs/configuration.md are made.
 struct setting {
-  std::string name; ///< of the flag, without its dashes: `job-gc-timeout`
+  std::string name; ///< the flag without its dashes: `job-gc-timeout`
   std::vector<server_kind> of;
   setting_value value;
   std::string help;
-  std::string cpp = {};         ///< the member of the server's options in C++; empty: none
-  std::string python = {};      ///< the field of `DispatcherConfig` or `WorkerConfig`; empty: none
-  std::string group = {};       ///< of the help; empty: options
-  std::string not_set = {};     ///< what holds then, for people; empty: the value of `get`
-  std::string variable_as = {}; ///< the environment variable, if not made of the name
-  bool by_commas = false;       ///< a list that stands in one argument, with commas between
+  std::string cpp = {};    ///< the member of the server's options in C++; empty: none
+  std::string python = {}; ///< the field of `DispatcherConfig` or `WorkerConfig`; empty: none
+  std::string group = {};  ///< in the help; empty: options
+  /// A text for people that describes an unset value; empty: the value of `get`.
+  std::string not_set = {};
+  std::string variable_as = {}; ///< the environment variable, if it is not made of the name
+  bool by_commas = false;       ///< a list in one argument, separated by commas
 
   bool is_of(server_kind kind) const noexcept;
   std::string flag() const { return "--" + name; }
-  std::string key() const;      ///< in a file: `job_gc_timeout`
-  std::string variable() const; ///< in the environment: `HEADRACE_JOB_GC_TIMEOUT`
+  std::string key() const;      ///< the key in a file: `job_gc_timeout`
+  std::string variable() const; ///< the environment variable: `HEADRACE_JOB_GC_TIMEOUT`
 };
 
-/// All of them. A name may occur twice, for different kinds of servers.
+/// All settings. A name may occur twice, for different kinds of servers.
 const std::vector<setting>& all_settings();
-/// Those of one kind, in the order of the table.
+/// The settings of one kind, in the order of the table.
 std::vector<const setting*> settings_of(server_kind kind);
 
 } // namespace headrace::command

@@ -13,7 +13,8 @@ namespace {
 
 using shape = setting_value::shape;
 
-/// A value that is one text: `read` makes it of the text, `show` a text of it (nullopt: none).
+/// A value that is one text: `read` makes it of the text, `show` makes the text of it (nullopt:
+/// none).
 template <class T, class Read, class Show>
 setting_value one(std::string type, shape form, place<T> at, Read read, Show show) {
   return {
@@ -27,7 +28,7 @@ setting_value one(std::string type, shape form, place<T> at, Read read, Show sho
       return {};
     },
     .get = [at, show = std::move(show)](const server_settings& from) -> std::optional<texts> {
-      // Nothing is changed: `at` finds places for both directions.
+      // Nothing is changed: `at` returns a mutable place for both directions.
       const std::optional<std::string> shown = show(at(const_cast<server_settings&>(from)));
       if (!shown)
         return std::nullopt;

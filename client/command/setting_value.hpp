@@ -12,17 +12,17 @@ namespace headrace::command {
 
 using texts = std::vector<std::string>;
 
-/// How a setting's value is written, and where it goes.
+/// How the value of a setting is written, and where it is stored.
 struct setting_value {
-  /// In a file: a number and a flag stand there without quotation marks, too.
+  /// The form of a value in a file: a number and a flag may be written without quotation marks.
   enum class shape : uint8_t { text, number, flag, list };
 
   std::string type; ///< for people: `TIME`
   shape form = shape::text;
-  /// Reads what was written (one text, unless it is a list) and puts it in its place; an error says
-  /// what is wrong with it and what would be right, and changes nothing.
+  /// Reads a value (one text, unless it is a list) and stores it. An error names the fault and what
+  /// would be right, and changes nothing.
   std::function<status(server_settings&, const texts&)> set;
-  /// What holds, as `set` reads it; nullopt: nothing is set.
+  /// The present value, in the form that `set` reads; nullopt: unset.
   std::function<std::optional<texts>(const server_settings&)> get;
 };
 
@@ -31,28 +31,28 @@ struct setting_value {
 template <class T>
 using place = std::function<T&(server_settings&)>;
 
-/// Any text; empty is none.
+/// Any text; empty stands for none.
 setting_value text_value(std::string type, place<std::string> at);
-/// As above, but not empty: `what` it would name.
+/// As above, but not empty; `what`: what the text names, for errors.
 setting_value name_value(std::string type, place<std::string> at, std::string what);
 /// `host:port`.
 setting_value address_value(place<std::string> at);
 /// `host:port`, or empty: none.
 setting_value address_or_none_value(place<std::string> at);
 setting_value list_value(std::string type, place<texts> at);
-/// Of the workers that may come.
+/// The list of workers that may register.
 setting_value roster_value(place<texts> at);
 setting_value flag_value(place<bool> at);
 setting_value port_value(place<uint16_t> at);
 setting_value bytes_value(place<uint64_t> at);
 setting_value count_value(place<size_t> at);
-/// From `least` to `most`.
+/// A number from `least` to `most`.
 setting_value number_value(place<int> at, int least, int most);
-/// Longer than nothing.
+/// A positive length of time.
 setting_value time_value(place<duration> at);
-/// As above, or `never`, which is none. `least`: what is the least that is a time.
+/// As above, or `never`, which stands for none. `least`: the shortest valid time.
 setting_value time_or_never_value(place<std::optional<duration>> at, duration least);
-/// Longer than nothing; where there is none, nothing is shown.
+/// A positive length of time; without one, nothing is shown.
 setting_value optional_time_value(place<std::optional<duration>> at);
 setting_value deployment_value(place<deployment_mode> at);
 setting_value log_level_value(place<log_level> at);

@@ -24,7 +24,7 @@ std::optional<server_kind> kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// One value; none if it is of no kind that settings have.
+/// The text of one value; empty if settings have no values of its kind.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string())
     return text->get();
@@ -79,7 +79,7 @@ public:
   reader(std::string file, server_kind kind) : file_(std::move(file)), kind_(kind) {}
 
   status read(const toml::table& all) {
-    // Those of one server go over those of all.
+    // Settings of one server replace those of all.
     std::vector<file_value> own;
     for (const auto& [key, node] : all)
       if (const auto* part = node.as_table()) {
@@ -108,7 +108,7 @@ private:
                   where(key), key.str()));
   }
 
-  /// `kind`: of the table that it stands in.
+  /// `kind`: the kind of the table that contains it.
   status unknown_key(const toml::key& key, std::optional<server_kind> kind) const {
     texts known;
     for (const auto& one : all_settings())
@@ -149,7 +149,7 @@ private:
   std::vector<file_value> out_;
 };
 
-/// Not of what never ends, such as a device.
+/// The text of a regular file, as a device may have no end.
 result<std::string> text_in(const std::string& file) {
   constexpr size_t most = 1 << 20;
   std::string text(most + 1, '\0');

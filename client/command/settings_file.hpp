@@ -8,17 +8,17 @@
 
 namespace headrace::command {
 
-/// What a file says of one setting.
+/// The value of one setting in a file.
 struct file_value {
   const setting* what = nullptr;
   texts written;
   std::string where; ///< `file:line`
 };
 
-/// Reads a TOML file: settings by their keys, at the top for all servers that have them, in a table
-/// (`[worker]`) for that one alone. Returns those of one kind of server, in the order in which they
-/// are to be put in place. All of the file is checked, also what is meant for others: an error
-/// (invalid_argument; not_found, without a file) names file, line and key.
+/// Reads a TOML file. Settings have their keys at the top, for all servers that have them, or in a
+/// table (`[worker]`) for one kind alone. Returns the settings of one kind of server, in the order
+/// in which they must be stored. All of the file is checked, also settings of other kinds: an error
+/// (invalid_argument; not_found, if there is no file) names file, line and key.
 result<std::vector<file_value>> read_settings_file(const std::string& file, server_kind kind);
 
 } // namespace headrace::command

@@ -8,10 +8,10 @@
 namespace headrace::command {
 namespace {
 
-/// What is not UTF-8, as names of files may be, must not end this process.
+/// Text that is not UTF-8, such as names of files, must not end this process.
 constexpr auto as_replacement = nlohmann::json::error_handler_t::replace;
 
-/// TOML writes texts as JSON does, but for one control character.
+/// TOML writes texts as JSON does, except one control character.
 std::string quoted(const std::string& x) {
   std::string out;
   for (const char c : nlohmann::json(x).dump(-1, ' ', false, as_replacement))
@@ -42,7 +42,7 @@ std::string kinds_text(const setting& what) {
 
 std::string code(std::string_view x) { return x.empty() ? "" : fmt::format("`{}`", x); }
 
-/// Of a list with commas between.
+/// For a list, separated by commas.
 std::string codes(const std::string& x) {
   std::string out;
   for (size_t begin = 0; begin < x.size();) {

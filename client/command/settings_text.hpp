@@ -6,15 +6,15 @@
 
 namespace headrace::command {
 
-/// What `headrace config` prints of a server: a line a setting with where its value is from, which
-/// is a file for `--config`. Settings that are not set are comments.
+/// The output of `headrace config` for a server, which is a valid file for `--config`: one line for
+/// each setting, with the place of its value. Unset settings are comments.
 std::string settings_text(const settled& x);
 
-/// The same as one JSON object with a line end: of each key its `value` (null: not set), and where
-/// that is `from`.
+/// The same information as one JSON object with a line end: for each key its `value` (null: unset),
+/// and the place of the value as `from`.
 std::string settings_json(const settled& x);
 
-/// The tables of docs/configuration.md: all settings, and what they are in C++ and Python.
+/// The tables of docs/configuration.md: all settings, and their names in C++ and Python.
 std::string settings_markdown();
 
 } // namespace headrace::command

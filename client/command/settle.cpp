@@ -17,7 +17,7 @@ constexpr const char* file_variable = "HEADRACE_CONFIG";
 
 std::string without_prefix(const std::string& variable) { return variable.substr(prefix.size()); }
 
-/// A variable that looks like a misspelled one is more likely that than another program's.
+/// A variable that is similar to a known one is more likely a misspelling than another program's.
 status check_names(const environment& variables) {
   texts known{without_prefix(file_variable)};
   for (const auto& one : all_settings()) known.push_back(without_prefix(one.variable()));
@@ -48,8 +48,8 @@ texts written_in(const setting& what, const std::string& value) {
   return out;
 }
 
-/// Kubernetes tells the pods of a namespace with a service called `headrace` where that is:
-/// HEADRACE_PORT=tcp://10.0.0.7:5050. Nobody has set our HEADRACE_PORT then.
+/// For a service called `headrace`, Kubernetes sets HEADRACE_PORT=tcp://10.0.0.7:5050 in the pods
+/// of its namespace. That is not our variable HEADRACE_PORT.
 bool is_of_kubernetes(const std::string& name, const std::string& value) {
   return name == "HEADRACE_PORT" && value.find("://") != std::string::npos;
 }
@@ -193,7 +193,7 @@ result<settled> settle(server_kind kind, const given_settings& given,
         take_command_line(out, given), check_times(out), check_tls(out), check_processes(out)})
     if (!how)
       return how;
-  // What is given up after the drain is over is the process itself.
+  // The process is ended by force only after its drain is over.
   if (kind == server_kind::worker)
     out.values.process.stop_budget = out.values.drain + std::chrono::milliseconds{400};
   return out;

@@ -26,7 +26,7 @@ int fail(const status& why, exit_code code) {
 }
 
 void show(const flags& given, const service_status& x) {
-  // On a terminal, watching replaces what was there.
+  // On a terminal, each status replaces the one before.
   if (given.watch && !given.json && ::isatty(STDOUT_FILENO) != 0)
     std::fputs("\x1b[H\x1b[2J", stdout);
   std::fputs((given.json ? status_json(x) + "\n" : status_text(x)).c_str(), stdout);
@@ -35,7 +35,7 @@ void show(const flags& given, const service_status& x) {
 
 int run(const flags& given) {
   stop_signal stop;
-  // Requests go through the process's node: who makes it first decides how it connects.
+  // Requests use the process's node; the first call that makes it decides how it connects.
   auto here = node::process({.role = node_role::tool, .tls = given.tls});
   if (!here)
     return fail(here.status(), exit_code_of(here.status()));

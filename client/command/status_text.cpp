@@ -11,7 +11,8 @@
 namespace headrace::command {
 namespace {
 
-/// What others chose, such as names: it cannot look like lines of the status, nor move the cursor.
+/// Text from others, such as names, in a form that cannot look like lines of the status, nor move
+/// the cursor.
 std::string shown(std::string_view x) {
   std::string out;
   append_text(out, x);
@@ -294,7 +295,7 @@ std::string status_json(const service_status& x) {
                      {"saves", std::move(saves)},
                      {"tree", std::move(tree)},
                      {"metrics", metrics_json(x.metrics)}};
-  // Names come from other processes: what is not UTF-8 in them must not end this one.
+  // Names come from other processes: those that are not UTF-8 must not end this one.
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

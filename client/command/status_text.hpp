@@ -6,10 +6,9 @@
 
 namespace headrace::command {
 
-/// What `headrace status` shows, for eyes: workers, jobs with their tasks and rates, the
-/// supervision tree.
+/// The output of `headrace status`: workers, jobs with their tasks and rates, the supervision tree.
 std::string status_text(const service_status& x);
-/// The same as one JSON object, without a line end.
+/// The same information as one JSON object, without a line end.
 std::string status_json(const service_status& x);
 
 } // namespace headrace::command

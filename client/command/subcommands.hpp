@@ -8,12 +8,12 @@ class App;
 
 namespace headrace::command {
 
-/// What the command line asks for: set while it is parsed, called afterwards; returns the exit
-/// code.
+/// The action of the command line: it is set while the line is parsed, and called afterwards;
+/// returns the exit code.
 using action = std::function<int()>;
 
-/// Each adds one subcommand with its options to `app`; when it is the one that is given, `chosen`
-/// becomes what it does.
+/// Each of these adds one subcommand with its options to `app`; if it is used, `chosen` is set to
+/// its action.
 void add_dispatcher(CLI::App& app, action& chosen);
 void add_worker(CLI::App& app, action& chosen);
 void add_up(CLI::App& app, action& chosen);

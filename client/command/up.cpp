@@ -25,7 +25,7 @@ local_cluster_options options_of(const server_settings& from) {
 
 int run_apart(const settled& now) {
   const auto& given = now.values;
-  // The others listen where they are told to, and write to this process.
+  // These are for this process: the other servers are given ports, and write to this process.
   const texts own{"port", "port-file", "log-file", "no-restart"};
   return run_isolated({.workers = given.workers,
                        .endpoint = given.endpoint,

@@ -32,11 +32,11 @@ int run(const server_settings& given) {
       end_process("worker", why, exit_code_of_connect(why));
     };
     options.on_not_listed = options.on_failed;
-    // It ends as if it had been told so by a signal: in order, and for good.
+    // It ends as after a signal: in order, and for good.
     options.on_left = [] { ::kill(::getpid(), SIGTERM); };
     options.endpoint.data_port = lives.port(0, options.endpoint.data_port);
     auto server = std::make_shared<worker_server>(options);
-    // Scripts that put something in front of the port want to know the port itself.
+    // Scripts that put something in front of the port need the port itself.
     auto where = options.endpoint.advertise_data.empty()
                    ? server->address()
                    : host_and_port(options.endpoint.host, server->data_port());

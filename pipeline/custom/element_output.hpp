@@ -7,14 +7,14 @@
 
 namespace headrace {
 
-/// What a function over single elements gives for one element: every component is set once.
+/// The result of a function of single elements, for one element. Every component must be set once.
 class element_output {
 public:
   element_output(const element_spec& spec, detail::row_table& to)
     : spec_(&spec), to_(&to), set_(spec.components.size()) {}
 
-  /// A tensor in row-major order. `invalid_argument` if there is no such component, if it is of
-  /// another dtype or does not fit the shape that the function declared, or is set already.
+  /// Sets a tensor, in row-major order. `invalid_argument`: there is no such component, it has
+  /// another dtype, the shape is not the one that the function declared, or it is set already.
   template <plain_value T>
   status set(size_t component, const shape& dims, std::span<const T> values) {
     HEADRACE_TRY(begin(component, dtype_of<T>, dims, values.size()));
@@ -31,7 +31,7 @@ public:
   }
   status set(size_t component, const shape& dims, std::span<const std::string_view> values);
 
-  /// Whether every component is set.
+  /// Ok if every component is set.
   status complete() const;
 
 private:

@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-/// What people call a function that a graph calls by name. The name of a Python function is
-/// `python:LABEL:SHIPPED`, where SHIPPED, without a colon, is the function itself and may have
-/// megabytes: no text is to show that. Other names are their own label. At most 200 bytes.
+/// The name of a named function, for people. The name of a Python function is
+/// `python:LABEL:SHIPPED`; SHIPPED, which has no colon, is the function itself and may have
+/// megabytes, so only LABEL is shown. Other names are shown as they are. At most 200 bytes.
 inline std::string_view function_label(std::string_view name) {
   if (name.starts_with("python:"))
     name = name.substr(0, name.rfind(':'));
@@ -14,7 +14,7 @@ inline std::string_view function_label(std::string_view name) {
   if (name.size() <= most_bytes)
     return name;
   size_t end = most_bytes;
-  // Not within a character of UTF-8.
+  // Do not cut inside a UTF-8 character.
   while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
   return name.substr(0, end);
 }

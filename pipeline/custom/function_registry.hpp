@@ -16,13 +16,13 @@ namespace headrace {
 /// Makes one element of another. A failure is the error of that element alone.
 struct element_function {
   element_spec takes;
-  element_spec gives; ///< what a dataset that calls it must declare
+  element_spec gives; ///< the spec that a dataset which calls it must declare
   std::function<status(const element& in, element_output& out)> call;
 };
 
-/// Gives `f(state, arguments ...)` for a state that `set_up` makes before the first call: once for
-/// all calls in a worker or program. Where calls run in parallel, they share it. A `set_up` that
-/// fails fails every call.
+/// Returns a function `f(state, arguments ...)`. `set_up` makes the state before the first call,
+/// once for all calls in a worker or program; parallel calls share it. If `set_up` fails, every
+/// call fails.
 template <class State, class F>
 auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
   struct once {
@@ -41,37 +41,36 @@ auto with_set_up(std::function<result<std::shared_ptr<State>>()> set_up, F f) {
   };
 }
 
-/// The C++ functions that graphs may call by name: those of a program, and of plug-ins. Add all
-/// before it is used; then it is thread-safe. Functions may be called by several threads at a time,
-/// and must own what they use, as `named_function` tells.
+/// The C++ functions that graphs may call by name: those of a program, and of plug-ins. It is
+/// thread-safe once all functions are added. Functions may be called by several threads at a time,
+/// and must own what they use; see `named_function`.
 class function_registry {
 public:
-  /// Over blocks: as many rows as there are, each of them what the row of that number becomes; rows
-  /// that failed are errors again. `already_exists` if the name is taken.
+  /// Adds a function over blocks. It returns as many rows as it is given, row i made of row i;
+  /// failed rows stay failed. `already_exists`: the name is taken.
   status add(std::string name, named_function f);
-  /// Over single elements.
+  /// Adds a function over single elements.
   status add(std::string name, element_function f);
 
   /// Adds the functions of a shared library made with `HEADRACE_PLUGIN`, which stays loaded as long
   /// as the process lives. Errors name the file: `not_found`, `failed_precondition` if it is no
-  /// plug-in or was built for another headrace, `already_exists` for a function that is there
-  /// already.
+  /// plug-in or was built for another headrace, `already_exists` if a function's name is taken.
   status load_plugin(const std::string& file);
 
-  /// `not_found` tells what there is.
+  /// `not_found` lists the known names.
   result<named_function> find(const std::string& name) const;
-  /// For `iterate_options`, `worker_server_options` and the like; keeps `functions` alive. Throws
-  /// `error` (not_found) for a name that is not there.
+  /// For the `find_function` of options; keeps `functions` alive. Throws `error` (not_found) for an
+  /// unknown name.
   static std::function<named_function(const std::string&)>
   finder(std::shared_ptr<const function_registry> functions);
 
 private:
   struct entry {
     named_function call;
-    std::string from; ///< file of the plug-in; empty: the program
+    std::string from; ///< the plug-in's file; empty: the program
   };
   std::map<std::string, entry> functions_;
-  std::string loading_; ///< the plug-in that is adding its functions
+  std::string loading_; ///< the plug-in whose functions are being added
 };
 
 } // namespace headrace

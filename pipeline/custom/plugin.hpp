@@ -9,15 +9,16 @@
 
 namespace headrace {
 
-/// What a plug-in and the process that loads it must have in common: the interface's number, which
-/// changes with the types of blocks and this header, and the compiler's rules for C++.
+/// The version that a plug-in and the process that loads it must have in common: a number that
+/// changes with the types of blocks and with this header, and the compiler's C++ ABI.
 inline constexpr std::string_view plugin_abi = "headrace plug-in 1, c++ abi " HEADRACE_TEXT(
   __GXX_ABI_VERSION) ", strings " HEADRACE_TEXT(_GLIBCXX_USE_CXX11_ABI);
 
 } // namespace headrace
 
-/// Makes a shared library a plug-in: `HEADRACE_PLUGIN(functions) { return functions.add("name",
-/// ...); }`, once in it; what it returns is why it cannot be loaded. See docs/plugins.md.
+/// Makes a shared library a plug-in. To be used once in it: `HEADRACE_PLUGIN(functions) { return
+/// functions.add("name", ...); }`. If the returned status is not ok, the plug-in cannot be loaded.
+/// See docs/plugins.md.
 #define HEADRACE_PLUGIN(registry)                                                                  \
   static headrace::status headrace_add_functions(headrace::function_registry& registry);           \
   extern "C" __attribute__((visibility("default"))) const char* const headrace_plugin_abi =        \

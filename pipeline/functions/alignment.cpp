@@ -14,7 +14,8 @@ column alignment::make(dtype type, size_t rows, buffer values) const {
 
 namespace {
 
-/// Appends which value of a row of shape `from` each value of a row of shape `to` is, plus `base`.
+/// Appends, for each value of a row of shape `to`, the index of its value in a row of shape `from`,
+/// plus `base`.
 void append_index(const shape& from, const shape& to, int64_t base, std::vector<int64_t>& out) {
   const auto rank = to.rank();
   std::vector<int64_t> steps(rank, 0), at(rank, 0);
@@ -37,8 +38,7 @@ void append_index(const shape& from, const shape& to, int64_t base, std::vector<
   }
 }
 
-/// Does a row of shape `to` hold the values of a row of shape `from` in their order, again and
-/// again?
+/// True if a row of shape `to` repeats the values of a row of shape `from` in their order.
 bool repeats_whole(const shape& from, const shape& to) {
   size_t first = 0;
   while (first < from.rank() && from[first] == 1) ++first;
@@ -74,7 +74,7 @@ alignment all_failed(const op_call& call) {
   out.row_values = *out.dims.elements();
   out.total = out.row_values * static_cast<int64_t>(call.rows);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    // Nobody reads these values: any place that exists will do, or none.
+    // These values are not read: any existing place will do, or none.
     out.operands.push_back({aligned_operand::mode::mapped, 0, 0,
                             std::vector<int64_t>(static_cast<size_t>(out.total), -1)});
   }
@@ -123,7 +123,8 @@ bool same_rows(const column& a, const column& b) {
   return x.data() == y.data() || std::memcmp(x.data(), y.data(), n * a.rank() * 8) == 0;
 }
 
-/// If all variable inputs have the same shapes and the others one value a row: nothing moves.
+/// If all variable inputs have the same shapes, and the others one value for each row, no value
+/// moves.
 std::optional<alignment> align_alike(const op_call& call) {
   const column* first = nullptr;
   for (const auto& in : call.inputs) {
@@ -217,7 +218,7 @@ void repeat_values(T* out, size_t n, const T* values, size_t period, size_t at) 
   const auto whole = std::min(n - done, period);
   std::memcpy(out + done, values, whole * sizeof(T));
   auto* const from = out + done;
-  // What stands there already is copied on, ever more of it: a period may be of few values.
+  // The part that is filled already is copied repeatedly, as a period may have few values.
   for (done += whole; done < n;) {
     const auto ready = static_cast<size_t>(out + done - from);
     const auto more = std::min(n - done, ready);

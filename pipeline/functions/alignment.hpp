@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// How the values of one input of an elementwise function meet those of its result.
+/// How the values of one input of an elementwise function are assigned to those of its result.
 struct aligned_operand {
   enum class mode : uint8_t {
     flat,    ///< value for value
@@ -42,10 +42,11 @@ struct alignment {
   }
 };
 
-/// Broadcasts the inputs of `call` to each other, row by row. Rows whose shapes do not fit fail.
+/// Broadcasts the inputs of `call` to each other, row by row. Rows whose shapes are not compatible
+/// fail.
 alignment align(const op_call& call);
 
-/// Walks over the values that one input gives to the values of a result, in order.
+/// Reads the values of one input in the order of a result's values.
 class operand_reader {
 public:
   operand_reader(const alignment& all, size_t operand, const column& data) noexcept
@@ -53,8 +54,8 @@ public:
       how_(all.operands[operand]),
       data_(data),
       fill_(kernels::find_fill(size_of(data.type()))) {}
-  /// Where in `data` (as a value number over all rows) value `i` of the result comes from. `i` must
-  /// not go back by more than a row.
+  /// The index in `data` (over all rows) of the value for value `i` of the result. `i` must not go
+  /// back by more than a row.
   int64_t source(int64_t i) {
     switch (how_.how) {
     case aligned_operand::mode::flat: return i;
@@ -72,10 +73,10 @@ public:
   }
   /// Is the input read in place?
   bool in_place() const noexcept { return how_.how == aligned_operand::mode::flat; }
-  /// How many values the result takes before the input's come again, from the first row on; 0:
-  /// never.
+  /// The number of values of the result after which the input's values are repeated, beginning with
+  /// the first row; 0: they are not.
   int64_t period() const noexcept;
-  /// Copies what belongs to the result's values `[first, first + n)` to `out`; numbers only.
+  /// Copies the values for the result's values `[first, first + n)` to `out`; numbers only.
   void load(std::byte* out, int64_t first, size_t n);
 
 private:

@@ -26,7 +26,7 @@ expr_ptr make_parameter(std::shared_ptr<const function_scope> scope, int64_t ind
 /// A constant. Fails if `value` has not exactly one row.
 result<expr_ptr> make_constant(column value);
 
-/// The spec of what one feature becomes.
+/// The spec of the tensor that one feature becomes.
 tensor_spec spec_of(const feature_spec& feature);
 
 /// The shape that rows of these shapes broadcast to, by numpy's rules; nullopt if they cannot.

@@ -31,7 +31,7 @@ void put(std::string& key, const std::vector<int64_t>& xs) {
   for (auto x : xs) put(key, x);
 }
 
-/// Two nodes of equal keys compute the same.
+/// Nodes with equal keys compute the same value.
 std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
   std::string key;
   put(key, node.op);
@@ -97,7 +97,8 @@ public:
 private:
   using kind = program::plan::kind;
 
-  /// The value of `root`, after all that it needs. Without recursion: chains may be long.
+  /// The value of `root`, after all values that it needs. Written without recursion, as chains may
+  /// be long.
   size_t visit(const expr_ptr& root) {
     std::vector<const expr_ptr*> open{&root};
     while (!open.empty()) {
@@ -107,7 +108,7 @@ private:
         continue;
       }
       bool ready = true;
-      // What decides comes before what it may spare.
+      // A condition is computed before the branches that need not be.
       if (node->op == expr_op::cond && !known_.contains(node->inputs[0].get())) {
         open.push_back(&node->inputs[0]);
         continue;
@@ -164,7 +165,7 @@ private:
     }
   }
 
-  /// Computes what depends on constants alone.
+  /// Computes nodes that depend on constants alone.
   void fold() {
     for (auto& item : plan_.items) {
       if (item.inputs.empty() || item.what == kind::parse)
@@ -178,8 +179,8 @@ private:
     }
   }
 
-  /// Finds values that only chosen rows of a `cond` need. A value that is used in several places is
-  /// spared where all of them are.
+  /// Finds values that only chosen rows of a `cond` need. A value with several uses is skipped in a
+  /// row only if all of them are.
   void guard() {
     using guards = std::vector<std::pair<size_t, bool>>;
     std::vector<std::optional<guards>> used(plan_.items.size());
@@ -203,8 +204,8 @@ private:
                               std::back_inserter(both));
         known = std::move(both);
       }
-      // Elementwise functions cost less than finding the rows; one value for all has no rows; the
-      // features of one parse are read together, wherever each is used.
+      // These are never skipped: elementwise functions cost less than finding the rows; a uniform
+      // value has no rows; the features of one parse are read together, wherever each is used.
       if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
           || item.uniform)
         item.guards.clear();
@@ -318,12 +319,12 @@ private:
     step.pass.emplace(std::move(functions), step.inputs.size());
   }
 
-  /// After which step each value can go.
+  /// Finds the step after which each value can be freed.
   void release() {
     std::vector<size_t> last(plan_.items.size(), plan_.steps.size());
     for (size_t s = 0; s < plan_.steps.size(); ++s)
       for (auto i : plan_.steps[s].inputs) last[i] = s;
-    // What decides about a step is read again by the `cond` itself, which comes later.
+    // The condition of a step is read again by the `cond` itself, which comes later.
     for (auto i : plan_.results) last[i] = plan_.steps.size();
     for (size_t i = 0; i < last.size(); ++i)
       if (last[i] < plan_.steps.size() && plan_.items[i].what != kind::constant)

@@ -7,16 +7,16 @@ namespace headrace {
 namespace detail {
 
 expr_structure make_cond(const expr& condition, const expr_structure& x, const expr_structure& y);
-/// Throws `error` if a loop of so many steps is not allowed.
+/// Throws `error` if a loop with this bound is not allowed.
 void check_iterations(int64_t maximum_iterations);
 
 } // namespace detail
 
-/// What `if_true()` gives in the elements where the bool scalar `condition` holds, what
-/// `if_false()` gives in the others. Both are lambdas without parameters that use what is around
-/// them, and give one structure (an `expr`, tuple or `expr_structure`) of the same dtypes; shapes
-/// may differ. In an element, only what is chosen can fail, and functions more costly than
-/// arithmetic that only the other branch needs do not run.
+/// Gives `if_true()` in the elements in which the bool scalar `condition` is true, and `if_false()`
+/// in the others. Both are lambdas without parameters that use captured expressions, and give one
+/// structure (an `expr`, tuple or `expr_structure`) with the same dtypes; shapes may differ. An
+/// element cannot fail because of the branch that is not chosen, and functions more costly than
+/// arithmetic that only this branch needs do not run.
 template <class F, class G>
 auto cond(const expr& condition, F&& if_true, G&& if_false) {
   const auto x = std::forward<F>(if_true)();
@@ -28,13 +28,13 @@ auto cond(const expr& condition, F&& if_true, G&& if_false) {
     return out;
 }
 
-/// Applies `body` to `variables` as long as `condition` (a bool scalar) holds of them, at most
-/// `maximum_iterations` (1 to 256) times: each element as often as its own values say. Both take
-/// the variables as one `expr`, or as an `expr_structure`, and `body` gives them back with the same
-/// dtypes. As with `cond`, steps that an element does not take cannot fail.
+/// Applies `body` to `variables` as long as `condition` (a bool scalar) is true for them, at most
+/// `maximum_iterations` (1 to 256) times: each element as often as its own values require. Both
+/// take the variables as one `expr`, or as an `expr_structure`, and `body` returns them with the
+/// same dtypes. As with `cond`, an element cannot fail because of steps that it does not take.
 ///
-/// The steps become part of the graph one by one, which is what bounds their number: a body of many
-/// functions may have to be repeated less often (a worker takes expressions nested 1,024 deep).
+/// Each step becomes a part of the graph, so their number is bounded: a body of many functions may
+/// have a lower bound (a worker accepts expressions nested 1,024 deep).
 template <class Variables, class Condition, class Body>
 requires std::same_as<Variables, expr> || std::same_as<Variables, expr_structure> Variables
 while_loop(Condition&& condition, Body&& body, Variables variables, int64_t maximum_iterations) {

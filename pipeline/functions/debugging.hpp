@@ -4,9 +4,10 @@
 
 #include <optional>
 
-/// Assertions. Each gives its first argument back: an element that does not hold what is asserted
-/// is an error of the row, with `message` and the first values. What is not used of the result
-/// asserts nothing, as with every function. What is known when the function is traced throws there.
+/// Assertions. Each returns its first argument; if an element violates the assertion, this is an
+/// error of the row, with `message` and the first values. As with every function, an assertion
+/// whose result is not used has no effect. If the values are known when the function is traced, it
+/// throws there.
 namespace headrace::debugging {
 
 /// `x` if all of the bools in `condition` hold.
@@ -28,15 +29,15 @@ expr assert_negative(const expr& x, const std::string& message = "");
 expr assert_non_negative(const expr& x, const std::string& message = "");
 expr assert_non_positive(const expr& x, const std::string& message = "");
 
-/// Floats without NaN or infinities; `message` says what was computed.
+/// Floats without NaN or infinities; `message` describes the value.
 expr check_numerics(const expr& x, const std::string& message);
 expr assert_all_finite(const expr& x, const std::string& message = "");
 
-/// Of the traced tensor, at once: throws.
+/// About the traced tensor: throws at once.
 expr assert_type(const expr& x, dtype type, const std::string& message = "");
 expr assert_integer(const expr& x, const std::string& message = "");
 expr assert_scalar(const expr& x, const std::string& message = "");
-/// Throws if the rank is known and another; sees that the rows have it otherwise.
+/// Throws if the rank is known and another; otherwise it is checked for each row.
 expr assert_rank(const expr& x, size_t rank, const std::string& message = "");
 
 } // namespace headrace::debugging

@@ -14,13 +14,13 @@ using plan_kind = program::plan::kind;
 
 bool by_row(const row_error& a, const row_error& b) { return a.row < b.row; }
 
-/// Adds errors of rows that have none yet.
+/// Adds errors for rows that have none yet.
 void merge(std::vector<row_error>& into, const std::vector<row_error>& more) {
   if (more.empty())
     return;
   std::vector<row_error> both;
   both.reserve(into.size() + more.size());
-  // Stable: of two errors of a row the first stays.
+  // The merge is stable: of two errors of a row the first one stays.
   std::merge(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(both), by_row);
   both.erase(std::unique(both.begin(), both.end(),
                          [](const row_error& a, const row_error& b) { return a.row == b.row; }),
@@ -37,7 +37,7 @@ std::vector<row_error> spread(const value& x, size_t rows, bool uniform) {
   return out;
 }
 
-/// Does row `r` of a condition choose the branch of `wanted`?
+/// True if the condition chooses the branch of `wanted` in row `r`.
 bool chooses(const value& condition, size_t r, bool wanted) {
   const auto& data = condition.data;
   const auto row = condition.uniform ? 0 : r;
@@ -52,7 +52,7 @@ void keep_chosen(std::vector<row_error>& errors, const value& condition, bool wa
   std::erase_if(errors, [&](const row_error& e) { return !chooses(condition, e.row, wanted); });
 }
 
-/// Errors that a function's inputs bring along.
+/// The errors of a function's inputs.
 std::vector<row_error> inherited(const expr_node& node, std::span<const value* const> inputs,
                                  size_t rows, bool uniform) {
   std::vector<row_error> out;
@@ -86,8 +86,8 @@ void append_row(column_builder& out, const value& from, size_t r, size_t rank) {
   out.end_row(shape{std::move(padded)});
 }
 
-/// A branch of `where` that failed in a row has no shape there, which must not take part in the
-/// row's: the other branch stands in for it. (Branches of known shape have it even then.)
+/// If a branch of `where` failed in a row, it has no shape there that could be broadcast: the other
+/// branch is used in its place. (Branches of known shape keep it.)
 void mend_branches(const expr_node& node, std::vector<column>& mended,
                    std::vector<operand>& operands, std::span<const value* const> inputs,
                    size_t rows) {

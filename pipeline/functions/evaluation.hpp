@@ -23,7 +23,7 @@ private:
   void run_step(const program::plan::step& step);
   void run_pass(const program::plan::step& step);
   void run_single(const program::plan::step& step, size_t node, const fused_pass* pass);
-  /// Rows that are not to be evaluated in a step; `own` is room for the answer.
+  /// Rows that need not be evaluated in a step; `own` is memory for the result.
   const std::vector<uint8_t>& skipped(const program::plan::step& step,
                                       std::vector<uint8_t>& own) const;
   bool shapes_alike(const program::plan::step& step) const;
@@ -33,7 +33,7 @@ private:
   const environment* outer_;
   kernel_counter& counter_;
   std::vector<value> values_;
-  std::vector<uint8_t> failed_before_; ///< one a row; empty if none
+  std::vector<uint8_t> failed_before_; ///< one for each row; empty if there are none
 };
 
 /// Computes a node whose inputs are ready constants of `plan`.

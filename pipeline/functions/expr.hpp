@@ -113,8 +113,8 @@ expr operator*(const expr& a, const expr& b);
 /// Integers divide as in C++: towards zero (see `floor_div`); a divisor of zero is an error of the
 /// row.
 expr operator/(const expr& a, const expr& b);
-/// As in C++: the sign of the dividend; of floats, `fmod`. An integer divisor of zero is an error
-/// of the row.
+/// As in C++, the result has the sign of the dividend; for floats it is `fmod`. An integer divisor
+/// of zero is an error of the row.
 expr operator%(const expr& a, const expr& b);
 expr operator-(const expr& x);
 expr floor_div(const expr& a, const expr& b); ///< rounds towards minus infinity
@@ -124,7 +124,8 @@ expr square(const expr& x);
 expr sign(const expr& x);                   ///< -1, 0 or 1; NaN stays
 expr minimum(const expr& a, const expr& b); ///< NaN if either is
 expr maximum(const expr& a, const expr& b); ///< NaN if either is
-/// Of integers: wraps; a negative exponent is an error of the row. Of floats: as C's `pow`.
+/// For integers it wraps, and a negative exponent is an error of the row. For floats it is C's
+/// `pow`.
 expr pow(const expr& base, const expr& exponent);
 
 /// Functions of floats. Results are within a few units in the last place of the exact ones, and
@@ -205,8 +206,8 @@ expr fill(std::vector<int64_t> dims, const expr& scalar);
 /// The parts of `x` at integer `indices` (of any shape) along `axis`. An index must be in
 /// `[0, extent)`; any other is an error of the row.
 expr gather(const expr& x, const expr& indices, int64_t axis = 0);
-/// The same in each of the batches that the first `batch_dims` axes of both (of the same extents)
-/// count: `axis` is one after them. With `batch_dims` 0 as above.
+/// As above, in each of the batches that the first `batch_dims` axes of both inputs make (their
+/// extents must be equal). `axis` must be one after these.
 expr gather(const expr& x, const expr& indices, int64_t axis, int64_t batch_dims);
 
 } // namespace headrace

@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-/// Collects one feature of serialised examples over all rows. Of a row that fails half way, what
-/// was added is taken back. Damaged bytes throw protozero's exceptions.
+/// Collects one feature of serialised examples over all rows. If a row fails, its values are
+/// removed again. Damaged bytes throw protozero's exceptions.
 class feature_column {
 public:
   feature_column(const feature_spec& spec, size_t rows);
@@ -20,7 +20,7 @@ public:
   status read(protozero::data_view feature);
   /// Takes a `FeatureList`: a `Feature` each step.
   status read_steps(protozero::data_view list);
-  /// Takes the `Feature` that holds the places or row lengths of the values.
+  /// Takes the `Feature` that has the places or row lengths of the values.
   status read_index(protozero::data_view feature);
   /// Checks and arranges the row's values, or puts the default in their place.
   status end_row();
@@ -37,7 +37,7 @@ private:
   };
 
   bool is_text() const noexcept { return spec_.type == dtype::string; }
-  /// Is the shape always the same?
+  /// True if the shape is always the same.
   bool is_fixed() const noexcept;
   void drop_values();
   void add_string(const char* data, size_t size);
@@ -47,7 +47,7 @@ private:
   void put(const taken& from, int64_t i);
   void put_filler();
   status check_steps();
-  /// Lays the values out in lines of these lengths, filled to the longest.
+  /// Arranges the values in lines of these lengths, filled to the longest.
   status pad(const std::vector<int64_t>& lengths);
   status scatter();
 
@@ -59,7 +59,7 @@ private:
   const feature_spec& spec_;
   int64_t wanted_ = 0; ///< values, or of each step
   bool found_ = false;
-  bool placed_ = false; ///< was the index there?
+  bool placed_ = false; ///< the index feature was present
   size_t rows_ = 0;
   int64_t row_values_ = 0;
   int64_t kept_values_ = 0;

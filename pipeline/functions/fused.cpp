@@ -30,7 +30,7 @@ bool is_constant_without(const expr_node& node, kernels::find_bad_fn bad) {
   return bad(value.value_buffer().data(), 0, n) == n;
 }
 
-/// What a node looks for before it computes, and in which operand.
+/// The test that a node needs before it computes, and the operand to be tested.
 std::pair<kernels::find_bad_fn, int> check_of(const expr_node& node) {
   const auto type = operand_type(node);
   if (node.op == expr_op::cast)
@@ -96,8 +96,8 @@ fused_pass::fused_pass(std::vector<step> steps, size_t inputs)
     std::tie(k.check, k.checked) = check_of(node);
     const auto size = size_of(k.type);
     widest_ = std::max({widest_, size, size_of(operand_type(node))});
-    // Operands that end here give their register up before the result takes one: kernels work in
-    // place if the sizes are equal, so only such a register is taken.
+    // Operands that are used for the last time free their register before the result takes one.
+    // Kernels work in place only if the sizes are equal, so only such a register is taken.
     std::vector<int> ending;
     for (auto from : steps_[i].operands)
       if (from < 0 && last_use[static_cast<size_t>(-1 - from)] == i) {
@@ -159,7 +159,7 @@ std::vector<fused_pass::planned> fused_pass::plan(const alignment& to) const {
       p.fn = form(tile_form::right_scalar);
     else if (p.count == 2 && is_scalar(p.operands[0]) && form(tile_form::left_scalar) != nullptr)
       p.fn = form(tile_form::left_scalar);
-    // `x * 2 + 1`: half the loads and stores if the two kernels are one.
+    // For `x * 2 + 1`, one kernel for both needs half the loads and stores.
     if (!out.empty() && out.back().step == i - 1 && out.back().count == 2
         && p.operands[0] == -static_cast<int>(i) && !steps_[i - 1].kept && kernels_[i - 1].uses == 1
         && has_scalar_right(steps_[i - 1]) && has_scalar_right(s)) {
@@ -188,7 +188,7 @@ std::vector<column> fused_pass::run(const op_call& call) const {
   state.tile = std::max<size_t>(1, std::min(tile_bytes / widest_, total));
   for (size_t i = 0; i < inputs_; ++i) {
     state.readers.emplace_back(to, i, *call.inputs[i].data);
-    // Tiles of whole periods are all the same.
+    // If tiles consist of whole periods, all are the same.
     if (const auto period = static_cast<size_t>(state.readers[i].period());
         period > 1 && period <= state.tile && state.tile < total)
       state.tile -= state.tile % period;

@@ -6,12 +6,12 @@
 
 namespace headrace::detail {
 
-/// May `node` run as a part of a fused pass: is it an elementwise function of numbers? Some of them
-/// are checked (see `is_checked`).
+/// True if `node` may run as a part of a fused pass: it is an elementwise function of numbers. Some
+/// of these are checked (see `is_checked`).
 bool is_fusable(const expr_node& node) noexcept;
 
-/// Can an elementwise function of numbers fail for some values (division of integers by what may be
-/// zero, a narrowing cast ...)? Such a function is a pass of its own.
+/// True if an elementwise function of numbers can fail for some values (division of integers, a
+/// narrowing cast ...). Such a function is a pass of its own.
 bool is_checked(const expr_node& node) noexcept;
 
 /// Elementwise functions of numbers run in one pass over tiles that stay in the cache: each value
@@ -24,7 +24,7 @@ public:
     const expr_node* node = nullptr;
     /// An input (`>= 0`), or step `-1 - i` of this pass.
     std::vector<int> operands;
-    bool kept = false; ///< is the result used outside of this pass?
+    bool kept = false; ///< the result is used outside this pass
   };
 
   /// @pre each step's operands come before it
@@ -38,17 +38,17 @@ private:
   struct kernel {
     kernels::tile_fn forms[3] = {};
     dtype type{};    ///< of the result
-    int reg = -1;    ///< which temporary holds the result, or
-    int output = -1; ///< which output it is
+    int reg = -1;    ///< the temporary that holds the result, if it is not an output
+    int output = -1; ///< the index of the output
     kernels::find_bad_fn check = nullptr;
-    int checked = 0; ///< which operand is looked at
+    int checked = 0; ///< the index of the checked operand
     size_t uses = 0; ///< by steps of this pass
   };
-  /// A kernel as it runs in one call, where it is known which operands are one value for all rows.
+  /// A kernel in one call, in which it is known which operands are one value for all rows.
   struct planned {
     kernels::tile_fn fn = nullptr;
-    size_t step = 0;      ///< whose result it gives
-    int operands[3] = {}; ///< as of a step
+    size_t step = 0;      ///< the step whose result it computes
+    int operands[3] = {}; ///< see `step`
     int count = 0;
   };
   struct tile_state;

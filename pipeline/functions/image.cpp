@@ -61,8 +61,8 @@ expr place(const expr& image, int64_t height, int64_t width, std::vector<int64_t
   return apply(expr_op::place_image, {image.node()}, std::move(attrs));
 }
 
-/// `keeping`: nothing, or how extents that keep the aspect ratio become whole: 1, to the nearest;
-/// 2, cut.
+/// `keeping`: 0, or how extents that keep the aspect ratio are made integers: 1: rounded; 2: cut
+/// off.
 expr resize_to(const expr& image, int64_t height, int64_t width, method how, bool antialias,
                std::vector<int64_t> keeping) {
   expr_attrs attrs;
@@ -83,7 +83,7 @@ uint64_t largest(dtype type) {
   });
 }
 
-/// A number, whatever it is written as, as float32.
+/// A number of any type as float32.
 expr amount(const expr& x) { return x.type() == dtype::float32 ? x : cast<float>(x); }
 
 /// Runs `change` on float32 in [0, 1] and goes back to the image's dtype.
@@ -205,12 +205,12 @@ expr convert_image_dtype(const expr& image, dtype type, bool saturate) {
     return cast(image, type) * cast(constant(1.0 / static_cast<double>(largest(from))), type);
   if (from_float) {
     const auto most = static_cast<double>(largest(type));
-    // Half of a step more, so that 1 is the largest and each value has an equal share.
+    // Half a step is added, so that 1 becomes the largest value and all values have equal shares.
     const auto wide = size_of(from) == 8 ? dtype::float64 : dtype::float32;
     const auto scaled = cast(image, wide) * cast(constant(most + 0.5), wide);
     if (!saturate)
       return cast(scaled, type);
-    // The next float below what the integer does not hold any more.
+    // The next float below the first one that does not fit the integer.
     const auto limit = wide == dtype::float64
                          ? std::nextafter(most + 1, 0)
                          : double{std::nextafter(static_cast<float>(most + 1), 0.0f)};
@@ -280,7 +280,7 @@ namespace {
 expr flipped_by_chance(const expr& image, const expr& flipped, const expr& seed) {
   if (!image.dims().has_rank() || image.dims().rank() != 4)
     return where(drawn(seed, 0, 1) < 0.5f, flipped, image);
-  // One draw an image, however many there turn out to be.
+  // One draw for each image; their number may be known only at run time.
   expr_attrs attrs;
   attrs.dims = {shape::unknown, 1, 1, 1};
   const auto draws =

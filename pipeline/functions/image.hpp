@@ -87,10 +87,10 @@ expr adjust_gamma(const expr& image, const expr& gamma, const expr& gain = 1.0f)
 
 // -- by chance -----------------------------------------------------------------
 
-/// As above with amounts that a seed draws (see random.hpp), each element with its own seed the
-/// same way on every machine.
+/// The functions above with amounts that are drawn by a seed (see random.hpp). Each element has its
+/// own seed, with the same result on every machine.
 
-/// Of several images, each is drawn for by itself where the rank is known.
+/// If there are several images, each is drawn for separately, provided that the rank is known.
 expr stateless_random_flip_left_right(const expr& image, const expr& seed);
 expr stateless_random_flip_up_down(const expr& image, const expr& seed);
 /// A part of `size` (an extent an axis) at a place drawn evenly; of tensors of any rank.

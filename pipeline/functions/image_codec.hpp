@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-/// JPEG and PNG in memory. Errors name what the file is said to be wrong with.
+/// JPEG and PNG in memory. Errors describe what is wrong with the file.
 namespace headrace::detail {
 
 struct image_size {
@@ -15,14 +15,14 @@ struct image_size {
   int64_t channels = 0;
 };
 
-/// Gives the room for an image's values once its size is known.
+/// Returns memory for an image's values once its size is known.
 using image_room = std::function<std::byte*(const image_size&)>;
 
 /// An image of more values than this is refused: a few bytes can claim any size.
 constexpr int64_t most_image_values = int64_t{1} << 29;
 
 /// Decodes to uint8. `channels`: 1 (grey), 3 (RGB), 0 (as in the file). Extents are divided by
-/// `ratio` (1, 2, 4, 8), rounded up, while decoding. Nothing is asked for on failure unless the
+/// `ratio` (1, 2, 4, 8), rounded up, while decoding. On failure `room` is not called unless the
 /// pixels themselves are damaged.
 status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room);
 

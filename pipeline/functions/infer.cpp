@@ -37,7 +37,7 @@ bool is_signed_number(dtype t) { return is_number(t) && !is_unsigned_integer(t);
 bool is_castable(dtype t) { return t != dtype::string; }
 bool is_float_number(dtype t) { return is_floating(t) || is_complex(t); }
 
-/// What an operand may be, and in words.
+/// A kind of operands, and its name in messages.
 struct kind {
   bool (*accepts)(dtype);
   const char* words;
@@ -57,7 +57,7 @@ constexpr kind printable{[](dtype t) { return is_real(t) || is_bool(t); },
                          "integers, floats or bools"};
 constexpr kind any{is_any, "of any dtype"};
 
-/// What an op takes: how many operands (0: one or more), of what kind.
+/// The operands of an op: how many (0: one or more), and of which kind.
 struct rule {
   size_t operands;
   kind takes;
@@ -145,7 +145,7 @@ rule rule_of(expr_op op) {
   return {1, {nullptr, nullptr}};
 }
 
-/// Do all operands have to be of one dtype?
+/// True if all operands must have one dtype.
 bool wants_same(expr_op op) {
   return op != expr_op::where && op != expr_op::gather && op != expr_op::string_join;
 }

@@ -19,7 +19,8 @@ expr decode_raw(const expr& bytes, bool little_endian = true) {
 /// without a default, or with another number of values: an error of the row that names the
 /// feature.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type);
-/// The same; where it is missing, `default_value` (a constant) stands for it: a scalar is repeated.
+/// As above, for a feature that may be missing: it gets `default_value` (a constant), of which a
+/// scalar is repeated.
 feature_spec fixed_len_feature(std::string name, shape dims, dtype type, const expr& default_value);
 /// A feature with any number of values, or missing (none): a vector.
 feature_spec var_len_feature(std::string name, dtype type);
@@ -42,8 +43,9 @@ feature_spec sparse_feature(std::string name, std::string index_name, dtype type
                             const expr& filler);
 
 /// Parses a serialised `tf.train.Example` in a scalar string to a named structure with one tensor
-/// a feature, in the order given. Of a vector of them, each feature has a new first axis; those of
-/// different lengths are filled to the longest, with the feature's filler or with 0 or empty.
+/// for each feature, in the given order. For a vector of examples, each feature has a new first
+/// axis; features of different lengths are filled to the longest, with the feature's filler or with
+/// 0 or empty.
 expr_structure parse_example(const expr& serialized, std::vector<feature_spec> features);
 
 /// What `decode_csv` reads.
@@ -64,8 +66,8 @@ struct csv_format {
 std::vector<expr> decode_csv(const expr& lines, const std::vector<csv_field>& fields,
                              const csv_format& format = {});
 
-/// The bytes of the files that these strings name, as the host knows them on which the function
-/// runs. A file that cannot be read is an error of the row.
+/// The bytes of the files with these names, on the host on which the function runs. A file that
+/// cannot be read is an error of the row.
 expr read_file(const expr& names);
 
 /// Parses a serialised `tf.train.SequenceExample` to two named structures: its context, read as

@@ -37,7 +37,7 @@ status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_
   if (int64_t{width} * height * channels > most_image_values)
     return resource_exhausted(fmt::format("a JPEG of {} by {} pixels is too large", width, height));
   auto* to = reinterpret_cast<unsigned char*>(room({height, width, channels}));
-  // The slow transform is the exact one: the same bits with and without vector units.
+  // The slow transform is exact, so the bits are the same with and without vector units.
   if (tjDecompress2(reader.get(), data, size, to, width, 0, height,
                     channels == 1 ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT)
       != 0)

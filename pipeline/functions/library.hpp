@@ -5,11 +5,11 @@
 
 #include <span>
 
-/// The functions that are more than arithmetic and movement: each a record that says how it is
-/// checked and how it runs.
+/// Functions other than arithmetic and movement. Each is a record of how it is checked and how it
+/// runs.
 namespace headrace::detail {
 
-/// What a library function is told of the operands when it is made, and again for each row.
+/// The operands of a library function, as it sees them when it is made and again for each row.
 struct library_operands {
   std::span<const tensor_spec> specs;
   const expr_attrs& attrs;
@@ -21,22 +21,23 @@ struct library_operands {
 
 struct library_function {
   expr_op op;
-  const char* name; ///< under which users know it
+  const char* name; ///< the name that users know
   size_t least_operands;
   size_t most_operands;
-  /// The result's spec, or what is wrong (without the function's name). With static shapes its
-  /// extents are known unless they depend on data; it runs again for rows, whose shapes may be more
-  /// precise than what was known when the function was made.
+  /// The result's spec, or an error without the function's name. With static shapes its extents are
+  /// known unless they depend on data. It is called again for rows, whose shapes may be more
+  /// precise than those known when the function was made.
   result<tensor_spec> (*infer)(const library_operands& in);
   /// A column of `call.rows` rows of `call.node.spec`.
   column (*run)(const op_call& call);
-  /// What the node keeps in `prepared`, made once with it; or null.
+  /// Makes the content of the node's `prepared`, once; or null.
   result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
-  /// If not null, runs in place of `run` for all results of one call: a column a component.
+  /// If not null, it is called in place of `run` for all results of one call: one column for each
+  /// component.
   std::vector<column> (*run_all)(const op_call& call) = nullptr;
 };
 
-/// The record of `op`, or null if it is none of the library's.
+/// The record of `op`; null if it is not in the library.
 const library_function* find_library_function(expr_op op) noexcept;
 
 /// The result's spec after the common checks.

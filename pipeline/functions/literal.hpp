@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/functions/expr.hpp"
 
-/// How C++ literals take the dtype of what stands beside them.
+/// How C++ literals get the dtype of the other operand.
 namespace headrace::detail {
 
 /// The constant `literal` as `type`, or `invalid_argument` that names `function` if it does not

@@ -13,7 +13,7 @@ expr one_hot(const expr& indices, int64_t depth, const expr& on = 1.0f, const ex
 /// Integers or floats in ascending (or `descending`) order along `axis`. NaN counts as greater than
 /// every number.
 expr sort(const expr& x, int64_t axis = -1, bool descending = false);
-/// Where (int32) the values of `sort` come from; of equal ones the first comes first.
+/// The places (int32) from which the values of `sort` come; of equal ones the first comes first.
 expr argsort(const expr& x, int64_t axis = -1, bool descending = false);
 
 // -- shape ---------------------------------------------------------------------
@@ -39,7 +39,8 @@ expr roll(const expr& x, std::vector<int64_t> shifts, std::vector<int64_t> axes)
 /// `begin` is an int vector, computed for each element. A part that is not inside is an error of
 /// the row.
 expr slice(const expr& x, const expr& begin, std::vector<int64_t> sizes);
-/// The same with sizes computed for each element, as an int vector; the rank of `x` must be known.
+/// A `slice` whose sizes are computed for each element, too, as an int vector. The rank of `x` must
+/// be known.
 expr slice(const expr& x, const expr& begin, const expr& sizes);
 /// `x`, whose shape is `dims` (`shape::unknown`: any extent) from here on; a row with another one
 /// is an error.

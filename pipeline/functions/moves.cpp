@@ -30,7 +30,7 @@ void append(std::vector<move_run>& runs, const move_run& next) {
   runs.push_back(next);
 }
 
-/// Walks over a row in the order of `axes` (place and step in values), outermost first.
+/// Visits a row in the order of `axes` (place and step in values), outermost first.
 void walk(std::vector<move_run>& runs, std::span<const axis_range> axes, int64_t base) {
   if (axes.empty())
     return append(runs, {0, base, 1, 1});
@@ -58,7 +58,7 @@ void plan_index_moves(std::vector<move_run>& runs, const std::vector<slice_spec>
     axes[i].start *= steps[i];
     axes[i].step *= steps[i];
   }
-  // Whole inner axes are one run.
+  // Complete inner axes are joined to one run.
   while (axes.size() > 1 && axes.back().step == 1 && axes.back().start == 0
          && axes.back().count == row[axes.size() - 1]
          && axes[axes.size() - 2].step == axes.back().count) {
@@ -136,7 +136,7 @@ std::vector<int64_t> places_along(expr_op op, const expr_attrs& attrs, size_t ax
     for (int64_t i = 0; i < extent; ++i) out.push_back((i - shift + extent) % extent);
   } else {
     const auto mirrored = [&](int64_t i) {
-      const int64_t edge = attrs.index == 1 ? 0 : 1; // is the border repeated?
+      const int64_t edge = attrs.index == 1 ? 0 : 1; // true if the border is repeated
       if (attrs.index == 0)
         return int64_t{-1};
       return i < 0 ? -i - edge : 2 * extent - i - 2 + edge;

@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Values of one row of an input that follow each other in a row of the result.
+/// Consecutive values of one row of an input that are consecutive in a row of the result, too.
 struct move_run {
   size_t input = 0;
   int64_t start = 0; ///< in the input's row
@@ -15,16 +15,15 @@ struct move_run {
   int64_t count = 0;
 };
 
-/// Where the values of a row come from when a function only moves values.
+/// For a function that only moves values: where the values of a row come from.
 struct move_plan {
   shape dims; ///< of the result
   std::vector<move_run> runs;
 };
 
-/// Is `op` a function whose result is made of its inputs' values, at places that only the shapes
-/// decide?
+/// True if `op` makes its result of its inputs' values, at places that depend only on the shapes.
 bool is_movement(expr_op op) noexcept;
-/// Does it only change the shape?
+/// True if it only changes the shape.
 bool keeps_order(expr_op op) noexcept;
 
 /// Plans `op` for rows of these shapes. Fails (without the function's name) if they do not fit.

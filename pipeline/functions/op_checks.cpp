@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Input 0 as the result: rows pass through or fail, nothing is computed.
+/// The result is input 0: rows pass or fail, and nothing is computed.
 column pass_through(const op_call& call) {
   const auto& in = call.inputs[0];
   return in.uniform ? repeat_row(*in.data, call.rows) : *in.data;

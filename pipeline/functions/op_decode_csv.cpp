@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-// `attrs.features`: a type and perhaps a default each field that is read; `attrs.dims`: which
-// fields of a line they are, if not all; `attrs.text`: the delimiter; `attrs.flag`: quotes;
-// `attrs.texts[0]`: what stands for a missing value beside nothing.
+// `attrs.features`: a type and perhaps a default for each field that is read; `attrs.dims`: the
+// indices of these fields in a line, if not all are read; `attrs.text`: the delimiter;
+// `attrs.flag`: quotes; `attrs.texts[0]`: the text of a missing value, in addition to the empty
+// one.
 namespace headrace::detail {
 
 namespace {
@@ -65,7 +66,7 @@ public:
       values_.reserve(lines * size_of(spec.type));
   }
 
-  /// Takes what a line has.
+  /// Takes the field of a line.
   status take(std::string_view text, bool missing) {
     if (missing && !spec_.has_default)
       return not_found("it is missing, and has no default");
@@ -87,7 +88,7 @@ public:
       return {};
     });
   }
-  /// The line is over: what was not taken is zero or empty, and if it failed, what was.
+  /// The line has ended: missing values are zero or empty, and so are all values of a failed line.
   void end_line(bool failed) {
     if (failed)
       values_.truncate(end_);

@@ -21,7 +21,7 @@ shape with_trailing(const shape& row, int64_t extent) {
   return shape{std::move(dims)};
 }
 
-/// The length of every string in `[first, last)` if they have one.
+/// The length of all strings in `[first, last)`, if they have one.
 std::optional<int64_t> common_length(const column& in, int64_t first, int64_t last) {
   const auto ends = in.border_buffer().as<int64_t>();
   if (first == last)
@@ -47,7 +47,7 @@ column run_decode_raw(const op_call& call) {
   const auto* bytes = in.value_buffer().data() - in.byte_base();
   const auto all = in.is_dense() ? common_length(in, 0, in.total_values()) : std::nullopt;
   if (all && *all % size == 0) {
-    // Strings of one length lie as the values would.
+    // The bytes of strings of one length already lie as the values must.
     const auto n = static_cast<size_t>(*all * in.total_values());
     const auto* from = n == 0 ? nullptr : bytes + ends[0];
     const bool aligned = reinterpret_cast<uintptr_t>(from) % part == 0;

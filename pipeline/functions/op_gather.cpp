@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The indices of one row as int64; what is larger is out of range all the same.
+/// The indices of one row as int64; larger ones are out of range anyway.
 void read_indices(const operand& indices, size_t r, std::vector<int64_t>& out) {
   const auto first = static_cast<size_t>(indices.first_value(r));
   const auto row = indices.row(r);

@@ -62,10 +62,10 @@ const std::byte* row_bytes(const operand& in, size_t r) {
 
 // -- resize --------------------------------------------------------------------
 
-/// How the extents that keep the aspect ratio become whole.
+/// How extents that keep the aspect ratio are made integers.
 enum fitting : int64_t { rounded = 1, cut = 2 };
 
-/// The largest extents of the same aspect ratio that fit, not whole yet.
+/// The largest extents with the same aspect ratio that fit, not yet integers.
 struct fitted {
   float height, width;
   fitted(int64_t height_in, int64_t width_in, int64_t most_height, int64_t most_width) {
@@ -89,7 +89,7 @@ result<tensor_spec> infer_resize(const library_operands& in) {
     return invalid_argument(fmt::format("the image is {}; cast it to float32", to_string(in[0])));
   auto height = in.attrs.dims[0], width = in.attrs.dims[1];
   if (!in.attrs.axes.empty()) {
-    // The aspect ratio stays: the larger image that fits.
+    // The aspect ratio is kept: the largest image that fits.
     const auto& dims = in[0].dims;
     const auto h = dims.has_rank() ? dims[dims.rank() - 3] : shape::unknown;
     const auto w = dims.has_rank() ? dims[dims.rank() - 2] : shape::unknown;
@@ -110,7 +110,7 @@ result<tensor_spec> infer_resize(const library_operands& in) {
                      with_extents(in[0].dims, height, width)};
 }
 
-/// One image after the other with what is needed for all of one size.
+/// Resizes images one after the other, with tables for all of one size.
 class resizer {
 public:
   explicit resizer(const op_call& call)
@@ -201,7 +201,8 @@ column run_resize(const op_call& call) {
 
 // -- canvas --------------------------------------------------------------------
 
-/// A second operand is the image before it was resized to fit: it says where the middle is.
+/// A second operand is the image before it was resized to fit: the middle is computed from its
+/// extents.
 result<tensor_spec> infer_place(const library_operands& in) {
   if (in.size() == 2)
     HEADRACE_TRY(check_image(in[1]));
@@ -225,7 +226,7 @@ result<tensor_spec> infer_place(const library_operands& in) {
   return tensor_spec{in[0].type, with_extents(in[0].dims, in.attrs.dims[0], in.attrs.dims[1])};
 }
 
-/// What of an axis is taken from where, and where it goes.
+/// The part of an axis that is copied, and its place.
 struct placing {
   size_t from = 0, to = 0, count = 0;
   placing(size_t in, size_t out, const std::vector<int64_t>& offsets, size_t axis) {
@@ -237,7 +238,7 @@ struct placing {
     from = in > out ? (in - out) / 2 : 0;
     to = out > in ? (out - in) / 2 : 0;
   }
-  /// Half of what an extent leaves free that was cut to be whole.
+  /// Centres an extent that was cut to an integer.
   void centre(float in, size_t out) {
     const auto half = (static_cast<float>(out) - in) / 2;
     to = std::min(out - count, static_cast<size_t>(std::max(half, 0.0f)));

@@ -70,7 +70,7 @@ column run_decode(const op_call& call) {
     if (why.ok())
       out.end_row(shape{dims.height, dims.width, dims.channels});
     else
-      out.take_back(values); // a file that turned out bad half way
+      out.take_back(values); // the file turned out to be damaged
     return why;
   });
 }

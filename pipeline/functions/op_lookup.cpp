@@ -10,7 +10,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Where each key stands. Strings are views of the node's constant.
+/// The place of each key. Strings are views of the node's constant.
 struct index_table {
   std::unordered_map<std::string_view, size_t> strings;
   std::unordered_map<int64_t, size_t> integers;
@@ -18,7 +18,7 @@ struct index_table {
 
 template <class T>
 int64_t as_integer(T x) {
-  // Keys of uint64 that int64 does not hold differ all the same.
+  // Keys of uint64 that int64 cannot hold still differ.
   return static_cast<int64_t>(x);
 }
 
@@ -78,7 +78,7 @@ result<std::shared_ptr<const void>> prepare_lookup(const expr_node& node) {
 
 constexpr size_t absent = ~size_t{0};
 
-/// Calls `take(place, text)` for each key: its place in the table or `absent`, and how it is spelt.
+/// Calls `take(place, text)` for each key: its place in the table or `absent`, and its text.
 template <class Take>
 void find_all(const column& keys, const index_table& in, Take&& take) {
   const auto n = static_cast<size_t>(keys.total_values());

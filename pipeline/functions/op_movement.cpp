@@ -19,7 +19,7 @@ void copy_run(T* out, const T* in, const move_run& run) {
   for (int64_t i = 0; i < run.count; ++i, at += run.step) out[i] = in[at];
 }
 
-/// Rows of one shape each: the same runs for every row.
+/// All rows have one shape, so the same runs serve every row.
 template <class T>
 void copy_rows(T* out, const op_call& call, const move_plan& plan) {
   const auto width = static_cast<size_t>(*plan.dims.elements());
@@ -68,7 +68,7 @@ column move_dense(const op_call& call, move_plan plan) {
   return column::dense(type, std::move(plan.dims), call.rows, std::move(out).freeze());
 }
 
-/// One row with the plan made for it.
+/// Moves one row by the plan made for it.
 void move_row(column_builder& out, const op_call& call, const move_plan& plan, size_t r) {
   const auto size = size_of(call.node.spec.type);
   for (const auto& run : plan.runs) {

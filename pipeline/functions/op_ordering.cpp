@@ -97,7 +97,7 @@ result<tensor_spec> infer_argsort(const library_operands& in) {
   return out;
 }
 
-/// Is `a` before `b`? NaN is greater than every number.
+/// True if `a` comes before `b`. NaN is greater than every number.
 template <class T>
 bool before(const T& a, const T& b) {
   if constexpr (is_floating(dtype_of<T>)) {

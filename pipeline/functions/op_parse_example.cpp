@@ -86,8 +86,8 @@ private:
     return lists ? found->read_steps(value) : found->read(value);
   }
 
-  /// Examples of one writer have their features in one order: the one after the last found is
-  /// tried first.
+  /// Examples of one writer have their features in one order, so the feature after the last found
+  /// one is tried first.
   feature_column* find(std::string_view key, bool lists) {
     for (size_t i = 0; i < columns_.size(); ++i) {
       const auto at = next_ + i < columns_.size() ? next_ + i : next_ + i - columns_.size();
@@ -170,7 +170,7 @@ private:
   column_builder out_;
 };
 
-/// Of rows that are vectors of examples.
+/// For rows that are vectors of examples.
 std::vector<column> run_batches(const op_call& call) {
   const auto& in = *call.inputs[0].data;
   example_parser parser{call.node, static_cast<size_t>(in.total_values())};

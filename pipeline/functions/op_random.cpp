@@ -31,7 +31,7 @@ result<shape> check_dims(const std::vector<int64_t>& dims) {
   return shape{dims};
 }
 
-/// A second operand gives the first extent: as many as it has parts.
+/// A second operand gives the first extent: the number of its parts.
 result<tensor_spec> infer_floats(const library_operands& in) {
   HEADRACE_TRY(check_seed(in[0]));
   auto wanted = in.attrs.dims;
@@ -289,7 +289,7 @@ column run_bits(const op_call& call) {
   });
 }
 
-/// Its rows come with the block: see row_seeds.hpp.
+/// The rows come with the block: see row_seeds.hpp.
 result<tensor_spec> infer_row_seed(const library_operands&) {
   return tensor_spec{dtype::int64, {2}};
 }

@@ -16,7 +16,7 @@ result<tensor_spec> infer_contents(const library_operands& in) {
   return in[0];
 }
 
-/// Appends what is in the file; nothing if that fails.
+/// Appends the content of the file, or nothing if that fails.
 status append_file(const std::string& path, const std::stop_token& impatient, buffer_builder& to) {
   HEADRACE_ASSIGN(const auto file, random_file::open(path, impatient));
   const auto size = static_cast<size_t>(file->bytes());
@@ -30,7 +30,7 @@ status append_file(const std::string& path, const std::stop_token& impatient, bu
 
 column run_contents(const op_call& call) {
   const auto& in = *call.inputs[0].data;
-  // Who has waited for a descriptor in vain does not wait again for each of the other files.
+  // After waiting for a descriptor in vain, the other files are not waited for.
   std::stop_source impatient;
   buffer_builder borders, bytes;
   borders.push_back(int64_t{0});

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A row as `outer` runs of `n` by `inner` values, if the reduced axes lie side by side.
+/// A row as `outer` runs of `n` by `inner` values, if the reduced axes are adjacent.
 struct extents {
   size_t outer = 1, n = 1, inner = 1;
 };

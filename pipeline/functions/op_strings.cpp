@@ -18,7 +18,7 @@ column run_length(const op_call& call) {
   return with_shapes_of(in, dtype::int32, std::move(out).freeze());
 }
 
-/// All bytes in one pass; the borders stay as they are.
+/// Changes all bytes in one pass; the borders stay as they are.
 column run_case(const op_call& call) {
   const auto& in = *call.inputs[0].data;
   const auto ends = in.border_buffer().as<int64_t>();

@@ -105,7 +105,7 @@ result<tensor_spec> infer_substring(const library_operands& in) {
   return tensor_spec{dtype::string, std::move(dims)};
 }
 
-/// Where character number `n` begins: all bytes that are no continuation begin one.
+/// The offset of character number `n`: each byte that is no continuation byte begins one.
 size_t char_begin(std::string_view x, int64_t n) {
   size_t at = 0;
   for (; at < x.size(); ++at)
@@ -293,7 +293,7 @@ public:
     }
     if (written != 0 || !attrs_.flag)
       return;
-    // Widths were all too large; pads of the first width stand at both ends.
+    // All widths were too large; pads of the first width stand at both ends.
     const auto pads = pads_for(attrs_, attrs_.dims[0]);
     write(-pads, strings_ + 2 * pads);
   }

@@ -28,7 +28,8 @@ int channels_in(const spng_ihdr& header, bool transparent) {
   }
 }
 
-/// The luma of a colour in 2^-15, as libpng's users know it: 8 bits are cut off, 16 are rounded.
+/// The luma of a colour as libpng computes it, with weights in units of 2^-15: values of 8 bits are
+/// truncated, those of 16 bits are rounded.
 template <class T>
 uint32_t luma_of(const T* colour, uint32_t half) {
   return (colour[0] * 9797u + colour[1] * 19234u + colour[2] * 3737u + half) >> 15;
@@ -36,8 +37,8 @@ uint32_t luma_of(const T* colour, uint32_t half) {
 uint16_t luma(const uint16_t* x) { return static_cast<uint16_t>(luma_of(x, 1 << 14)); }
 uint8_t luma(const uint8_t* x) { return static_cast<uint8_t>(luma_of(x, 0)); }
 
-/// From four channels of the file's depth, or of what was asked for, to as many channels as were
-/// asked for. Colours become grey before they change their depth.
+/// Converts four channels, with the depth of the file or the requested one, to the requested number
+/// of channels. Colours become grey before their depth changes.
 template <class Out, class In>
 void pick_channels(Out* out, const In* from, size_t pixels, int channels, bool grey) {
   const auto deep_enough = [](In x) {

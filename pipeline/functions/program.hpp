@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Values of the parameters of one enclosing function, seen from a dataset or function inside it.
+/// The parameters' values of one enclosing function, for a dataset or function inside it.
 struct environment {
   const function_scope* scope = nullptr;
   std::span<const column> values; ///< one row each
@@ -21,20 +21,21 @@ struct kernel_counter {
   uint64_t calls = 0;
 };
 
-/// Expressions compiled to run over the columns of whole blocks: each node at most one kernel call
-/// a block, chains of elementwise functions in one pass. Immutable and cheap to copy; any number of
-/// threads may run it at once.
+/// Expressions compiled to run over the columns of whole blocks: each node needs at most one kernel
+/// call for each block, and chains of elementwise functions run in one pass. Immutable and cheap to
+/// copy; any number of threads may run it at once.
 class program {
 public:
-  /// Evaluates for each row of `in` (whose columns are the function's parameters). The result has
-  /// one column an expression, as many rows as `in`, and its origins. A row that failed stays
-  /// failed; a row in which a function fails gets that error (the first, in the order of the
-  /// results and their operands) and the others go on. Results do not depend on how rows are cut
-  /// into blocks. `outer`: the enclosing functions, if the expressions capture anything. @pre
-  /// `in.rows > 0`, its columns are as the function's argument announces
+  /// Evaluates the expressions for each row of `in` (whose columns are the function's parameters).
+  /// The result has one column for each expression, as many rows as `in`, and its origins. A failed
+  /// row stays failed; a row in which a function fails gets that error (the first, in the order of
+  /// the results and their operands), and the other rows continue. Results do not depend on how
+  /// rows are divided into blocks. `outer`: the enclosing functions, if the expressions capture
+  /// anything. @pre `in.rows > 0`, its columns are those that the function's argument announces
   block run(const block& in, const environment* outer, kernel_counter& counter) const;
 
-  /// Evaluates expressions without parameters of their own to one row each. Fails as the row does.
+  /// Evaluates expressions without parameters of their own to one row each. An error of that row is
+  /// returned.
   result<std::vector<column>> run_once(const environment* outer) const;
 
   struct plan; ///< see compile.hpp

@@ -17,14 +17,14 @@ public:
   ragged(const expr& values, const expr& row_lengths);
   operator const expr_structure&() const noexcept { return parts_; }
 
-  /// Axes whose rows have lengths of their own, beside the first.
+  /// The number of axes whose rows have different lengths, without the first axis.
   size_t axes() const noexcept { return parts_.leaves().size() - 1; }
   /// The values of all rows along the first axis.
   const expr& values() const noexcept { return parts_.leaves()[0]; }
-  /// How long the rows are: along the outermost such axis, or the rows of those rows (1), and so
-  /// on.
+  /// The lengths of the rows along the outermost of these axes (0), of the rows of those rows (1),
+  /// and so on.
   const expr& row_lengths(size_t axis = 0) const;
-  /// Where they begin and end: 0, and the sums of the first lengths.
+  /// The borders of the rows: 0, and the running sums of the lengths.
   expr row_splits(size_t axis = 0) const;
   /// As a tensor, whose rows are filled to the longest with `fill` (zeros or empty strings): a
   /// scalar of the values' dtype.

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// Does `f` ask for a seed for each row? Then the blocks that it runs over have one more column
+/// True if `f` uses a seed for each row. Then the blocks that it runs over have one more column
 /// after those of its argument: int64[2], see `random::element_seed`.
 bool wants_row_seeds(const function& f);
 

@@ -7,14 +7,14 @@
 
 namespace headrace::detail {
 
-/// Kinds of functions, by how their result's shape comes about.
+/// Kinds of functions, by how the shape of their result is found.
 bool is_elementwise(expr_op op) noexcept;
 bool is_reduction(expr_op op) noexcept;
 
-/// The shape that `op` gives for inputs of these shapes. Extents may be unknown (then more of the
-/// result is); with static shapes it is exact, so it serves both while tracing and for each row.
-/// Fails with what is wrong, without the function's name. Results of data-dependent shape have
-/// unknown extents even then.
+/// The shape of the result of `op` for inputs of these shapes. Extents may be unknown (then more of
+/// the result's are); with static shapes it is exact, so it is used while tracing and for each row.
+/// Errors do not contain the function's name. Results of data-dependent shape have unknown extents
+/// even then.
 result<shape> result_shape(expr_op op, const expr_attrs& attrs, std::span<const shape> inputs);
 
 /// `axis` counted from the front. Fails if there is no such axis.
@@ -29,7 +29,7 @@ struct axis_range {
   int64_t step = 1;
   int64_t count = 0;
 };
-/// What numpy's basic indexing does with an input of `dims`: the ranges of its axes. Ranges of
+/// The effect of numpy's basic indexing on an input of `dims`: the ranges of its axes. Ranges of
 /// unknown extents have count `shape::unknown` (unless an index picks one).
 struct index_plan {
   std::vector<axis_range> axes; ///< one an input axis

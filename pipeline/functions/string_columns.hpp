@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/functions/alignment.hpp"
 
-/// How functions of strings make columns that have the shapes of others.
+/// Helpers for functions of strings whose columns have the shapes of others.
 namespace headrace::detail {
 
 /// A column with the shapes of `like`.
@@ -44,7 +44,7 @@ column change_strings(const column& in, Change&& change) {
   return strings_with_shapes_of(in, borders.finish(), bytes.finish());
 }
 
-/// `look(string)` for all strings of a column, as `T`s.
+/// Calls `look(string)` for all strings of a column; the results are `T`s.
 template <class T, class Look>
 column measure_strings(const column& in, Look&& look) {
   const auto n = static_cast<size_t>(in.total_values());

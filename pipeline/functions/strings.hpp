@@ -5,10 +5,10 @@
 /// Functions of strings, which are bytes of any encoding.
 namespace headrace::strings {
 
-/// What positions and lengths count.
+/// The unit of positions and lengths.
 enum class unit : uint8_t {
   bytes,
-  utf8_chars ///< code points; bytes that are no UTF-8 count as their lead bytes say
+  utf8_chars ///< code points; in bytes that are no UTF-8, lead bytes decide
 };
 
 expr length(const expr& x, unit counted = unit::bytes); ///< int32
@@ -23,8 +23,8 @@ expr strip(const expr& x); ///< without white space at both ends
 expr substr(const expr& x, const expr& position, const expr& length, unit counted = unit::bytes);
 /// Does the RE2 `pattern` match the whole string?
 expr regex_full_match(const expr& x, const std::string& pattern);
-/// With matches of the RE2 `pattern` (the first, or all) replaced by `rewrite`, where `\1` to
-/// `\9` stand for what its groups matched and `\0` for all.
+/// Replaces matches of the RE2 `pattern` (the first, or all) by `rewrite`, where `\1` to `\9` stand
+/// for the matches of its groups and `\0` for the whole match.
 expr regex_replace(const expr& x, const std::string& pattern, const std::string& rewrite,
                    bool replace_global = true);
 /// An int64 in `[0, num_buckets)` that depends on the string alone: the FarmHash fingerprint64
@@ -43,9 +43,9 @@ expr split_padded(const expr& x, int64_t count, const std::string& separator = "
 /// How `ngrams` treats the ends.
 struct ngram_options {
   std::string separator = " ";
-  /// Stand before the first and after the last string; `nullopt`: nothing does.
+  /// The pads before the first and after the last string; `nullopt`: none.
   std::optional<std::pair<std::string, std::string>> pad_values;
-  /// How many of these at each end, at most width - 1; -1: width - 1.
+  /// The number of pads at each end, at most width - 1; -1: width - 1.
   int64_t padding_width = -1;
   /// If there is no n-gram at all: all strings (and pads) together as one.
   bool preserve_short_sequences = false;

@@ -9,7 +9,8 @@
 
 namespace headrace {
 
-/// Expressions in a nested arrangement: what a lambda gets for a named element and may return.
+/// Expressions in a nested arrangement: the argument of a lambda for a named element, and its
+/// possible result.
 class expr_structure {
 public:
   expr_structure(expr single) : leaves_{std::move(single)} {}
@@ -26,8 +27,8 @@ public:
   /// Parts at the top level; a ragged tensor is one.
   size_t size() const noexcept { return is_one() ? 1 : layout_.children().size(); }
 
-  /// The single tensor of that name, or of that place in a tuple. Throws `error` naming what there
-  /// is; for a part that is itself a structure use `child`.
+  /// The single tensor with that name, or at that place of a tuple. Throws `error`, naming the
+  /// present ones; for a part that is itself a structure use `child`.
   expr operator[](std::string_view name) const { return child(name).single(); }
   expr operator[](size_t index) const { return child(index).single(); }
   expr_structure child(std::string_view name) const;

@@ -19,8 +19,8 @@ status not_a_number(std::string_view x, dtype type, bool out_of_range) {
 
 namespace {
 
-/// strtof and strtod, unlike from_chars, tell what is too small from what is too large. With a
-/// point, whatever the process's locale is.
+/// strtof and strtod, unlike from_chars, distinguish numbers that are too small from those that are
+/// too large. They read a point in any locale of the process.
 template <class T, class Read>
 bool nearest(std::string_view x, T& out, Read read) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-/// Strings one at a time: what the string functions do with each.
+/// The string functions for a single string.
 namespace headrace::detail::text {
 
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -41,11 +41,11 @@ void split(std::string_view x, std::string_view separator, F&& take) {
   }
 }
 
-/// Why `x` is no number of `type`.
+/// The error for text that is no number of `type`.
 status not_a_number(std::string_view x, dtype type, bool out_of_range);
 
-/// Reads what is spelt as a number, but is too small or too large for one: the nearest number, as a
-/// rule zero. False if it is too large.
+/// Reads a number that is too small or too large for the type: the nearest number, as a rule zero.
+/// False if it is too large.
 bool parse_tiny(std::string_view x, float& out);
 bool parse_tiny(std::string_view x, double& out);
 

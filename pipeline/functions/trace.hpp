@@ -10,7 +10,7 @@
 namespace headrace {
 
 /// The elements of a parameter that is a dataset, or of a structure of such parameters side by
-/// side. Throws `error` if it is none.
+/// side. Throws `error` for another parameter.
 dataset_ptr elements_of(const expr_structure& datasets);
 
 namespace detail {
@@ -43,7 +43,7 @@ expr_structure to_structure(const T& x) {
     return expr_structure{x};
 }
 
-/// One traced call: the parameters made for it, and what it computed.
+/// One traced call: its parameters, and its results.
 class tracing {
 public:
   explicit tracing(const element_spec& argument);

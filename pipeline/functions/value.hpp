@@ -7,8 +7,8 @@
 
 namespace headrace::detail {
 
-/// What an expression is for the rows of a block. A *uniform* value has one row that stands for all
-/// of them.
+/// The value of an expression for the rows of a block. A *uniform* value has one row that stands
+/// for all of them.
 struct value {
   column data;
   bool uniform = false;
@@ -29,8 +29,8 @@ struct op_call {
   const expr_node& node;
   std::span<const operand> inputs;
   size_t rows;
-  /// One byte a row, not 0 for rows that are not to be evaluated (failed before, or not chosen);
-  /// null: none. They get some value of the spec.
+  /// One byte for each row, not 0 for rows that need not be evaluated (they failed before, or were
+  /// not chosen); null: none. These rows get any value of the spec.
   const uint8_t* skip;
   /// Rows that fail here, ascending.
   std::vector<row_error>& errors;
@@ -50,11 +50,11 @@ struct op_call {
   std::string_view name() const noexcept;
 };
 
-/// A shape that `spec` announces, with 0 for unknown extents: for rows that have no value. `rank`:
-/// that of the other rows, in case the spec does not know it.
+/// A shape that `spec` allows, with 0 for unknown extents, for rows without a value. `rank`: that
+/// of the other rows, in case the spec does not have it.
 shape shape_of_nothing(const tensor_spec& spec, size_t rank);
 
-/// `rows` rows of zeros or empty strings of `spec`: for rows that all failed.
+/// `rows` rows of zeros or empty strings of `spec`, for rows that have all failed.
 column column_of_nothing(const tensor_spec& spec, size_t rows);
 
 /// Builds a column row by row when shapes or bytes are not known before. Rows of one shape become a
@@ -65,21 +65,21 @@ public:
 
   /// Room for `n` more values of the current row; numbers only.
   std::byte* extend(size_t n) { return values_.extend(n * size_); }
-  /// Takes the last `n` values back; numbers only.
+  /// Removes the last `n` values; numbers only.
   void take_back(size_t n) noexcept { values_.truncate(values_.size() - n * size_); }
   /// One more string of the current row.
   void add_string(std::string_view text) {
     values_.append(text.data(), text.size());
     end_string();
   }
-  /// The same in pieces: `append_bytes` any number of times, then `end_string`.
+  /// As `add_string`, in pieces: `append_bytes` any number of times, then `end_string`.
   void append_bytes(std::string_view text) { values_.append(text.data(), text.size()); }
   void end_string() { borders_.push_back(static_cast<int64_t>(values_.size())); }
   /// Ends the current row, to which as many values were added.
   void end_row(const shape& dims);
-  /// A row of zeros or empty strings, of the other rows' shape if they have one, else of `dims`, so
-  /// that failed rows do not turn a dense column into one of variable shape. @pre nothing was added
-  /// to the current row
+  /// Ends a row of zeros or empty strings. It has the other rows' shape if they have one, else
+  /// `dims`, so that failed rows do not turn a dense column into one of variable shape. @pre
+  /// nothing was added to the current row
   void end_row_of_nothing(const shape& dims);
 
   column finish() &&;

@@ -7,27 +7,29 @@
 
 namespace headrace {
 
-/// Which part of a dataset a worker gives under a static policy.
+/// The part of a dataset that a worker gives under a static policy.
 struct shard_place {
-  int64_t shards = 1; ///< as many as the dispatcher's list has workers
-  int64_t index = 0;  ///< of this worker in that list
+  int64_t shards = 1; ///< the number of entries in the dispatcher's list of workers
+  int64_t index = 0;  ///< the index of this worker in that list
 };
 
-/// How many elements a dataset of file names has, at most `most`. Runs the graph that it is given.
+/// Counts the elements of a dataset of file names, up to `most`. It runs the graph.
 using count_names = std::function<result<int64_t>(const dataset_ptr& names, int64_t most)>;
 
-/// The graph of which a worker gives all elements, so that the workers of a static policy together
-/// give those of `graph`, each once; `graph` itself under OFF and DYNAMIC. Pure but for `count`;
-/// without one, files whose number the graph does not tell count as enough.
+/// Returns the graph of which a worker gives all elements, so that the workers of a static policy
+/// together give those of `graph`, each once. Under OFF and DYNAMIC this is `graph` itself. Pure
+/// except for `count`; if that is empty, files whose number the graph does not tell count as
+/// enough.
 ///
-/// FILE: of the files of the source nearest to the output file i is for worker i mod n. Shuffles of
-/// file names stay, each within what its worker has. DATA: every worker makes all elements, and
-/// keeps each n-th, before prefetch and options at the end. FILE_OR_DATA: the former, or the latter
-/// where there is no source over files, or fewer files than workers. HINT: `shard(shard_hint, ...)`
-/// becomes the worker's. What is divided comes in one order on all workers, whatever the graph's
-/// options say.
+/// FILE: of the files of the source nearest to the output, worker i mod n reads file i. Shuffles of
+/// file names stay, each within the files of its worker. DATA: every worker makes all elements and
+/// keeps each n-th, before prefetch and options at the end. FILE_OR_DATA: as FILE, or as DATA if
+/// there is no source over files, or if there are fewer files than workers. HINT:
+/// `shard(shard_hint, ...)` gets the worker's index. The divided elements come in one order on all
+/// workers, whatever the graph's options are.
 ///
-/// `invalid_argument` says why a graph cannot be divided like that; a hint outside of HINT is one.
+/// `invalid_argument` says why a graph cannot be divided like that; a hint under a policy other
+/// than HINT is such a reason.
 result<dataset_ptr> auto_shard(const dataset_ptr& graph, sharding_policy policy,
                                const shard_place& place, const count_names& count = {});
 

@@ -30,8 +30,8 @@ result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, struc
 result<dataset_ptr> make_text_lines(expr_ptr files, std::string compression = {});
 /// The records of these TFRecord files.
 result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression = {});
-/// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: drawn by
-/// who runs it).
+/// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: drawn for
+/// each run).
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
                                     std::optional<uint64_t> seed = {});
 /// The fixed-length records of these files, as strings. A file whose size does not fit the layout
@@ -86,8 +86,8 @@ result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_
 
 // -- operators ----------------------------------------------------------------
 
-/// `parallel`: calls at a time, 0 = in the caller, -1 = chosen when it runs. `deterministic`: do
-/// they keep the order? Unset: as the graph's options say.
+/// `parallel`: calls at a time; 0: in the caller; -1: tuned while it runs. `deterministic`: true if
+/// they keep the order; unset: the graph's options decide.
 result<dataset_ptr> make_map(dataset_ptr input, function_ptr body, int64_t parallel = 0,
                              std::optional<bool> deterministic = {});
 /// `body` gives one bool scalar; the others as for a map.
@@ -124,14 +124,14 @@ result<dataset_ptr> make_options(dataset_ptr input, graph_options options);
 result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed = {},
                                         bool reshuffle_each_iteration = true);
 /// `input` runs in a service, and its elements come back. With `service.dataset_id` there is no
-/// input, and `spec` says what the registered dataset gives.
+/// input, and `spec` is that of the registered dataset.
 result<dataset_ptr> make_distribute(dataset_ptr input, service_options service);
 result<dataset_ptr> make_distribute(element_spec spec, int64_t cardinality,
                                     service_options service);
 /// The elements up to the first one for which `body` gives false.
 result<dataset_ptr> make_take_while(dataset_ptr input, function_ptr body);
-/// Of each `shards` elements that with the number `index`. `shard_hint` shards: a place for each
-/// worker's part under `sharding_policy::hint`, which runs nowhere else.
+/// The elements whose number is `index` modulo `shards`. `shard_hint` as `shards` stands for each
+/// worker's part under `sharding_policy::hint`, and cannot run under other policies.
 result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index);
 /// Each element once: the first of those that are equal, bit by bit. Holds all it gave.
 result<dataset_ptr> make_unique_elements(dataset_ptr input);
@@ -149,17 +149,17 @@ result<dataset_ptr> make_scan(dataset_ptr input, std::vector<expr_ptr> initial_s
                               function_ptr body);
 /// The rows of each element along axis 0, which must be equally many in all components.
 result<dataset_ptr> make_unbatch(dataset_ptr input);
-/// As `make_batch`, of elements of different shapes: each is padded at its ends to the padded
-/// shape, or where that is unknown to the largest of the batch. One shape and one value a
-/// component; without, those of the input, and zeros or empty strings. `unknown_extent`, an int64
-/// scalar, stands for unknown extents of padded shapes.
+/// As `make_batch`, for elements of different shapes: each is padded at its ends to the padded
+/// shape; an unknown extent is the largest of the batch. There is one shape and one value for each
+/// component; by default the shapes of the input, and zeros or empty strings. `unknown_extent`, an
+/// int64 scalar, replaces unknown extents of padded shapes.
 result<dataset_ptr> make_padded_batch(dataset_ptr input, int64_t size,
                                       std::vector<shape> padded_shapes = {},
                                       std::vector<std::optional<column>> padding_values = {},
                                       bool drop_remainder = false,
                                       expr_ptr unknown_extent = nullptr);
-/// As `make_batch`, of elements of different shapes: a component with unknown extents becomes a
-/// ragged tensor (`structure::ragged`) of all its axes up to the last unknown one: `ragged_axes`.
+/// As `make_batch`, for elements of different shapes: a component with unknown extents becomes a
+/// ragged tensor (`structure::ragged`), of all its axes up to the last unknown one: `ragged_axes`.
 size_t ragged_axes(const shape& dims) noexcept;
 result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop_remainder = false);
 /// Datasets of `size` elements, `stride` apart, which begin every `shift` elements. The last ones
@@ -167,7 +167,7 @@ result<dataset_ptr> make_ragged_batch(dataset_ptr input, int64_t size, bool drop
 /// graph: a function's `make_elements_of` reads them.
 result<dataset_ptr> make_window(dataset_ptr input, int64_t size, int64_t shift, int64_t stride = 1,
                                 bool drop_remainder = false);
-/// What the function `reduce` of `make_group_by_window` takes: (key, datasets of `element`'s
+/// The argument of the function `reduce` of `make_group_by_window`: (key, datasets of `element`'s
 /// components).
 element_spec grouped_spec(const element_spec& element);
 /// Gathers elements of one key (an int64 scalar that `key` gives) until there are `size`, gives
@@ -175,7 +175,7 @@ element_spec grouped_spec(const element_spec& element);
 /// groups, in the order of their keys. Holds the elements of all groups that are open.
 result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
                                          int64_t size);
-/// The same with a size for each key: an int64 scalar that `size`, a function of the key, gives.
+/// As above with a size for each key: an int64 scalar that `size`, a function of the key, gives.
 result<dataset_ptr> make_group_by_window(dataset_ptr input, function_ptr key, function_ptr reduce,
                                          function_ptr size);
 /// The groups of a dataset of (key, element), or of (key, size, element) if `size` is 0; see

@@ -3,11 +3,11 @@
 #include "headrace/pipeline/functions/expr.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 
-/// Functions made of those that users gave, for operators that are made of others.
+/// Functions made of users' functions, for operators that are composed of others.
 namespace headrace::detail {
 
-/// The only result of the traced function `f`, an integer scalar, as int64. `invalid_argument` if
-/// it gives something else: `op: name gives ...`.
+/// The only result of the traced function `f`, an integer scalar, as int64. `invalid_argument` for
+/// another result: `op: name gives ...`.
 result<expr> integer_of(std::string_view op, std::string_view name, const function& f);
 /// A function of the elements that the traced function `f` takes, which gives `first` (made of
 /// `f`'s results) and then the element: a tuple.

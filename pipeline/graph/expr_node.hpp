@@ -108,11 +108,11 @@ enum class expr_op : uint16_t {
   argsort,       ///< the same, int32 places
   cumsum,        ///< along `attrs.index`; `attrs.flag`: exclusive; `attrs.dims`: {reverse}
   cumprod,
-  matmul,         ///< of the last two axes; the others broadcast
-  ensure_shape,   ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
-  check,          ///< input 0 where all of input 1 holds; others are shown; `attrs.text` says what
+  matmul,       ///< of the last two axes; the others broadcast
+  ensure_shape, ///< of shape `attrs.dims`, -1: any extent; `attrs.flag`: of any rank
+  check, ///< input 0 where all of input 1 is true; others are shown; `attrs.text`: the message
   check_numerics, ///< `attrs.text` says what
-  cond,           ///< input 1 or 2 as the bool scalar in input 0 says
+  cond,           ///< input 1 or 2, chosen by the bool scalar in input 0
   slice_at = 211, ///< `attrs.dims` values (-1: the rest) from the int vector input 1 on
   gather_batches, ///< as gather, whose first `attrs.dims[0]` axes both inputs have in common
   // strings
@@ -165,26 +165,26 @@ struct slice_spec {
   friend bool operator==(const slice_spec&, const slice_spec&) = default;
 };
 
-/// One feature that `parse_example` reads: a tensor of fixed shape, with a default if it may be
-/// missing; or (`variable`) a vector of as many values as there are.
+/// A feature that `parse_example` reads: a tensor of fixed shape, with a default if it may be
+/// missing; or (`variable`) a vector of any number of values.
 struct feature_spec {
   std::string name;
   dtype type = dtype::float32; ///< int64, float32 or string
   shape dims;
   bool variable = false;
-  /// Values come as steps of shape `dims`, any number of them: a new first axis.
+  /// The values are steps of shape `dims`, any number of them: there is a new first axis.
   bool sequence = false;
-  /// Of a sequence example: is it one of the lists?
+  /// In a sequence example: it is one of the lists.
   bool in_lists = false;
   /// The feature that holds the places (`size` of them) or row lengths of the values; or empty.
   std::string index_name;
-  /// Places of a sparse vector; 0: `index_name` (if any) holds row lengths.
+  /// The number of places of a sparse vector; 0: `index_name` (if any) has row lengths.
   int64_t size = 0;
   bool has_default = false;
   column default_value; ///< one row of the feature's spec, if `has_default`
 };
 
-/// What an op needs beside its inputs; each op names above what it reads.
+/// The parameters of an op in addition to its inputs; the ops above say which ones they use.
 struct expr_attrs {
   int64_t index = 0;
   bool flag = false;
@@ -194,7 +194,7 @@ struct expr_attrs {
   std::string text; ///< separators, encodings
   column value;     ///< constants: one row
   std::vector<feature_spec> features;
-  std::vector<double> numbers;    ///< parameters that are no integers
+  std::vector<double> numbers;    ///< parameters that are not integers
   std::vector<std::string> texts; ///< patterns, names
 };
 
@@ -207,8 +207,8 @@ struct expr_node {
   tensor_spec spec;
   /// For parameters: the function whose argument this is. Compared by identity only.
   std::shared_ptr<const function_scope> scope;
-  /// What the function made ready from its attributes and constant inputs (a compiled pattern, a
-  /// table); its own business.
+  /// What the function has prepared from its attributes and constant inputs (a compiled pattern, a
+  /// table).
   std::shared_ptr<const void> prepared;
 };
 

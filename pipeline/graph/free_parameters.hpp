@@ -7,13 +7,12 @@
 
 namespace headrace {
 
-/// The parameters of enclosing functions that a graph, the body of one, uses: those of no function
-/// inside of it. Each once.
+/// The parameters of enclosing functions that a graph (the body of a function) uses, each once.
+/// Parameters of functions inside the graph are left out.
 std::vector<expr_ptr> free_parameters(const dataset_ptr& graph);
 
-/// The graph with other expressions in their place, as `value` says, for which it must be a
-/// constant. What it does not share with `graph` is for being encoded: its specs are those of the
-/// parameters.
+/// Returns the graph with each parameter replaced by `value(parameter)`, which must be a constant.
+/// The changed nodes are only for encoding: their specs are those of the parameters.
 dataset_ptr bind_parameters(const dataset_ptr& graph,
                             const std::function<expr_ptr(const expr_ptr&)>& value);
 

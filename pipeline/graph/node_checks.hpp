@@ -4,22 +4,23 @@
 
 #include <string_view>
 
-/// What the makers of all operators have in common.
+/// Helpers for the makers of all operators.
 namespace headrace::detail {
 
-/// Datasets in datasets in datasets ... of elements.
+/// How deep datasets may be nested in elements.
 inline constexpr uint8_t most_nesting = 8;
 
 /// A node to be filled in.
 dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {});
 dataset_ptr finish(dataset_node node);
-/// `operator: what`.
+/// The error `operator: what`.
 status refused(dataset_op op, std::string what);
 status check_input(dataset_op op, const dataset_ptr& input);
 status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
-/// Elements that are tensors throughout: no datasets, as those of `window` are.
+/// Ok if the elements have only tensors, and no datasets such as those of `window`.
 status check_tensors(dataset_op op, const dataset_ptr& input);
-/// Are these of one layout and dtype? Then widens the shapes of `spec` to accept `other`'s.
+/// True if both have one layout and dtype. Then the shapes of `spec` are widened to accept those of
+/// `other`.
 bool join_spec(element_spec& spec, const element_spec& other);
 /// A string scalar or vector.
 status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);

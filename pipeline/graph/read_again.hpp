@@ -7,14 +7,14 @@
 
 namespace headrace {
 
-/// Can a job over the graph keep that guarantee? `at_least_once` takes splits that others can read
-/// again, with all that becomes of them: DYNAMIC, and a graph in which no run keeps for itself what
-/// it has read, as a cache does, nor reads what is given once, as another job's elements are.
+/// Ok if a job over the graph can keep that guarantee. `at_least_once` requires splits that other
+/// tasks can read again, with all rows that descend from them: DYNAMIC, and a graph without caches,
+/// which keep rows in one run, and without other jobs' elements, which are given only once.
 ///
-/// `invalid_argument` for another sharding, `failed_precondition` for such a graph, naming the
-/// operator and what would be right.
+/// `invalid_argument`: another policy; `failed_precondition`: such a graph, naming the operator and
+/// what would be right.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy, const dataset_node& graph);
-/// The same, where nothing is known of the graph.
+/// As above, if the graph is not known.
 status can_promise(delivery_guarantee guarantee, sharding_policy policy);
 
 } // namespace headrace

@@ -4,10 +4,11 @@
 
 namespace headrace {
 
-/// Is this a source of what is in the files that its first tensor names?
+/// True for sources that read the files named by their first tensor.
 bool reads_named_files(dataset_op op) noexcept;
 
-/// Does anything in the graph, or in datasets that its functions give, read files or look for them?
+/// True if a node of the graph, or of datasets that its functions give, reads files or looks for
+/// them.
 bool reads_files(const dataset_ptr& graph);
 
 } // namespace headrace

@@ -5,21 +5,21 @@
 
 namespace headrace {
 
-/// How far a run came that broke off.
+/// How far a run came before it broke off.
 struct broken_run {
   bool gave_rows = false;
-  /// Other runs share its splits and the services it reads from (DYNAMIC).
+  /// Under DYNAMIC: other runs share its splits, and the services that it reads from.
   bool shares = false;
 };
 
-/// May another run of the graph, with the same seed and the same splits, stand in for one that
-/// broke off, with the rows that were given already dropped? That takes a graph that gives the same
-/// rows in the same order again; anything will do if none were given and none were taken from a job
-/// that others read.
+/// Ok if another run of the graph, with the same seed and the same splits, can take the place of
+/// one that broke off, with the rows that were given already dropped. The graph must give the same
+/// rows again in the same order, unless the run had given none and had taken none from a job that
+/// others read.
 ///
-/// `failed_precondition` otherwise, which names the operator and what would be right. Taken on
-/// trust: files and tables do not change meanwhile, and C++ and Python functions give the same for
-/// the same.
+/// Else `failed_precondition`, naming the operator and what would be right. Files and tables are
+/// trusted not to change, and C++ and Python functions to give the same result for the same
+/// arguments.
 status can_run_again(const dataset_node& graph, const broken_run& what);
 
 } // namespace headrace

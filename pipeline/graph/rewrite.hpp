@@ -6,16 +6,16 @@
 
 namespace headrace {
 
-/// Is there a node for which `is` says so, in the graph or in datasets that its functions give?
+/// True if `is` is true for a node of the graph, or of datasets that its functions give.
 bool any_node(const dataset_ptr& graph, const std::function<bool(const dataset_node&)>& is);
 
-/// A changed node of a graph. What is below it has other elements than before, so that nothing is
-/// known of their number but that it is infinite.
+/// Completes a changed node. Its inputs may have other elements than before, so that of its
+/// cardinality only `infinite` is kept.
 dataset_ptr finish_over(dataset_node changed);
 
-/// The graph with nodes changed by `edit`, which gets a copy of each, says whether it changed it,
-/// and must leave spec and cardinality true. The others are shared with `graph`. `in_function`: in
-/// a dataset that a function gives.
+/// Returns the graph with nodes changed by `edit`. It is called with a copy of each node, returns
+/// whether it changed the copy, and must leave spec and cardinality correct. Unchanged nodes are
+/// shared with `graph`. `in_function`: the node is in a dataset that a function gives.
 dataset_ptr rewrite_nodes(const dataset_ptr& graph,
                           const std::function<bool(dataset_node&, bool in_function)>& edit);
 

@@ -6,12 +6,12 @@
 
 namespace headrace {
 
-/// May this map run on all cores although nobody asked for parallel calls? `options`: the whole
-/// graph's; `in_function`: it is in the dataset that a function gives.
+/// True if this map may run on all cores although no parallel calls were asked for. `options`:
+/// those of the whole graph; `in_function`: the map is in a dataset that a function gives.
 bool may_spread(const dataset_node& map, const graph_options& options, bool in_function);
 
-/// May this operator give its rows as they are done, in another order in each run, where its inputs
-/// give theirs in one? Draws of random orders are not meant.
+/// True if this operator may give its rows as they are done, in an order that differs between runs
+/// although that of its inputs does not. Random orders that are drawn from a seed are not meant.
 bool may_reorder(const dataset_node& node, const graph_options& options, bool in_function);
 
 /// What makes the order of elements another one in another process, by the operators' names.

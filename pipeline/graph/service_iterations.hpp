@@ -8,16 +8,16 @@
 
 namespace headrace {
 
-/// Numbers the iterations over what a `distribute` reads: the n-th asks for repetition n of its
-/// job. In a function it reads as many datasets as the function makes, each counted by itself, as
-/// each has a job of its own. Thread-safe.
+/// Numbers the iterations over a `distribute` node: the n-th one asks for repetition n of its job.
+/// In a function the node reads as many datasets as the function makes; each has a job of its own,
+/// and is counted by itself. Thread-safe.
 class service_iterations {
 public:
-  /// How many datasets are counted.
+  /// The most datasets that are counted.
   static constexpr size_t most = size_t{1} << 20;
 
-  /// Counts one over the dataset of this fingerprint, or id: from 0. Nullopt: it would be one too
-  /// many.
+  /// The number of the next iteration, from 0, over the dataset with this fingerprint or id.
+  /// Nullopt: there are too many datasets.
   std::optional<uint64_t> next(const std::string& dataset) {
     std::lock_guard lock{mutex_};
     const auto at = counts_.find(dataset);

@@ -5,54 +5,55 @@
 
 namespace headrace {
 
-/// One source of a graph, as the job that leases its splits sees it.
+/// One source of a graph, for the job that leases its splits.
 struct source_splits {
   dataset_op op = dataset_op::range;
-  /// Splits in one pass, where the graph tells. A split is one index (range, slices, from_tensors,
-  /// counter, random, generator, fixed-length records), one query, a saved block or one file (all
-  /// others);
-  /// list_files and fixed-length records are known only where they are read.
+  /// The number of splits in one pass, if the graph tells it. A split is one index (range, slices,
+  /// from_tensors, counter, random, generator, fixed-length records), one query, one saved block or
+  /// one file (all other sources). For list_files and fixed-length records it is known only where
+  /// they are read.
   std::optional<uint64_t> splits;
-  /// How often the source is started at most: -1 for ever, nullopt where that depends on data.
+  /// The most passes over the source: -1 without end, nullopt if that depends on data.
   std::optional<int64_t> passes;
   /// Sources of one group advance together (a zip with only one-to-one operators between): split i
   /// of one belongs to split i of the others, so they are leased as aligned ranges.
   uint32_t group = 0;
-  bool zipped = false; ///< a zip reads it side by side with others
-  /// Inputs that zips read before it, so that they hold rows of these when it is read.
+  bool zipped = false; ///< a zip reads it beside others
+  /// How many inputs a zip reads before it: the zip holds rows of these while it reads this source.
   uint32_t behind = 0;
-  /// It fills a cache in memory, from which later passes are read: these are not leased.
+  /// The source fills a cache in memory; later passes are read from the cache, and are not leased.
   bool kept = false;
 };
 
-/// The sources outside of function bodies and of what is read whole, numbered as the iterators
-/// number them: in depth-first order.
+/// The sources of a graph, without those in function bodies and those that are read whole. They are
+/// numbered in depth-first order, as the iterators number them.
 struct split_plan {
   std::vector<source_splits> sources;
   uint32_t groups = 0;
   bool infinite = false; ///< the graph never ends
-  /// Rows also come from other jobs of services, which have no splits here.
+  /// Some rows come from other jobs of services; these have no splits.
   bool other_jobs = false;
   split_rows rows;
 };
 
 split_plan plan_splits(const dataset_ptr& graph);
 
-/// Is each split of this source one row?
+/// True if each split of this source is one row.
 bool splits_are_rows(const dataset_node& source) noexcept;
 
-/// Input `index` of a node decides, and gives nothing itself: each run of the graph reads it whole,
-/// also where the splits of other sources are shared out. The choices of choose_from_datasets.
+/// True if input `index` of a node only decides, and gives no elements itself: the choices of
+/// choose_from_datasets. Each run of the graph reads it whole, even if the splits of other sources
+/// are shared out.
 constexpr bool is_whole(const dataset_node& node, size_t index) noexcept {
   return node.op == dataset_op::choose_from && index == 0;
 }
 
-/// Does anything at or below the node, outside of functions and of what is read whole, read from a
-/// service? `named`: only from jobs that have a name, which others may read, too.
+/// True if the node, or one below it, reads from a service, without those in functions and those
+/// that are read whole. `named`: only jobs with a name count, which others may read, too.
 bool reads_service(const dataset_node& node, bool named);
 
-/// How many sources the graph has, outside of function bodies and of what is read whole; one that
-/// is used twice counts twice.
+/// The number of sources in the graph, without those in function bodies and those that are read
+/// whole. A source that is used twice counts twice.
 size_t count_sources(const dataset_node& graph);
 
 } // namespace headrace

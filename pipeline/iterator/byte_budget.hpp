@@ -10,8 +10,8 @@
 
 namespace headrace::detail {
 
-/// How many bytes the operators of one graph may hold ahead of their readers, all together. What a
-/// reader waits for passes in any case, so that nothing stalls, however little there is.
+/// How many bytes the operators of one graph may hold ahead of their readers, all together. Rows
+/// that a reader waits for are always admitted, so that nothing stalls if the budget is small.
 /// Thread-safe.
 class byte_budget {
 public:
@@ -19,14 +19,15 @@ public:
 
   size_t most() const noexcept { return most_; }
   size_t held() const noexcept { return held_; }
-  /// The most that were held at any time.
+  /// The most bytes that were held at any time.
   size_t peak() const noexcept { return peak_; }
 
-  /// Counts `bytes` more if they fit. Who is refused is told when there is more room.
+  /// Counts `bytes` more, if there is room for them. After a refusal, listeners are called when
+  /// there is room again.
   bool take(size_t bytes) noexcept;
-  /// Counts bytes that are there already.
+  /// Counts bytes that are held already.
   void add(size_t bytes) noexcept;
-  /// Tells those who listen: not to be called under a lock that they take.
+  /// Calls the listeners, so it must not be called under a lock that these take.
   void give_back(size_t bytes) noexcept;
 
 private:
@@ -38,15 +39,16 @@ private:
 
   const size_t most_;
   std::atomic<size_t> held_{0}, peak_{0};
-  std::atomic<bool> refused_{false}; ///< somebody, since there was more room
+  std::atomic<bool> refused_{false}; ///< a request was refused since there was room last
   std::mutex mutex_;
   listeners listeners_;
 };
 
-/// How large the rows of an operator are, by those that were seen.
+/// The size of an operator's rows, as estimated from those seen so far.
 using row_size = std::atomic<size_t>;
 
-/// What one operator, or one place of it, holds of a budget; may be of none. Ends holding nothing.
+/// The bytes that one operator, or one place of it, holds of a budget, which may be null. They are
+/// given back by the destructor.
 class budget_share {
 public:
   /// `more_room` is called by other threads.
@@ -56,16 +58,16 @@ public:
   budget_share(const budget_share&) = delete;
   budget_share& operator=(const budget_share&) = delete;
 
-  /// Counts what about `rows` rows take: fewer, at least one, if there is no room for all.
+  /// Counts the bytes of about `rows` rows, or of fewer if there is no room for all.
   struct taken {
     size_t rows = 0; ///< 0: no room for any
     size_t bytes = 0;
   };
   taken take(size_t rows) noexcept;
-  /// There are `rows` rows of `bytes` bytes, for which `before` were counted. Returns what is to be
-  /// given back then, outside of locks.
+  /// The `rows` rows are here: they have `bytes` bytes, where `before` were counted. Returns how
+  /// many bytes are to be given back, when no lock is held.
   size_t settle(size_t before, size_t rows, size_t bytes) noexcept;
-  /// There were such rows.
+  /// Updates the estimated size of rows.
   void saw(size_t rows, size_t bytes) noexcept;
   /// As `byte_budget::give_back`.
   void give_back(size_t bytes) noexcept;

@@ -8,21 +8,21 @@
 
 namespace headrace::detail {
 
-/// How many calls of an operator might run at a time, looked at whenever rows were given.
+/// How many calls of an operator might run at a time, sampled whenever rows were given.
 struct call_log {
   std::atomic<uint64_t> looks{0}, sum{0}, now{0};
-  /// On average; 1 if nobody looked.
+  /// The average; 1 if there was no sample.
   double mean() const noexcept {
     return looks == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(looks);
   }
 };
 
-/// Bounds how many calls of one operator run at a time: a fixed number, or what a tuner says.
+/// Bounds how many calls of one operator run at a time: by a fixed number, or by a tuner's.
 class call_gate {
 public:
   explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
     : calls_(calls), log_(std::move(log)) {}
-  /// Begins with `calls`, or as many of them as the tuner has.
+  /// Begins with `calls`, or with as many of them as the tuner admits.
   explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
                      size_t calls = 1)
     : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}
@@ -33,7 +33,7 @@ public:
   call_gate(const call_gate&) = delete;
   call_gate& operator=(const call_gate&) = delete;
 
-  /// How many may run at the moment.
+  /// How many calls may run at the moment.
   size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
 
   /// Waits for a turn, and gives it back.
@@ -48,8 +48,8 @@ public:
     changed_.notify_one();
   }
 
-  /// The reader was given `rows` rows of `bytes` bytes, and had waited for them since `began`. One
-  /// thread calls it.
+  /// The reader was given `rows` rows of `bytes` bytes, and has waited for them since `began`. To
+  /// be called by one thread.
   void record(time_point began, time_point ended, size_t rows, size_t bytes) {
     if (log_) {
       const auto now = calls();
@@ -79,13 +79,13 @@ private:
   static constexpr size_t blocks_a_window = 8;
 
   const size_t calls_ = 1;
-  const std::shared_ptr<call_tuner> tuner_; ///< or null
+  const std::shared_ptr<call_tuner> tuner_; ///< may be null
   const call_tuner::operator_id id_ = 0;
-  const std::shared_ptr<call_log> log_; ///< or null
+  const std::shared_ptr<call_log> log_; ///< may be null
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t running_ = 0;
-  // The reader's.
+  // Used by the reader only.
   call_tuner::window seen_;
   time_point first_;
   size_t bytes_ = 0, blocks_ = 0;

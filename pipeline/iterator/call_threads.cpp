@@ -15,20 +15,20 @@ struct call_threads::shared {
   size_t idle = 0;
   bool over = false;
 
-  // Begins among the idle ones.
+  // A new thread begins as an idle one.
   void work() {
     std::unique_lock lock{mutex};
     for (;;) {
       changed.wait(lock, [this] { return over || !waiting.empty(); });
       --idle;
-      // What nobody has begun nobody waits for.
+      // Calls that were not begun are dropped.
       if (over)
         return;
       auto call = std::move(waiting.front());
       waiting.pop_front();
       lock.unlock();
       call();
-      call = nullptr; // what it owns may be the last to hold an operator's rows
+      call = nullptr; // it may hold the last reference to an operator's rows
       lock.lock();
       ++idle;
     }
@@ -38,7 +38,7 @@ struct call_threads::shared {
 call_threads::call_threads() : shared_(std::make_shared<shared>()) {}
 
 call_threads::~call_threads() {
-  // What they own goes after the lock.
+  // The calls are destroyed after the lock is released.
   std::deque<std::function<void()>> waiting;
   std::lock_guard lock{shared_->mutex};
   shared_->over = true;

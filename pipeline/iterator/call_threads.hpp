@@ -5,9 +5,9 @@
 
 namespace headrace::detail {
 
-/// Threads for calls that may wait for something, or never return: of one operator, so that they
-/// hold back no other. There are as many as there ever were calls at a time. Whoever has handed
-/// calls over does not wait for them: they go on, each on its thread, when this is gone.
+/// Threads for calls that may block, or never return. Each operator has its own, so that it delays
+/// no other one. There are as many threads as there were calls at the same time. Calls are not
+/// waited for: they continue, each on its thread, after this object is destroyed.
 class call_threads {
 public:
   call_threads();
@@ -15,8 +15,8 @@ public:
   call_threads(const call_threads&) = delete;
   call_threads& operator=(const call_threads&) = delete;
 
-  /// Runs `call` on a thread that has none; makes one if there is none. False, and nobody runs it,
-  /// where the system gives no more threads.
+  /// Runs `call` on an idle thread, or on a new one if there is none. False: the system could not
+  /// start a thread, and `call` is not run.
   bool run(std::function<void()> call);
 
 private:

@@ -7,10 +7,11 @@ namespace headrace::detail {
 
 namespace {
 
-constexpr double waits = 0.05; // of the time: more calls may help
+// If the reader waits for this share of the time, more calls may help.
+constexpr double waits = 0.05;
 constexpr double hardly_waits = 0.01;
-constexpr double faster = 1.03;         // what a call more must bring
-constexpr unsigned windows_to_show = 3; // that it does: one may have met with other load
+constexpr double faster = 1.03;         // a further call must raise the rate by this factor
+constexpr unsigned windows_to_show = 3; // in so many windows, as other load may disturb one
 constexpr unsigned rest = 16;
 constexpr unsigned idles_to_give = 8;
 
@@ -75,7 +76,7 @@ void call_tuner::observe(operator_id which, const window& seen) {
     x.calls = std::max<size_t>(1, x.calls - 1);
     return;
   }
-  // What was within the budget may have grown.
+  // Calls that were within the budget may hold more now.
   size_t held = 0;
   for (const auto& other : all_) held += other.calls * other.bytes_a_call;
   if (held > budget_.bytes && x.calls > 1) {

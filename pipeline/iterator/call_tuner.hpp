@@ -7,35 +7,36 @@
 
 namespace headrace::detail {
 
-/// Chooses, for operators whose number of calls at a time the graph leaves open, how many there
-/// are, while they run. An operator whose reader waits is given one call more; if that does not
-/// make it faster it is taken back, and not tried again for a while; one whose reader never waits
-/// gives a call up for others. All of them together stay within a budget of calls and of bytes.
+/// Chooses the number of parallel calls, for operators where the graph leaves it open, while they
+/// run. An operator whose reader waits gets one call more; if that does not make it faster, the
+/// call is taken away, and none is added for a while. An operator whose reader never waits gives up
+/// a call for others. All operators together stay within a budget of calls and of bytes.
 ///
-/// Times are what callers say. Thread-safe.
+/// Times are given by the callers. Thread-safe.
 class call_tuner {
 public:
   struct budget {
     size_t calls = 1;         ///< in all operators
     size_t bytes = 256 << 20; ///< held by all calls
-    bool adapts = true;       ///< false: every operator has `calls`, always
+    bool adapts = true;       ///< false: every operator always has `calls`
   };
-  /// What happened while some blocks were read from an operator.
+  /// Measurements made while some blocks were read from an operator.
   struct window {
     std::chrono::nanoseconds passed{};
-    std::chrono::nanoseconds waited{}; ///< of that, the reader for rows
+    std::chrono::nanoseconds waited{}; ///< the part of that in which the reader waited for rows
     uint64_t rows = 0;
-    size_t bytes_a_call = 0; ///< what a call holds, about
+    size_t bytes_a_call = 0; ///< about the bytes that a call holds
   };
   using operator_id = size_t;
 
   explicit call_tuner(budget most) : budget_(most) {}
 
-  /// An operator that begins, with so many calls if the budget has them, else with fewer.
+  /// Adds an operator, which begins with this many calls, or with fewer if the budget has not so
+  /// many.
   operator_id add(size_t calls = 1);
-  /// One that ends.
+  /// Removes an operator.
   void remove(operator_id which);
-  /// How many calls it may have at a time: at least one.
+  /// How many calls it may run at a time: at least one.
   size_t calls(operator_id which) const;
   void observe(operator_id which, const window& seen);
 
@@ -45,8 +46,8 @@ private:
     size_t calls = 1;
     size_t bytes_a_call = 0;
     double rate = 0;    ///< rows a second before the last call was added
-    unsigned tries = 0; ///< windows that are left to that call to show that it helps
-    unsigned rests = 0; ///< windows until more is tried
+    unsigned tries = 0; ///< windows in which the last call can still show that it helps
+    unsigned rests = 0; ///< windows until another call may be added
     unsigned idles = 0; ///< windows in a row in which the reader did not wait
   };
   bool room_for(const entry& one) const;
@@ -56,10 +57,10 @@ private:
   std::vector<entry> all_;
 };
 
-/// What a graph's options let its operators hold.
+/// The bytes that a graph's options let its operators hold.
 size_t bytes_of(const graph_options& options);
 
-/// The tuner that a graph's options ask for.
+/// The tuner for a graph's options.
 std::shared_ptr<call_tuner> tuner_for(const graph_options& options);
 
 } // namespace headrace::detail

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// Rows of one column, from many pieces, on their way to one column.
+/// Gathers rows of one column from many pieces into one column.
 class column_gather {
 public:
   /// Column `index` of the `rows` rows in `runs`.
@@ -12,7 +12,7 @@ public:
                 size_t rows)
     : pieces_(pieces), runs_(runs), index_(index), rows_(rows) {}
 
-  /// The rows as they lie in memory, if they are side by side.
+  /// The rows without a copy, if they are adjacent in memory.
   std::optional<column> in_place() const;
   /// A copy. Empty if rows have shapes of different ranks.
   std::optional<column> copy() const;
@@ -24,9 +24,9 @@ private:
   bool failed(const row_run& run, size_t row) const {
     return pieces_[run.piece]->error_at(run.first + row) != nullptr;
   }
-  /// The one shape of all rows, if there is one.
+  /// The shape of all rows, if they have one shape.
   std::optional<shape> common_shape() const;
-  /// The one shape of the rows that did not fail.
+  /// The shape of the rows that did not fail, if they have one shape.
   std::optional<shape> common_good_shape() const;
   template <size_t Bytes>
   void copy_rows(std::byte* to) const;

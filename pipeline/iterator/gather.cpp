@@ -26,7 +26,7 @@ void gather_origins(std::span<const block* const> pieces, std::span<const row_ru
                     block& out) {
   for (const auto& run : runs)
     if (pieces[run.piece]->origins.empty())
-      return; // a row of unknown origin: nothing is known of the block
+      return; // a row without origin: the block has none
   std::vector<std::optional<origin_index>> index(pieces.size());
   for (const auto& run : runs) {
     auto& at = index[run.piece];

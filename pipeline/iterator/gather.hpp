@@ -13,7 +13,7 @@ struct row_run {
   uint32_t count = 0;
 };
 
-/// Appends a run, as part of the last one where the two are neighbours.
+/// Appends a run, and joins it to the last one if the two are adjacent.
 inline void append_run(std::vector<row_run>& runs, row_run run) {
   if (run.count == 0)
     return;
@@ -24,13 +24,13 @@ inline void append_run(std::vector<row_run>& runs, row_run run) {
     runs.push_back(run);
 }
 
-/// The rows of `runs` in one block, with their errors and origins. One kernel call a column; none
-/// (and no copy) where the rows lie side by side in memory already. Rows that failed take the shape
-/// of the others. @pre the pieces are of one spec, and there is at least one row
+/// The rows of `runs` in one block, with their errors and origins. One kernel is called for each
+/// column, or none (and nothing is copied) if the rows are adjacent in memory. Failed rows get the
+/// shape of the others. @pre the pieces are of one spec, and there is at least one row
 block gather_rows(std::span<const block* const> pieces, std::span<const row_run> runs,
                   uint64_t& kernel_calls);
 
-/// Finds the origin of any row without walking over all runs.
+/// Finds the origin of any row without a search through all runs.
 class origin_index {
 public:
   /// @pre `runs` outlive this

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 // Which passes the caches in memory of one run give. A process that restores a run has nothing in
-// memory, but its caches must give what they gave before.
+// memory, but its caches must give the same passes.
 
 namespace headrace::detail {
 

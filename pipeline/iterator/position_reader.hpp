@@ -4,28 +4,28 @@
 
 namespace headrace::detail {
 
-/// Reads a position's numbers and parts in the order in which they were written. What is not there,
-/// or larger than it may be, is remembered: `finish` tells.
+/// Reads a position's numbers and parts in the order in which they were written. A missing value,
+/// or one that is too large, makes `finish` fail.
 class position_reader {
 public:
   explicit position_reader(const position& from) : from_(from) {}
 
-  /// The next number, at most `most`; 0 if there is none such.
+  /// The next number, at most `most`; 0 if it is missing or larger.
   uint64_t number(uint64_t most = UINT64_MAX) noexcept;
   /// There is nothing left.
   bool empty() const noexcept {
     return numbers_ == from_.numbers.size() && parts_ == from_.parts.size();
   }
   bool flag() noexcept { return number(1) == 1; }
-  /// The next part; null if it is not open or missing.
+  /// The next part; null if it is not open, or missing.
   position_ptr part() noexcept;
   /// Restores `it` from the next part.
   status restore(iterator& it);
-  /// Restores `it` from a `resume_point`, and drops what was done with.
+  /// Restores `it` from a `resume_point`, and drops the rows that are done.
   status resume(iterator& it);
-  /// Ok if all that was asked for was there, and nothing is left.
+  /// Ok if all values that were read were present, and none is left.
   status finish() const;
-  /// What was read so far makes no sense.
+  /// The values read so far are inconsistent.
   void refuse() noexcept { fits_ = false; }
   bool fits() const noexcept { return fits_; }
 
@@ -40,7 +40,7 @@ void put(position& to, resume_point point);
 /// Appends the position of an input.
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }
 
-/// Reads `rows` rows and forgets them. `data_loss` if there are not so many.
+/// Reads `rows` rows and drops them. `data_loss` if there are fewer.
 status drop_rows(iterator& from, uint64_t rows);
 
 } // namespace headrace::detail

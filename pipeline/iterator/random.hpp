@@ -13,7 +13,7 @@ constexpr uint64_t mix(uint64_t a, uint64_t b) noexcept {
   return x ^ (x >> 31);
 }
 
-/// Random numbers by position: the same for one key on every machine, in any order of asking.
+/// Random numbers by index. For one key they are the same on every machine, in any order of calls.
 class counter_random {
 public:
   counter_random() = default;
@@ -34,7 +34,7 @@ public:
   }
   /// A number in [0, n). @pre `0 < n < 2^32`
   uint64_t below(uint64_t index, uint64_t n) noexcept {
-    // The upper half of a product: even but for one part in 2^32.
+    // The upper half of a product: even except for one part in 2^32.
     return ((bits(index) >> 32) * n) >> 32;
   }
 

@@ -12,7 +12,7 @@
 
 namespace headrace::detail {
 
-/// Counts what comes, so that a reader can wait for the first of several.
+/// Counts arrivals, so that a reader can wait for the first of several sources.
 class arrivals {
 public:
   uint64_t count() const {
@@ -24,7 +24,7 @@ public:
     ++count_;
     changed_.notify_all();
   }
-  /// Until there are more than `count`, or `stop` is requested.
+  /// Blocks until there are more than `count`, or `stop` is requested.
   void wait(uint64_t count, const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
     changed_.wait(lock, stop, [&] { return count_ != count; });
@@ -41,16 +41,17 @@ private:
 class read_ahead {
 public:
   struct options {
-    size_t rows = 1 << 16;           ///< most rows held
-    size_t bytes = size_t{16} << 20; ///< most bytes held, unless one row is more
-    size_t first_bytes = SIZE_MAX; ///< most bytes held at first; grows to `bytes` if that may help
+    size_t rows = 1 << 16;           ///< the most rows held
+    size_t bytes = size_t{16} << 20; ///< the most bytes held, unless a single row is larger
+    /// The most bytes held at first; it grows to `bytes` if that may help.
+    size_t first_bytes = SIZE_MAX;
     /// Bounds how many of those that share it run at a time; may be null.
     std::shared_ptr<call_gate> turns;
-    /// Told when there are rows, or the end; may be null.
+    /// Is informed of rows and of the end; may be null.
     std::shared_ptr<arrivals> tells = nullptr;
-    /// What all that share it may hold; may be null.
+    /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
-    /// Shared by those whose rows are alike; may be null.
+    /// Shared by objects whose rows are alike; may be null.
     std::shared_ptr<row_size> rows_are = nullptr;
   };
 
@@ -68,46 +69,46 @@ public:
   void start();
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted);
-  /// The reader will wait for this one: `rows` rows may be read, whatever the budget says.
+  /// The reader will wait: `rows` rows may be read, even if the budget has no room.
   void ask(size_t rows);
-  /// Does `next` not wait?
+  /// True if `next` would not block.
   bool ready() const {
     std::lock_guard lock{mutex_};
     return !pieces_.empty() || ended_;
   }
-  /// Blocks that `next` would not wait for.
+  /// The number of blocks that `next` would return without blocking.
   size_t blocks() const {
     std::lock_guard lock{mutex_};
     return pieces_.size();
   }
-  /// Where to begin again after the rows that `next` gave. Never waits for the thread.
+  /// Where to continue after the rows that `next` returned. Never waits for the thread.
   resume_point point() const;
-  /// Begins at a point. @pre neither `start` nor `next` was called
+  /// Continues at a point. @pre neither `start` nor `next` was called
   status restore(position_reader& from) { return from.resume(*input_); }
 
 private:
   struct piece {
     block rows;
-    resume_point at; ///< of the first of them
-    size_t counted;  ///< bytes in the budget
+    resume_point at; ///< of the first row
+    size_t counted;  ///< bytes counted in the budget
   };
-  /// What may be read now.
+  /// How much may be read now.
   struct allowance {
     size_t rows = 0;  ///< 0: nothing
-    size_t bytes = 0; ///< counted for them
+    size_t bytes = 0; ///< bytes counted for the rows
   };
   void run(const std::stop_token& done);
   allowance allowed(size_t rows);
   bool room() const { return rows_ < options_.rows && (rows_ == 0 || bytes_ < bound_.now()); }
 
-  std::unique_ptr<iterator> input_; ///< the thread's
+  std::unique_ptr<iterator> input_; ///< used by the thread only
   const options options_;
   growing_bound bound_;
   const std::stop_token stop_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<piece> pieces_;
-  position_ptr after_; ///< what is in `pieces_`; null before the thread started
+  position_ptr after_; ///< after the rows in `pieces_`; null before the thread started
   size_t rows_ = 0;
   size_t bytes_ = 0;
   size_t asked_ = 0; ///< rows that the reader waits for

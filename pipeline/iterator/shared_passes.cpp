@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// What a run keeps of its own where the splits of its sources are shared with other runs.
+// The state of a run whose sources share their splits with other runs.
 
 namespace headrace::detail {
 
@@ -42,7 +42,7 @@ uint64_t engine::partial_passes(uint32_t first_source, size_t sources) {
 
 result<split_answer> engine::next_splits(uint32_t source, uint64_t pass, uint64_t total,
                                          const std::shared_ptr<const split_listing>& listing) {
-  // A run that begins late goes on with the pass that runs then, and still counts all of its own.
+  // A run that begins late continues with the present pass, and still makes all of its own passes.
   if (source < plan_.sources.size())
     if (const auto passes = plan_.sources[source].passes;
         passes && *passes >= 0 && pass >= static_cast<uint64_t>(*passes))

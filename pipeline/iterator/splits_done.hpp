@@ -5,14 +5,14 @@
 
 namespace headrace {
 
-/// All that a run was given of a source up to a place, in the order in which it was given it, is
-/// done with: read, and nothing of it is held.
+/// All splits of a source up to a place are done, in the order in which a run was given them: they
+/// were read, and no row of them is held.
 struct splits_done {
   uint32_t source = 0; ///< in depth-first order
-  uint64_t pass = 0;   ///< earlier passes are done with
-  /// What comes before this split; nullopt: nothing of that pass.
+  uint64_t pass = 0;   ///< earlier passes are done
+  /// Earlier splits of this pass are done; nullopt: none of this pass is.
   std::optional<uint64_t> split = {};
-  bool through = false; ///< and this split, too
+  bool through = false; ///< this split is done, too
   friend bool operator==(const splits_done&, const splits_done&) = default;
 };
 

@@ -7,7 +7,7 @@ namespace headrace::kernels {
 
 namespace {
 
-/// Whole runs are tested without branches, so that they become vector code.
+/// Whole arrays are tested without branches, so that the compiler makes vector code.
 template <class T, class Bad>
 size_t find_bad(const void* values, size_t from, size_t n) {
   const auto* x = static_cast<const T*>(values);
@@ -38,8 +38,8 @@ struct is_negative {
   }
 };
 
-/// Bounds of an integer type as floats: lowest is exact, the other is one past the highest, also
-/// exact. A float fits if it is cut off to something inside.
+/// Bounds of an integer type as floats: the lowest value, and one past the highest, both exact. A
+/// float fits if its integer part is inside.
 template <class To>
 struct unfit {
   template <class From>
@@ -53,8 +53,8 @@ struct unfit {
       constexpr wide past = static_cast<wide>(half) * wide{2};
       if constexpr (std::is_signed_v<To>) {
         constexpr wide lowest = -past;
-        // Below the lowest, but cut off to it: representable only if the float has fraction bits
-        // there.
+        // A float below the lowest value may still have it as its integer part; such floats exist
+        // only if the type has fraction bits there.
         return !(value > lowest - wide{1} || value >= lowest) || !(value < past);
       } else {
         return !(value > wide{-1}) || !(value < past);

@@ -6,11 +6,11 @@
 
 namespace headrace::kernels {
 
-/// Changes `n` pixels of three float32 values; `out` may be `in`. Values are meant to be in [0, 1].
+/// Changes `n` pixels of three float32 values, which should be in [0, 1]. `out` may be `in`.
 using colour_fn = void (*)(float* out, const float* in, size_t n, float amount);
 
-/// For rgb_to_hsv, hsv_to_rgb, adjust_hue (`amount` is added to the hue, which goes round at 1) and
-/// adjust_saturation (which is multiplied by `amount` and kept in [0, 1]).
+/// For rgb_to_hsv, hsv_to_rgb, adjust_hue (`amount` is added to the hue, which wraps around at 1)
+/// and adjust_saturation (which is multiplied by `amount` and clamped to [0, 1]).
 colour_fn find_colour(expr_op op) noexcept;
 
 } // namespace headrace::kernels

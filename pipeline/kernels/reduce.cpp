@@ -20,7 +20,7 @@ constexpr size_t lanes = 16;
 
 template <class T>
 inline constexpr bool is_small = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-/// What partial results are kept in.
+/// The type of partial results.
 template <class T>
 using partial = std::conditional_t<is_small<T>, float, T>;
 

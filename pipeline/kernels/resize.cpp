@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace headrace::kernels::HWY_NAMESPACE {
 namespace {
 
-// Whether a sum begins with these products, or goes on with them.
+// Decides whether a sum begins with these products, or is continued with them.
 enum class sums : bool { begin, go_on };
 
 template <sums How, class T>

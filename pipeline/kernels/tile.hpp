@@ -4,22 +4,22 @@
 
 #include <cstddef>
 
-/// Loops over runs of values in place. They know nothing of rows and shapes; the bits of a result
-/// do not depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
+/// Loops over contiguous values. They do not depend on rows and shapes; the bits of a result do not
+/// depend on the CPU. The best variant for the CPU is chosen when a kernel is looked up.
 namespace headrace::kernels {
 
-/// Computes `n` values at `out` from as many at `a`, `b` and `c` (as far as the function has these
-/// operands). `out` may be one of the inputs if its values have the same size, else they must not
+/// Computes `n` values at `out` from as many at `a`, `b` and `c`, if the function has these
+/// operands. `out` may be one of the inputs if its values have the same size, else they must not
 /// overlap.
 using tile_fn = void (*)(void* out, const void* a, const void* b, const void* c, size_t n);
 
-/// Which operands of a binary function are runs; the other is one value for all.
+/// Which operands of a binary function are arrays; the other one is one value for all.
 enum class tile_form : uint8_t { vectors, right_scalar, left_scalar };
 
-/// The kernel of an elementwise function of operands of dtype `type` (for `where`: of the
-/// branches); `to` is the result's dtype for `cast`. Null if there is none of that form: each
-/// function of numbers has `vectors`. Integer division by zero gives 0, a negative power of
-/// integers too, a cast out of range anything: who must not have that checks before.
+/// The kernel of an elementwise function with operands of dtype `type` (for `where`: of the
+/// branches); `to` is the result's dtype for `cast`. Null if there is none of that form; each
+/// function of numbers has `vectors`. Integer division by zero and a negative power of integers
+/// give 0, a cast out of range gives any value: callers must check for these before.
 tile_fn find_tile(expr_op op, dtype type, tile_form form = tile_form::vectors,
                   dtype to = dtype::int64) noexcept;
 

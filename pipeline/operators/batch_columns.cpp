@@ -14,7 +14,7 @@ shape with_batch(size_t size, const shape& row) {
   return row.with_leading(static_cast<int64_t>(size));
 }
 
-// Looks for a row that differs from its batch's first.
+// Finds rows whose shape differs from that of their batch's first row.
 void check_shapes(const column& c, size_t index, size_t size, failed_batches& failed) {
   const auto rank = c.rank();
   auto dims = c.row_dim_buffer().as<int64_t>();
@@ -34,7 +34,7 @@ void check_shapes(const column& c, size_t index, size_t size, failed_batches& fa
   }
 }
 
-// The values of all batches lie as those of the rows do.
+// The values of all batches are those of the rows, in the same order.
 column same_values(const column& c, const shape& row, size_t batches) {
   if (c.is_string())
     return column::strings(row, batches, c.border_buffer(), c.value_buffer(), c.byte_base());
@@ -62,7 +62,7 @@ column variable_batches(const column& c, size_t size, const failed_batches& fail
   for (size_t b = 0; b < batches; ++b) {
     start[b] = c.first_value(b * size);
     const auto values = c.first_value((b + 1) * size) - start[b];
-    if (failed.at(b)) { // some shape with as many values
+    if (failed.at(b)) { // any shape with as many values
       *dim++ = values;
       for (size_t d = 0; d < rank; ++d) *dim++ = 1;
       continue;

@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// What operators share that make one row of every few rows of their input.
+/// The base of operators that make one row of every few rows of their input.
 class batch_iterator : public operator_iterator {
 public:
   batch_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -16,7 +16,7 @@ public:
       rows_(std::move(input), static_cast<size_t>(how.rows), how.drop_remainder) {}
 
 protected:
-  /// A row for every `size` rows.
+  /// Makes a row of every `size` rows.
   virtual block batched(const block& rows, size_t size) = 0;
 
 private:
@@ -24,7 +24,7 @@ private:
     const auto in = rows_.next(wanted, kernel_calls_);
     return in ? std::optional{batched(in->rows, in->size)} : std::nullopt;
   }
-  // A point of the input: the first row that is held.
+  // Saves a point of the input: the first row that is held.
   void save_to(position& to) const final { put(to, rows_.point()); }
   status restore_from(position_reader& from) final { return rows_.restore(from); }
 

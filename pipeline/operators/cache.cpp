@@ -11,7 +11,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Gives the elements that were kept, or those of its input, which it keeps.
+/// Gives the kept elements, or those of its input, which it keeps.
 class cache_iterator final : public operator_iterator {
 public:
   cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,
@@ -43,9 +43,9 @@ protected:
     return in;
   }
 
-  // Numbers: what is read; then of a saved pass its id, block and row; else which pass and, unless
-  // it is only passed on, the rows given. Parts: where that pass begins, or stands; before the
-  // first one is read, the caches below.
+  // Saves: numbers: which of the two is read; for a saved pass its id, block and row; otherwise the
+  // pass and, unless it is only passed on, the number of rows given. Parts: the position at the
+  // beginning of that pass, or the present one; before the first pass the caches below.
   void save_to(position& to) const override {
     const auto pass = [&](const pass_place& x) {
       for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
@@ -61,7 +61,7 @@ protected:
     } else if (saved_) {
       to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
     } else if (!input_) {
-      // What it is going to give is decided once a pass is kept, whoever kept it.
+      // As soon as a pass is kept, by any iterator, it is known what this one will give.
       if (const auto kept = pass_to_give()) {
         whole(kept->from, 0, kept->begin);
       } else {
@@ -107,7 +107,8 @@ protected:
 private:
   enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
 
-  /// The pass that is kept already; nullopt if there is none, or it is not for this iterator.
+  /// The pass that is kept already; nullopt if there is none, or if this iteration does not give
+  /// it.
   std::optional<kept_pass> pass_to_give() const {
     return memory_ && !at_.in_function() ? engine_.pass_of(*memory_) : std::nullopt;
   }
@@ -129,7 +130,7 @@ private:
     return at_.in_function() ? status{} : open_sink();
   }
 
-  /// Reads a pass from its row number `rows` on: what is in memory, or else the input again.
+  /// Continues a pass at its row number `rows`: from memory if it is kept, else from the input.
   status go_on(const kept_pass& pass, uint64_t rows) {
     if (const auto whole = memory_ ? memory_->whole() : nullptr;
         whole && whole->from == pass.from) {
@@ -159,7 +160,7 @@ private:
     const auto& run = engine_.context();
     auto* by = &engine_;
     if (pass.seed != run.seed || pass.repetition != run.repetition) {
-      // Of an earlier iteration, which drew other numbers.
+      // The pass is of an earlier iteration, which drew other numbers.
       as_then_ = std::make_unique<earlier_run>(run, engine_.options());
       as_then_->context.seed = pass.seed;
       as_then_->context.repetition = pass.repetition;
@@ -184,7 +185,7 @@ private:
 
   status keep(const block& rows) {
     given_ += rows.rows;
-    // The next pass tries again what failed in this one.
+    // A pass with a failed row is not kept, so the next one tries again.
     if (!rows.errors.empty())
       sink_.reset();
     return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
@@ -207,20 +208,20 @@ private:
   dataset_ptr self_;
   place at_;
   std::string folder_;
-  std::shared_ptr<const compiled_function> shard_of_; ///< or null
+  std::shared_ptr<const compiled_function> shard_of_; ///< may be null
   std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
   const unopened_caches below_;
-  // One of these is read:
+  // Set while a kept pass is read.
   std::optional<kept_cursor> kept_;
   std::optional<saved_cursor> saved_;
   std::unique_ptr<earlier_run> as_then_; ///< outlives the input
   std::unique_ptr<iterator> input_;
-  // Of the input:
+  // The pass of the input.
   pass_place pass_;
   position_ptr begin_;
   uint64_t given_ = 0;
-  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept, or all are
-  bool published_ = false;          ///< all are, in memory
+  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept, or all of them are
+  bool published_ = false;          ///< all elements are, in memory
 };
 
 opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {

@@ -9,8 +9,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// The first input tells from which of the others each row comes. A choice that failed, or that
-/// names no input, is a failed row.
+/// The first input decides from which of the others each row comes. A choice that failed, or that
+/// is no input's number, becomes a failed row.
 class choose_from_iterator final : public operator_iterator {
 public:
   choose_from_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> choices,
@@ -33,7 +33,7 @@ protected:
     }
     return inputs_.finish(kernel_calls_);
   }
-  // Points of the choices and of the inputs, at the first rows that are not used.
+  // Saves the points of the choices and of the inputs, at the first rows that are not used.
   void save_to(position& to) const override {
     put(to, choices_.point(choices_.rows() - (chosen_.rows - at_)));
     inputs_.save_to(to);
@@ -52,7 +52,7 @@ private:
     return chosen_.rows != 0;
   }
 
-  // Uses one choice; false: it is the end.
+  // Uses one choice. False: the end.
   bool choose(const limits& wanted) {
     if (const auto* why = chosen_.error_at(at_)) {
       fail(*why);

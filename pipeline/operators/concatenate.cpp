@@ -31,8 +31,8 @@ protected:
       input_.reset();
     }
   }
-  // Numbers: the input to open next; parts: the one before it, if it is open; then the caches that
-  // later ones read.
+  // Saves: numbers: the input to open next; parts: the present input, if it is open, then the
+  // caches below later inputs.
   void save_to(position& to) const override {
     to.numbers = {next_};
     to.parts = {input_ ? input_->save() : nullptr};

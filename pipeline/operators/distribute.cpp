@@ -37,7 +37,7 @@ private:
 
 namespace {
 
-/// The value of a parameter, in the row of its function that surrounds the place.
+/// The value of a parameter, in the row of the function around the place.
 expr_ptr value_of(const expr_ptr& parameter, const environment* names) {
   while (names != nullptr && names->scope != parameter->scope.get()) names = names->outer;
   if (names == nullptr)
@@ -50,7 +50,7 @@ opened open_distribute(engine& shared, const dataset_ptr& node, const place& at)
     return failed_precondition("distribute: there is no service to read from where this runs");
   auto what = node;
   if (at.in_function())
-    // The service knows nothing of the function: it is given the dataset of this row.
+    // The service does not know the function: it is given the dataset for this row.
     what = bind_parameters(
       node, [&](const expr_ptr& parameter) { return value_of(parameter, at.names()); });
   HEADRACE_ASSIGN(auto elements, shared.context().distribute(*what));

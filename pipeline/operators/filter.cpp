@@ -7,7 +7,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Rows that failed are kept: their errors are for the reader.
+// Failed rows are kept, so that their errors reach the reader.
 std::vector<row_run> chosen(const column& keep, const block& rows) {
   std::vector<row_run> runs;
   auto error = rows.errors.begin();
@@ -23,9 +23,9 @@ std::vector<row_run> chosen(const column& keep, const block& rows) {
   return runs;
 }
 
-// The rows of `in` for which `kept` is true, or that failed; no rows, if there are none.
+// The rows of `in` for which `kept` is true, or that failed. The result may be empty.
 block kept_rows(block in, block kept, const dataset_node& node, uint64_t& kernel_calls) {
-  in.errors = std::move(kept.errors);             // those of the input among them
+  in.errors = std::move(kept.errors);             // including those of the input
   in.columns.resize(node.spec.components.size()); // without seeds
   const auto runs = chosen(kept.columns[0], in);
   const block* piece = &in;

@@ -26,7 +26,7 @@ protected:
       given_ += more->rows;
       bytes += more->bytes();
       pieces.push_back(*std::move(more));
-      // Large blocks go on as they are; only small ones are worth a copy to join them.
+      // Large blocks are passed on; only small ones are worth copying, to join them.
       if (pieces.size() == 1 && rows * 2 >= wanted.rows)
         break;
     }
@@ -43,7 +43,7 @@ protected:
     }
     return gather_rows(views, runs, kernel_calls_);
   }
-  // The row whose dataset is open, or comes next; parts: the open dataset.
+  // Saves the row whose dataset is open, or comes next; parts: the open dataset.
   void save_to(position& to) const override {
     datasets_.save_to(to, open_.rows ? open_.row : datasets_.row());
     to.parts.push_back(open_.rows ? open_.rows->save() : nullptr);
@@ -58,7 +58,7 @@ protected:
   }
 
 private:
-  // Rows of the open dataset; none if it ended; nullopt if there is no other one.
+  // Rows of the open dataset; empty if it has ended; nullopt if there is no further dataset.
   std::optional<block> next_piece(const limits& wanted) {
     if (!open_.rows) {
       if (!datasets_.fill(outer_rows(wanted.rows), kernel_calls_))
@@ -81,7 +81,7 @@ private:
     return out;
   }
 
-  // As many as it should take to make `rows` rows, by the datasets so far.
+  // An estimate, by the datasets so far, of how many datasets give `rows` rows.
   size_t outer_rows(size_t rows) const {
     if (opened_ == 0 || given_ == 0)
       return 1;

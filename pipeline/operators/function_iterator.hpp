@@ -5,8 +5,8 @@
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of its input, and holds none of them. Where the function asks
-/// for seeds, the input's blocks have a column of them after their own.
+/// Runs a function over the blocks of its input, and holds none of them. If the function uses
+/// seeds, the input's blocks have a column of them after their own.
 class function_iterator : public operator_iterator {
 public:
   function_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -31,7 +31,7 @@ private:
   std::shared_ptr<const compiled_function> body_;
 };
 
-/// What such an operator is opened with.
+/// The arguments of such an operator.
 struct function_and_input {
   std::shared_ptr<const compiled_function> body;
   std::unique_ptr<iterator> input;
@@ -43,7 +43,7 @@ inline result<function_and_input> open_function(engine& shared, const dataset_pt
   return function_and_input{std::move(body), with_row_seeds(shared, *node, at, std::move(input))};
 }
 
-/// Opens an operator whose iterator takes what a `function_iterator` does.
+/// Opens an operator whose iterator has the constructor of `function_iterator`.
 template <class Iterator>
 opened open_over_function(engine& shared, const dataset_ptr& node, const place& at,
                           function_and_input with) {

@@ -13,7 +13,7 @@ int64_t number_at(const block& rows, size_t column, size_t row) {
   return rows.columns[column].values<int64_t>()[row];
 }
 
-/// Rows of (key, element) or (key, size, element). A row that failed is given where it stood.
+/// The input's rows are (key, element) or (key, size, element). A failed row is given at its place.
 class groups_iterator final : public operator_iterator {
 public:
   groups_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -39,8 +39,8 @@ protected:
     input_.release_before(groups_.empty() ? reached() : groups_.oldest());
     return join(rest);
   }
-  // Numbers: rows to read again from the oldest that is held on; the groups; then a point of the
-  // input: that oldest row.
+  // Saves: numbers: how many rows to read again, from the oldest held row on; then the groups. Then
+  // a point of the input: that oldest row.
   void save_to(position& to) const override {
     const auto oldest = groups_.empty() ? reached() : groups_.oldest();
     to.numbers.push_back(reached() - oldest);
@@ -75,11 +75,11 @@ private:
   int64_t window_size() const { return node_.as<group_parameters>().size; }
   size_t leading() const { return window_size() == 0 ? 2 : 1; }
 
-  // The number of the row that comes next to a group.
+  // The number of the row that is put into a group next.
   uint64_t reached() const { return input_.rows() - (in_.rows - next_); }
 
-  // Makes sure that there is a row. Reads as many as it should take to give what is wanted, by the
-  // rows of the groups so far; what is more than that waits in `in_`.
+  // Makes sure that there is a row. Reads as many rows as are estimated to give the wanted ones, by
+  // the groups so far; the surplus waits in `in_`.
   bool fill(const limits& wanted) {
     if (next_ < in_.rows)
       return true;
@@ -114,11 +114,11 @@ private:
     groups_.put(key, elements(in), runs, first, kernel_calls_);
   }
 
-  // Puts rows of `in_` into their groups until that gives `most` rows: what they are, in order.
+  // Puts rows of `in_` into their groups until that gives `most` rows, and returns these, in order.
   std::vector<block> take(size_t most) {
     std::vector<block> out;
     std::map<int64_t, std::vector<row_run>> fresh; // rows that are in no group yet
-    std::map<int64_t, uint64_t> rows;              // of all in a group
+    std::map<int64_t, uint64_t> rows;              // by key: all rows in its group
     const auto& in = in_;
     const auto first = input_.rows() - in.rows;
     for (; next_ < in.rows && out.size() < most; ++next_) {
@@ -174,7 +174,7 @@ private:
   }
 
   held_input input_;
-  block in_; ///< rows that were read last, those from `next_` on are in no group yet
+  block in_; ///< the rows that were read last; those from `next_` on are in no group yet
   size_t next_ = 0;
   uint64_t given_ = 0; ///< rows
   open_groups groups_;

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Larger batches are put together from blocks of this size.
+// Larger batches are made of blocks of this size.
 constexpr size_t most_bytes = size_t{1} << 30;
 
 } // namespace
@@ -19,7 +19,8 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
     return std::nullopt;
   if (held < size_)
     return batches{take(held, kernel_calls), held};
-  // Whole batches in place, if the next rows lie in one block; a batch that does not is copied.
+  // Complete batches are used in place if the next rows lie in one block; a batch that does not is
+  // copied.
   const auto front = held_.front().rows;
   auto count = front / size_;
   if (count == 0)
@@ -27,7 +28,7 @@ std::optional<held_batches::batches> held_batches::next(const limits& wanted,
   return batches{take(std::min(count, wanted.rows) * size_, kernel_calls), size_};
 }
 
-// A batch must be whole, however large; more than one only if they are small.
+// One batch must be complete, however large; there are several only if they are small.
 size_t held_batches::batches_in(size_t bytes) const {
   if (bytes == SIZE_MAX)
     return bytes; // no bound

@@ -7,12 +7,12 @@
 
 namespace headrace::detail {
 
-/// The next rows of an input, read as they are needed and kept until they are dropped.
+/// The next rows of an input: they are read as they are needed, and kept until they are dropped.
 class held_pieces {
 public:
   explicit held_pieces(std::unique_ptr<iterator> input) : input_(std::move(input)) {}
 
-  /// Reads until `least` rows are held, or all that there are; at most `most`.
+  /// Reads until at least `least` and at most `most` rows are held, or the input ends.
   void fill(size_t least, size_t most, size_t bytes) {
     while (held_ < least && !ended_) {
       auto more = input_.next({most - held_, bytes});
@@ -25,13 +25,13 @@ public:
     }
   }
   size_t held() const noexcept { return held_; }
-  /// The rows that are held: pieces for `gather_rows`.
+  /// The held rows, as pieces for `gather_rows`.
   std::vector<const block*> pieces() const {
     std::vector<const block*> out;
     for (const auto& piece : pieces_) out.push_back(&piece);
     return out;
   }
-  /// The blocks in which the first and the last held rows lie. @pre `held() > 0`
+  /// The blocks that contain the first and the last held row. @pre `held() > 0`
   const block& front() const { return pieces_.front(); }
   const block& back() const { return pieces_.back(); }
   /// The first rows, in one block. @pre `0 < rows <= held()`
@@ -46,13 +46,13 @@ public:
     }
     return gather_rows(pieces, runs, kernel_calls);
   }
-  /// Appends the run of one row. @pre `row < held()`
+  /// Appends a run of one row. @pre `row < held()`
   void append(std::vector<row_run>& runs, size_t row) const {
     uint32_t piece = 0;
     for (; row >= pieces_[piece].rows; ++piece) row -= pieces_[piece].rows;
     append_run(runs, {piece, static_cast<uint32_t>(row), 1});
   }
-  /// Lets go of the first rows. @pre `rows <= held()`
+  /// Drops the first rows. @pre `rows <= held()`
   void drop(size_t rows) {
     held_ -= rows;
     input_.release_before(input_.rows() - held_);
@@ -63,7 +63,7 @@ public:
     if (rows != 0)
       pieces_.front() = pieces_.front().slice(rows, pieces_.front().rows - rows);
   }
-  /// Where to begin again to read what is held.
+  /// Where to continue so that the held rows are read again.
   resume_point point() const { return input_.point(input_.rows() - held_); }
   status restore(position_reader& from) { return input_.restore(from); }
 

@@ -6,21 +6,22 @@
 
 namespace headrace::detail {
 
-/// Remembers for the rows in a buffer, which leave it in any order, where the input must be read
-/// again to have them back. Rows of neighbouring blocks share a mark, so that there are few marks.
+/// Records, for the rows in a buffer, which leave it in any order, from where the input must be
+/// read again to get them back. Rows of neighbouring blocks share a mark, so that there are few
+/// marks.
 class held_rows {
 public:
   struct mark {
-    position_ptr at;      ///< of the input
-    uint64_t row = 0;     ///< of the input: rows read before
+    position_ptr at;      ///< position of the input
+    uint64_t row = 0;     ///< rows of the input that were read before
     uint64_t entered = 0; ///< rows that had entered the buffer before
-    uint32_t held = 0;    ///< rows that entered since, up to the next mark, and did not leave
+    uint32_t held = 0; ///< rows that entered after this mark and before the next, and have not left
   };
 
-  /// `size`: rows the buffer may hold.
+  /// `size`: the capacity of the buffer.
   explicit held_rows(uint64_t size) : gap_(std::max<uint64_t>(1, size / 64)) {}
 
-  /// Is it time for a mark before the input's row number `row`?
+  /// True if a mark is due before the input's row number `row`.
   bool wants_mark(uint64_t row) const noexcept {
     return marks_.empty() || (row - marks_.back().row >= gap_ && marks_.size() < UINT16_MAX);
   }
@@ -28,12 +29,12 @@ public:
     marks_.push_back(std::move(m));
     drop_unused();
   }
-  /// A row entered, in the last place. @pre there is a mark
+  /// A row entered, at the last place. @pre there is a mark
   void put() {
     ++marks_.back().held;
     of_.push_back(static_cast<uint16_t>(base_ + marks_.size() - 1));
   }
-  /// The row in a place left; that in the last one takes its place.
+  /// The row at a place left; the row at the last place takes its place.
   void give(size_t place) {
     const auto which = static_cast<uint16_t>(of_[place] - base_);
     of_[place] = of_.back();
@@ -49,7 +50,7 @@ public:
     for (auto place : from) moved.push_back(of_[place]);
     of_ = std::move(moved);
   }
-  /// Where to read again from. @pre there is a mark
+  /// The mark from which the oldest held row can be read again. @pre there is a mark
   const mark& oldest() const noexcept { return marks_.front(); }
 
 private:
@@ -60,10 +61,10 @@ private:
     }
   }
 
-  uint64_t gap_; ///< rows between marks, at least
+  uint64_t gap_; ///< the least number of rows between marks
   std::deque<mark> marks_;
-  uint16_t base_ = 0;        ///< number of the first mark, modulo 2^16
-  std::vector<uint16_t> of_; ///< the number of the mark of the row in each place
+  uint16_t base_ = 0;        ///< the number of the first mark, modulo 2^16
+  std::vector<uint16_t> of_; ///< by place: the number of the row's mark
 };
 
 } // namespace headrace::detail

@@ -43,7 +43,7 @@ protected:
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  // Without these an iteration that was cut short would look complete.
+  // If these errors were left out, an iteration that was cut short would look complete.
   static bool of_the_run(const status& why) {
     return why.ends_run() || why.code() == status_code::cancelled
            || why.code() == status_code::unavailable;

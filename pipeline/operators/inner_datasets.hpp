@@ -5,12 +5,12 @@
 
 namespace headrace::detail {
 
-/// One row of the input of a dataset function, with the dataset that it makes.
+/// One row of the input of a function that gives datasets, with its dataset.
 struct inner_dataset {
-  std::unique_ptr<iterator> rows; ///< null: `failed` says why
+  std::unique_ptr<iterator> rows; ///< null: `failed` has the error
   status failed;
-  std::vector<origin> from; ///< of the row; empty or one
-  uint64_t row = 0;         ///< its number
+  std::vector<origin> from; ///< the origin of the row; empty or one
+  uint64_t row = 0;         ///< the number of the row
 };
 
 /// Gives the datasets that a function makes of the rows of an input. The arguments of their sources
@@ -20,21 +20,23 @@ public:
   inner_datasets(engine& shared, const dataset_node& node, const place& at,
                  std::unique_ptr<iterator> input);
 
-  /// Makes sure that there is a row, reading up to `rows` of them. False: there is none any more.
+  /// Reads up to `rows` rows if none is left. False: the input has ended.
   bool fill(size_t rows, uint64_t& kernel_calls);
-  /// The next row's dataset. @pre `fill` said true
+  /// The next row's dataset. @pre `fill` returned true
   inner_dataset next();
 
   /// The number of the row whose dataset comes next.
   uint64_t row() const noexcept { return row_; }
   /// Rows before `row` need not be read again.
   void release_before(uint64_t row) noexcept { input_.release_before(row - first_); }
-  /// Appends where to begin again to make the datasets from `row` on. @pre it was not released
+  /// Appends the point from which the datasets from `row` on can be made again. @pre `row` was not
+  /// released
   void save_to(position& to, uint64_t row) const;
   status restore(position_reader& from);
-  /// Passes over rows, so that `row` comes next. `data_loss` if there are not so many.
+  /// Drops rows until `row` comes next. `data_loss` if there are fewer rows.
   status skip_to(uint64_t row, uint64_t& kernel_calls);
-  /// The dataset of a later row; those before it are not made. `data_loss` if there is none.
+  /// The dataset of a later row; those of earlier rows are not made. `data_loss` if there is no
+  /// such row.
   result<inner_dataset> next_of(uint64_t row, uint64_t& kernel_calls);
 
 private:

@@ -10,10 +10,10 @@ namespace headrace::detail {
 
 namespace {
 
-/// The order is tf.data's: `cycle` places are visited in turn and give `length` rows each; a place
-/// whose dataset ended is left for the next one at once, and when it is visited again takes the
-/// next row of the input. Where order does not matter, places whose dataset has no rows at hand are
-/// left for later.
+/// The order is that of tf.data: `cycle` places are visited in turn and give `length` rows each.
+/// When the dataset of a place has ended, the next place is visited at once; when the place is
+/// visited again, it takes the next row of the input. If the order may change, places whose dataset
+/// has no rows at hand are visited later.
 class interleave_iterator final : public operator_iterator {
 public:
   interleave_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -93,10 +93,10 @@ protected:
     for (const auto& piece : pieces) views.push_back(piece.get());
     return gather_rows(views, runs, kernel_calls_);
   }
-  // The first row whose dataset is open, or the next one. Numbers: the next one, the place whose
-  // turn it is, rows of its turn that were given, whether the input ended, places; for each place
-  // its state, then, unless it is closed, the number of its row, and for an open one a point of its
-  // dataset.
+  // Saves the first row whose dataset is open, or the next row. Numbers: the next row, the place
+  // whose turn it is, the number of rows of its turn that were given, whether the input has ended,
+  // the number of places; for each place its state; unless it is closed, the number of its row; for
+  // an open one a point of its dataset.
   void save_to(position& to) const override {
     datasets_.save_to(to, first_row());
     to.numbers.insert(to.numbers.end(),
@@ -139,7 +139,7 @@ protected:
 private:
   static constexpr uint32_t no_piece = UINT32_MAX;
 
-  // Moves on to the next place that gives a row, or can take a dataset, without waiting.
+  // Moves on to the next place that gives a row, or can take a dataset, without blocking.
   bool go_to_ready_place() {
     seen_ = arrivals_->count();
     const auto places = std::min(cycle_, slots_.size() + 1);
@@ -157,8 +157,7 @@ private:
     return open_ == 0; // the end
   }
 
-  // One of the places that are waited for, the one whose turn is next, reads even if the budget is
-  // spent.
+  // One of the places that are waited for, the next in turn, reads even if the budget is spent.
   void ask(size_t rows) {
     for (size_t i = 0; i < slots_.size(); ++i)
       if (auto& next = slots_[(at_ + i) % slots_.size()]; next.open() && next.waits())
@@ -171,12 +170,12 @@ private:
     inner_dataset dataset;
     std::unique_ptr<read_ahead> ahead;
     std::shared_ptr<const block> rows = std::make_shared<const block>();
-    size_t at = 0; ///< rows before it were given
+    size_t at = 0; ///< earlier rows were given
     uint32_t piece = no_piece;
     bool failed = false; ///< `rows` is an error in place of the dataset
-    resume_point before; ///< `rows`
+    resume_point before; ///< before `rows`
 
-    /// After the rows that were given. @pre it is open and did not fail
+    /// The point after the given rows. @pre the place is open and did not fail
     resume_point point() const {
       if (at != rows->rows)
         return {before.at, before.skip + at};
@@ -190,7 +189,7 @@ private:
         return at == 0 ? state::failed : state::failure_given;
       return open() ? state::open : state::closed;
     }
-    /// @pre it is open
+    /// True if the place has no row at hand. @pre it is open
     bool waits() const { return !failed && at == rows->rows && !ahead->ready(); }
     bool open() const { return dataset.rows || ahead || failed; }
   };
@@ -218,7 +217,7 @@ private:
     return {};
   }
 
-  // The first row whose dataset is open, or that comes next.
+  // The first row whose dataset is open, or the next row.
   uint64_t first_row() const {
     auto out = datasets_.row();
     for (const auto& slot : slots_)
@@ -269,7 +268,8 @@ private:
     }
   }
 
-  // As many as places are free, or as it should take by the datasets so far.
+  // The number of free places, or, if it is smaller, an estimate of how many datasets are needed,
+  // by those so far.
   size_t outer_rows(size_t wanted) const {
     const auto turns = (wanted + length_ - 1) / length_;
     const auto free = std::min(cycle_ - open_, turns);
@@ -280,7 +280,7 @@ private:
   bool refill(slot& from, const limits& wanted, size_t left) {
     if (from.failed)
       return false;
-    // What this place gives if all go on: more is asked for if others end.
+    // The rows that this place gives if no dataset ends; it is asked for more if others do.
     const auto round = (input_ended_ ? open_ : cycle_) * length_;
     const auto share = (left + round - 1) / round * length_;
     const limits asked{
@@ -307,14 +307,14 @@ private:
   inner_datasets datasets_;
   const size_t cycle_;
   const size_t length_;
-  std::shared_ptr<call_gate> turns_;   ///< null: in the caller
+  std::shared_ptr<call_gate> turns_;   ///< null: datasets are read in the caller
   std::shared_ptr<arrivals> arrivals_; ///< null: in order
   const std::shared_ptr<row_size> rows_are_ = std::make_shared<row_size>(0);
   std::vector<slot> slots_;
   size_t at_ = 0;         ///< the place whose turn it is
   size_t given_here_ = 0; ///< rows of its turn
   size_t open_ = 0;
-  uint64_t seen_ = 0; ///< of `arrivals_`, before the places were looked at
+  uint64_t seen_ = 0; ///< the count of `arrivals_` before the places were looked at
   bool input_ended_ = false;
   uint64_t opened_ = 0, given_ = 0;
 };

@@ -9,19 +9,19 @@
 /// Where the elements of a pass are kept, and how they are read again.
 namespace headrace::detail {
 
-/// Takes the rows of a pass. Destroyed before `finish`, it forgets them.
+/// Takes the rows of a pass. If it is destroyed before `finish`, they are dropped.
 class pass_sink {
 public:
   virtual ~pass_sink() = default;
   /// @pre none of the rows failed
   virtual status keep(const block& rows, uint64_t& kernel_calls) = 0;
-  /// The pass is whole.
+  /// All rows of the pass were kept.
   virtual status finish(uint64_t& kernel_calls) = 0;
 };
 
 class memory_sink final : public pass_sink {
 public:
-  /// `most_bytes` 0: any.
+  /// `most_bytes` 0: unbounded.
   memory_sink(std::shared_ptr<memory_cache> to, const pass_place& pass, position_ptr begin,
               size_t most_bytes);
   status keep(const block& rows, uint64_t& kernel_calls) override;
@@ -47,14 +47,14 @@ private:
   std::shared_ptr<const compiled_function> shard_of_;
 };
 
-/// Reads rows in memory.
+/// Reads rows that are kept in memory.
 class kept_cursor {
 public:
   explicit kept_cursor(std::shared_ptr<const kept_rows> from) : from_(std::move(from)) {}
   const kept_rows& rows() const noexcept { return *from_; }
   uint64_t given() const noexcept { return given_; }
   std::optional<block> next(const limits& wanted);
-  /// `data_loss` if there are not so many.
+  /// `data_loss` if there are fewer rows.
   status skip(uint64_t rows);
 
 private:
@@ -63,7 +63,7 @@ private:
   uint64_t given_ = 0;
 };
 
-/// Reads saved rows, all shards one after another.
+/// Reads saved rows, shard after shard.
 class saved_cursor {
 public:
   explicit saved_cursor(saved_reader from) : from_(std::move(from)) {}
@@ -71,14 +71,14 @@ public:
   uint64_t block() const noexcept { return block_; }
   uint64_t row() const noexcept { return row_; }
   result<std::optional<headrace::block>> next(const limits& wanted);
-  /// `data_loss` if it is not what it was.
+  /// `data_loss` if the saved rows are not those of the position.
   status go_to(uint64_t id, uint64_t block, uint64_t row);
 
 private:
   saved_reader from_;
-  uint64_t block_ = 0; ///< the one that row `row_` is of
+  uint64_t block_ = 0; ///< the block of row `row_`
   uint64_t row_ = 0;
-  std::optional<headrace::block> held_; ///< that block, if it is read
+  std::optional<headrace::block> held_; ///< that block, if it was read
 };
 
 } // namespace headrace::detail

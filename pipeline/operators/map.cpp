@@ -10,13 +10,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// From here on a thread's wake-up is little beside a row, and rows are worth spreading.
+// For rows that cost this much it is worth waking another thread.
 constexpr auto costly_row = 200us;
-// What is needed once, as tables that a function makes, is not taken for the cost of rows.
+// The first blocks do not count, as a function may make tables in its first call.
 constexpr int costly_blocks = 4;
 
-/// Runs its function here, or, where the graph lets it be chosen and rows turn out to be costly, on
-/// all cores.
+/// Runs its function in the caller, or, if the graph allows it and rows are costly, on all cores.
 class map_iterator final : public parallel_reader {
 public:
   map_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
@@ -43,7 +42,7 @@ protected:
       spread();
     return out;
   }
-  // Numbers: whether it is spread; then as for `parallel_blocks`, or a part: the input.
+  // Saves: numbers: whether it runs on all cores; then as `parallel_blocks`, or a part: the input.
   void save_to(position& to) const override {
     to.numbers.push_back(spread_ ? 1 : 0);
     if (spread_)
@@ -60,11 +59,12 @@ protected:
 
 private:
   void spread() {
-    // Two, as it is known to be costly; further ones have to show that they help.
+    // It begins with two calls, as rows are known to be costly; further ones must show that they
+    // help.
     spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
   }
 
-  std::unique_ptr<iterator> input_; ///< and the function: null once they are spread
+  std::unique_ptr<iterator> input_; ///< with the function: null once all cores are used
   parallel_blocks::function function_;
   const bool may_spread_;
   int seen_costly_ = 0; ///< blocks in a row

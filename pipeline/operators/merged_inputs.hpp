@@ -11,26 +11,26 @@ public:
   explicit merged_inputs(std::vector<std::unique_ptr<iterator>> inputs);
 
   size_t size() const noexcept { return inputs_.size(); }
-  /// The input was found to have no more rows.
+  /// True if the input is known to have no more rows.
   bool ended(size_t input) const noexcept { return inputs_[input].ended; }
-  /// Lets go of all inputs: there is nothing more to read.
+  /// Drops all inputs: nothing more is read.
   void close() { inputs_.clear(); }
-  /// Inputs that were not found to have ended.
+  /// The number of inputs that are not known to have ended.
   size_t open() const noexcept { return open_; }
-  /// Has the input a row at hand? If not, `read` must come before `take`.
+  /// True if a row of the input is at hand. If not, `read` must be called before `take`.
   bool has(size_t input) const noexcept { return inputs_[input].at < inputs_[input].rows.rows; }
-  /// Reads 1 to `wanted.rows` rows; false: there are none any more.
+  /// Reads 1 to `wanted.rows` rows; false: the input has ended.
   bool read(size_t input, const limits& wanted);
   /// Appends the input's next row to the output. @pre it has one
   void take(size_t input);
-  /// Appends a row that is of no input.
+  /// Appends a row that belongs to no input.
   void add(block row);
   /// Rows appended since the last `finish`.
   size_t taken() const noexcept { return taken_; }
-  /// All that was appended. @pre `taken() > 0`
+  /// A block of all appended rows. @pre `taken() > 0`
   block finish(uint64_t& kernel_calls);
 
-  /// Of each input, the point of the first row that was not taken.
+  /// Saves, for each input, the point of the first row that was not taken.
   void save_to(position& to) const;
   status restore(position_reader& from);
 
@@ -38,9 +38,9 @@ private:
   static constexpr uint32_t none = UINT32_MAX;
   struct source {
     held_input from;
-    block rows; ///< those from `at` on were not taken
+    block rows; ///< rows from `at` on were not taken
     size_t at = 0;
-    uint32_t piece = none; ///< number of `rows` among the pieces
+    uint32_t piece = none; ///< the index of `rows` among the pieces
     bool ended = false;
   };
 

@@ -12,8 +12,9 @@ struct row_range {
   size_t count = 0;
 };
 
-/// One row a range: datasets of its rows, one a column; ranges may overlap. Copies no values. A
-/// range with a row that failed is a failed row; each descends from its last row.
+/// Makes one row of each range: datasets of the range's rows, one for each column. Ranges may
+/// overlap. No values are copied. A range with a failed row is a failed row; each row has the
+/// origin of the range's last row.
 block nest_rows(const block& rows, std::span<const row_range> ranges);
 
 } // namespace headrace::detail

@@ -6,7 +6,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The rows, without keeping the block alive for a few of them.
+/// The rows, copied if they are few, so that the block need not be kept for them.
 block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kernel_calls) {
   const block* piece = &in;
   auto out = gather_rows({&piece, 1}, runs, kernel_calls);
@@ -19,8 +19,7 @@ block own_rows(const block& in, const std::vector<row_run>& runs, uint64_t& kern
   return out;
 }
 
-/// Keys and rows of both; what the later one says of a key holds. `all`: what is not open any more
-/// need not be said.
+/// Keys and rows of both; for a key in both the later one holds. `all`: closed groups are left out.
 position_ptr merged(const position& earlier, const position& later, bool all) {
   auto out = std::make_shared<position>();
   out->op = dataset_op::group_by_window;
@@ -97,7 +96,7 @@ void open_groups::changed(int64_t key) {
   if (saved_.empty())
     return;
   changed_.insert(key);
-  // Nobody saves any more.
+  // Positions are not saved any more, so changes need not be recorded.
   if (changed_.size() > groups_.size() + 1024) {
     saved_.clear();
     changed_.clear();
@@ -117,8 +116,8 @@ void open_groups::save_to(position& to) const {
     changed_.clear();
     saved_.push_back(std::move(now));
   }
-  // Each is more than twice as long as the next one, so that there are few, and every key is moved
-  // few times.
+  // Each list is more than twice as long as the next one, so that there are few lists, and every
+  // key is moved only a few times.
   while (saved_.size() > 1) {
     const auto &earlier = saved_[saved_.size() - 2], &later = saved_.back();
     if (earlier->numbers.size() > 2 * later->numbers.size())

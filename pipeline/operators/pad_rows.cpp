@@ -8,12 +8,12 @@ namespace headrace::detail {
 
 namespace {
 
-// What rows `[first, last)` are padded to.
+// The shape to which rows `[first, last)` are padded.
 result<shape> padded_shape(const column& rows, size_t first, size_t last, const field_format& to,
                            size_t component) {
   std::vector<int64_t> out(to.spec.dims.dims().begin(), to.spec.dims.dims().end());
   if (rows.is_dense())
-    last = first + 1; // the others are alike
+    last = first + 1; // all rows have one shape
   for (auto row = first; row < last; ++row) {
     const auto dims = rows.shape_of(row);
     if (dims.rank() != out.size())
@@ -33,7 +33,7 @@ result<shape> padded_shape(const column& rows, size_t first, size_t last, const 
   return shape{std::move(out)};
 }
 
-/// Calls `run(from, to, count)` for each run of neighbouring values of a tensor of shape `dims`
+/// Calls `run(from, to, count)` for each contiguous range of values of a tensor of shape `dims`
 /// within one of shape `whole`.
 class placing {
 public:
@@ -53,7 +53,7 @@ private:
     return out;
   }
   void axis(size_t at, int64_t to, int64_t count) {
-    // What follows is whole: one run.
+    // The inner axes are equal, so their values are contiguous.
     if (at == dims_.size() || std::ranges::equal(dims_.subspan(at + 1), whole_.subspan(at + 1))) {
       if (at < dims_.size())
         count = product(dims_.subspan(at));
@@ -71,10 +71,10 @@ private:
   int64_t from_ = 0;
 };
 
-/// Batches, and where the values of each begin.
+/// The shapes of batches, and where the values of each begin.
 struct batch_layout {
   size_t size;                 ///< rows of each
-  std::vector<shape> wholes{}; ///< what the rows are padded to
+  std::vector<shape> wholes{}; ///< the shapes to which rows are padded
   std::vector<int64_t> starts{0};
   bool alike = true;
 
@@ -83,7 +83,7 @@ struct batch_layout {
   size_t values() const { return static_cast<size_t>(starts.back()); }
 };
 
-// Failed batches take the shape of the others.
+// Failed batches get the shape of the others.
 batch_layout lay_out(const column& rows, size_t size, const field_format& to, size_t component,
                      failed_batches& failed) {
   batch_layout out{.size = size};

@@ -9,10 +9,10 @@ namespace headrace::detail {
 
 namespace {
 
-/// A batch with a row that failed is one failed row, as of `batch`.
+/// A batch with a failed row is one failed row, as for `batch`.
 class padded_batch_iterator final : public batch_iterator {
 public:
-  /// `extent`: of axes whose padded one is unknown; `shape::unknown`: the largest of the batch.
+  /// `extent`: for axes whose padded extent is unknown; `shape::unknown`: the largest of the batch.
   padded_batch_iterator(engine& shared, const dataset_node& node, int64_t extent,
                         std::unique_ptr<iterator> input)
     : batch_iterator(shared, node, node.as<padded_batch_parameters>().batch, std::move(input)),

@@ -12,8 +12,8 @@ namespace headrace::detail {
 
 namespace {
 
-// ThreadSanitizer does not see into the library how tasks are handed over, and takes each for a
-// race: there, threads of our own run what elsewhere runs in the arena.
+// ThreadSanitizer does not see how the library passes tasks between threads, and reports each as a
+// race. With it, threads of our own run what otherwise runs in the arena.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool own_threads = true;
 #else
@@ -32,11 +32,11 @@ struct parallel_blocks::shared {
   const function run;
   std::mutex mutex;
   std::condition_variable_any changed;
-  size_t in_work = 0; ///< or to be taken up
+  size_t in_work = 0; ///< including jobs that wait for a thread
   budget_share held;
 };
 
-/// One block on its way through the function. Whoever claims it evaluates it.
+/// One block on its way through the function. The thread that claims it evaluates it.
 struct parallel_blocks::job {
   job(block in, position_ptr at) : before(std::move(at)), read(in.rows), rows(std::move(in)) {}
 
@@ -69,19 +69,19 @@ struct parallel_blocks::job {
   const position_ptr before; ///< of the input
   const uint64_t read;       ///< rows of the input
   std::atomic<bool> claimed{false};
-  block rows;         ///< of the input until it is done, then of the result
-  uint64_t given = 0; ///< rows of the result that are done with
+  block rows;         ///< of the input; later of the result
+  uint64_t given = 0; ///< rows of the result that are done
   uint64_t kernel_calls = 0;
   uint64_t work_ns = 0;
   size_t counted = 0;  ///< bytes of the budget
-  bool ahead = false;  ///< of the reader, so that they are counted
-  bool no_one = false; ///< has a thread for it but the reader
+  bool ahead = false;  ///< beyond what the reader waits for, so that it is counted
+  bool no_one = false; ///< there is no thread for it except the reader's
   bool done = false;
 };
 
 namespace {
 
-// More blocks that were given out of turn would help little, and the position names each.
+// More blocks that were given out of turn would gain little, and the position names each of them.
 constexpr size_t most_jobs_a_call = 64;
 constexpr uint64_t all = UINT64_MAX;
 
@@ -95,7 +95,7 @@ parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, op
     arena_(oneapi::tbb::info::default_concurrency(), 0),
     shared_(std::make_shared<shared>(std::move(f), options_.budget)) {
   using oneapi::tbb::global_control;
-  // The least of all that were set holds; who set more shall keep it.
+  // The lowest of all limits holds; a higher limit of another owner is not changed.
   const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
   if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
     workers_.emplace(global_control::max_allowed_parallelism, wanted);
@@ -144,7 +144,7 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
       if (over())
         return std::nullopt;
       from = for_the_reader();
-      if (!from) // a thread of the arena has just taken it up
+      if (!from) // a thread of the arena has just claimed it
         continue;
       lock.unlock();
       from->run_if_unclaimed(*shared_);
@@ -176,7 +176,8 @@ std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kerne
   }
 }
 
-// The job whose rows come next, if it is done: the first one, or that which is begun, or any.
+// The job whose rows come next, if it is done. In order: the first one; else the one that is begun,
+// or any.
 parallel_blocks::job_ptr parallel_blocks::chosen() const {
   if (options_.ordered)
     return jobs_.empty() || !jobs_.front()->done ? nullptr : jobs_.front();
@@ -192,9 +193,9 @@ parallel_blocks::job_ptr parallel_blocks::chosen() const {
   return out;
 }
 
-// A block that the reader had better evaluate than wait for it: in order that which comes next,
-// else one that nobody took up, if as many are under way as may be. A call that may wait, or never
-// return, is the reader's only if the system gave no thread for it.
+// A block that the reader should evaluate instead of waiting: in order the one that comes next;
+// else one that nobody has claimed, if as many are in work as may be. If the function may block,
+// the reader evaluates it only if the system gave no thread for it.
 parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
   job_ptr out;
   if (options_.ordered)
@@ -233,7 +234,7 @@ bool parallel_blocks::as_many_as_may_be() const {
   return shared_->in_work >= most || open_ >= 2 * most || jobs_.size() >= most * most_jobs_a_call;
 }
 
-// How many rows may be pulled now. What the reader waits for is not counted.
+// How many rows may be pulled now. Rows that the reader waits for are not counted.
 budget_share::taken parallel_blocks::allowed(size_t rows) {
   if (as_many_as_may_be())
     return {};
@@ -274,13 +275,13 @@ void parallel_blocks::pull(const std::stop_token& stop) {
   }
 }
 
-// Numbers: blocks from the point on some rows of which were done with, and for each its rows, and
-// rows of its result that were done with.
 size_t parallel_blocks::ahead() const {
   std::lock_guard lock{shared_->mutex};
   return jobs_.size();
 }
 
+// Saves: numbers: how many blocks from the point on have rows that are done, and for each its rows,
+// and how many rows of its result are done.
 void parallel_blocks::save_to(position& to) const {
   std::lock_guard lock{shared_->mutex};
   auto last = jobs_.end();
@@ -295,7 +296,7 @@ void parallel_blocks::save_to(position& to) const {
 
 status parallel_blocks::restore(position_reader& from) {
   HEADRACE_TRY(from.restore(*input_));
-  // Not under the mutex: who reads may have to tell those who share the budget.
+  // To be done without the mutex, as it may call others that share the budget.
   std::vector<job_ptr> begun;
   for (auto left = from.number(); left != 0 && from.fits(); --left) {
     const auto rows = from.number(UINT32_MAX);

@@ -15,37 +15,37 @@
 
 namespace headrace::detail {
 
-/// Runs a function over the blocks of an input, several at a time: one that computes on the
-/// process's workers (oneTBB), one that may wait on threads of its own. A thread pulls the input,
-/// so that neither waits for the other.
+/// Runs a function over the blocks of an input, several at a time: a function that only computes on
+/// the process's worker threads (oneTBB), one that may block on threads of its own. Another thread
+/// pulls the input, so that neither waits for the other.
 ///
-/// At most twice as many blocks as may be in work are held, so that work goes on while the reader
+/// At most twice as many blocks as may be in work are held, so that work continues while the reader
 /// is busy.
 class parallel_blocks {
 public:
-  /// Gives rows for the rows of a block, each by itself; must not throw. Called by several threads.
+  /// Makes rows of the rows of a block, each by itself; must not throw. Called by several threads.
   using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
   struct options {
-    std::shared_ptr<call_gate> calls; ///< at a time
-    bool ordered = true;              ///< else what is done first comes first
-    bool may_wait = false;            ///< the function is not known to compute only
-    /// What all that share it may hold; may be null.
+    std::shared_ptr<call_gate> calls; ///< how many run at a time
+    bool ordered = true;              ///< false: blocks come in the order in which they are done
+    bool may_wait = false;            ///< the function may block
+    /// The budget of all that share it; may be null.
     std::shared_ptr<byte_budget> budget = nullptr;
-    const clock* time = nullptr; ///< by which calls are chosen; null: the system's
-    /// What calls took whose rows were read is added, by the reader; may be null.
+    const clock* time = nullptr; ///< the clock by which calls are tuned; null: the system's
+    /// The reader adds the time of the calls whose rows it was given; may be null.
     std::atomic<uint64_t>* work_ns = nullptr;
   };
 
   parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
-  /// Calls that run go on; no other begins.
+  /// Running calls continue; no other one begins.
   ~parallel_blocks();
 
   /// As `iterator::next`; nullopt also when stopped.
   std::optional<block> next(const limits& wanted, uint64_t& kernel_calls);
 
-  /// Blocks that are done, in work or to be taken up.
+  /// The number of blocks that are done, in work, or waiting for a call.
   size_t ahead() const;
-  /// Appends a point of the input, and which rows after it were done with. Never waits.
+  /// Appends a point of the input, and which rows after it are done. Never blocks.
   void save_to(position& to) const;
   /// @pre `next` was not called
   status restore(position_reader& from);
@@ -66,21 +66,23 @@ private:
   budget_share::taken allowed(size_t rows);
   result<block> read_exactly(uint64_t rows);
 
-  std::unique_ptr<iterator> input_; ///< the puller's
+  std::unique_ptr<iterator> input_; ///< used by the puller only
   const options options_;
   const std::stop_token stop_;
-  // A worker for each core, as the reader's thread mostly waits; unless there are more already.
+  // One worker thread for each core, as the reader's thread mostly waits; not set if there are more
+  // already.
   std::optional<oneapi::tbb::global_control> workers_;
   oneapi::tbb::task_arena arena_;
-  call_threads threads_;           ///< instead of the arena, where the function may wait
-  std::shared_ptr<shared> shared_; ///< with the jobs in the arena; its mutex guards what follows
+  call_threads threads_; ///< in place of the arena, if the function may block
+  /// Shared with the jobs in the arena; its mutex guards the following members.
+  std::shared_ptr<shared> shared_;
   limits wanted_;
   std::deque<job_ptr> jobs_; ///< in the order of the input
-  size_t open_ = 0;          ///< of them, those with rows to give
-  position_ptr after_;       ///< what is in `jobs_`; null before anything was read
+  size_t open_ = 0;          ///< how many of them have rows to give
+  position_ptr after_;       ///< after the blocks in `jobs_`; null before anything was read
   bool ended_ = false;
   bool asked_ = false;     ///< the reader waits, and nothing is in work
-  bool held_back_ = false; ///< by the budget: there will not be more in work
+  bool held_back_ = false; ///< by the budget: no further block will be put into work
   std::jthread puller_;    ///< last: it ends before what it uses
 };
 

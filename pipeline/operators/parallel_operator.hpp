@@ -5,8 +5,9 @@
 
 namespace headrace::detail {
 
-/// The blocks of `input` through `f`, as many at a time as the node or the graph's tuner says, who
-/// begins with `calls` if it can. What `f` takes is counted as the node's work.
+/// Runs `f` over the blocks of `input`, as many at a time as the node or the graph's tuner says.
+/// The tuner begins with `calls` if its budget admits that. The time in `f` is counted as the
+/// node's work.
 std::unique_ptr<parallel_blocks> make_parallel_blocks(engine& shared, const dataset_node& node,
                                                       std::unique_ptr<iterator> input,
                                                       parallel_blocks::function f,

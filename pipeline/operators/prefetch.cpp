@@ -27,7 +27,7 @@ protected:
   status restore_from(position_reader& from) override { return ahead_.restore(from); }
 
 private:
-  // Chosen: at most 16 MiB are ahead. A number that the user gave holds within the graph's budget.
+  // A tuned prefetch holds at most 16 MiB. A number of the user's is bounded by the graph's budget.
   static read_ahead::options bounds(int64_t elements, const engine& shared) {
     read_ahead::options out;
     out.budget = shared.budget();

@@ -13,7 +13,7 @@ int64_t product(std::span<const int64_t> extents) {
   return out;
 }
 
-/// Rows of one rank, of which only the first extent differs: dense if none does. `starts`: where
+/// Rows of one rank, of which only the first extent differs; dense if it does not. `starts`: where
 /// the values of each row begin, and the end of the last one.
 class growing_rows {
 public:
@@ -48,7 +48,8 @@ private:
   buffer_builder starts_, dims_;
 };
 
-/// For each batch its rows' lengths along `axis`, row after row, those of inner rows too.
+/// For each batch the lengths of its rows along `axis`, row after row, including those of inner
+/// rows.
 column lengths_along(const column& rows, size_t size, size_t axis, const failed_batches& failed) {
   buffer_builder all;
   growing_rows out{0};
@@ -73,7 +74,7 @@ column lengths_along(const column& rows, size_t size, size_t axis, const failed_
   return std::move(out).numbers(dtype::int64, all.finish());
 }
 
-/// For each batch its rows' values, one after another: parts of shape `inner`.
+/// For each batch the values of its rows, one after another, as parts of shape `inner`.
 column all_values(const column& rows, size_t size, const shape& inner,
                   const failed_batches& failed) {
   const auto part = *inner.elements();
@@ -84,12 +85,12 @@ column all_values(const column& rows, size_t size, const shape& inner,
     int64_t parts = 0;
     if (part != 0 && values % part == 0)
       parts = values / part;
-    else if (failed.at(b)) { // some shape with as many values
+    else if (failed.at(b)) { // any shape with as many values
       std::vector<int64_t> dims(inner.rank() + 1, 1);
       dims[0] = values;
       out.add(end, std::move(dims));
       continue;
-    } else // nothing tells but the shapes
+    } else // only the shapes have it
       for (auto row = b * size; row < (b + 1) * size; ++row) {
         const auto dims = rows.shape_of(row);
         parts += product(dims.dims().first(dims.rank() - inner.rank()));
@@ -102,7 +103,7 @@ column all_values(const column& rows, size_t size, const shape& inner,
                           : std::move(out).numbers(rows.type(), rows.value_buffer());
 }
 
-/// A batch with a row that failed is one failed row, as of `batch`.
+/// A batch with a failed row is one failed row, as for `batch`.
 class ragged_batch_iterator final : public batch_iterator {
 public:
   using batch_iterator::batch_iterator;

@@ -44,8 +44,8 @@ protected:
         return last_failure(cancelled("the iteration was stopped"));
     }
   }
-  // Numbers: passes begun, whether the last one gave nothing so far; parts: its input, if open;
-  // then the caches that later passes read.
+  // Saves: numbers: passes begun, whether the last one gave nothing so far; parts: its input, if it
+  // is open; then the caches that later passes read.
   void save_to(position& to) const override {
     to.numbers = {static_cast<uint64_t>(passes_), empty_};
     to.parts = {input_ ? input_->save() : nullptr};
@@ -80,14 +80,14 @@ private:
              ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
              : 0;
   }
-  /// What the last pass gave here is all that there was of it: others had no part.
+  /// True if the last pass gave all that there was of it: other runs had no part.
   bool was_whole() {
     if (partial_passes() != partial_)
       return false;
     const bool shared = engine_.shares_splits(at_);
     if (!reads_service(*node_.inputs[0], !shared))
       return true;
-    // Others read the job that this one does.
+    // True if others read the job that this one does.
     return !shared && engine_.shared_elements() == shared_elements_;
   }
 
@@ -98,8 +98,8 @@ private:
   std::unique_ptr<iterator> input_;
   int64_t passes_ = 0;
   bool empty_ = true;
-  uint64_t partial_ = 0;         ///< when the last pass was begun
-  uint64_t shared_elements_ = 0; ///< then
+  uint64_t partial_ = 0;         ///< the count when the last pass was begun
+  uint64_t shared_elements_ = 0; ///< the count at that time
 };
 
 opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most_packed_bytes = 256;
 
-/// Origins of single rows, in step with the places of a reservoir.
+/// The origins of single rows, by the places of a reservoir.
 class slot_origins {
 public:
   void set_input(const block& in) {
@@ -151,7 +151,7 @@ private:
       std::memcpy(to, from, width);
   }
 
-  // Room for one more row in the block being made.
+  // Makes room for one more row in the block that is being made.
   void reserve() {
     if (given_ < capacity_)
       return;
@@ -222,7 +222,7 @@ private:
     return gather_rows(pieces, runs, kernel_calls);
   }
 
-  // Old blocks of which few rows are left are let go.
+  // Drops old blocks of which few rows are left.
   void compact() {
     since_ = 0;
     if (slots_.empty())
@@ -234,7 +234,7 @@ private:
 
   std::shared_ptr<const block> input_;
   std::vector<reference> slots_, given_;
-  size_t since_ = 0; ///< rows put since the last compaction
+  size_t since_ = 0; ///< rows that were put in since the last compaction
 };
 
 } // namespace

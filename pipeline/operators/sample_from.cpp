@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Row by row, the input is drawn by the weights of those that have not ended.
+/// For each row, the input is drawn by the weights of those that have not ended.
 class sample_from_iterator final : public operator_iterator {
 public:
   sample_from_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -42,7 +42,8 @@ protected:
     }
     return inputs_.finish(kernel_calls_);
   }
-  // Numbers: rows drawn, then whether each input is left out from now on; points of the inputs.
+  // Saves: numbers: rows drawn, then for each input whether it is left out from now on; then points
+  // of the inputs.
   void save_to(position& to) const override {
     to.numbers = {draws_};
     for (auto weight : weights_) to.numbers.push_back(weight == 0);
@@ -85,7 +86,7 @@ private:
     return last;
   }
 
-  // How many of the next `rows` rows come from input `which`, unless another one ends.
+  // How many of the next `rows` rows come from input `which`, if no other input ends.
   size_t needed(size_t which, size_t rows) {
     constexpr size_t most = 4096;
     size_t out = 0;

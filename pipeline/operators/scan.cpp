@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A row that failed, or for which the function fails, leaves the state as it was.
+/// A failed row, or one for which the function fails, leaves the state as it was.
 class scan_iterator final : public function_iterator {
 public:
   scan_iterator(engine& shared, const dataset_node& node, const place& at,

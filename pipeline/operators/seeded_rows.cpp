@@ -8,8 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// A seed is what the row descends from and the row's number: elements of different tasks differ
-/// because their splits do, elements of one split by their numbers.
+/// A seed consists of the row's origin and the row's number: elements of different tasks differ by
+/// their splits, elements of one split by their numbers.
 class seeded_rows final : public iterator {
 public:
   seeded_rows(dataset_op op, uint64_t key, std::unique_ptr<iterator> input)

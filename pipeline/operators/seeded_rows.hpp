@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// The rows of `input` with a column of seeds after the others if `node`'s function wants them (see
-/// functions/row_seeds.hpp), else `input` itself.
+/// The rows of `input` with a column of seeds after the others, if `node`'s function uses seeds
+/// (see functions/row_seeds.hpp); else `input` itself.
 std::unique_ptr<iterator> with_row_seeds(const engine& shared, const dataset_node& node,
                                          const place& at, std::unique_ptr<iterator> input);
 

@@ -8,8 +8,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// Rows that failed are counted too: every worker must count alike. A failure that the input ends
-/// with is given by every shard: a file that one worker alone cannot read, say.
+/// Failed rows are counted, too, as every worker must count alike. A failure that ends the input is
+/// given by every shard: it may be a file that only one worker cannot read.
 class shard_iterator final : public operator_iterator {
 public:
   shard_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -35,12 +35,13 @@ protected:
       if (engine_.stopped())
         return last_failure(cancelled("the iteration was stopped"));
     }
-    // Its rows after that one are missing here as well, where others may have them.
+    // The failure of the last row may have ended the input here, while it continues on other
+    // workers: this shard then lacks rows.
     if (!last_.ok())
       return last_failure(std::exchange(last_, {}));
     return std::nullopt;
   }
-  // Numbers: rows of others that come before the next one; parts: the input.
+  // Saves: numbers: rows of other shards before the next one; parts: the input.
   void save_to(position& to) const override {
     to.numbers = {others_};
     put(to, *input_);
@@ -51,7 +52,7 @@ protected:
   }
 
 private:
-  // Up to the last one that is wanted, and not beyond.
+  // Reads up to the last wanted row, and not beyond.
   size_t rows_for(size_t rows) const {
     constexpr uint64_t most = 1 << 20;
     const auto between = (rows - 1) < most / shards_ ? (rows - 1) * shards_ : most;
@@ -61,7 +62,7 @@ private:
   std::unique_ptr<iterator> input_;
   const uint64_t shards_;
   uint64_t others_;
-  status last_; ///< of the last row so far, if that failed and is another shard's
+  status last_; ///< of the last row so far, if that failed and belongs to another shard
 };
 
 opened open_shard(engine& shared, const dataset_ptr& node, const place& at) {

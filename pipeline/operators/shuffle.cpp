@@ -12,11 +12,11 @@ namespace headrace::detail {
 
 namespace {
 
-/// From here on a buffer does not stay in the caches.
+/// A buffer of this size does not stay in the processor's caches.
 constexpr size_t many_rows = 1 << 14;
 
 /// Fills a buffer of n rows; each row that leaves it is a random one, and its place goes to the
-/// next row of the input. Rows that failed pass the buffer by: they come out where they came in.
+/// next row of the input. Failed rows do not enter the buffer: they are given where they came in.
 class shuffle_iterator final : public operator_iterator {
 public:
   shuffle_iterator(engine& shared, const dataset_node& node, const place& at,
@@ -39,7 +39,7 @@ protected:
         continue;
       }
       if (at_ == in_.rows && !ended_) {
-        // Each row that is given makes room for one: as many as can be needed, and no more.
+        // Each given row makes room for one: reads as many as can be needed, and no more.
         read({size_ - rows_->held() + (wanted.rows - given - 1), wanted.bytes});
       }
       if (!ended_) {
@@ -55,9 +55,9 @@ protected:
       return std::nullopt;
     return rows_->finish(kernel_calls_);
   }
-  // Numbers: rows that left the buffer, rows that entered it, rows of the input that were used
-  // since the input was at the part's position, rows that had entered there. Which rows the buffer
-  // holds follows from the choices, and they are read again.
+  // Saves: numbers: rows that left the buffer, rows that entered it, rows of the input that were
+  // used since the position in the part, and rows that had entered at that position. Which rows the
+  // buffer holds follows from the choices; they are read again.
   void save_to(position& to) const override {
     if (rows_->held() == 0 && at_ == in_.rows) {
       to.numbers = {drawn_, entered_, 0, entered_};
@@ -93,7 +93,7 @@ protected:
   }
 
 private:
-  // Reads `rows` rows and keeps those of the given numbers; false if they are not all there.
+  // Reads `rows` rows and keeps those with the given numbers. False: some are missing.
   bool read_again(uint64_t rows, const std::vector<uint64_t>& numbers,
                   const std::vector<uint32_t>& order) {
     constexpr uint64_t most = 4096;
@@ -130,8 +130,8 @@ private:
   }
 
   void give() {
-    // While the buffer is full it is known which places come next: their rows are fetched from
-    // memory meanwhile, many at a time.
+    // While the buffer is full the next places are known: their rows are prefetched, many at a
+    // time.
     constexpr uint64_t ahead = 16;
     if (size_ >= many_rows) {
       const auto soon = random_soon_.below(drawn_ + ahead, rows_->held());
@@ -150,7 +150,7 @@ private:
     return mix(mix(once, shared.context().repetition), at.iteration);
   }
 
-  // Takes rows of the input while nothing must be given in between; returns the rows given.
+  // Takes rows of the input as long as no row must be given; returns the number of rows given.
   size_t accept(size_t most) {
     size_t given = 0;
     while (at_ < in_.rows && given < most && rows_->held() < size_) {

@@ -7,11 +7,12 @@ namespace headrace::detail {
 
 std::vector<uint64_t> shuffle_history::places(counter_random& choices) const {
   const auto first_fill = std::min(size, entered);
-  // Every choice up to this one was made in a full buffer, and but for the last a row followed.
+  // All choices up to this one were made in a full buffer, and all except the last were followed by
+  // a new row.
   const auto refills = entered - first_fill;
   constexpr auto nobody = UINT64_MAX;
   std::vector<uint64_t> out(held());
-  // Which of the places at the end has what is in this one at the time that is looked at.
+  // For each place at the end: the place at the present step whose row ends up there.
   std::vector<uint64_t> whose(first_fill, nobody);
   for (uint64_t i = 0; i < held(); ++i) whose[i] = i;
   auto left = held();

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// Opens an operator with one input whose iterator takes (engine, node, input).
+/// Opens an operator with one input, whose iterator is made from (engine, node, input).
 template <class Iterator>
 opened open_over_input(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto input, shared.make_input(node, at));

@@ -5,7 +5,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Rows that failed count as the others do.
+/// Failed rows are counted, too.
 class skip_iterator final : public operator_iterator {
 public:
   skip_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -16,7 +16,7 @@ public:
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
-    constexpr size_t most = 4096; // nobody waits for these, but they take memory
+    constexpr size_t most = 4096; // nobody waits for these rows, but they take memory
     while (left_ != 0) {
       auto dropped = input_->next({std::min(left_, most), limits{}.bytes});
       if (!dropped)
@@ -28,7 +28,7 @@ protected:
     }
     return input_->next(wanted);
   }
-  // Numbers: rows to leave out yet; parts: the input.
+  // Saves: numbers: rows still to be left out; parts: the input.
   void save_to(position& to) const override {
     to.numbers = {left_};
     put(to, *input_);

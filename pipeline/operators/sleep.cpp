@@ -30,7 +30,7 @@ protected:
   status restore_from(position_reader& from) override { return from.restore(*input_); }
 
 private:
-  /// Elements whose pauses are one: so few that nobody could tell.
+  /// How many elements have one common pause: so few that the difference cannot be noticed.
   size_t rows_at_once() const {
     constexpr microseconds unnoticed{1000};
     return pause_.count() == 0

@@ -21,7 +21,7 @@ protected:
     if (out && count_ >= 0)
       left_ -= out->rows;
     if (left_ == 0)
-      input_.reset(); // lets go of files and threads before the last rows are used
+      input_.reset(); // frees files and threads before the last rows are used
     return out;
   }
   // Numbers: rows left; parts: the input, while there are any.

@@ -15,20 +15,20 @@ protected:
     if (!in)
       return in;
     auto more = call(*in);
-    in->errors = std::move(more.errors);              // those of the input among them
+    in->errors = std::move(more.errors);              // including those of the input
     in->columns.resize(node_.spec.components.size()); // without seeds
     const auto rows = rows_before_false(more.columns[0], *in);
     if (rows == in->rows)
       return in;
     end();
-    input_.reset(); // lets go of files and threads before the last rows are used
+    input_.reset(); // frees files and threads before the last rows are used
     if (rows == 0)
       return std::nullopt;
     return in->slice(0, rows);
   }
 
 private:
-  // Rows that failed end nothing: their errors are for the reader.
+  // Failed rows do not end it, so that their errors reach the reader.
   static size_t rows_before_false(const column& goes_on, const block& rows) {
     if (goes_on.total_values() != static_cast<int64_t>(rows.rows))
       return rows.rows; // all failed

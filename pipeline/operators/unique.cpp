@@ -14,7 +14,7 @@ void append(std::string& to, const T& x) {
   to.append(reinterpret_cast<const char*>(&x), sizeof(T));
 }
 
-/// Tells the values of one row apart from those of any other.
+/// A key that is equal only for rows with equal values.
 std::string key_of(const block& rows, size_t row) {
   std::string out;
   for (const auto& c : rows.columns) {
@@ -36,7 +36,7 @@ std::string key_of(const block& rows, size_t row) {
   return out;
 }
 
-/// Rows that failed are given, however often they come.
+/// Failed rows are always given.
 class unique_iterator final : public operator_iterator {
 public:
   unique_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -58,7 +58,8 @@ protected:
     }
     return std::nullopt;
   }
-  // Numbers: rows read; parts: the input before them. What was seen is read again.
+  // Saves: numbers: rows read; parts: the input before them, from which the seen rows are read
+  // again.
   void save_to(position& to) const override {
     to.numbers = {read_};
     to.parts = {begin_ ? begin_ : input_->save()};

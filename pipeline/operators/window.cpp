@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// A window with a row that failed is one failed row, as of `batch`.
+/// A window with a failed row is one failed row, as for `batch`.
 class window_iterator final : public operator_iterator {
 public:
   window_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
@@ -34,7 +34,7 @@ protected:
       return std::nullopt;
     return windows_of(1, (held - 1) / stride_ + 1);
   }
-  // Numbers: rows to pass over, then a point of the input: the first row that is held.
+  // Saves: numbers: rows to skip; then a point of the input: the first held row.
   void save_to(position& to) const override {
     to.numbers = {skip_};
     put(to, rows_.point());
@@ -49,7 +49,7 @@ private:
   block windows_of(size_t windows, size_t size) {
     std::vector<row_run> runs;
     std::vector<row_range> ranges;
-    if (stride_ == 1 && shift_ <= size_) { // they share the rows that they have in common
+    if (stride_ == 1 && shift_ <= size_) { // windows share the rows that they have in common
       for (size_t i = 0; i < (windows - 1) * shift_ + size; ++i) rows_.append(runs, i);
       for (size_t w = 0; w < windows; ++w) ranges.push_back({w * shift_, size});
     } else {
@@ -69,7 +69,7 @@ private:
     skip_ = windows * shift_ - dropped;
   }
 
-  // Passes over the rows between two windows; false: there are no rows any more.
+  // Skips the rows between two windows. False: the input has ended.
   bool skip() {
     constexpr size_t most = 4096;
     while (skip_ != 0) {

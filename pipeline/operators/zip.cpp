@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Both lists ascend; at equal rows the first one's stays.
+/// Both lists ascend; of two errors for one row the first list's is kept.
 std::vector<row_error> merge_errors(const std::vector<row_error>& a,
                                     const std::vector<row_error>& b) {
   std::vector<row_error> out;
@@ -35,7 +35,7 @@ protected:
       if (held_[i].rows == 0) {
         auto more = inputs_[i].next({rows, wanted.bytes});
         if (!more) {
-          // Others' splits go back now, not when whatever stands above comes to its end.
+          // Splits for other tasks go back now, not when the whole pipeline ends.
           inputs_.clear();
           return std::nullopt;
         }
@@ -58,7 +58,7 @@ protected:
     }
     return out;
   }
-  // Of each input the point of the first row that is held.
+  // Saves for each input the point of the first held row.
   void save_to(position& to) const override {
     for (size_t i = 0; i < inputs_.size(); ++i)
       put(to, inputs_[i].point(inputs_[i].rows() - held_[i].rows));
@@ -70,7 +70,7 @@ protected:
 
 private:
   std::vector<held_input> inputs_;
-  std::vector<block> held_; ///< rows that the other inputs have none for yet
+  std::vector<block> held_; ///< rows that lack counterparts in other inputs
 };
 
 opened open_zip(engine& shared, const dataset_ptr& node, const place& at) {

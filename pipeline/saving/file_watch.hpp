@@ -12,15 +12,15 @@
 
 namespace headrace::detail {
 
-/// Waits for files that processes on other hosts write. No file system that hosts share says when a
-/// file comes, so they are looked for again and again, with growing pauses.
+/// Waits for files that processes on other hosts write. Shared file systems do not report new
+/// files, so they are looked for repeatedly, with growing pauses.
 class file_watch {
 public:
   file_watch(duration limit, std::stop_token stop)
     : end_(clock::system().now() + limit), stop_(std::move(stop)) {}
 
   bool over() const { return clock::system().now() >= end_; }
-  /// To be called after each look that was in vain. `cancelled`: somebody asked to stop.
+  /// To be called after each unsuccessful look. `cancelled`: a stop was requested.
   status pause() {
     std::mutex mutex;
     std::condition_variable_any never;

@@ -15,17 +15,17 @@
 
 namespace headrace::detail {
 
-/// The first of its group: a zip, which is what makes groups, asks it before all others.
+/// True for the first source of a group: a zip, which makes groups, reads it before all others.
 inline bool leads_group(const split_plan& plan, uint32_t source) noexcept {
   const auto group = plan.sources[source].group;
   return std::none_of(plan.sources.begin(), plan.sources.begin() + source,
                       [&](const auto& other) { return other.group == group; });
 }
 
-/// Gives a run the splits of one piece, and none of any other source or pass.
+/// Gives a run the splits of one piece, and no splits of other sources and passes.
 class piece_splits final : public split_provider {
 public:
-  /// @pre `piece.of`. What they refer to outlives it.
+  /// @pre `piece.of` is set. Both arguments outlive this object.
   piece_splits(const split_plan& sources, const save_plan::piece& piece)
     : sources_(sources), piece_(piece) {}
 
@@ -51,13 +51,14 @@ public:
   /// A source ended before its splits did.
   void close(uint32_t source, uint64_t /*pass*/, split_range /*unread*/) override {
     std::lock_guard lock{mutex_};
-    // Under a zip that is what becomes of the longer ones.
+    // Under a zip this is normal for the longer sources.
     if (!sources_.sources[source].zipped)
       failed_.insert(source);
   }
 
-  /// After the run: did the piece get what the whole run would have read there? An `ignore_errors`
-  /// hides that a source failed, after which one process reads nothing more of it.
+  /// To be called after the run. Not ok: the piece did not get what the whole run would have read
+  /// there. An `ignore_errors` may hide that a source failed, after which one process reads nothing
+  /// more of it.
   status complete() {
     std::lock_guard lock{mutex_};
     const auto failed = [&](uint32_t source, std::string_view how) {
@@ -83,17 +84,17 @@ private:
   std::set<uint32_t> given_, failed_;
 };
 
-/// Gives a run no splits at all, and notes which passes it asks for.
+/// Gives a run no splits, and records for which passes it asks.
 class pass_finder final : public split_provider {
 public:
   struct found {
-    uint32_t source = 0; ///< the first of its group
+    uint32_t source = 0; ///< the first source of its group
     uint64_t pass = 0;
-    uint64_t splits = 0; ///< as the source tells
+    uint64_t splits = 0; ///< as the source reports it
     uint64_t digest = 0; ///< of its listing; 0: it has none
   };
 
-  /// `sources` outlives it. After more than `most` passes the run ends with an error.
+  /// `sources` outlives this object. After more than `most` passes the run ends with an error.
   pass_finder(const split_plan& sources, size_t most) : sources_(sources), most_(most) {}
 
   result<split_answer> next(uint32_t source, uint64_t pass, std::optional<uint64_t> total,
@@ -115,7 +116,7 @@ private:
   const split_plan& sources_;
   const size_t most_;
   std::mutex mutex_;
-  std::vector<found> passes_; ///< in the order in which they were asked for
+  std::vector<found> passes_; ///< in the order of the requests
 };
 
 } // namespace headrace::detail

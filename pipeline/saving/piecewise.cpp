@@ -14,7 +14,7 @@ namespace headrace {
 
 namespace {
 
-/// Does a dataset that a function makes read from a named job, here or in functions inside of it?
+/// True if a dataset that a function makes reads from a named job, including functions inside it.
 bool reads_named_job(const dataset_node& node) {
   if (node.op == dataset_op::distribute && !node.as<service_options>().job_name.empty())
     return true;
@@ -36,9 +36,9 @@ public:
   }
 
 private:
-  /// Are the node's rows aligned? Then row i descends from the splits [i * m, (i + 1) * m) of each
-  /// source below it, where m is the `multiple` of these; the last row may have fewer. `repeated`:
-  /// the node is read more than once.
+  /// Returns true if the node's rows are aligned: row i descends from the splits [i * m, (i + 1) *
+  /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
+  /// `repeated`: the node is read more than once.
   bool visit(const dataset_node& node, bool repeated) {
     // One that counts as it goes runs anew for each piece, and may give other elements then: also
     // where something beside it says how many there are.
@@ -48,7 +48,7 @@ private:
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;
     }
-    // One without a name is a job of its own for each element.
+    // A job without a name is read by one element alone.
     if (node.body && node.body->dataset && reads_named_job(*node.body->dataset))
       return whole(node, "reads from another job, which gives its elements to one run");
     const auto& facts = record_of(node).pieces;
@@ -101,7 +101,7 @@ private:
     return fits || whole(node, facts.why);
   }
 
-  /// The first reason is the one that is told.
+  /// Keeps only the first reason.
   bool whole(const dataset_node& node, std::string_view why) {
     if (out_.possible())
       out_.whole_because = fmt::format("{} {}", to_string(node.op), why);

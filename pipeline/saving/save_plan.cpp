@@ -48,7 +48,7 @@ result<save_plan> decode(schema::SavePlan::Reader in) {
   return out;
 }
 
-/// The only record of a file, or nothing if there is no such file.
+/// The only record of a file; empty if there is no such file.
 template <class Schema, class Read>
 auto read_file(const std::string& path, Read read)
   -> result<std::optional<typename decltype(read(typename Schema::Reader{}))::value_type>> {
@@ -100,11 +100,13 @@ save_plan::piece save_plan::piece_of(uint64_t number) const noexcept {
 }
 
 uint64_t splits_a_piece(uint64_t splits, const piece_sizing& how) noexcept {
-  // A piece costs some milliseconds of file system; one that is lost with a worker is made again.
+  // A piece costs some milliseconds for its files; a piece that is lost with a worker is made
+  // again.
   constexpr uint64_t most_a_pass = 1024, few = 64, rows_a_piece = 262'144, a_worker = 8;
   const auto passes = std::max<uint64_t>(1, how.passes);
   const auto most = std::clamp<uint64_t>(most_save_pieces / passes, 1, most_a_pass);
-  // What repeats a source a thousand times has pieces enough for all workers without dividing it.
+  // If a source is repeated a thousand times, there are enough pieces for all workers without
+  // dividing its passes.
   const auto wanted = std::max(few, how.workers * a_worker) / passes;
   const auto least = std::clamp<uint64_t>(wanted, 1, most);
   const auto pieces = how.rows ? std::clamp(splits / rows_a_piece, least, most) : most;
@@ -170,7 +172,7 @@ status noted_save_failure(const std::string& folder) {
 }
 
 void forget_save_failure(const std::string& folder) {
-  std::error_code ignored; // somebody removed it already
+  std::error_code ignored; // another process may have removed it
   std::filesystem::remove(failure_path(folder), ignored);
 }
 

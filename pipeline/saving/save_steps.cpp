@@ -28,7 +28,7 @@ saved_amount amount_of(const saved_manifest& what) {
   return out;
 }
 
-/// Reads a dataset to its end; `take` is given blocks without errors.
+/// Reads a dataset to its end; calls `take` with blocks without errors.
 template <class Take>
 status read_all(const dataset_ptr& graph, const iterator_context& context, Take take) {
   HEADRACE_ASSIGN(auto source, make_iterator(graph, context));
@@ -47,7 +47,7 @@ status read_all(const dataset_ptr& graph, const iterator_context& context, Take 
   }
 }
 
-/// Runs the dataset over what a provider gives; null: over all.
+/// Runs the dataset over the splits of a provider; null: all splits.
 template <class Take>
 status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
                 const iterator_context& from, Take take) {
@@ -59,8 +59,8 @@ status run_over(split_provider* splits, uint64_t seed, const dataset_ptr& graph,
   return read_all(graph, context, take);
 }
 
-/// How many splits a pass over the group of `leader` has: the shortest source ends a zip. Nothing
-/// if that is only known at its end.
+/// The number of splits in a pass over the group of `leader`: the shortest source ends a zip. Empty
+/// if it is only known at its end.
 std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, uint64_t told) {
   auto out = told;
   for (const auto& one : plan.sources)
@@ -69,7 +69,7 @@ std::optional<uint64_t> splits_of_pass(const split_plan& plan, uint32_t leader, 
   return out == detail::endless_rows ? std::nullopt : std::optional{out};
 }
 
-/// Which pieces there are to be; without an id.
+/// The plan of the pieces, without an id.
 result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
                          const iterator_context& from) {
   save_plan out;
@@ -81,7 +81,7 @@ result<save_plan> divide(const dataset_ptr& graph, const save_terms& terms,
   out.whole_because = how.whole_because;
   if (!out.divided())
     return out;
-  // With no splits to read, a run asks for those of each pass of each source, in their order.
+  // A run that is given no splits asks for those of each pass of each source, in their order.
   const auto sources = plan_splits(graph);
   detail::pass_finder finder{sources, most_save_pieces};
   HEADRACE_TRY(run_over(&finder, out.seed, graph, from, [](const block&) { return status{}; }));
@@ -219,7 +219,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
     HEADRACE_TRY(run_over(&splits, plan.seed, graph, from, write));
     HEADRACE_TRY(splits.complete());
   }
-  // Somebody may have removed the folder meanwhile, and begun another save in it.
+  // The folder may have been removed meanwhile, and another save begun in it.
   HEADRACE_TRY(read_save_plan(folder, plan.id).status());
   HEADRACE_ASSIGN(const auto done, writer->finish());
   return amount_of(done);
@@ -228,7 +228,7 @@ result<saved_amount> write_piece(const std::string& folder, const dataset_ptr& g
 void note_failed_plan(const std::string& folder, const status& why) {
   const auto plan = find_save_plan(folder);
   const auto saved = find_saved(folder);
-  // Nobody is helped by more than was tried.
+  // A failed attempt to write the note is not an error of its own.
   if (plan && !*plan && saved && !*saved)
     static_cast<void>(note_save_failure(folder, 0, why));
 }
@@ -268,7 +268,7 @@ result<saved_amount> finish_save(const std::string& folder, const save_plan& pla
   } else {
     HEADRACE_TRY(written);
   }
-  // Of a worker that failed where another one did not.
+  // The failure may be of a worker after which another one succeeded.
   forget_save_failure(folder);
   return amount_of(all);
 }

@@ -69,7 +69,7 @@ public:
         read_ += n;
         if (n == 0 && between_)
           return size_t{0};
-        over = n == 0; // the library may hold what did not fit before
+        over = n == 0; // the library may hold bytes that did not fit before
       }
       if (state_.block_state == ISAL_BLOCK_FINISH)
         restart();
@@ -109,7 +109,7 @@ private:
   std::vector<std::byte> packed_;
   inflate_state state_{};
   uint64_t read_ = 0;   ///< packed bytes
-  bool between_ = true; ///< where the file may end: an empty file is an empty stream
+  bool between_ = true; ///< the file may end here: an empty file is an empty stream
 };
 
 } // namespace

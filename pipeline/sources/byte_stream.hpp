@@ -13,13 +13,13 @@
 
 namespace headrace::detail {
 
-/// Bytes that are read one after the other; reading may block.
+/// Bytes that are read one after the other. Reading may block.
 class byte_stream {
 public:
   virtual ~byte_stream() = default;
-  /// Fills some of `to`; 0 is the end. Errors name the file.
+  /// Fills at least one byte of `to`; 0 is the end. Errors name the file.
   virtual result<size_t> read(std::span<std::byte> to) = 0;
-  /// Passes over `size` bytes; false if the stream ends before. Reads them unless it can do better.
+  /// Skips `size` bytes; false if the stream ends before. By default it reads them.
   virtual result<bool> skip(uint64_t size);
 };
 
@@ -29,14 +29,14 @@ public:
 result<std::unique_ptr<byte_stream>>
 open_bytes(const std::string& path, std::string_view compression, const std::stop_token& stop = {});
 
-/// A stretch of a stream in memory, moved forward as it is used.
+/// A part of a stream in memory, which moves forward as it is used.
 class byte_window {
 public:
-  /// `offset`: where `from` stands in the stream.
+  /// `offset`: the offset of `from` in the stream.
   explicit byte_window(std::unique_ptr<byte_stream> from, uint64_t offset = 0)
     : from_(std::move(from)), offset_(offset) {}
 
-  /// What is there and was not used. Valid until the next `more`.
+  /// The bytes that were read and not used. Valid until the next `more`.
   std::span<const std::byte> bytes() const noexcept {
     return {storage_.data() + begin_, end_ - begin_};
   }
@@ -44,9 +44,9 @@ public:
     begin_ += n;
     offset_ += n;
   }
-  /// Reads on; false at the end of the stream.
+  /// Reads more bytes; false at the end of the stream.
   result<bool> more();
-  /// Place of `bytes()` in the (unpacked) stream.
+  /// The offset of `bytes()` in the (decompressed) stream.
   uint64_t offset() const noexcept { return offset_; }
 
 private:

@@ -111,14 +111,14 @@ private:
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
-  // There is more text now, or `last_` says that there is none.
+  // Reads more text; sets `last_` at the end.
   status more() {
     HEADRACE_ASSIGN(const bool some, window_->more());
     last_ = !some;
     return {};
   }
 
-  // Some programs begin a file with the mark of UTF-8.
+  // Some programs begin a file with the byte order mark of UTF-8.
   status skip_mark() {
     constexpr std::string_view mark = "\xef\xbb\xbf";
     while (text().size() < mark.size() && !last_) HEADRACE_TRY(more());
@@ -190,7 +190,7 @@ private:
         return scanned::cut;
       if (how != ending::field && how != ending::row) {
         why = invalid_argument(fmt::format("{}: {}", columns_.name(i), describe(how)));
-        // The next line is a row again.
+        // A new row begins with the next line.
         if (!scanner_.skip_line())
           return scanned::cut;
         return scanned::row;
@@ -236,7 +236,7 @@ private:
   csv_scanner scanner_;
   std::string path_;
   std::optional<byte_window> window_;
-  bool last_ = false; ///< nothing follows the window
+  bool last_ = false; ///< no text follows the window
   uint64_t line_ = 1; ///< of the next row
 };
 

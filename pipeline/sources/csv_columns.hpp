@@ -4,28 +4,28 @@
 
 namespace headrace::detail {
 
-/// Which columns of a table go where.
+/// Maps the columns of a table to components.
 class csv_columns {
 public:
-  /// @pre `node` outlives this
+  /// @pre `node` outlives this object
   explicit csv_columns(const dataset_node& node);
 
-  /// Does the header say which columns to read?
+  /// True if the header decides which columns are read.
   bool by_name() const noexcept { return by_name_; }
-  /// Takes the header of a file into account. Errors name what is missing, and what there is.
+  /// Applies the header of a file. Errors name the missing columns and the present ones.
   status read_header(const std::vector<std::string>& names);
 
-  /// The component that column `i` of the table becomes, or -1.
+  /// The component of the table's column `i`, or -1.
   int component(size_t i) const noexcept { return i < targets_.size() ? targets_[i] : -1; }
-  /// Is this a right number of fields for a row?
+  /// True if a row may have this many fields.
   bool right(size_t fields) const noexcept {
     return exact_ ? fields == expected_ : fields >= expected_;
   }
-  /// `4`, or `at least 4`.
+  /// The expected number of fields: `4`, or `at least 4`.
   std::string expected() const;
-  /// A table of one column: an empty line is a row.
+  /// True for a table of one column, in which an empty line is a row.
   bool single() const noexcept { return exact_ && expected_ == 1; }
-  /// What errors call column `i` of the table.
+  /// The name of the table's column `i` in errors.
   std::string name(size_t i) const;
 
 private:

@@ -26,7 +26,7 @@ csv_scanner::ending csv_scanner::next() {
   while (true) {
     while (p != end_ && !special_[static_cast<unsigned char>(*p)]) ++p;
     if (p != end_ && *p == '\r') {
-      // A return is part of the field unless the line ends with it.
+      // A carriage return is part of the field unless a line feed follows.
       if (p + 1 == end_ ? !last_ : p[1] != '\n') {
         if (p + 1 == end_)
           return ending::cut;
@@ -46,7 +46,7 @@ csv_scanner::ending csv_scanner::next() {
   return finish(p);
 }
 
-// `end`: a delimiter, the end of a line, or that of the text.
+// `end`: the place of a delimiter, a line's end, or the text's end.
 csv_scanner::ending csv_scanner::finish(const char* end) {
   at_ = end;
   if (at_ == end_)
@@ -73,7 +73,7 @@ csv_scanner::ending csv_scanner::quoted() {
                   : static_cast<const char*>(std::memchr(p, '"', static_cast<size_t>(end_ - p)));
     if (!p && last_) {
       lines_ += static_cast<uint64_t>(std::count(first, end_, '\n'));
-      at_ = end_; // whatever was meant, the quotes have swallowed it
+      at_ = end_; // the closing quote is missing, so the rest of the text belongs to the field
       return ending::open_quote;
     }
     if (!p || (p + 1 == end_ && !last_))

@@ -14,24 +14,24 @@ public:
 
   /// How a field ended.
   enum class ending : uint8_t {
-    field, ///< there is another one in the row
+    field, ///< another field follows in the row
     row,
-    cut,         ///< the text ended, and `last` was not said
-    open_quote,  ///< the text ended within quotes
-    stray_quote, ///< a quote within a field that does not begin with one
+    cut,         ///< the text ended, and is not known to be the last
+    open_quote,  ///< the text ended inside quotes
+    stray_quote, ///< a quote inside a field that does not begin with one
     after_quote, ///< text after the closing quote
   };
 
-  /// Begins with a row. `last`: nothing follows `text`.
+  /// Begins a row. `last`: no text follows `text`.
   void start(std::string_view text, bool last) noexcept;
   /// Reads the next field of the row.
   ending next();
-  /// What it holds. Valid until the next call.
+  /// The content of that field. Valid until the next call.
   std::string_view value() const noexcept { return value_; }
-  /// Passes over the rest of the line. False: the text ended before, and `last` was not said.
+  /// Skips the rest of the line. False: the text ended before, and is not the last.
   bool skip_line() noexcept;
 
-  /// Characters read since `start`, and ends of line among them.
+  /// The number of characters read since `start`, and of line ends among them.
   size_t used() const noexcept { return static_cast<size_t>(at_ - begin_); }
   uint64_t lines() const noexcept { return lines_; }
 
@@ -39,7 +39,7 @@ private:
   ending quoted();
   ending finish(const char* end);
 
-  std::array<bool, 256> special_{}; ///< may end a field without quotes
+  std::array<bool, 256> special_{}; ///< characters that may end a field without quotes
   char delimiter_;
   bool quotes_;
   const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;

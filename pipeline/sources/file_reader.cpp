@@ -33,8 +33,8 @@ status file_reader::open(uint64_t offset) {
   return {};
 }
 
-// Numbers: those of the splits, whether a file is open, which, and how much of it (unpacked) was
-// used.
+// Saves: numbers: those of the splits; whether a file is open, which one, and how many of its
+// (decompressed) bytes were used.
 void file_reader::save_to(position& to) const {
   splits_.save_to(to, window_.has_value());
   to.numbers.push_back(window_.has_value());

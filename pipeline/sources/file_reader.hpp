@@ -7,7 +7,7 @@
 
 namespace headrace::detail {
 
-/// Strings on their way into a column of scalars.
+/// Strings that are collected for a column of scalars.
 class string_rows {
 public:
   explicit string_rows(const limits& wanted) : wanted_(wanted) {
@@ -43,7 +43,7 @@ protected:
   std::optional<block> produce(const limits& wanted) final;
   void save_to(position& to) const final;
   status restore_from(position_reader& from) final;
-  /// Appends rows of the open file until `to` is full or the file ends (false). Rows that were
+  /// Appends rows of the open file until `to` is full, or the file ends (false). Rows that were
   /// appended before an error are given first.
   virtual result<bool> read(byte_window& from, const std::string& path, string_rows& to) = 0;
 
@@ -53,10 +53,10 @@ private:
 
   column files_;
   split_cursor splits_;
-  uint64_t file_ = 0; ///< the open one
+  uint64_t file_ = 0; ///< the open file
   std::string path_;
   std::optional<byte_window> window_; ///< of the open file
-  status pending_;                    ///< an error to be given after the rows before it
+  status pending_;                    ///< an error that is given after the rows before it
 };
 
 } // namespace headrace::detail

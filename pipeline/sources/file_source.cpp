@@ -55,7 +55,7 @@ std::optional<block> file_source::produce(const limits& wanted) {
   }
 }
 
-// Numbers: those of the splits, whether a file is open, which, and where in it.
+// Saves: numbers: those of the splits; whether a file is open, which one, and the place in it.
 void file_source::save_to(position& to) const {
   splits_.save_to(to, open_);
   const auto at = open_ ? here() : file_place{};

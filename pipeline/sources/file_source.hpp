@@ -6,15 +6,15 @@ namespace headrace::detail {
 
 /// Rows read from a file.
 struct file_portion {
-  block rows;        ///< none: nothing before `why` or the end of the file
-  bool over = false; ///< there is no more in the file
+  block rows;        ///< empty: there is no row before `why` or the end of the file
+  bool over = false; ///< the file has no more rows
   status why;        ///< not ok: the source ends with this error, after the rows
 };
 
-/// Where the rows not given yet begin.
+/// The place in a file after the rows that were given.
 struct file_place {
-  uint64_t offset = 0; ///< in units of the reader
-  uint64_t line = 0;   ///< whatever helps error messages
+  uint64_t offset = 0; ///< in a unit of the reader's choice
+  uint64_t line = 0;   ///< for error messages
 };
 
 /// A source whose splits are files and whose rows have any components.
@@ -39,9 +39,9 @@ private:
 
   column files_;
   split_cursor splits_;
-  uint64_t file_ = 0; ///< the open one
+  uint64_t file_ = 0; ///< the open file
   bool open_ = false;
-  status pending_; ///< an error to be given after the rows before it
+  status pending_; ///< an error that is given after the rows before it
 };
 
 } // namespace headrace::detail

@@ -52,7 +52,7 @@ protected:
       return *std::move(out);
     }
   }
-  // Numbers: those of the splits, and where the rows end.
+  // Saves: numbers: those of the splits, and where the rows end.
   void save_to(position& to) const override {
     splits_.save_to(to);
     to.numbers.push_back(splits_.total());
@@ -64,7 +64,7 @@ protected:
   }
 
 private:
-  // A function does not see how many bytes are wanted.
+  // Bounds a block, as a function is not told the wanted bytes.
   static constexpr size_t most_rows = 4096;
 
   result<block> call(uint64_t first, size_t rows) {

@@ -28,7 +28,7 @@ protected:
       return last_failure(more.status());
     if (!*more)
       return std::nullopt;
-    // Which pass it is shows with its first splits.
+    // The pass is known when its first splits are.
     if (!order_)
       order_.emplace(rows_->rows(), key());
     constexpr size_t most = 1 << 15;
@@ -41,7 +41,7 @@ protected:
     splits_.pass(out.rows);
     return out;
   }
-  // The numbers of the splits. The order follows from the seed.
+  // Saves the numbers of the splits. The order follows from the seed.
   void save_to(position& to) const override {
     splits_.save_to(to);
     to.numbers.push_back(rows_->rows());

@@ -44,7 +44,7 @@ status outside(const dom::element& x, dtype type) {
 
 template <std::integral T>
 status append_integer(const dom::element& x, field_column& to) {
-  // The numbers of JSON are signed, unless they are too large for that.
+  // The library's integers are signed, unless they are too large for that.
   if (uint64_t value = 0; !x.is_int64() && x.get(value) == simdjson::SUCCESS) {
     if (value > static_cast<uint64_t>(std::numeric_limits<T>::max()))
       return outside(x, dtype_of<T>);
@@ -108,7 +108,7 @@ public:
 
   status read(const dom::element& x) {
     HEADRACE_TRY(read(x, 0));
-    // An empty array leaves the extents within it open.
+    // If an array is empty, the extents within it stay unknown.
     for (auto& dim : dims_) dim = std::max<int64_t>(dim, 0);
     to_.set_shape(shape{std::move(dims_)});
     return {};

@@ -12,12 +12,12 @@ namespace headrace::detail {
 /// Reads the fields of JSON objects into columns.
 class json_fields {
 public:
-  /// @pre `fields` outlive this
+  /// @pre `fields` outlive this object
   explicit json_fields(const std::vector<field_format>& fields);
   ~json_fields();
 
-  /// Appends the fields of the object that `text` spells. Errors name the field, and leave the row
-  /// to be failed. `padded`: bytes after the text that may be read.
+  /// Appends the fields of the JSON object in `text`. Errors name the field; the caller must then
+  /// fail the row. `padded`: how many bytes after the text may be read.
   status read(std::string_view text, size_t padded, row_table& to);
 
 private:

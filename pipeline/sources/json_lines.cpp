@@ -59,7 +59,7 @@ protected:
 private:
   struct found_line {
     std::string_view text;
-    bool whole = false; ///< it has an end, else the file ends with it
+    bool whole = false; ///< its end was found; else the file ends with it
   };
 
   std::string_view rest() const {

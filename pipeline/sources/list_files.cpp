@@ -14,8 +14,8 @@ namespace headrace::detail {
 
 namespace {
 
-/// A folder that cannot be read is passed over, as a shell does; but not for want of descriptors:
-/// its files would be missing in silence.
+/// A folder that cannot be read is skipped, as a shell does; but not if descriptors are missing:
+/// its files would be left out silently.
 int end_without_descriptors(const char*, int number) {
   return number == EMFILE || number == ENFILE ? 1 : 0;
 }
@@ -45,7 +45,7 @@ result<std::vector<std::string>> match(const std::string& pattern, const std::st
   return out;
 }
 
-/// A split is one file name. The list is made when the first one is asked for.
+/// A split is one file name. The files are listed when the first split is asked for.
 class list_iterator final : public operator_iterator {
 public:
   list_iterator(engine& shared, const dataset_node& node, place at, column patterns)
@@ -75,8 +75,8 @@ protected:
     splits_->pass(rows);
     return out;
   }
-  // Numbers: those of the splits, then a digest of the names; none before the files were listed and
-  // their order is known.
+  // Saves: numbers: those of the splits, then a digest of the names; none before the files were
+  // listed and their order is known.
   void save_to(position& to) const override {
     if (!ordered_)
       return;
@@ -101,13 +101,13 @@ private:
       names_.insert(names_.end(), std::make_move_iterator(found.begin()),
                     std::make_move_iterator(found.end()));
     }
-    // Bytewise, so that hosts that see the same files list alike; a file that two patterns match is
-    // there once.
+    // Sorted bytewise, so that hosts which see the same files have the same list; a file that
+    // matches two patterns is listed once.
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     splits_.emplace(engine_, at_, names_.size(),
                     engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
-    // Files may come and go between passes.
+    // The files may change between passes.
     const auto& same = engine_.context().same_listing;
     if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
       if (const auto how = same(at_.first_source, make_listing(names_)); !how)
@@ -122,7 +122,7 @@ private:
     return out;
   }
 
-  // Another order in each pass, the same on every host.
+  // Makes the order, which is another one in each pass, and the same on every host.
   void order() {
     if (std::exchange(ordered_, true) || !node_.as<list_files_parameters>().shuffle)
       return;

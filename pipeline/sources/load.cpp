@@ -56,8 +56,8 @@ protected:
     row_ += rows;
     return out;
   }
-  // Numbers: those of the splits, whether a block is open, which, how many rows of it were given,
-  // and of what was saved.
+  // Saves: numbers: those of the splits; whether a block is open, which one, and how many rows of
+  // it were given; and the id of the saved dataset.
   void save_to(position& to) const override {
     const bool open = row_ < held_.rows;
     splits_.save_to(to, open);
@@ -91,12 +91,12 @@ private:
   saved_reader from_;
   uint64_t first_;
   split_cursor splits_;
-  uint64_t number_ = 0; ///< of the block that is held, from `first_`
+  uint64_t number_ = 0; ///< number of the held block, from `first_`
   block held_;
-  size_t row_ = 0; ///< the next one of it
+  size_t row_ = 0; ///< its next row
 };
 
-/// Waits until a piece is there; its folder.
+/// Waits until a piece is written; returns its folder.
 result<std::string> await_piece(const dataset_node& node, uint64_t number,
                                 const std::stop_token& stop) {
   const auto& whole = node.as<load_parameters>().folder;

@@ -8,7 +8,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The same in every process.
+/// A digest that is the same in every process.
 uint64_t digest_of(const std::string& text) {
   uint64_t out = text.size();
   for (size_t at = 0; at < text.size(); at += sizeof(uint64_t)) {

@@ -5,7 +5,7 @@
 
 namespace headrace::detail {
 
-/// Rows in a source that has no end.
+/// The number of rows in a source without end.
 inline constexpr uint64_t endless_rows = uint64_t{1} << 62;
 
 /// A source of int64 numbers: `f` of the row's number. A split is one row.

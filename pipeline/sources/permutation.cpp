@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-// Four give a random permutation against who may ask for few places; small halves need more.
+// Four rounds give a random permutation for large halves; small halves need more.
 constexpr unsigned rounds = 8;
 
 } // namespace
@@ -31,7 +31,7 @@ uint64_t permutation::once(uint64_t x) const noexcept {
 }
 
 uint64_t permutation::at(uint64_t place) const noexcept {
-  // The domain is less than four times as large, so this takes four steps at most on average.
+  // The domain is less than four times as large, so this takes at most four steps on average.
   auto x = once(place);
   while (x >= n_) x = once(x);
   return x;

@@ -4,11 +4,11 @@
 
 namespace headrace::detail {
 
-/// A random order of the numbers below n, in a few words of state: `at(i)` is the number in place
-/// i. The same for one key on every machine.
+/// A random order of the numbers below n, with a few words of state: `at(i)` is the number at place
+/// i. It is the same for one key on every machine.
 ///
-/// A Feistel network permutes the numbers of as many bits as n needs (and one more where that is
-/// odd); a number that falls outside is permuted again, until it does not.
+/// A Feistel network permutes the numbers with as many bits as n needs (and one more if that is
+/// odd); a number outside is permuted again, until it is below n.
 class permutation {
 public:
   /// @pre `n <= 2^62`

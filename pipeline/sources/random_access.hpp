@@ -6,16 +6,16 @@
 
 namespace headrace::detail {
 
-/// The rows of a source by their numbers, in any order.
+/// Reads the rows of a source by their numbers, in any order.
 class random_access {
 public:
   virtual ~random_access() = default;
   virtual uint64_t rows() const noexcept = 0;
-  /// Of what the rows are, where another process may find something else; null: the same
-  /// everywhere.
+  /// What the row numbers stand for, if another process may find something else; null: they are the
+  /// same everywhere.
   virtual std::shared_ptr<const split_listing> listing() const { return nullptr; }
-  /// One row of each number, in the order of the numbers, all below `rows()`; fewer if they take
-  /// more than `bytes`, one at least. A row that cannot be read is an error row.
+  /// Reads the rows with these numbers, in this order, all below `rows()`. Returns fewer, but at
+  /// least one, if they take more than `bytes`. A row that cannot be read is an error row.
   virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;
 };
 

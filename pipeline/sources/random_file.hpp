@@ -11,10 +11,11 @@
 
 namespace headrace::detail {
 
-/// A file that is read at any place. Thread-safe.
+/// A file that is read at any offset. Thread-safe.
 class random_file {
 public:
-  /// Where the process is out of descriptors it waits for one, for a bounded time or until `stop`.
+  /// If the process has no free file descriptor, it waits for one, for a bounded time or until
+  /// `stop`.
   static result<std::unique_ptr<const random_file>> open(const std::string& path,
                                                          const std::stop_token& stop = {});
   ~random_file();
@@ -22,10 +23,10 @@ public:
   random_file& operator=(const random_file&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// Size and time of the last change, when it was opened.
+  /// The size and the time of the last change, when the file was opened.
   uint64_t bytes() const noexcept { return bytes_; }
   int64_t modified_ns() const noexcept { return modified_ns_; }
-  /// Fills all of `to`, or says why not. Errors name the file.
+  /// Fills all of `to`. Errors name the file.
   status read(uint64_t offset, std::span<std::byte> to) const;
 
 private:

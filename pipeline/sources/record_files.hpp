@@ -13,25 +13,25 @@ namespace headrace::detail {
 /// The records of files of fixed-length records, numbered over all files.
 class record_files {
 public:
-  /// Looks how large the files are. A file that is missing or does not fit the layout counts as one
-  /// record, which cannot be read, and as the last one. `stop` ends the wait for a descriptor.
+  /// Gets the sizes of the files. A file that is missing or does not fit the layout counts as one
+  /// record, the last one, which cannot be read. `stop` ends the wait for a file descriptor.
   record_files(const column& names, const record_layout& layout, std::stop_token stop = {});
   ~record_files();
   record_files(const record_files&) = delete;
   record_files& operator=(const record_files&) = delete;
 
   uint64_t size() const noexcept { return size_; }
-  /// The files and their records: what the numbers are of.
+  /// The files and their numbers of records, which the record numbers depend on.
   std::shared_ptr<const split_listing> listing() const;
   /// How many of the `count` records from `first` on lie in one file. @pre `first < size()`
   uint64_t run(uint64_t first, uint64_t count) const noexcept;
-  /// Reads `run`'s records, one after the other. Errors name the file.
+  /// Reads the records [first, first + count), which lie in one file. Errors name the file.
   result<buffer> read(uint64_t first, uint64_t count);
 
 private:
   struct file {
     std::string path;
-    uint64_t first = 0; ///< its first record
+    uint64_t first = 0; ///< the number of its first record
     uint64_t records = 0;
   };
   status add(std::string path);
@@ -40,14 +40,14 @@ private:
 
   record_layout layout_;
   std::stop_token stop_;
-  std::vector<file> files_; ///< those that have records
+  std::vector<file> files_; ///< the files that have records
   uint64_t size_ = 0;
   status bad_; ///< why the last record cannot be read
   size_t open_ = SIZE_MAX;
   int fd_ = -1;
 };
 
-/// Why a file of `bytes` bytes cannot be one of this layout; ok if it can.
+/// Ok if a file of `bytes` bytes can have this layout; else an error that says why not.
 status check_size(const std::string& path, uint64_t bytes, const record_layout& layout,
                   const char* unpacked = "");
 

@@ -37,7 +37,7 @@ std::vector<fs::path> places_for(const std::string& path) {
   return out;
 }
 
-// Nothing if it is not there, damaged, or of another file than this.
+// Empty if the index is missing, damaged, or made for another file.
 std::vector<uint64_t> load(const fs::path& from, const random_file& file) {
   std::ifstream in{from, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
@@ -60,11 +60,11 @@ std::vector<uint64_t> load(const fs::path& from, const random_file& file) {
   return out ? *std::move(out) : std::vector<uint64_t>{};
 }
 
-// Whether it could be written.
+// True if it was written.
 bool store(const fs::path& to, const random_file& file, const std::vector<uint64_t>& offsets) {
   const auto size = offsets.size() * sizeof(uint64_t);
   if (size > most_stored_bytes)
-    return true; // built anew each time
+    return true; // then it is built each time
   ::capnp::MallocMessageBuilder message;
   auto index = message.initRoot<schema::RecordIndex>();
   index.setVersion(current_version);
@@ -76,7 +76,7 @@ bool store(const fs::path& to, const random_file& file, const std::vector<uint64
   const auto record = canonical_bytes<schema::RecordIndex>(message);
   std::error_code failed;
   fs::create_directories(to.parent_path(), failed);
-  // Others see the whole file or none.
+  // Other processes see the whole file or none.
   auto part = to;
   part += "." + std::to_string(::getpid());
   {

@@ -8,10 +8,10 @@
 
 namespace headrace::detail {
 
-/// Where the records of a TFRecord file begin, and last the size of the file.
+/// The offsets of the records of a TFRecord file, followed by the size of the file.
 ///
-/// Looks at the length of each record once; what it finds is kept beside the file (hidden, with the
-/// ending `.index`) or, where that cannot be written, in the user's cache directory, and used as
+/// The lengths of the records are read once. The result is kept beside the file (hidden, with the
+/// suffix `.index`) or, if that cannot be written, in the user's cache directory, and is used as
 /// long as the file has the same size and time.
 result<std::vector<uint64_t>> record_offsets(const std::string& path);
 

@@ -4,7 +4,7 @@
 
 namespace headrace::detail {
 
-/// One component of rows that are being made: values go in one after the other.
+/// One component of the rows that are being made: values are appended one after the other.
 class field_column {
 public:
   explicit field_column(const tensor_spec& spec);
@@ -19,9 +19,9 @@ public:
     borders_.push_back(static_cast<int64_t>(values_.size()));
     ++count_;
   }
-  /// All values of a constant of one row, as this row.
+  /// Appends all values of a constant of one row.
   void append_row(const column& constant);
-  /// The shape of this row, if its extents are not all known beforehand.
+  /// Sets the shape of this row; needed if not all its extents are known beforehand.
   void set_shape(shape dims) { dims_ = std::move(dims); }
   /// The row is complete. @pre there are as many values as its shape holds
   void end_row() {
@@ -29,9 +29,9 @@ public:
     if (!dense_)
       end_shape();
   }
-  /// Leaves out what was appended since the last row.
+  /// Removes the values that were appended since the last row.
   void drop_row();
-  /// A row of no meaning. @pre nothing was appended since the last row
+  /// Appends a row whose values have no meaning. @pre no value was appended since the last row
   void append_nothing();
 
   const tensor_spec& spec() const noexcept { return spec_; }
@@ -43,16 +43,16 @@ private:
 
   const tensor_spec& spec_;
   bool dense_;
-  shape dims_;             ///< of this row, unless dense
-  size_t count_ = 0;       ///< values
-  size_t row_ends_at_ = 0; ///< values in whole rows
+  shape dims_;             ///< of this row; unused if dense
+  size_t count_ = 0;       ///< number of values
+  size_t row_ends_at_ = 0; ///< number of values in complete rows
   buffer_builder values_, borders_, row_starts_, row_dims_;
 };
 
-/// Rows in the making, for sources that read them from text and files.
+/// The rows that sources make of text and files, while they are read.
 class row_table {
 public:
-  /// @pre `specs` outlive this
+  /// @pre `specs` outlive this object
   row_table(const std::vector<tensor_spec>& specs, const limits& wanted);
 
   field_column& operator[](size_t i) noexcept { return columns_[i]; }
@@ -61,9 +61,9 @@ public:
 
   /// The row is complete.
   void end_row();
-  /// The row is an error instead.
+  /// The row is completed as an error.
   void fail_row(status why);
-  /// There is no such row.
+  /// The row is removed.
   void drop_row();
   block finish();
 

@@ -9,7 +9,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// The rows of columns that are there already. A split is one row.
+/// The rows of columns in memory. A split is one row.
 class slices_iterator final : public operator_iterator {
 public:
   slices_iterator(engine& shared, const dataset_node& node, const place& at, block rows)

@@ -4,10 +4,10 @@
 #include "headrace/pipeline/types/block.hpp"
 #include "headrace/runtime/base/result.hpp"
 
-/// What the rows of sources are that need no reading.
+/// The rows of sources that need not read anything.
 namespace headrace::detail {
 
-/// How many numbers a range has. @pre `step != 0`
+/// The number of numbers in a range. @pre `step != 0`
 uint64_t numbers_in(int64_t start, int64_t stop, int64_t step) noexcept;
 
 /// The rows of from_tensors, from_tensor_slices or elements_of over these tensors.

@@ -8,7 +8,7 @@ split_cursor::split_cursor(engine& shared, const place& at, uint64_t total,
                            std::shared_ptr<const split_listing> listing)
   : engine_(shared), iteration_(at.iteration), total_(total), listing_(std::move(listing)) {
   if (at.in_function() || at.whole)
-    return; // a function's datasets, and what decides, are read whole
+    return; // datasets in functions, and choices, are read whole
   counted_ = true;
   source_ = at.first_source;
   pass_ = shared.start_pass(source_);
@@ -36,7 +36,7 @@ result<split_answer> split_cursor::ask() {
   }
   if (!std::exchange(begun_, true)) {
     const auto pass = engine_.begin_shared_pass(source_, pass_);
-    // One that was restored answers for its own pass.
+    // After a restore, the pass of the position is continued.
     if (repeat_ == 0)
       pass_ = pass;
   }
@@ -68,14 +68,15 @@ result<std::optional<split_range>> split_cursor::here() {
   return std::optional{now_};
 }
 
-// Numbers: pass, answers that were had, first split not passed yet, how many such.
+// Saves: numbers: the pass, the number of answers so far, the first split that was not passed, and
+// how many follow.
 void split_cursor::save_to(position& to, bool reading) const {
   to.numbers = {pass_, asked_, now_.first, now_.count};
   if (counted_ && (reading || now_.count != 0 || (asked_ == 0 && !provided_)))
     to.reads = split_place{source_, pass_, now_.first - reading};
   if (!counted_ || !provided_)
     return;
-  // Only splits that this run was given say where in their order it is.
+  // The order of splits is known only if a provider gave them.
   splits_done done{.source = source_, .pass = pass_};
   if (passed_ && (reading || now_.count == 0)) {
     done.split = *passed_;

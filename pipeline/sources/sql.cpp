@@ -59,7 +59,7 @@ protected:
     return out;
   }
 
-  // Numbers: those of the split, whether the query runs, and how many rows it gave.
+  // Saves: numbers: those of the split; whether the query runs, and how many rows it gave.
   void save_to(position& to) const override {
     splits_.save_to(to, query_ != nullptr);
     to.numbers.push_back(query_ != nullptr);
@@ -98,9 +98,9 @@ private:
 
   std::string path_, text_;
   split_cursor splits_;
-  std::unique_ptr<sqlite_query> query_; ///< running
+  std::unique_ptr<sqlite_query> query_; ///< set while the query runs
   uint64_t given_ = 0;                  ///< rows
-  status pending_;                      ///< an error to be given after the rows before it
+  status pending_;                      ///< an error that is given after the rows before it
 };
 
 opened open_sql(engine& shared, const dataset_ptr& node, const place& at) {

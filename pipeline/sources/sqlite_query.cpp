@@ -38,7 +38,7 @@ public:
   query_impl& operator=(const query_impl&) = delete;
 
   status start(const std::string& query) {
-    // Looks whether it is there: SQLite itself tells less.
+    // Checks that the file exists, as SQLite's error says less.
     HEADRACE_TRY(open_bytes(path_, "", stop_).status());
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     const auto opened = with_descriptors(
@@ -120,7 +120,7 @@ private:
       return {};
     }
     if (format.spec.type == dtype::string) {
-      // Numbers too have a text, SQLite's own.
+      // SQLite gives numbers as text, too.
       const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, i));
       const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_, i));
       to.append(size == 0 ? std::string_view{} : std::string_view{bytes, size});

@@ -31,14 +31,14 @@ public:
   libarchive_reader& operator=(const libarchive_reader&) = delete;
 
   status start() {
-    // Looks whether it is there: the library's errors do not tell kinds.
+    // Checks that the file exists, as the library's errors have no kinds.
     HEADRACE_TRY(open_bytes(path_, "").status());
     archive_read_support_format_tar(from_);
     archive_read_support_filter_gzip(from_);
     archive_read_support_filter_bzip2(from_);
     archive_read_support_filter_xz(from_);
     archive_read_support_filter_zstd(from_);
-    // The library closes no descriptor that it was given.
+    // The library does not close a descriptor that it was given.
     fd_ = open_patiently(path_, O_RDONLY);
     if (fd_ < 0)
       return file_error(path_, "open", errno);
@@ -81,7 +81,8 @@ public:
   }
 
 private:
-  // An archive ends with empty headers. The library bears their absence, but then it was cut.
+  // An archive ends with empty headers. The library accepts an archive without them, but then it
+  // was cut.
   status check_end() const {
     if (archive_filter_bytes(from_, 0) > archive_read_header_position(from_))
       return {};

@@ -15,8 +15,8 @@ public:
   static result<std::unique_ptr<tar_reader>> open(const std::string& path);
   virtual ~tar_reader() = default;
 
-  /// The name of the next member; nullopt at the end. What is left of the one before is passed
-  /// over.
+  /// The name of the next member; nullopt at the end. The unread rest of the previous member is
+  /// skipped.
   virtual result<std::optional<std::string>> next() = 0;
   /// Appends the content of that member.
   virtual status read(std::string& to) = 0;

@@ -19,7 +19,7 @@ struct member_name {
   std::string extension; ///< in lower case
 };
 
-// Nothing for names that are no part of a sample.
+// Empty for names that belong to no sample.
 std::optional<member_name> split_name(const std::string& path) {
   const auto base = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
   const auto dot = path.find('.', base);
@@ -72,7 +72,7 @@ protected:
   file_place here() const override { return {samples_, 0}; }
 
 private:
-  // Goes to the next member that is part of a sample.
+  // Moves to the next member that belongs to a sample.
   status next_member() {
     while (true) {
       HEADRACE_ASSIGN(const auto path, archive_->next());
@@ -82,8 +82,8 @@ private:
     }
   }
 
-  // Appends the sample, or its error, or nothing if it is to be left out. An error that is returned
-  // ends the source.
+  // Appends the sample, or its error, or nothing if it is left out. A returned error ends the
+  // source.
   status read_sample(row_table& to) {
     const auto key = member_->key;
     std::fill(values_.begin(), values_.end(), std::nullopt);
@@ -123,8 +123,8 @@ private:
   std::unordered_map<std::string, size_t> targets_;
   std::string path_;
   std::unique_ptr<tar_reader> archive_;
-  std::optional<member_name> member_; ///< not read yet; none at the end
-  uint64_t samples_ = 0;              ///< done with
+  std::optional<member_name> member_; ///< the next one; unset at the end
+  uint64_t samples_ = 0;              ///< samples that were read
   std::vector<std::optional<std::string>> values_;
 };
 

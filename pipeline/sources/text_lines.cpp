@@ -15,7 +15,7 @@ public:
 
 protected:
   result<bool> read(byte_window& from, const std::string&, string_rows& to) override {
-    size_t searched = 0; // bytes without an end of line
+    size_t searched = 0; // bytes in which no line end was found
     while (!to.full()) {
       const auto bytes = from.bytes();
       const auto* begin = bytes.data();
@@ -43,7 +43,7 @@ protected:
   }
 
 private:
-  // Leaves out every carriage return, as TensorFlow does.
+  // Removes every carriage return, as TensorFlow does.
   void append_line(string_rows& to, const std::byte* line, size_t size) {
     if (size == 0 || !std::memchr(line, '\r', size)) {
       to.append(line, size);

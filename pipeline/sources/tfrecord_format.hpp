@@ -12,20 +12,20 @@ namespace headrace::detail {
 inline constexpr size_t tfrecord_header = sizeof(uint64_t) + sizeof(uint32_t);
 inline constexpr size_t tfrecord_footer = sizeof(uint32_t);
 
-/// The checksum of some bytes as it is stored: changed, as the bytes may hold checksums themselves.
+/// The stored form of a checksum. It is masked, as the bytes may contain checksums themselves.
 inline uint32_t tfrecord_checksum(const std::byte* data, size_t size) noexcept {
   const auto crc = crc32c(data, size);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-/// Does `stored` hold the checksum of these bytes?
+/// True if `stored` has the checksum of these bytes.
 inline bool tfrecord_matches(const std::byte* data, size_t size, const std::byte* stored) noexcept {
   uint32_t found;
   std::memcpy(&found, stored, sizeof found);
   return found == tfrecord_checksum(data, size);
 }
 
-/// The length in a header, if it matches its checksum.
+/// The length in a header; nullopt if it does not match its checksum.
 inline std::optional<uint64_t> tfrecord_length(const std::byte* header) noexcept {
   if (!tfrecord_matches(header, sizeof(uint64_t), header + sizeof(uint64_t)))
     return std::nullopt;

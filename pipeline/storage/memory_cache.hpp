@@ -11,16 +11,16 @@
 
 namespace headrace {
 
-/// Which pass over which elements: what they depend on, besides the graph.
+/// Identifies a pass: what its elements depend on, besides the graph.
 struct pass_place {
   uint64_t seed = 0, repetition = 0, path = 0, iteration = 0;
   friend bool operator==(const pass_place&, const pass_place&) = default;
 };
 
-/// A pass of which all elements are kept.
+/// A pass whose elements are all kept.
 struct kept_pass {
   pass_place from;
-  position_ptr begin; ///< before the first of them
+  position_ptr begin; ///< the position before the first element
 };
 
 /// All elements of one pass.
@@ -28,16 +28,16 @@ struct kept_rows : kept_pass {
   std::vector<block> blocks;
 };
 
-/// What a cache in memory holds for all iterations in a process: a pass, once it is whole.
+/// The pass that a cache in memory holds for all iterations in a process, once it is complete.
 /// Thread-safe.
 class memory_cache {
 public:
-  /// Null: nothing yet.
+  /// Null: no pass is complete yet.
   std::shared_ptr<const kept_rows> whole() const {
     std::lock_guard lock{mutex_};
     return rows_;
   }
-  /// Of several passes that ran at once, the first to end stays.
+  /// If several passes run at the same time, the first one to end is kept.
   void publish(std::shared_ptr<const kept_rows> rows) {
     std::lock_guard lock{mutex_};
     if (!rows_)
@@ -49,11 +49,11 @@ private:
   std::shared_ptr<const kept_rows> rows_;
 };
 
-/// The memory of one run's caches: they begin empty, whatever other runs of the same graph have
-/// kept, and go with the run. Thread-safe.
+/// The caches in memory of one run: they begin empty, whatever other runs of the graph have kept,
+/// and are freed with the run. Thread-safe.
 class run_caches {
 public:
-  /// `whole`: it is read where splits are not shared, see `place::whole`.
+  /// `whole`: the cache is read where splits are not shared, see `place::whole`.
   std::shared_ptr<memory_cache> of(const dataset_node& node, bool whole) {
     std::lock_guard lock{mutex_};
     auto& known = caches_[{&node, whole}];

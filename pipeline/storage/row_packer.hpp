@@ -4,8 +4,8 @@
 
 namespace headrace::detail {
 
-/// Makes fewer, larger blocks of small ones, with storage of their own: a row that is kept does not
-/// keep the block it came in.
+/// Copies small blocks into fewer, larger ones, so that a kept row does not keep the block that it
+/// came in.
 class row_packer {
 public:
   explicit row_packer(size_t bytes) : most_bytes_(bytes) {}
@@ -18,7 +18,7 @@ public:
   }
   bool full() const noexcept { return bytes_ >= most_bytes_ || rows_ >= most_rows; }
   bool empty() const noexcept { return pieces_.empty(); }
-  /// What was added, as one block. @pre not empty
+  /// The added rows, as one block. @pre not empty
   block take(uint64_t& kernel_calls) {
     std::vector<const block*> pieces;
     std::vector<row_run> runs;

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// How elements are compressed in files. Numbers are stored in graphs.
+/// The compression of elements in files. The numbers are stored in graphs.
 enum class saved_compression : uint8_t { none = 0, snappy, gzip };
 
 std::string_view to_string(saved_compression x) noexcept;
@@ -19,7 +19,7 @@ std::string_view to_string(saved_compression x) noexcept;
 /// "", "NONE", "SNAPPY", "GZIP" or "AUTO" (snappy). `invalid_argument` for others.
 result<saved_compression> saved_compression_of(std::string_view name);
 
-/// What a folder of saved elements holds. See schemas/saved.capnp.
+/// The contents of a folder of saved elements. See schemas/saved.capnp.
 struct saved_manifest {
   struct record {
     uint64_t offset = 0; ///< in the shard's file
@@ -40,12 +40,12 @@ struct saved_manifest {
   uint64_t blocks() const noexcept;
 };
 
-/// Nothing if the folder holds no saved elements (yet). `data_loss` names a damaged file.
+/// Empty if the folder holds no saved elements (yet). `data_loss` names a damaged file.
 result<std::optional<saved_manifest>> find_saved(const std::string& folder);
-/// The same; `not_found` if there is nothing.
+/// As `find_saved`, but `not_found` if there are none.
 result<saved_manifest> read_saved(const std::string& folder);
-/// Makes `what` the contents of the folder, in one step. `replace`: also where it has some already;
-/// else that is `already_exists`.
+/// Makes `what` the contents of the folder, in one step. `replace`: replaces contents that are
+/// there; else these are `already_exists`.
 status write_saved(const std::string& folder, const saved_manifest& what, bool replace = true);
 
 } // namespace headrace

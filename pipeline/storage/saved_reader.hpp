@@ -8,16 +8,16 @@
 
 namespace headrace {
 
-/// Reads what `saved_writer` wrote, block by block, in any order. Errors name the file, and the
-/// offset in it. Not thread-safe.
+/// Reads elements that a `saved_writer` wrote, block by block, in any order. Errors name the file,
+/// and the offset in it. Not thread-safe.
 class saved_reader {
 public:
-  /// `expected`: what its elements must be; others are `invalid_argument`.
+  /// `expected`: the spec of the elements; another one is `invalid_argument`.
   static result<saved_reader> open(std::string folder, const element_spec& expected);
   saved_reader(std::string folder, saved_manifest manifest);
 
   const saved_manifest& manifest() const noexcept { return manifest_; }
-  /// Blocks, numbered through all shards.
+  /// The number of blocks in all shards.
   uint64_t blocks() const noexcept { return firsts_.back(); }
   /// The first block of a shard, and with `shard + 1` the end of its blocks. @pre `shard <= shards`
   uint64_t first_block(size_t shard) const noexcept { return firsts_[shard]; }
@@ -36,7 +36,7 @@ private:
   saved_manifest manifest_;
   std::vector<uint64_t> firsts_; ///< one more than shards
   size_t open_shard_ = SIZE_MAX;
-  std::unique_ptr<const detail::random_file> file_; ///< of that shard
+  std::unique_ptr<const detail::random_file> file_; ///< the file of the shard that was read last
 };
 
 } // namespace headrace

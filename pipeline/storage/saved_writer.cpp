@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t bytes_a_record = size_t{512} << 10;
-// Each has an open file.
+// Each shard has an open file.
 constexpr size_t most_shards = 512;
 
 class folder_writer final : public saved_writer {
@@ -99,7 +99,7 @@ private:
       if (shards_.size() == most_shards)
         return invalid_argument(
           fmt::format("more than {} shards; each has an open file", most_shards));
-      // More than one file may be of one shard.
+      // One shard may have several files.
       const auto name = fmt::format("{}-{:05}.rows", detail::writing_mark::prefix(number_),
                                     how_.most_file_bytes == UINT64_MAX ? shard : files_++);
       HEADRACE_ASSIGN(auto file, tfrecord_writer::open(folder_ + "/" + name));
@@ -118,7 +118,7 @@ private:
     return {};
   }
 
-  /// Nothing more is written into its file.
+  /// Completes the file of a shard.
   status close(open_shard& shard) {
     HEADRACE_TRY(shard.file.finish());
     shard.entry.bytes = shard.file.bytes();
@@ -136,14 +136,14 @@ private:
   }
 
   void remove(const std::string& file) const {
-    std::error_code ignored; // somebody removed it already
+    std::error_code ignored; // another process may have removed it
     fs::remove(fs::path{folder_} / file, ignored);
   }
 
   std::string folder_;
   options how_;
-  const uint64_t number_ = random_id(); ///< of this writer: its files begin with it
-  detail::writing_mark mark_;           ///< gone after the files
+  const uint64_t number_ = random_id(); ///< of this writer; its files' names begin with it
+  detail::writing_mark mark_;           ///< removed after the files
   saved_manifest manifest_;
   std::map<uint64_t, open_shard> shards_;
   std::vector<std::string> named_; ///< files that have their names and are in no manifest

@@ -7,19 +7,19 @@
 
 namespace headrace {
 
-/// Writes elements into a folder for `saved_reader`. Until `finish` they are not there for anybody:
-/// files have other names, and what was in the folder before is what is read. Destroyed without
-/// `finish`, it leaves nothing behind. Not thread-safe.
+/// Writes elements into a folder for `saved_reader`. Before `finish` nobody reads them: the files
+/// have other names, and readers find the previous contents. If it is destroyed without `finish`,
+/// it leaves nothing behind. Not thread-safe.
 class saved_writer {
 public:
   struct options {
     saved_compression compression = saved_compression::none;
-    /// Elements that were saved in the folder before are replaced; else `finish` leaves them and
-    /// forgets those written here.
+    /// True: the folder's previous elements are replaced. False: if there are any, `finish` keeps
+    /// them and drops the new ones.
     bool replace = false;
-    /// A file that has so many bytes is followed by another one.
+    /// A file that has this many bytes is followed by another one.
     uint64_t most_file_bytes = UINT64_MAX;
-    /// What the manifest says as its id; 0: a random number.
+    /// The id in the manifest; 0: a random number.
     uint64_t id = 0;
   };
   /// Makes the folder. Errors name it.
@@ -27,13 +27,13 @@ public:
                                                     options how);
   virtual ~saved_writer() = default;
 
-  /// Appends rows to a shard; each has a file of its own. Rows that failed are refused with their
-  /// error, rows that do not fit the spec with another. After an error every call answers that
-  /// error.
+  /// Appends rows to a shard; each shard has a file of its own. Refuses failed rows with their
+  /// error, and rows that do not fit the spec. After an error, every call returns that error.
   virtual status write(const block& rows, uint64_t shard = 0) = 0;
-  /// Rows that were written.
+  /// The number of written rows.
   virtual uint64_t rows() const noexcept = 0;
-  /// Brings all to the disk and makes it what the folder holds. To be called once, at the end.
+  /// Flushes all to the disk, and makes it the contents of the folder. To be called once, at the
+  /// end.
   virtual result<saved_manifest> finish() = 0;
 };
 

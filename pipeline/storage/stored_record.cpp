@@ -19,7 +19,7 @@ constexpr size_t aligned(size_t n) {
   return (n + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
-/// zlib's one-shot calls count in what may be 32 bits, so a record is packed as a stream.
+/// The size in zlib's one-shot calls may have only 32 bits, so a record is compressed as a stream.
 buffer gzip(const buffer& bytes) {
   constexpr int window_bits = 15, as_gzip = 16, memory_level = 8;
   z_stream state{};

@@ -12,7 +12,7 @@ result<buffer> read_stored_record(const random_file& from, uint64_t offset, uint
 
 /// Rows as the data of a record, without their origins. @pre none of them failed
 buffer encode_rows(const block& rows, saved_compression compression);
-/// And back. What is returned fits `spec`.
+/// Decodes `encode_rows`. The result fits `spec`.
 result<block> decode_rows(const buffer& record, saved_compression compression,
                           const element_spec& spec);
 

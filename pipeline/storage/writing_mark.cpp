@@ -20,14 +20,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".writing";
 
-/// Removes the files whose names begin so, if their writer is gone.
+/// Removes the files whose names have this prefix, if their writer has ended.
 void remove_if_abandoned(const std::string& folder, const std::string& prefix) {
   const auto mark = fs::path{folder} / (prefix + std::string{ending});
   const int fd = ::open(mark.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return;
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0)
-    // It may have come to its end before it was killed.
+    // The writer may have written the manifest before it was killed.
     if (const auto saved = find_saved(folder)) {
       std::error_code failed;
       std::vector<fs::path> gone;
@@ -51,12 +51,12 @@ std::string writing_mark::prefix(uint64_t number) { return fmt::format("{:016x}"
 result<writing_mark> writing_mark::make(const std::string& folder, uint64_t number) {
   writing_mark out;
   const auto path = (fs::path{folder} / (prefix(number) + std::string{ending})).string();
-  constexpr int everybody = 0666; // less the process's mask
+  constexpr int everybody = 0666; // reduced by the process's mask
   out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, everybody);
   if (out.fd_ < 0)
     return file_error(path, "create", errno);
   out.path_ = path;
-  // Where there are no locks, nothing is ever taken for abandoned: looking for a lock fails, too.
+  // On a file system without locks nothing counts as abandoned, as the test for a lock fails, too.
   ::flock(out.fd_, LOCK_EX);
   return out;
 }
@@ -84,7 +84,7 @@ void remove_abandoned(const std::string& folder) {
     if (auto name = at->path().filename().string(); name.ends_with(ending))
       marked.push_back(name.substr(0, name.size() - ending.size()));
   for (const auto& prefix : marked)
-    // Short ones are not ours.
+    // Shorter names do not belong to writers.
     if (prefix.size() == writing_mark::prefix(0).size())
       remove_if_abandoned(folder, prefix);
 }

@@ -7,13 +7,13 @@
 
 namespace headrace::detail {
 
-/// Says that somebody writes files of one number into a folder: a file `<number>.writing` with a
-/// lock on it, which ends with the process. So the files of writers that were killed are told from
-/// those of writers that live.
+/// Marks that a process writes files of one number into a folder: a file `<number>.writing` with a
+/// lock on it, which ends with the process. So files of writers that were killed can be told from
+/// those of running writers.
 class writing_mark {
 public:
   writing_mark() = default;
-  /// The name of files of a number begins with this.
+  /// The beginning of the names of a number's files.
   static std::string prefix(uint64_t number);
   /// Makes the mark. Errors name the file.
   static result<writing_mark> make(const std::string& folder, uint64_t number);
@@ -26,8 +26,8 @@ private:
   int fd_ = -1;
 };
 
-/// Removes the files of writers that are gone, but those that the folder's manifest names. What
-/// cannot be removed stays.
+/// Removes the files of writers that have ended, except those that the folder's manifest names.
+/// Files that cannot be removed stay.
 void remove_abandoned(const std::string& folder);
 
 } // namespace headrace::detail

@@ -7,9 +7,10 @@
 
 namespace headrace {
 
-/// How blocks are packed on their way from a worker to a consumer.
+/// How workers compress blocks that they send to consumers.
 enum class compression : uint8_t {
-  automatic, ///< the worker chooses: none on one host, else snappy where samples of the blocks pay
+  /// The worker chooses: none on one host, else snappy if samples of the blocks compress well.
+  automatic,
   none,
   snappy,
 };
@@ -28,7 +29,7 @@ constexpr std::string_view to_string(compression x) noexcept {
   return "unknown";
 }
 
-/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+/// The compression with that name. `invalid_argument` names the word and the known ones.
 result<compression> compression_of(std::string_view word);
 
 } // namespace headrace

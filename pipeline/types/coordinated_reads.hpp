@@ -6,16 +6,16 @@
 
 namespace headrace {
 
-/// How one of several consumers reads a job in rounds: in each, every consumer gets one element,
-/// and all of them come from one worker and follow each other in its output. So the replicas of a
-/// synchronous training job can step over batches of like length.
+/// How one of several consumers reads a job in rounds. In each round every consumer gets one
+/// element; these elements are consecutive in the output of one worker. So the replicas of a
+/// synchronous training job can take batches of like length in each step.
 struct coordinated_reads {
-  uint32_t consumer_index = 0; ///< which of them this is, from 0
-  uint32_t num_consumers = 1;  ///< that there are; all of them say the same
-  /// Comes in the place of a consumer of that index that has left or is lost, if there was one, and
-  /// goes on with the next rounds; one that still reads is given up.
+  uint32_t consumer_index = 0; ///< this consumer's index, from 0
+  uint32_t num_consumers = 1;  ///< the same for all consumers
+  /// True: it replaces a consumer with that index that has left or is lost, if there was one, and
+  /// continues with the next rounds; a consumer that still reads with that index is given up.
   bool rejoin = false;
-  /// How long the trainer waits where consumers are missing, before that is an error.
+  /// How long the trainer waits while consumers are missing, before that is an error.
   duration consumer_timeout = std::chrono::minutes{5};
   friend bool operator==(const coordinated_reads&, const coordinated_reads&) = default;
 };

@@ -7,10 +7,12 @@
 
 namespace headrace {
 
-/// What DYNAMIC promises where workers or trainers are lost.
+/// What DYNAMIC guarantees when workers or trainers are lost.
 enum class delivery_guarantee : uint8_t {
-  at_most_once,  ///< no element comes twice; what a lost worker had in part may be missing
-  at_least_once, ///< no element is missing; what may not have been handed out is read again
+  /// No element comes twice; elements of which a lost worker had a part may be missing.
+  at_most_once,
+  /// No element is missing; elements that may not have been handed out are read again.
+  at_least_once,
 };
 
 /// All that this build knows.
@@ -26,7 +28,7 @@ constexpr std::string_view to_string(delivery_guarantee x) noexcept {
   return "unknown";
 }
 
-/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+/// The guarantee with that name. `invalid_argument` names the word and the known ones.
 result<delivery_guarantee> delivery_guarantee_of(std::string_view word);
 
 } // namespace headrace

@@ -46,8 +46,7 @@ private:
   size_t row_;
 };
 
-/// One element: a light handle on a row of a shared block. Copies may be kept as long as one likes
-/// (they keep the block).
+/// One element: a light handle to a row of a shared block. Copies keep the block.
 class element {
 public:
   element() noexcept = default;
@@ -59,7 +58,7 @@ public:
   size_t size() const noexcept { return block_->columns.size(); }
   /// Component `index`, depth first. @pre `index < size()`
   tensor_view operator[](size_t index) const noexcept { return {block_->columns[index], row_}; }
-  /// The component of that field name at the top level. Throws `error` naming the fields there are.
+  /// The component with that field name at the top level. Throws `error`, naming the fields.
   tensor_view operator[](std::string_view name) const;
   const element_spec& spec() const noexcept { return *spec_; }
 
@@ -74,7 +73,7 @@ private:
   size_t row_ = 0;
 };
 
-/// For people: `7`, `[1, 2, 3]`, `(1, "a")`; at most the first values of a large tensor.
+/// For people: `7`, `[1, 2, 3]`, `(1, "a")`. Of a large tensor only the first values are shown.
 std::string to_string(const element& x);
 
 } // namespace headrace

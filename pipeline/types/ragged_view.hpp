@@ -7,28 +7,28 @@ namespace headrace {
 /// A ragged tensor of an element: rows of different lengths. Valid as long as the element.
 class ragged_view {
 public:
-  /// Part `index` of the element, or the whole element, if it is a ragged tensor. Throws `error`
-  /// if it is none.
+  /// Part `index` of the element, or the whole element. Throws `error` if it is no ragged tensor.
   ragged_view(const element& at, size_t index);
   explicit ragged_view(const element& whole);
-  /// The part of that name.
+  /// The part with that name.
   ragged_view(const element& at, std::string_view name);
 
   /// The values of all rows along the first axis.
   tensor_view values() const noexcept { return (*element_)[first_]; }
-  /// Axes whose rows have lengths of their own, beside the first.
+  /// The number of axes whose rows have different lengths, without the first axis.
   size_t axes() const noexcept { return axes_; }
-  /// How long the rows are, along the outermost such axis, or a later one. @pre `axis < axes()`
+  /// The lengths of the rows along the outermost of these axes, or a later one. @pre `axis <
+  /// axes()`
   std::span<const int64_t> row_lengths(size_t axis = 0) const {
     return (*element_)[first_ + 1 + axis].as<int64_t>();
   }
-  /// Where they begin and end: 0, and the sums of the first lengths.
+  /// The borders of the rows: 0, and the running sums of the lengths.
   std::vector<int64_t> row_splits(size_t axis = 0) const;
 
 private:
   ragged_view(const element& at, const structure& layout, size_t first);
   const element* element_;
-  size_t first_; ///< leaf
+  size_t first_; ///< index of the first leaf
   size_t axes_;
 };
 

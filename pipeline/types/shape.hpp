@@ -36,11 +36,11 @@ public:
   /// Number of values, if `is_static()`.
   std::optional<int64_t> elements() const noexcept;
 
-  /// Could a value of shape `other` stand where this is announced?
+  /// True if a value of shape `other` may stand where this shape is announced.
   bool accepts(const shape& other) const noexcept;
   /// The most precise shape that accepts both.
   static shape join(const shape& a, const shape& b);
-  /// `extent` followed by these extents: what `batch` makes.
+  /// `extent` followed by these extents, as for the result of `batch`.
   shape with_leading(int64_t extent) const;
   /// Without the first extent. @pre `!has_rank() || rank() > 0`
   shape without_leading() const;

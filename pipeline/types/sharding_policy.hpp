@@ -12,9 +12,9 @@ enum class sharding_policy : uint8_t {
   off,          ///< every worker gives the whole dataset: as many copies as there are workers
   dynamic,      ///< each element is given once: workers take splits of the sources as they go
   file,         ///< static: each worker of a fixed list gives the elements of its own files
-  data,         ///< static: each worker makes all elements, and gives each n-th
-  file_or_data, ///< static: `file` where there are files enough, else `data`
-  hint, ///< static: each worker gives its part where the graph says `shard(shard_hint, ...)`
+  data,         ///< static: each worker makes all elements and gives each n-th one
+  file_or_data, ///< static: `file` if there are enough files, else `data`
+  hint,         ///< static: each worker gives its part where the graph has `shard(shard_hint, ...)`
 };
 
 /// All that this build knows.
@@ -22,14 +22,13 @@ inline constexpr sharding_policy sharding_policies[]{
   sharding_policy::off,  sharding_policy::dynamic,      sharding_policy::file,
   sharding_policy::data, sharding_policy::file_or_data, sharding_policy::hint};
 
-/// Each worker has a part of the dataset that is its own from the beginning: its shard. Needs a
+/// True if each worker has a fixed part of the dataset: its shard. Static policies need a
 /// dispatcher with a list of workers.
 constexpr bool is_static(sharding_policy x) noexcept {
   return x != sharding_policy::off && x != sharding_policy::dynamic;
 }
 
-/// As the number of shards: `shard(shard_hint, ...)` stands for each worker's own part under
-/// `hint`.
+/// A number of shards: `shard(shard_hint, ...)` stands for each worker's own part under `hint`.
 inline constexpr int64_t shard_hint = -1;
 
 /// As users write it: `off`, `dynamic`, `file`, `data`, `file_or_data` or `hint`.
@@ -45,7 +44,7 @@ constexpr std::string_view to_string(sharding_policy x) noexcept {
   return "unknown";
 }
 
-/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+/// The policy with that name. `invalid_argument` names the word and the known ones.
 result<sharding_policy> sharding_policy_of(std::string_view word);
 
 } // namespace headrace

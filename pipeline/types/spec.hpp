@@ -8,7 +8,8 @@
 
 namespace headrace {
 
-/// What is known of a tensor before it is there; or of a dataset of tensors, as `window` gives.
+/// The type of a tensor, as far as it is known before the tensor is made; or of a dataset of
+/// tensors, as `window` gives.
 struct tensor_spec {
   dtype type = dtype::int64;
   shape dims;
@@ -16,7 +17,7 @@ struct tensor_spec {
   uint8_t nesting = 0;
 
   bool is_dataset() const noexcept { return nesting != 0; }
-  /// Could a tensor announced as `other` stand where this is announced?
+  /// True if a tensor announced as `other` may stand where this is announced.
   bool accepts(const tensor_spec& other) const noexcept {
     return type == other.type && nesting == other.nesting && dims.accepts(other.dims);
   }
@@ -37,9 +38,9 @@ public:
   static structure tuple(std::vector<structure> children);
   /// @pre names are as many as children, and differ.
   static structure named(std::vector<std::string> names, std::vector<structure> children);
-  /// Rows of different lengths in a row: leaf `values` has the values of all, one after another,
-  /// leaf `row_lengths` (int64) says how many each row has. With `axes` such axes, `row_lengths_1`
-  /// has the lengths of the rows of those rows, and so on. @pre `axes` is 1 or more
+  /// Rows of different lengths. Leaf `values` has the values of all rows, one after another; leaf
+  /// `row_lengths` (int64) has the length of each row. With `axes` such axes, `row_lengths_1` has
+  /// the lengths of the rows of those rows, and so on. @pre `axes` is 1 or more
   static structure ragged(size_t axes = 1);
 
   kind what() const noexcept { return kind_; }
@@ -64,7 +65,7 @@ private:
   size_t leaves_ = 1;
 };
 
-/// The spec of a dataset's elements: an arrangement and one tensor spec a leaf ("component").
+/// The spec of a dataset's elements: a structure, and a tensor spec for each leaf ("component").
 struct element_spec {
   structure layout;
   std::vector<tensor_spec> components; ///< `layout.leaves()` of them
@@ -85,11 +86,11 @@ struct element_spec {
 /// `ragged(int64[?], int64[2])`
 std::string to_string(const element_spec& x);
 
-/// Is one of the components a dataset? Then elements can be taken apart only by `flat_map` and the
-/// like.
+/// True if one of the components is a dataset. Such elements can be taken apart only by operators
+/// like `flat_map`.
 bool has_datasets(const element_spec& x) noexcept;
 
-/// Elements in a dataset when known; otherwise one of these.
+/// A cardinality is a number of elements, or one of these.
 inline constexpr int64_t infinite_cardinality = -1;
 inline constexpr int64_t unknown_cardinality = -2;
 

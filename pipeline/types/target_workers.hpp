@@ -9,9 +9,9 @@ namespace headrace {
 
 /// From which workers a client reads.
 enum class target_workers : uint8_t {
-  automatic, ///< as the service finds best
-  any,       ///< all of them
-  local,     ///< those of its own process alone
+  automatic, ///< chosen by the service
+  any,       ///< all workers
+  local,     ///< the workers of its own process alone
 };
 
 /// All that this build knows.
@@ -28,7 +28,7 @@ constexpr std::string_view to_string(target_workers x) noexcept {
   return "unknown";
 }
 
-/// Of the word that `to_string` gives; `invalid_argument` names the word and those that are known.
+/// The value with that name. `invalid_argument` names the word and the known ones.
 result<target_workers> target_workers_of(std::string_view word);
 
 } // namespace headrace

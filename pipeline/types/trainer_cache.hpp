@@ -9,27 +9,26 @@
 
 namespace headrace {
 
-/// What all trainers that share a cross-trainer cache must agree on.
+/// The terms on which all trainers that share a cross-trainer cache must agree.
 struct cache_terms {
-  /// How long others wait for a trainer that falls behind, once the cache is full, before it is
-  /// skipped forward. Unset: they never wait.
+  /// When the cache is full: how long the others wait for a trainer that is behind, before it skips
+  /// elements. Unset: they never wait.
   std::optional<duration> wait;
-  /// Not zero: elements are given as soon as so many trainers have come, and to these alone. A
-  /// finite dataset needs it.
+  /// Not zero: elements are given once this many trainers have come, and only to these. A finite
+  /// dataset needs it.
   uint32_t expected_trainers = 0;
   friend bool operator==(const cache_terms&, const cache_terms&) = default;
 };
 
-/// Where a trainer begins that the cache does not know.
+/// Where a trainer begins if the cache does not know it.
 enum class cache_start : uint8_t {
-  oldest, ///< with the oldest element that the cache holds
-  newest, ///< with the first one that is made after it has come
+  oldest, ///< the oldest element in the window
+  newest, ///< the first element that is made after the trainer has come
 };
 
-/// How one trainer reads a job that it shares with others by way of a window of its newest
-/// elements.
+/// How one trainer reads a job that it shares with others through a window of the newest elements.
 struct trainer_cache {
-  /// Iterators of one id share one place in the elements, so that none comes to two of them.
+  /// Iterators with one id share one place in the elements, so that no element goes to two of them.
   std::string trainer_id;
   cache_terms terms;
   cache_start start = cache_start::oldest;

@@ -11,13 +11,15 @@ namespace headrace {
 
 struct tfrecord_writer_options {
   std::string compression;    ///< "", "GZIP" or "ZLIB"
-  int compression_level = -1; ///< 0 (fastest) to 9 (smallest), or -1: a middle way
-  bool replace = true; ///< a file of that name; else `finish` leaves it and says `already_exists`
+  int compression_level = -1; ///< 0 (fastest) to 9 (smallest); -1: a compromise
+  /// Replace an existing file; else `finish` keeps it and returns `already_exists`.
+  bool replace = true;
 };
 
-/// Writes a TFRecord file. It has another name (`PATH.partial-...`, in the same folder) until
-/// `finish` has brought all of it to the disk: a file at `path` is whole, and one that was there
-/// before stays until then. Destroyed without `finish`, it leaves nothing behind. Not thread-safe.
+/// Writes a TFRecord file. The file has another name (`PATH.partial-...`, in the same folder) until
+/// `finish` has flushed all of it to the disk. So a file at `path` is complete, and an earlier one
+/// stays until then. If it is destroyed without `finish`, it leaves nothing behind. Not
+/// thread-safe.
 class tfrecord_writer {
 public:
   /// Errors name the file: `not_found` if there is no such folder, `invalid_argument` for options.
@@ -26,15 +28,15 @@ public:
   tfrecord_writer& operator=(tfrecord_writer&&) noexcept;
   ~tfrecord_writer();
 
-  /// Appends a record with its checksums. `resource_exhausted` if the disk is full; after an error,
-  /// every call answers that error.
+  /// Appends a record with its checksums. `resource_exhausted` if the disk is full. After an error,
+  /// every call returns that error.
   status write(std::string_view record);
-  /// Brings what was written to the disk and gives the file its name. To be called once, at the
+  /// Flushes what was written to the disk, and gives the file its name. To be called once, at the
   /// end.
   status finish();
 
-  uint64_t records() const noexcept; ///< written
-  uint64_t bytes() const noexcept;   ///< of the records and their frames, before compression
+  uint64_t records() const noexcept; ///< records written
+  uint64_t bytes() const noexcept;   ///< bytes of the records and their frames, before compression
 
 private:
   class impl;

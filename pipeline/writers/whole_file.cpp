@@ -32,7 +32,7 @@ status whole_file::failed(const char* what, int number) const {
 status whole_file::open() {
   for (size_t i = 0;; ++i) {
     partial_ = fmt::format("{}.partial-{}-{}", path_, ::getpid(), i);
-    constexpr int everybody = 0666; // less the process's mask
+    constexpr int everybody = 0666; // reduced by the process's mask
     fd_ = with_descriptors(
       [&] { return ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everybody); });
     if (fd_ >= 0)
@@ -67,11 +67,11 @@ status whole_file::finish() {
   HEADRACE_TRY(flush());
   if (::fsync(fd_) != 0)
     return failed("write", errno);
-  // Some file systems tell only here that there was no room.
+  // Some file systems report only here that there was no room.
   if (::close(std::exchange(fd_, -1)) != 0)
     return failed("write", errno);
   HEADRACE_TRY(give_name());
-  // The name is on the disk when the folder is.
+  // The name is durable when the folder is synced.
   const auto folder = std::filesystem::path{path_}.parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
@@ -97,8 +97,9 @@ status whole_file::give_name() {
     partial_.clear();
     return {};
   }
-  // A second name never replaces a file. Where files have only one, renaming may refuse to. A file
-  // server whose answer was lost is asked again, and then says that the name is there.
+  // A second name never replaces a file. On a file system without second names, renaming without
+  // replacement is tried. If the answer of a file server was lost, its client repeats the request,
+  // and reports that the name exists.
   if (::link(partial_.c_str(), path_.c_str()) == 0 || (errno == EEXIST && has_name())) {
     ::unlink(std::exchange(partial_, {}).c_str());
     return {};

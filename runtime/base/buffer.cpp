@@ -8,19 +8,19 @@ namespace headrace {
 
 namespace {
 
-// Room to round a size up to whole lines, so that vector kernels may run over the end.
+// Room to round a size up to whole cache lines, as vector kernels may run past the end.
 constexpr size_t padded(size_t size) {
   return (size + 2 * buffer_alignment - 1) & ~(buffer_alignment - 1);
 }
 
-// Sanitizers are to see each use after the end of a buffer's life.
+// Memory is not reused, so that sanitizers detect uses of freed buffers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr size_t pool_limit = 0;
 #else
 constexpr size_t pool_limit = size_t{64} << 20;
 #endif
 
-// Outlives all buffers, those in objects of static storage included.
+// Outlives all buffers, including those in static objects.
 buffer_pool& pool() {
   static auto* const p = new buffer_pool{pool_limit};
   return *p;

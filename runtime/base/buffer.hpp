@@ -48,8 +48,8 @@ private:
   size_t size_ = 0;
 };
 
-/// Fresh, aligned, uninitialised bytes with one owner who fills them and then freezes them.
-/// Padded: up to 63 bytes after the end may be read and written (never relied on).
+/// Fresh, aligned, uninitialised bytes with one owner, which fills them and then freezes them. Up
+/// to 63 bytes after the end may be read and written, with any content.
 class mutable_buffer {
 public:
   mutable_buffer() noexcept = default;
@@ -63,7 +63,7 @@ public:
   std::span<T> as() noexcept {
     return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
   }
-  /// Gives the bytes up for reading. @pre `size <= this->size()`
+  /// Makes a buffer of the bytes. @pre `size <= this->size()`
   buffer freeze(size_t size) &&;
   buffer freeze() && { return std::move(*this).freeze(size_); }
 
@@ -73,7 +73,7 @@ private:
   size_t size_ = 0;
 };
 
-/// Grows like a vector, ends as a buffer.
+/// A buffer under construction, which grows like a vector.
 class buffer_builder {
 public:
   size_t size() const noexcept { return size_; }
@@ -95,9 +95,9 @@ public:
   void push_back(const T& x) {
     append(&x, sizeof(T));
   }
-  /// Takes the last bytes back. @pre `size <= this->size()`
+  /// Removes the last bytes. @pre `size <= this->size()`
   void truncate(size_t size) noexcept { size_ = size; }
-  /// What was appended so far; the builder is empty afterwards.
+  /// The appended bytes; the builder is empty afterwards.
   buffer finish();
 
 private:
@@ -105,7 +105,7 @@ private:
   size_t size_ = 0;
 };
 
-/// Freed large buffers are kept for reuse, up to 64 MiB in all; this gives them back to the system.
+/// Freed large buffers are kept for reuse, up to 64 MiB in all; this returns them to the system.
 void release_free_buffers() noexcept;
 
 } // namespace headrace

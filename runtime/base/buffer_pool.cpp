@@ -30,7 +30,7 @@ void* buffer_pool::take(size_t capacity) {
   {
     std::lock_guard hold{mutex_};
     if (auto& blocks = free_[class_of(capacity)]; !blocks.empty()) {
-      // The last one freed is the most likely to be in the cache.
+      // The block that was freed last is the most likely to be in the cache.
       auto* block = blocks.back();
       blocks.pop_back();
       kept_ -= capacity;
@@ -49,7 +49,7 @@ void buffer_pool::give(void* block, size_t capacity) noexcept {
       return;
     }
   } catch (const std::bad_alloc&) {
-    // No room to remember it: not kept.
+    // The list has no room for it, so it is freed.
   }
   ::operator delete(block, alignment);
 }

@@ -7,9 +7,8 @@
 
 namespace headrace {
 
-/// Keeps freed large blocks of memory for the next ones of their size: fresh memory from the system
-/// costs a page fault for every 4 KiB, more than reading a block from a socket. Bounded in bytes.
-/// Thread-safe.
+/// Keeps freed large blocks of memory for reuse: fresh memory costs a page fault for every 4 KiB,
+/// which is more than reading a block from a socket. Bounded in bytes. Thread-safe.
 class buffer_pool {
 public:
   /// Keeps at most `limit` bytes.
@@ -18,13 +17,13 @@ public:
   buffer_pool& operator=(const buffer_pool&) = delete;
   ~buffer_pool() { trim(); }
 
-  /// Sizes that are worth keeping; others are not for this class.
+  /// The range of sizes that are kept; `take` must not be called for others.
   static constexpr size_t smallest = size_t{32} << 10;
   static constexpr size_t largest = size_t{32} << 20;
   static constexpr bool handles(size_t size) noexcept {
     return size >= smallest && size <= largest;
   }
-  /// What a block for `size` bytes really has: up to a quarter more. @pre `handles(size)`
+  /// The capacity of a block for `size` bytes: up to a quarter more. @pre `handles(size)`
   static size_t rounded(size_t size) noexcept;
 
   /// Uninitialised, aligned to `buffer_alignment`. Throws std::bad_alloc. @pre `capacity ==
@@ -32,9 +31,9 @@ public:
   void* take(size_t capacity);
   /// Gives back what `take(capacity)` gave.
   void give(void* block, size_t capacity) noexcept;
-  /// Gives everything back to the system.
+  /// Returns all kept blocks to the system.
   void trim() noexcept;
-  /// Bytes that wait for their next use.
+  /// The bytes of kept blocks.
   size_t kept() const noexcept;
 
 private:

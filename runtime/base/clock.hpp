@@ -4,11 +4,11 @@
 
 namespace headrace {
 
-/// Monotonic time. Pure cores take it as an argument; nothing else in the project asks the system.
+/// Monotonic time. Pure cores take it as an argument; other code gets it only through `clock`.
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
-/// Where time comes from: the system in production, a test's hand in tests.
+/// A source of time: the system's clock in production, a controlled one in tests.
 class clock {
 public:
   virtual ~clock() = default;
@@ -17,7 +17,7 @@ public:
   static const clock& system() noexcept;
 };
 
-/// Stands still until told to move. Not thread-safe.
+/// Stands still until it is moved. Not thread-safe.
 class manual_clock final : public clock {
 public:
   time_point now() const noexcept override { return now_; }

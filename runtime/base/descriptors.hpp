@@ -18,9 +18,9 @@ inline constexpr size_t most_descriptors = size_t{1} << 20;
 /// How many descriptors this process may have.
 size_t descriptor_limit() noexcept;
 
-/// Whether half of the descriptors are taken, so far as the lowest free one tells: with holes below
-/// it is more than half that may be in use, but never is the upper half taken by who asks this
-/// first. Costs three system calls. `any` is an open descriptor.
+/// True if all descriptors below half of the limit are in use. If one of these is free it is false,
+/// even if more than half are in use in all; but a caller that checks this first never takes one of
+/// the upper half. Costs three system calls. `any` is an open descriptor.
 bool half_of_descriptors_taken(int any) noexcept;
 
 /// How long and how often to try again.
@@ -30,13 +30,13 @@ struct descriptor_patience {
   duration longest_pause = std::chrono::milliseconds{500};
 };
 
-/// Calls `attempt` until it gives something else than -1 with `errno` EMFILE or ENFILE (the process
-/// or the system is out of descriptors, which others may give back), with growing pauses, at most
-/// for a bounded time or until `stop`. Returns what it gave last, with its `errno`.
+/// Calls `attempt` until it returns something else than -1 with `errno` EMFILE or ENFILE (the
+/// process or the system is out of descriptors, which others may free), with growing pauses, for a
+/// bounded time or until `stop`. Returns the last result, with its `errno`.
 int with_descriptors(const std::function<int()>& attempt, const std::stop_token& stop = {},
                      const descriptor_patience& patience = {});
 
-/// open(2) with O_CLOEXEC and that patience. -1: see `errno`.
+/// open(2) with O_CLOEXEC, repeated as by `with_descriptors`. -1: see `errno`.
 int open_patiently(const std::string& path, int flags, const std::stop_token& stop = {});
 
 } // namespace headrace

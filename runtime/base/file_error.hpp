@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// `cannot WHAT 'PATH': reason` for an errno, with the code that tells its kind.
+/// The error `cannot WHAT 'PATH': reason` for an errno, with the matching code.
 status file_error(const std::string& path, const char* what, int number);
 
 } // namespace headrace

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// Without leading zeros.
+/// The number in hexadecimal, without leading zeros.
 std::string to_hex(uint64_t x);
 
 /// A number that names one kind of thing and does not convert to the number of another kind.
@@ -15,10 +15,10 @@ template <class Tag>
 struct strong_id {
   uint64_t value = 0;
 
-  /// Zero is nobody.
+  /// Zero names nothing.
   explicit operator bool() const noexcept { return value != 0; }
   friend auto operator<=>(const strong_id&, const strong_id&) = default;
-  /// As everywhere where people see it: hexadecimal.
+  /// In hexadecimal, as everywhere in messages for people.
   friend std::string to_string(strong_id x) { return to_hex(x.value); }
 };
 
@@ -26,9 +26,9 @@ using worker_id = strong_id<struct worker_tag>;
 using job_id = strong_id<struct job_tag>;
 using task_id = strong_id<struct task_tag>;
 using consumer_id = strong_id<struct consumer_tag>;
-/// Counts the lives of something that keeps its name when it is restarted.
+/// The number of a life of something that keeps its name when it is restarted.
 using incarnation = strong_id<struct incarnation_tag>;
-/// Chosen by a client for a request that creates something, so that it may be repeated.
+/// Chosen by a client for a request that creates something, so that the request may be repeated.
 using request_id = strong_id<struct request_tag>;
 
 /// A random, practically unique, non-zero 64-bit number from the system's entropy.

@@ -5,11 +5,11 @@
 
 namespace headrace {
 
-/// What a process knows of the ones whose place it took.
+/// The earlier processes in whose place this one runs.
 struct process_past {
-  /// How often its parent started it again.
+  /// How often its parent process has restarted it.
   uint64_t restarts = 0;
-  /// How the one before it ended; empty if there was none.
+  /// How the previous process ended; empty if there was none.
   std::string last_reason;
 
   friend bool operator==(const process_past&, const process_past&) = default;

@@ -12,20 +12,20 @@ namespace headrace {
 /// and gRPC know.
 enum class status_code : uint8_t {
   ok,
-  cancelled,           ///< somebody asked for it to stop
+  cancelled,           ///< a stop was requested
   unknown,             ///< foreign code gave no better reason
-  invalid_argument,    ///< the caller's value is wrong whatever the state of the system
+  invalid_argument,    ///< the caller's value is wrong in any state of the system
   deadline_exceeded,   ///< a bounded wait ended
   not_found,           ///< no such file, dataset, job ...
-  already_exists,      ///< the id is taken by something else
-  permission_denied,   ///< known, and not allowed
+  already_exists,      ///< something else has the id
+  permission_denied,   ///< the request is understood, and not allowed
   resource_exhausted,  ///< memory, disk, descriptors
-  failed_precondition, ///< right call, wrong state
-  aborted,             ///< overtaken by another change; may be tried again
+  failed_precondition, ///< the call is right, the state is wrong
+  aborted,             ///< another change came first; may be repeated
   out_of_range,        ///< past the end
-  unimplemented,       ///< this build cannot do it
+  unimplemented,       ///< this build has no such function
   internal,            ///< a defect of headrace
-  unavailable,         ///< nobody answers at the moment; may be tried again
+  unavailable,         ///< nobody answers at the moment; may be repeated
   data_loss,           ///< stored or received bytes are damaged
   unauthenticated,     ///< no valid certificate
 };
@@ -50,8 +50,8 @@ public:
   /// The same code with `context` put before the message: `context: message`. Ok stays ok.
   status with_context(std::string_view context) const;
 
-  /// The same, and it is why a run of a pipeline ends before it is complete: nobody may leave it
-  /// out as one bad element.
+  /// The same status, marked as the reason why a run of a pipeline ends before it is complete.
+  /// `ignore_errors` must not leave it out like one bad element.
   status that_ends_run() const;
   bool ends_run() const noexcept { return rep_ && rep_->ends_run; }
 
@@ -72,7 +72,7 @@ private:
 /// `code: message`, or `ok`.
 std::string to_string(const status& x);
 
-/// What the public API throws where a value cannot be returned (constructors, range-for).
+/// Thrown by the public API where no value can be returned (constructors, range-for).
 class error : public std::runtime_error {
 public:
   explicit error(headrace::status why) : std::runtime_error(to_string(why)), why_(std::move(why)) {}

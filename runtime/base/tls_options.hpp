@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-/// Mutual TLS: both sides of a connection present a certificate that `ca_file` vouches for, and who
-/// has none gets nothing. The same three files serve the data port and the actor port.
-/// All empty means no TLS; otherwise all three are needed.
+/// Mutual TLS: both sides of a connection present a certificate that an authority in `ca_file` has
+/// signed; a peer without one is refused. The same three files serve the data port and the actor
+/// port. All empty: no TLS; otherwise all three are needed.
 struct tls_options {
   /// This process's certificate (PEM; intermediate certificates may follow in the same file).
   std::string certificate;

@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-/// Measures what a piece of work costs the calling thread, from construction on: as long as the
-/// thread waits for nothing, its CPU time, so that other threads that had the CPU meanwhile do not
-/// count; else the time on the wall.
+/// Measures the cost of a piece of work for the calling thread, from construction on. If the thread
+/// did not wait for anything this is its CPU time, so that time in which other threads had the CPU
+/// does not count; else it is the elapsed time.
 class work_timer {
 public:
   work_timer() noexcept;
@@ -16,7 +16,7 @@ public:
 private:
   struct reading {
     std::chrono::nanoseconds wall, cpu;
-    int64_t waits = 0; ///< how often the thread gave the CPU up by itself
+    int64_t waits = 0; ///< how often the thread has given up the CPU voluntarily
   };
   static reading now() noexcept;
 

@@ -7,12 +7,12 @@
 namespace headrace {
 namespace {
 
-/// How the framework names the types of a message's values, one after the other.
+/// The framework's notation of the types of a message's values.
 constexpr std::string_view no_values = "@<>";
 constexpr std::string_view an_envelope = "@<>+headrace::envelope";
 constexpr std::string_view an_error = "@<>+@error";
 
-/// How deep errors lie in errors: one is why another came to be.
+/// The most levels of an error whose context is another error.
 constexpr int deepest = 4;
 
 } // namespace
@@ -95,7 +95,7 @@ bool basp_content::texts(size_t most) {
 }
 
 std::optional<std::string_view> basp_content::types() {
-  const auto number = half(); // of a type that needs no name; a message has none
+  const auto number = half(); // only types without a number have a name; a message has none
   failed_ = failed_ || *number != 0;
   return text();
 }

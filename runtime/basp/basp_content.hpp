@@ -7,8 +7,9 @@
 
 namespace headrace {
 
-/// Reads a payload step by step, never beyond its end. Sizes are checked against what is there, so
-/// that whoever reads the payload after this need not. Once a step has failed the others fail, too.
+/// Reads a payload step by step, never beyond its end. Sizes are checked against the present bytes,
+/// so that later readers of the payload need not check them. Once a step has failed, all further
+/// steps fail.
 class basp_content {
 public:
   explicit basp_content(std::span<const char> bytes) : rest_(bytes) {}
@@ -21,12 +22,12 @@ public:
   std::optional<std::string_view> text();
   bool skip(size_t bytes);
 
-  /// The name of a node: of the usual kind, and of one that can be.
+  /// The name of a node, which must be of the usual kind and valid.
   std::optional<basp_node> node();
   /// Up to `most` texts.
   bool texts(size_t most);
-  /// The framework's message, one of those that nodes of ours send to actors: an envelope, or if
-  /// `may_be_error` the framework's word that a request failed.
+  /// A message of the framework, of a kind that nodes of ours send to actors: an envelope, or, if
+  /// `may_be_error`, the report that a request failed.
   bool message(bool may_be_error);
   /// The framework's error: code, category, and a context of simple values.
   bool error();
@@ -46,8 +47,8 @@ private:
   bool failed_ = false;
 };
 
-/// Words as the framework has them in numbers. To an actor of this name its nodes say more than we
-/// send or need an answer to.
+/// Numbers that stand for names in the framework's protocol. The framework's nodes send more to the
+/// actor with this name than our nodes send or need.
 inline constexpr uint64_t basp_spawn_server = 0x3DDD66F3376ADFB;
 /// The usual kind of a node's name.
 inline constexpr uint64_t basp_usual_node = 0x3E9AAB9BAC79;

@@ -12,13 +12,13 @@ constexpr basp_verdict refuse(basp_refusal cause, const char* problem) {
 constexpr basp_verdict pass{};
 constexpr basp_verdict ignore{.what = fate::ignore};
 
-// Of a direct message's id.
+// A bit in the id of a direct message.
 constexpr uint64_t response_bit = uint64_t{1} << 63;
 constexpr uint64_t answered_bit = uint64_t{1} << 62;
-/// Set for messages of the framework's streams, which it takes for such without another look.
+/// Set for messages of the framework's streams, which it does not check further.
 constexpr uint64_t stream_bit = uint64_t{1} << 61;
 
-/// Names of programs, or of the types that an actor takes.
+/// The most names of programs, or of the types of an actor's interface.
 constexpr size_t most_names = 64;
 
 } // namespace
@@ -31,7 +31,7 @@ basp_verdict basp_frame_check::header(const basp_header& x) const {
     return refuse(malformed, "the padding is not zero");
   const bool greeting =
     x.is(basp_operation::server_handshake) || x.is(basp_operation::client_handshake);
-  // A probe's last word (runtime/node/probe.cpp).
+  // The last frame of a probe (runtime/node/probe.cpp).
   if (x == basp_header{} && side_ == side::accepted && !greeted())
     return {.what = fate::leave};
   if (!greeted() && !greeting)
@@ -91,7 +91,7 @@ basp_verdict basp_frame_check::server_handshake(basp_content in) {
   const auto node = in.node();
   if (!node || !in.texts(most_names) || !in.word() || !in.texts(most_names) || !in.at_end())
     return refuse(malformed, "a server's handshake that cannot be read");
-  peer_ = node; // our own, too: the framework finds its actors, and closes
+  peer_ = node; // this may be our own name: the framework then closes the connection
   return pass;
 }
 
@@ -99,7 +99,8 @@ basp_verdict basp_frame_check::client_handshake(basp_content in) {
   const auto node = in.node();
   if (!node || !in.at_end())
     return refuse(malformed, "a client's handshake that cannot be read");
-  // Of us, when we connect to ourselves: there we see the server's handshake and close.
+  // We have connected to ourselves: the other side of the connection sees the server's handshake
+  // and closes.
   if (*node == self_)
     return ignore;
   if (!greeted())
@@ -114,11 +115,11 @@ basp_verdict basp_frame_check::client_handshake(basp_content in) {
 basp_verdict basp_frame_check::direct_message(const basp_header& x, basp_content in) {
   if ((x.flags & basp_named_receiver) != 0)
     return ignore;
-  // Actors to which answers go by way of others: none of ours do that between nodes.
+  // Actors that would forward the answer: nodes of ours do not use them.
   const auto stages = in.count();
   if (!stages || *stages != 0)
     return refuse(foreign, "a message that is to be answered by way of others");
-  // What is no response and an error would end the actor.
+  // An error that is no response would end the actor.
   if (!in.message((x.data & response_bit) != 0) || !in.at_end())
     return refuse(foreign, "a message with another content than an envelope of its size");
   if (x.source_actor != 0 && senders_.insert(x.source_actor).second

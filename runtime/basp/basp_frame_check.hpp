@@ -8,22 +8,22 @@
 
 namespace headrace {
 
-/// What becomes of a frame.
+/// The decision about a frame.
 struct basp_verdict {
   enum class fate : uint8_t {
-    pass,   ///< to the framework
-    ignore, ///< nothing is wrong with it, and nobody here needs it
-    leave,  ///< the peer only looked whether we are here: close the connection
+    pass,   ///< give it to the framework
+    ignore, ///< drop it: it is valid, and not needed
+    leave,  ///< close the connection: the peer has only tested whether we are here
     refuse, ///< close the connection, and count it
   };
   fate what = fate::pass;
-  basp_refusal cause = basp_refusal::malformed; ///< of a refusal
-  const char* problem = "";                     ///< with what was refused
+  basp_refusal cause = basp_refusal::malformed; ///< set if it is refused
+  const char* problem = "";                     ///< what was wrong, if it is refused
 };
 
-/// Decides for one connection which frames the framework may see: those that a node of ours sends
-/// at that point of a conversation, complete, with sizes that are true. Release 0.17 of the
-/// framework follows null pointers, fills memory or mistakes types where others come.
+/// Decides for one connection which frames are given to the framework: complete ones that a node of
+/// ours would send at that point of a conversation, with correct sizes. Given other frames, release
+/// 0.17 of the framework follows null pointers, fills memory or confuses types.
 class basp_frame_check {
 public:
   enum class side : uint8_t { accepted, connected };
@@ -31,15 +31,17 @@ public:
   /// `self` is this node's own name.
   basp_frame_check(side mine, basp_node self) : side_(mine), self_(self) {}
 
-  /// Before any of the payload is read. A frame without a payload is decided here alone.
+  /// Decides before any of the payload is read. For a frame without a payload this is the only
+  /// call.
   basp_verdict header(const basp_header& x) const;
-  /// The payload of a header that was not refused; has as many bytes as that announced.
+  /// Decides about the payload of a header that was not refused. It has the announced size.
   basp_verdict payload(const basp_header& x, std::span<const char> bytes);
 
-  /// Whether the peer said who it is.
+  /// True if the peer has introduced itself.
   bool greeted() const noexcept { return peer_.has_value(); }
 
-  /// Actors of the peer that live and sent something. For each the framework keeps a proxy.
+  /// The most actors of the peer that live and have sent something. The framework keeps a proxy for
+  /// each.
   static constexpr size_t most_senders = size_t{1} << 16;
 
 private:
@@ -53,7 +55,7 @@ private:
   side side_;
   basp_node self_;
   std::optional<basp_node> peer_;
-  bool selected_ = false; ///< the peer chose this connection
+  bool selected_ = false; ///< the peer has chosen this connection
   std::unordered_set<uint64_t> senders_;
 };
 

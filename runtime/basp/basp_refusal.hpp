@@ -7,16 +7,17 @@
 
 namespace headrace {
 
-/// Why a connection to or from the actor port was closed by us.
+/// Why this node closed a connection of the actor port.
 enum class basp_refusal : uint8_t {
-  malformed,   ///< no frame of the protocol, or one that contradicts itself
-  oversized,   ///< announced a larger payload than any of ours
-  out_of_turn, ///< a handshake where there must be none, or something else where there must be one
-  foreign,     ///< well formed, but nothing that headrace sends
-  impostor,    ///< speaks in the name of another node, or for another
-  crowded,     ///< had not greeted when too many others came, or too many descriptors are in use
-  silent,      ///< did not greet in time
-  unread,      ///< asks on, and does not read the answers
+  malformed,   ///< not a frame of the protocol, or one that contradicts itself
+  oversized,   ///< announced a larger payload than we ever send
+  out_of_turn, ///< a handshake at the wrong time, or another frame where there must be one
+  foreign,     ///< well formed, but not a frame that headrace sends
+  impostor,    ///< sent in the name of another node, or for another one
+  /// Had not sent its handshake when too many others came, or too many descriptors are in use.
+  crowded,
+  silent, ///< did not send its handshake in time
+  unread, ///< sends requests and does not read the answers
 };
 inline constexpr size_t basp_refusals = 8;
 

@@ -55,7 +55,8 @@ void guarded_broker::pass_on() { inner_(current_mailbox_element()->content()); }
 
 void guarded_broker::add(handle_type handle, side mine) {
   forget(handle);
-  // Else what is left of the last one is forgotten when this one has greeted already.
+  // The cleanup of the closed connection with this handle must not run after the new one's
+  // handshake.
   if (late_cleanups_.contains(handle))
     connection_cleanup(handle, caf::sec::none);
   const auto number = ++last_number_;
@@ -109,7 +110,8 @@ void guarded_broker::on_tick(caf::timespan lease) {
       break;
     refuse(oldest, basp_refusal::silent, "it did not greet in time");
   }
-  // The framework would close them as well, and keep their descriptors until the peers close, too.
+  // The framework would close these connections, too, but keep their descriptors until the peers
+  // close.
   std::vector<handle_type> lost;
   for (const auto& [handle, it] : ctx)
     if (lease > lease.zero() && it.last_seen + lease < now)
@@ -128,7 +130,7 @@ void guarded_broker::end(handle_type handle, caf::sec why) {
   connection_cleanup(handle, why);
   if (!valid(handle))
     return;
-  // To close it is to wait for the peer to close its side, too.
+  // Closing a connection alone would wait for the peer to close its side.
   ::shutdown(descriptor_of(handle), SHUT_RDWR);
   close(handle);
 }
@@ -184,7 +186,7 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
     it.payload.insert(it.payload.end(), x.buf.begin(), x.buf.end());
     if (it.payload.size() < frame.payload_bytes) {
       if (it.check.greeted())
-        set_context(x.handle); // it is not silent
+        set_context(x.handle); // it has sent something
       return read(x.handle, frame.payload_bytes - it.payload.size());
     }
   }
@@ -196,12 +198,12 @@ void guarded_broker::on_data(caf::io::new_data_msg& x) {
   const auto verdict = it.check.payload(frame, payload);
   if (it.check.greeted())
     ungreeted_.erase(it.number);
-  // The framework asks for the next header itself.
+  // The framework requests the next header itself.
   if (carry_out(x.handle, verdict, frame)) {
     if (pass_part(x.handle, header_))
       pass_part(x.handle, payload);
   } else {
-    read(x.handle, basp_header::bytes); // nothing, if it was closed
+    read(x.handle, basp_header::bytes); // does nothing if the connection was closed
   }
 }
 

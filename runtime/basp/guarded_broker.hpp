@@ -17,8 +17,9 @@ namespace headrace {
 /// The guard of the network that `load_guarded_network` loaded.
 network_guard& guard_of(caf::actor_system& system);
 
-/// The framework's broker behind a check. Reads frames itself, a payload in pieces, so that memory
-/// grows only as bytes arrive, and gives the framework whole frames that passed.
+/// The framework's broker with a check before it. It reads frames itself, payloads in pieces, so
+/// that memory grows only as bytes arrive, and gives the framework complete frames that passed the
+/// check.
 class guarded_broker final : public caf::io::basp_broker {
 public:
   explicit guarded_broker(caf::actor_config& config);
@@ -26,8 +27,8 @@ public:
   caf::behavior make_behavior() override;
   const char* name() const override { return "headrace.guarded_broker"; }
 
-  /// The framework would ask each new node for a server that starts actors, which nobody uses, and
-  /// would keep the actor that asks for ever.
+  /// The framework would ask each new node for a server that starts actors, which is not used, and
+  /// would keep the asking actor for ever.
   void learned_new_node_directly(const caf::node_id&, bool) override {}
   void learned_new_node_indirectly(const caf::node_id&) override {}
 
@@ -39,9 +40,9 @@ private:
     basp_frame_check check;
     uint64_t number = 0;
     time_point since;
-    std::optional<basp_header> frame; ///< whose payload is being read
+    std::optional<basp_header> frame; ///< the header of the frame whose payload is being read
     std::array<char, basp_header::bytes> header{};
-    std::vector<char> payload; ///< as much as has come
+    std::vector<char> payload; ///< the part that has arrived
   };
 
   void on_new(const caf::io::new_connection_msg& x);
@@ -55,25 +56,25 @@ private:
   void forget(handle_type handle);
   void refuse(handle_type handle, basp_refusal cause, const std::string& problem);
   void end(handle_type handle, caf::sec why = caf::sec::disconnect_during_handshake);
-  /// Closes the connection where the verdict says so. True if the frame is the framework's.
+  /// Carries out the verdict. True if the framework gets the frame.
   bool carry_out(handle_type handle, const basp_verdict& verdict, const basp_header& frame);
   void read(handle_type handle, size_t bytes);
-  /// Lets the framework handle what this actor is handling.
+  /// Lets the framework handle this actor's present message.
   void pass_on();
-  /// False if it closed the connection.
+  /// False if the connection was closed.
   bool pass_part(handle_type handle, std::vector<char>& bytes);
 
   network_guard& guard_;
   basp_node self_;
   caf::behavior inner_;
   std::unordered_map<handle_type, connection> connections_;
-  /// By number, the oldest first: accepted, and they have not said who they are.
+  /// Accepted connections without a handshake so far, by number, the oldest first.
   std::map<uint64_t, handle_type> ungreeted_;
-  /// Connections that are gone and that the framework is going to forget; the next one may have the
-  /// same handle by then.
+  /// Closed connections that the framework has not forgotten yet. A new connection may get the same
+  /// handle before that.
   std::unordered_map<handle_type, size_t> late_cleanups_;
   uint64_t last_number_ = 0;
-  std::vector<char> header_; ///< kept, as it is needed for every frame
+  std::vector<char> header_; ///< kept between frames, as every frame needs it
 };
 
 } // namespace headrace

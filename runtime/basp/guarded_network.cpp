@@ -14,14 +14,14 @@ namespace headrace {
 
 namespace {
 
-/// The framework's network whose broker is ours.
+/// The framework's network with our broker.
 class guarded_middleman final : public caf::io::middleman {
 public:
   guarded_middleman(caf::actor_system& system, guarded_network_options options)
     : middleman(system), guard_(std::move(options)), backend_(&system) {}
 
   void start() override {
-    // The framework takes the broker of this name if there is one.
+    // The framework uses the broker with this name if there is one.
     named_broker<guarded_broker>(port::word("BASP"));
     middleman::start();
   }

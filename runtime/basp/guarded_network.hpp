@@ -12,15 +12,15 @@
 namespace headrace {
 
 struct guarded_network_options {
-  /// What is refused is logged here: of each cause the first time, the tenth, the hundredth ...
+  /// Refusals are logged here: of each cause the first, the tenth, the hundredth ...
   logger log;
-  /// Where what is refused is counted (`actor_port_metric`); null: in a registry of its own.
+  /// The registry for the metrics of refusals (`actor_port_metric`); null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
-  /// Who connected says who it is within this time.
+  /// The time that a new connection has for its handshake.
   duration greet_within = std::chrono::seconds{5};
-  /// More connections that have not greeted are not kept: the oldest goes.
+  /// The most connections without a handshake so far; of more, the oldest is closed.
   size_t most_ungreeted = 64;
-  /// What may wait to be written to a peer when it sends something.
+  /// The bytes that may wait to be written to a peer when it sends something.
   size_t most_unread_bytes = size_t{256} << 20;
 };
 

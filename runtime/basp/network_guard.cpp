@@ -3,7 +3,7 @@
 namespace headrace {
 namespace {
 
-/// So that a peer that is refused time and again does not fill the log.
+/// Bounds the number of log lines about a peer that is refused repeatedly.
 bool worth_a_line(uint64_t count) noexcept {
   while (count % 10 == 0) count /= 10;
   return count == 1;

@@ -9,15 +9,15 @@
 
 namespace headrace::port {
 
-/// The one timer of an actor whose core has many deadlines. A member of the actor's state.
+/// The only timer of an actor whose core has many deadlines. A member of the actor's state.
 ///
-/// The actor calls `set` with the core's earliest deadline after each event, and has a handler for
-/// the reminder `(Atom, uint64_t epoch)`: where `due(epoch)` is true it gives the core the time,
-/// and calls `set` again. A deadline that moves to a later time, or goes away, sends nothing: the
-/// reminder comes at the earlier time, and the core then has nothing to do.
+/// The actor calls `set` with the core's earliest deadline after each event, and handles the
+/// reminder `(Atom, uint64_t epoch)`: if `due(epoch)` is true, it calls the core's `timer` and
+/// `set` again. If a deadline is moved to a later time or removed, nothing is sent: the reminder
+/// comes at the earlier time, and the core then has nothing to do.
 class alarm {
 public:
-  /// Sees to it that a reminder comes at `deadline`, or before it. Nothing if there is no deadline.
+  /// Makes sure that a reminder comes at `deadline` or earlier. Does nothing without a deadline.
   template <class Self, class Atom>
   void set(Self* self, Atom what, std::optional<time_point> deadline) {
     if (!deadline || (armed_ && *armed_ <= *deadline))
@@ -26,7 +26,7 @@ public:
     remind(self, std::max(*deadline - self->clock().now(), duration{0}), what, ++epoch_);
   }
 
-  /// A reminder came. False: an earlier time was set since, and this one is void.
+  /// A reminder came. False: an earlier time was set since, so this reminder is void.
   bool due(uint64_t epoch) noexcept {
     if (epoch != epoch_ || !armed_)
       return false;
@@ -34,7 +34,7 @@ public:
     return true;
   }
 
-  /// When the reminder that is under way comes; none: there is none.
+  /// The time of the pending reminder; nullopt: there is none.
   std::optional<time_point> armed() const noexcept { return armed_; }
 
 private:

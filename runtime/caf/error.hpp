@@ -13,8 +13,9 @@ namespace headrace {
 /// travel. Ok becomes no error.
 caf::error to_error(const status& why);
 
-/// Back again; of the framework's own errors the nearest code and a text: time-outs are
-/// `deadline_exceeded`, a dead or unreachable actor `unavailable`, a kill `cancelled`.
+/// The reverse of `to_error`. Errors of the framework itself become the nearest code with a text:
+/// time-outs are `deadline_exceeded`, a dead or unreachable actor is `unavailable`, a kill is
+/// `cancelled`.
 status to_status(const caf::error& why);
 
 #if !HEADRACE_CAF_LEGACY

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The one seam between the project and the release of the actor framework: whatever is named
-/// differently in 0.17 and 1.1 is named here and in the files beside it, and nowhere else.
+/// The only seam between the project and the release of the actor framework: names that differ
+/// between 0.17 and 1.1 are used here and in the files beside this one, and nowhere else.
 
 #include <caf/all.hpp>
 #include <caf/config.hpp>
@@ -47,16 +47,16 @@ template <class... Signatures>
 using handle = caf::typed_actor<Signatures...>;
 #endif
 
-/// What an actor's state calls `self`.
+/// The type of `self` in an actor's state.
 template <class Handle>
 using self_pointer = typename Handle::pointer;
-/// What an actor's state returns from `make_behavior()`.
+/// The return type of `make_behavior()` in an actor's state.
 template <class Handle>
 using behavior = typename Handle::behavior_type;
 
 // -- errors ---------------------------------------------------------------------
 
-/// Turns what an actor threw into the reason of its end. Specialise nothing; see error.hpp.
+/// The error with which an actor ends after an exception. Not to be specialised; see error.hpp.
 caf::error error_of(const std::exception_ptr& thrown);
 
 template <class Code>
@@ -68,8 +68,8 @@ bool is(const caf::error& why, Code code) {
 
 #if HEADRACE_CAF_LEGACY
 /// An actor that owns a `State` for as long as it runs. `State` has `handle_type`, `name`, a
-/// constructor `(self_pointer<handle_type>, args...)` and `make_behavior()`. What the constructor
-/// or a handler throws ends the actor with that text as the reason.
+/// constructor `(self_pointer<handle_type>, args...)` and `make_behavior()`. An exception of the
+/// constructor or of a handler ends the actor, with its text as the reason.
 template <class State>
 class shell final : public State::handle_type::base {
 public:
@@ -135,8 +135,8 @@ auto request(Self* self, const Handle& to, caf::timespan limit, Args&&... xs) {
   return self->mail(std::forward<Args>(xs)...).request(to, limit);
 #endif
 }
-/// Sends without a sender: no answer and no error can come back. This is how commands are sent: a
-/// plain send to a handler that fails would end the sender.
+/// Sends without a sender: no answer and no error can come back. Commands are sent in this way,
+/// because a plain send to a handler that fails would end the sender.
 template <class Handle, class... Args>
 void tell(const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -145,7 +145,7 @@ void tell(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).send(to);
 #endif
 }
-/// As `tell`, before all that waits in the mailbox already.
+/// As `tell`, but before all messages that wait in the mailbox.
 template <class Handle, class... Args>
 void tell_urgently(const Handle& to, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
@@ -154,14 +154,14 @@ void tell_urgently(const Handle& to, Args&&... xs) {
   caf::anon_mail(std::forward<Args>(xs)...).urgent().send(to);
 #endif
 }
-/// Sends to oneself after `delay` of the system's (or the test's) clock. It cannot be taken back:
-/// put an epoch into the message and ignore old ones.
+/// Sends a message to the actor itself after `delay`, by the system's (or the test's) clock. It
+/// cannot be cancelled: put an epoch into the message and ignore old ones.
 template <class Self, class... Args>
 void remind(Self* self, caf::timespan delay, Args&&... xs) {
 #if HEADRACE_CAF_LEGACY
   caf::delayed_anon_send(caf::actor_cast<caf::actor>(self), delay, std::forward<Args>(xs)...);
 #else
-  // An anonymous delay counts on the machine's clock, also where the system has another.
+  // An anonymous delayed message uses the machine's clock even if the system has another one.
   caf::anon_mail(std::forward<Args>(xs)...)
     .schedule(self->clock().now() + delay)
     .send(caf::actor_cast<caf::actor>(self));
@@ -215,20 +215,21 @@ void register_types(caf::actor_system_config& cfg) {
 #endif
 }
 
-/// What `announce` was told.
+/// The blocks that `announce` was called for.
 inline std::vector<void (*)(caf::actor_system_config&)>& announced() {
   static std::vector<void (*)(caf::actor_system_config&)> blocks;
   return blocks;
 }
-/// Has a layer's block of type ids registered with every system that is configured from now on.
-/// Called once a block, from one source: it makes code for every type. A constant beside the block,
-/// which is set by a function of that source, sees to it that the source is part of the program.
+/// Registers a layer's block of type ids with every system that is configured later. To be called
+/// once for each block, from one source file, as it generates code for every type. A constant
+/// beside the block, which is initialised by a function of that source, links the source into the
+/// program.
 template <class Block>
 bool announce() {
   announced().push_back(&register_types<Block>);
   return true;
 }
-/// Makes the types of all layers that are in the program known to a system.
+/// Registers the types of all announced blocks with a system.
 inline void register_announced(caf::actor_system_config& cfg) {
   for (const auto block : announced()) block(cfg);
 }

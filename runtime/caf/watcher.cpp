@@ -12,7 +12,7 @@ void watcher::on_down(const caf::down_msg& what) {
   const auto ended = watched_.find(what.source);
   if (ended == watched_.end())
     return;
-  // A callback may watch and forget, so each is looked up when its turn comes.
+  // A callback may add and remove watches, so each is looked up just before its call.
   std::vector<token> due;
   for (const auto& entry : ended->second) due.push_back(entry.first);
   for (auto id : due)
@@ -40,7 +40,7 @@ void watcher::forget(token id) {
     self_->demonitor(whom);
 }
 
-// Removes a watch and gives its callback; empty if there is none.
+// Removes a watch and returns its callback; empty if there is none.
 watcher::callback watcher::take(token id) {
   const auto address = where_.extract(id);
   if (address.empty())

@@ -6,8 +6,8 @@
 
 namespace headrace::port {
 
-/// Calls back when watched actors end. An actor state owns at most one, as its member, and lends it
-/// to its parts; nothing else may install a down handler.
+/// Calls back when watched actors end. An actor's state has at most one, as its member, and lends
+/// it to its parts; no other down handler may be installed.
 class watcher {
 public:
   using callback = std::function<void(const caf::error&)>;
@@ -18,15 +18,15 @@ public:
   watcher(const watcher&) = delete;
   watcher& operator=(const watcher&) = delete;
 
-  /// Calls `on_down` once, from this actor, with the reason (none: it ended normally). An actor
-  /// that has ended already is reported at once, by a message.
+  /// Calls `on_down` once, from this actor, with the reason (none: it ended normally). If the actor
+  /// has ended already, the call follows by a message.
   template <class Handle>
   token watch(const Handle& whom, callback on_down) {
     return add(caf::actor_cast<caf::actor>(whom), std::move(on_down));
   }
-  /// Undoes a watch; nothing if it has called already.
+  /// Cancels a watch; does nothing if it has called already.
   void forget(token id);
-  /// How many watches have neither called nor been undone.
+  /// The number of watches that have neither called nor been cancelled.
   size_t size() const noexcept;
 
 private:

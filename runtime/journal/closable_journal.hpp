@@ -8,14 +8,14 @@
 
 namespace headrace {
 
-/// A journal that many hold and one closes, before what its answers go to is gone. Thread-safe as
-/// the journal itself.
+/// A journal with several owners, one of which closes it before the receivers of its callbacks are
+/// destroyed. Thread-safe as the journal itself.
 class closable_journal final : public journal {
 public:
   explicit closable_journal(std::unique_ptr<journal> of) : open_(std::move(of)) {}
 
-  /// Writes what is queued, as the journal's destructor does; what is appended from then on is
-  /// aborted at once. No answer comes after this has returned, but to who is appending meanwhile.
+  /// Writes what is queued, as the journal's destructor does. Later calls of `append` are aborted
+  /// at once. No callback comes after this has returned, except to a concurrent `append`.
   void close() {
     std::shared_ptr<journal> last;
     std::lock_guard lock{mutex_};

@@ -7,9 +7,9 @@
 
 namespace headrace::detail {
 
-/// When the next commit may begin: one in each `spacing` in the long run, and up to `burst` at once
-/// after a rest. So a few steps in a row, as at the begin of an iteration, do not wait, and a
-/// steady load has the commits share its appends.
+/// Decides when the next commit may begin: on average one in each `spacing`, and up to `burst` at
+/// once after a pause. So a few steps in a row, as at the beginning of an iteration, do not wait,
+/// and under a steady load appends share commits.
 class commit_pace {
 public:
   commit_pace(duration spacing, uint32_t burst) : spacing_(spacing), burst_(burst) {}
@@ -20,7 +20,7 @@ public:
 private:
   duration spacing_;
   int64_t burst_;
-  /// When the commits so far would have ended, had they been evenly spaced.
+  /// When the commits so far would have ended if they had been evenly spaced.
   time_point paid_{};
 };
 

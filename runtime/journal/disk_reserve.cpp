@@ -17,11 +17,11 @@ result<disk_reserve> disk_reserve::open(const std::string& path, uint64_t bytes)
     ::unlink(path.c_str());
     return disk_reserve{-1, 0};
   }
-  constexpr mode_t everybody = 0666; // less the process's mask
+  constexpr mode_t everybody = 0666; // reduced by the process's mask
   const int fd =
     with_descriptors([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody); });
   if (fd < 0) {
-    if (errno == ENOSPC || errno == EDQUOT) // not even a name has room
+    if (errno == ENOSPC || errno == EDQUOT) // there is no room even for a name
       return disk_reserve{-1, bytes};
     return file_error(path, "open", errno);
   }
@@ -33,7 +33,7 @@ result<disk_reserve> disk_reserve::open(const std::string& path, uint64_t bytes)
 }
 
 bool disk_reserve::has_all() const noexcept {
-  constexpr uint64_t unit = 512; // of st_blocks, whatever the file system's
+  constexpr uint64_t unit = 512; // the unit of st_blocks on every file system
   struct stat info {};
   return ::fstat(fd_, &info) == 0 && static_cast<uint64_t>(info.st_size) >= bytes_
          && static_cast<uint64_t>(info.st_blocks) * unit >= bytes_;

@@ -7,23 +7,24 @@
 
 namespace headrace::detail {
 
-/// A file that only takes up space on a disk, to be given back when nothing else is left.
+/// A file that only occupies space on a disk. It is given up when the disk is full.
 class disk_reserve {
 public:
-  /// Takes the space unless the disk is full: then it is missing. No file for 0 bytes.
+  /// Occupies the space, unless the disk is full: then `held` is false. There is no file for 0
+  /// bytes.
   static result<disk_reserve> open(const std::string& path, uint64_t bytes);
   disk_reserve(disk_reserve&& other) noexcept;
   disk_reserve& operator=(disk_reserve&& other) noexcept;
   ~disk_reserve();
 
   uint64_t bytes() const noexcept { return bytes_; }
-  /// What the disk needs to have left before the reserve is taken again: more than it holds, as
-  /// else the space that it gave back would be taken from those who need it.
+  /// The free space that the disk must have before the reserve is taken again. It is more than the
+  /// reserve, so that the writers which needed its space can have it.
   uint64_t needs() const noexcept { return bytes_ + bytes_ / 4; }
-  /// There is something to give back.
+  /// True if the space is occupied.
   bool held() const noexcept { return held_; }
   bool missing() const noexcept { return bytes_ != 0 && !held_; }
-  /// Tries to take the space again; see `held`.
+  /// Tries to occupy the space again; see `held`.
   void take() noexcept;
   void release() noexcept;
 

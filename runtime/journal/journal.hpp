@@ -11,40 +11,39 @@
 namespace headrace {
 
 /// Streams of records that survive the process. A stream is named by any 64-bit number and has one
-/// writer at a time; different streams may be written from different threads at once. What is
-/// written in all streams is kept in the order of the calls: after a crash, what is there is what
-/// the first so many calls made, at least all those that were reported as kept.
+/// writer at a time; several threads may write different streams at once. The order of calls is
+/// kept over all streams: after a crash the journal has the effects of the first n calls, for some
+/// n, and at least of those that were reported as kept.
 ///
-/// What waits to be written is in memory and not bounded here: who appends waits for `done` before
-/// it appends much more.
+/// Records that wait to be written are in memory, which is not bounded here: a caller must wait for
+/// `done` before it appends much more.
 class journal {
 public:
   virtual ~journal() = default;
 
-  /// Told once: ok, the record would survive a loss of power; `aborted`, the journal ended first;
-  /// `invalid_argument`, the record is too large to be kept and is not. Called from a thread of the
-  /// journal, or from `append` itself; must not block.
+  /// Called once. ok: the record would survive a loss of power; `aborted`: the journal ended first;
+  /// `invalid_argument`: the record is too large and is not kept. Called from a thread of the
+  /// journal, or inside `append`; must not block.
   using done = std::function<void(status)>;
 
-  /// Keeps a record after all of the same stream before it, whole or not at all. Never blocks on
-  /// the disk.
+  /// Appends a record to the stream; it is kept whole or not at all. Never blocks on the disk.
   virtual void append(uint64_t stream, buffer record, done then) = 0;
-  /// `state` stands for all records of the stream so far, which are dropped. Ordered with `append`.
-  /// A state that is too large to be kept is not: the records stay.
+  /// Replaces all records of the stream so far by `state`. Ordered with `append`. If the state is
+  /// too large to be kept, the records stay.
   virtual void settle(uint64_t stream, buffer state) = 0;
-  /// Forgets a stream. Ordered with `append`.
+  /// Removes a stream. Ordered with `append`.
   virtual void drop(uint64_t stream) = 0;
 
-  /// What is kept of a stream: the newest state, and the records since.
+  /// The content of a stream: its newest state, and the records since.
   struct kept {
     std::optional<buffer> state;
     std::vector<buffer> records;
   };
-  /// Gives away what was kept of a stream as the journal was opened; nothing of one that was not
-  /// there. Once for each stream, before anything else is done with it: `failed_precondition`
-  /// afterwards.
+  /// Moves out the content that a stream had when the journal was opened; empty if it did not
+  /// exist. Must be called at most once for each stream, before all other calls for it:
+  /// `failed_precondition` afterwards.
   virtual result<kept> recover(uint64_t stream) = 0;
-  /// The streams of which something is kept, what waits to be written included; ascending.
+  /// The streams with content, including content that waits to be written; ascending.
   virtual std::vector<uint64_t> streams() = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace headrace::detail {
 
-/// What all rows of a journal come to. It is written with each commit, and compared when they are
-/// read: so no row can be missing without notice.
+/// The total of all rows of a journal. It is written with each commit and compared when the rows
+/// are read, so that a missing row is noticed.
 struct journal_total {
   uint64_t rows = 0;
   uint64_t crcs = 0; ///< sum of the checksums
@@ -23,8 +23,8 @@ struct journal_total {
   friend bool operator==(const journal_total&, const journal_total&) = default;
 };
 
-/// One call of a journal, with all that its rows need. It may be written again after a failure: the
-/// outcome is the same.
+/// One call of a journal, with all that its rows need. It may be written again after a failure,
+/// with the same result.
 struct journal_change {
   enum class kind : uint8_t { append, settle, drop };
   kind what = kind::append;
@@ -34,11 +34,11 @@ struct journal_change {
   uint64_t number = 0;
   uint32_t crc = 0;
   buffer bytes = {};
-  /// Of the whole journal after this change.
+  /// The total of the whole journal after this change.
   journal_total total = {};
 };
 
-/// The checksum of a row, with where it belongs, so that one in a wrong place is noticed.
+/// The checksum of a row and its place, so that a row in a wrong place is noticed.
 uint32_t row_checksum(journal_change::kind what, uint64_t stream, uint64_t number,
                       const buffer& bytes) noexcept;
 

@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 namespace {
 
-/// Which file has a name.
+/// Identifies the file that has a name.
 struct file_identity {
   dev_t device = 0;
   ino_t number = 0;
@@ -26,11 +26,11 @@ struct file_identity {
   friend bool operator==(const file_identity&, const file_identity&) = default;
 };
 
-// Exclusive: nobody else has the file, so SQLite keeps the index of the log in its own memory.
-// Synchronous: the log is synced with each commit; EXTRA differs from FULL only as the file is
-// made, by a rollback journal, which must not be there again after a crash when the log has begun.
-// The log begins anew when its pages are in the file; one that a large commit has made large is cut
-// then. What is deleted need not be overwritten.
+// Exclusive locking: no other process has the file, so SQLite keeps the index of the log in its own
+// memory. EXTRA: the log is synced with each commit; it differs from FULL only while the file is
+// made, with a rollback journal, which must not reappear after a crash when the log has begun. When
+// its pages are in the file, the log begins anew; a log that a large commit has made large is
+// truncated then. Deleted content need not be overwritten.
 constexpr auto settings = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA;"
                           "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216;"
                           "PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;"
@@ -44,7 +44,7 @@ public:
   status start(std::span<const char* const> steps) {
     HEADRACE_TRY(file_.run(settings));
     HEADRACE_TRY(file_.number("SELECT count(*) FROM sqlite_schema").status());
-    // Before anything is written.
+    // To be done before anything is written.
     HEADRACE_TRY(check_log());
     HEADRACE_TRY(check_pages());
     HEADRACE_TRY(bring_up_to_date(file_, steps));
@@ -64,7 +64,7 @@ public:
       },
       this);
     HEADRACE_ASSIGN(const auto schema, file_.number("PRAGMA schema_version"));
-    (void)schema; // read, so that the log is there
+    (void)schema; // its value is not used; reading it opens the log
     identities_ = found_identities();
     return {};
   }
@@ -140,7 +140,8 @@ private:
     return damage ? damaged_journal(log_path(), *damage) : status{};
   }
 
-  /// The structure of the file: a damaged list of free pages would have live ones overwritten.
+  /// Checks the structure of the file: with a damaged list of free pages, used ones would be
+  /// overwritten.
   status check_pages() {
     HEADRACE_ASSIGN(const auto found, file_.text("PRAGMA quick_check(1)"));
     return found == "ok" ? status{} : damaged_journal(file_.path(), found);
@@ -160,12 +161,12 @@ private:
   int log_pages_ = 0;
 };
 
-/// SQLite forgets a log whose file is empty.
+/// SQLite drops a log whose file is empty.
 status check_presence(const std::string& path, const std::string& vfs) {
   auto* system = sqlite3_vfs_find(vfs.empty() ? nullptr : vfs.c_str());
   if (!system)
     return invalid_argument(fmt::format("SQLite has no vfs '{}'", vfs));
-  int base = 0, log = 0; // of which both mean: and is not empty
+  int base = 0, log = 0; // 1 if the file exists and is not empty
   system->xAccess(system, path.c_str(), SQLITE_ACCESS_EXISTS, &base);
   system->xAccess(system, (path + "-wal").c_str(), SQLITE_ACCESS_EXISTS, &log);
   if (base == 0 && log != 0)

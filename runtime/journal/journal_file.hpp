@@ -12,10 +12,10 @@
 
 namespace headrace::detail {
 
-/// Why something could not be written; false: it was.
+/// Why a write failed; converts to false if it succeeded.
 struct write_failure {
   status why = {};
-  bool full = false; ///< for want of space
+  bool full = false; ///< there was no space
   explicit operator bool() const noexcept { return !why.ok(); }
 };
 
@@ -35,12 +35,12 @@ public:
 
   /// Reads and checks everything.
   virtual result<journal_contents> read() = 0;
-  /// One transaction, durable once this returns without a failure; nothing of it is there after a
-  /// failure, and it may be tried again.
+  /// Writes one transaction. It is durable once this has returned without a failure. After a
+  /// failure nothing of it is written, and it may be repeated.
   virtual write_failure write(std::span<const journal_change> changes) = 0;
-  /// Pages in the write-ahead log.
+  /// The number of pages in the write-ahead log.
   virtual int log_pages() const = 0;
-  /// Brings what is in the log into the file, so that the log begins anew.
+  /// Moves the content of the log into the file, so that the log begins anew.
   virtual write_failure checkpoint() = 0;
 };
 

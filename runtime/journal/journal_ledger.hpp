@@ -7,21 +7,21 @@
 
 namespace headrace::detail {
 
-/// Numbers the calls of a journal and keeps its sums. Pure; not thread-safe.
+/// Numbers the calls of a journal and keeps its totals. Pure; not thread-safe.
 class journal_ledger {
 public:
   journal_change append(uint64_t stream, buffer record);
   journal_change settle(uint64_t stream, buffer state);
   journal_change drop(uint64_t stream);
 
-  /// Of reading: a row that was found, in the order of its stream. False: it has another place.
+  /// While reading: adds a row, in the order of its stream. False: the row has another place.
   bool found(const journal_change& row);
 
   bool contains(uint64_t stream) const { return streams_.contains(stream); }
   /// Ascending.
   std::vector<uint64_t> streams() const;
   const journal_total& total() const noexcept { return total_; }
-  /// The number that the next record of a stream gets.
+  /// The number of the next record of a stream.
   uint64_t next(uint64_t stream) const;
 
 private:

@@ -38,7 +38,7 @@ std::string named(pid_t holder) {
 
 result<journal_lock> journal_lock::take(const std::string& directory) {
   const auto path = directory + "/lock";
-  constexpr mode_t everybody = 0666; // less the process's mask
+  constexpr mode_t everybody = 0666; // reduced by the process's mask
   const int fd =
     with_descriptors([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody); });
   if (fd < 0)
@@ -53,8 +53,8 @@ result<journal_lock> journal_lock::take(const std::string& directory) {
                                            "with locks",
                                            path, std::strerror(errno)));
   }
-  // Written over what is there and never cut, so that it takes no new space on a disk that is full.
-  // Where it cannot be written the holder has no name, and is a holder all the same.
+  // The file is overwritten and never truncated, so that it needs no new space on a full disk. If
+  // it cannot be written, the lock is held without a name.
   const auto text = fmt::format("{:<20}\n", ::getpid());
   [[maybe_unused]] const auto written = ::pwrite(fd, text.data(), text.size(), 0);
   return out;

@@ -10,8 +10,8 @@ namespace {
 /// `HRjl`, in the header of the file.
 constexpr int64_t application = 0x48526a6c;
 
-// Records lie by stream and number: so those of one stream are read and dropped in one go. A number
-// of 64 bits without a sign is stored as the signed one with its bits.
+// The rows are ordered by stream and number, so that those of one stream are read and dropped
+// together. An unsigned number of 64 bits is stored as the signed one with the same bits.
 constexpr std::array steps = {
   R"(CREATE TABLE record (
        stream INTEGER NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, bytes BLOB NOT NULL,
@@ -52,7 +52,7 @@ status bring_up_to_date(sqlite_connection& file, std::span<const char* const> st
                   file.path(), version, newest));
   if (!fresh && version < 1)
     return damaged_journal(file.path(), fmt::format("it says that its version is {}", version));
-  // Not before it is known to be ours.
+  // To be done only after the file is known to be a journal.
   HEADRACE_TRY(file.run("PRAGMA journal_mode = WAL", "write"));
   if (version == newest)
     return {};

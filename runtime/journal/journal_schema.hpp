@@ -7,13 +7,12 @@
 
 namespace headrace::detail {
 
-/// How the tables of each version are made from those of the one before, beginning with none: the
-/// n-th step leads to version n + 1.
+/// The steps between versions of the tables: the n-th step makes version n + 1 of version n;
+/// version 0 has no tables.
 std::span<const char* const> journal_steps();
 
-/// Makes a file a journal's of the newest version: one without tables, and one of an older version,
-/// in one transaction. `failed_precondition` for a later version; `data_loss` for another kind of
-/// file.
+/// Brings a file without tables, or one of an older version, to the newest version, in one
+/// transaction. `failed_precondition`: a later version; `data_loss`: another kind of file.
 status bring_up_to_date(sqlite_connection& file, std::span<const char* const> steps);
 
 } // namespace headrace::detail

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t most_in_commit = 16384;
 constexpr size_t most_bytes_in_commit = size_t{16} << 20;
 constexpr auto pause_at_end = std::chrono::milliseconds{50};
-/// Beyond the patience, for a thread that is about to come back.
+/// Added to the time-out, for a thread that is about to return.
 constexpr auto grace_at_end = std::chrono::milliseconds{500};
 
 time_point now() { return clock::system().now(); }
@@ -81,7 +81,7 @@ void journal_writer::run() {
 
 // -- when -----------------------------------------------------------------------
 
-/// False: this is the end.
+/// False: the writer ends.
 bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {
   for (;;) {
     const auto time = now();
@@ -99,7 +99,7 @@ bool journal_writer::wait_for_work(std::unique_lock<std::mutex>& hold) {
   }
 }
 
-/// Nullopt: when something comes.
+/// Nullopt: when something is queued.
 std::optional<time_point> journal_writer::next_work() const {
   if (!batch_.empty())
     return deadline_ ? std::min<time_point>(next_try_, tried_ + pause_at_end) : next_try_;
@@ -131,7 +131,7 @@ void journal_writer::work() {
   if (!failure) {
     acknowledge();
     batch_.clear();
-    // Those who wait for a commit do not wait for this.
+    // Callers that wait for a commit need not wait for this.
     if (file_->log_pages() >= options_.checkpoint_pages)
       failure = with_reserve([this] { return file_->checkpoint(); });
   }

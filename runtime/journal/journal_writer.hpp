@@ -14,8 +14,8 @@
 
 namespace headrace::detail {
 
-/// Commits what is queued, on a thread that runs `run`: everything that came while a commit was
-/// under way goes into the next one. Thread-safe.
+/// Commits queued changes, on a thread that runs `run`: all changes that were queued during a
+/// commit go into the next one. Thread-safe.
 class journal_writer {
 public:
   journal_writer(sqlite_journal_options options, std::optional<journal_lock> lock,
@@ -23,21 +23,21 @@ public:
   journal_writer(const journal_writer&) = delete;
   journal_writer& operator=(const journal_writer&) = delete;
 
-  /// Until `end`, after which the directory is free.
+  /// Runs until `end`, after which the directory is free.
   void run();
   /// `then` is called for an `append` only.
   void put(journal_change change, journal::done then = nullptr);
-  /// Has what is queued written, for a bounded time, and aborts the rest. Nobody is called any more
-  /// afterwards. False: the thread hangs in the system and did not come back in time.
+  /// Lets the queued changes be written, for a bounded time, and aborts the rest. No callback comes
+  /// afterwards. False: the thread hangs in the system and did not return in time.
   bool end();
 
 private:
-  // Under the mutex.
+  // To be called with the mutex held.
   bool wait_for_work(std::unique_lock<std::mutex>& hold);
   std::optional<time_point> next_work() const;
   void fetch();
 
-  // On the disk, without it.
+  // Writes to the disk; to be called without the mutex.
   void work();
   template <class Attempt>
   write_failure with_reserve(const Attempt& attempt);
@@ -55,19 +55,19 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<journal_change> queue_;
-  std::deque<journal::done> waiting_;  ///< for all that was appended and is not kept yet
-  std::optional<time_point> deadline_; ///< of the end
+  std::deque<journal::done> waiting_;  ///< for all appends that are not kept yet
+  std::optional<time_point> deadline_; ///< set by `end`
   bool ended_ = false;
 
-  // Of the thread.
-  std::vector<journal_change> batch_; ///< under way, or to be tried again
+  // Used by the thread only.
+  std::vector<journal_change> batch_; ///< being written, or to be tried again
   commit_pace pace_;
   backoff pauses_;
   bool unwell_ = false;
-  time_point tried_{}, next_try_{}; ///< of a disk that is not well
+  time_point tried_{}, next_try_{}; ///< set while the disk fails
   status health_;
 
-  /// Held while others' code is called.
+  /// Held during callbacks.
   std::mutex calling_;
   bool silent_ = false;
 };

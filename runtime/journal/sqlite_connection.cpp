@@ -27,7 +27,7 @@ int sqlite_statement::bind(int i, uint64_t x) {
   return sqlite3_bind_int64(statement_.get(), i, static_cast<sqlite3_int64>(x));
 }
 int sqlite_statement::bind(int i, const buffer& x) {
-  // A null pointer would be no blob, but NULL.
+  // A null pointer would bind NULL instead of an empty blob.
   const void* data = x.empty() ? "" : static_cast<const void*>(x.data());
   return sqlite3_bind_blob64(statement_.get(), i, data, x.size(), SQLITE_STATIC);
 }
@@ -108,7 +108,7 @@ sqlite3_file* sqlite_connection::journal() const {
 
 namespace {
 
-/// The system's reason, if the last call failed for one; else 0.
+/// The system's error number, if the last call failed because of one; else 0.
 int reason_of(sqlite3* base) {
   const auto code = sqlite3_errcode(base) & 0xff;
   return code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno(base) : 0;
@@ -137,7 +137,7 @@ status sqlite_connection::failure(const char* purpose) const {
   switch (sqlite3_errcode(get()) & 0xff) {
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
-  // Statements that this build prepares for its own tables are never wrong.
+  // The statements of this build are correct for its own tables, so the file is damaged.
   case SQLITE_ERROR: return damaged_journal(path_, sqlite3_errmsg(get()));
   case SQLITE_READONLY:
   case SQLITE_PERM:

@@ -14,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace headrace::detail {
 
-/// That a file is damaged, and what can be done.
+/// The error for a damaged file, with what can be done.
 status damaged_journal(const std::string& path, const std::string& what);
 
 /// A prepared statement.
@@ -22,7 +22,8 @@ class sqlite_statement {
 public:
   explicit sqlite_statement(sqlite3_stmt* x = nullptr) : statement_(x) {}
 
-  /// Binds the values in their order and runs it to its end. A result of SQLite, 0 if well.
+  /// Binds the values in their order and runs the statement to its end. Returns SQLite's result
+  /// code, 0 for success.
   template <class... Values>
   int run(const Values&... values) {
     int i = 0;
@@ -32,7 +33,7 @@ public:
   }
   /// The next row, if there is one; else see `done`.
   bool row();
-  /// After `row` gave false: all rows were given, and there was no error.
+  /// After `row` returned false: true if all rows were returned, without an error.
   bool done() const noexcept { return done_; }
   uint64_t number(int column) const;
   /// Valid until the next row.
@@ -50,26 +51,26 @@ private:
   bool done_ = false;
 };
 
-/// An SQLite file that nobody else has. Errors name it.
+/// An SQLite file that no other process uses. Errors name it.
 class sqlite_connection {
 public:
-  /// Makes the file if it is not there. `vfs`: empty for the system's.
+  /// Makes the file if it does not exist. `vfs`: empty for the system's.
   static result<sqlite_connection> open(const std::string& path, const std::string& vfs);
 
   const std::string& path() const noexcept { return path_; }
   sqlite3* get() const noexcept { return base_.get(); }
   status run(const char* sql, const char* purpose = "read");
-  /// The one number that a query gives.
+  /// The single number that a query returns.
   result<int64_t> number(const char* sql);
-  /// The same for one text.
+  /// The single text that a query returns.
   result<std::string> text(const char* sql);
   result<sqlite_statement> prepare(const char* sql);
   /// The write-ahead log, or in other modes the rollback journal; null if it is not open.
   sqlite3_file* journal() const;
 
-  /// What the last call failed with, as a status: `cannot PURPOSE 'PATH': reason`.
+  /// The error of the last call as a status: `cannot PURPOSE 'PATH': reason`.
   status failure(const char* purpose) const;
-  /// The last call failed as there is no more space.
+  /// True if the last call failed because there was no space.
   bool full() const;
 
 private:

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// SQLite has room for twice as much in a row.
+/// SQLite accepts rows of twice this size.
 constexpr size_t largest_record = size_t{512} << 20;
 
 class sqlite_journal final : public journal {
@@ -31,7 +31,7 @@ public:
   ~sqlite_journal() override {
     if (writer_->end())
       thread_.join();
-    else // it has what it needs
+    else // it hangs in the system, and shares the writer
       thread_.detach();
   }
   sqlite_journal(const sqlite_journal&) = delete;
@@ -82,13 +82,14 @@ public:
 
 private:
   const std::shared_ptr<detail::journal_writer> writer_;
-  std::mutex mutex_; ///< so that changes are queued in the order of their numbers
+  std::mutex mutex_; ///< orders the queue by the numbers of changes
   detail::journal_ledger ledger_;
-  std::unordered_map<uint64_t, kept> found_; ///< as it was opened, and not asked for yet
+  /// Content from the opening that was not recovered yet.
+  std::unordered_map<uint64_t, kept> found_;
   std::thread thread_;
 };
 
-/// Has the names in a directory survive a loss of power.
+/// Makes the names in a directory durable.
 void sync_directory(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
@@ -98,7 +99,7 @@ void sync_directory(const std::string& path) {
 }
 
 status make_directory(const std::string& path) {
-  // What pipelines capture is nobody else's business.
+  // The journal contains what pipelines capture, so only its user may read it.
   constexpr mode_t its_user = 0700;
   if (::mkdir(path.c_str(), its_user) == 0) {
     sync_directory(fs::path{path}.parent_path().string());
@@ -114,7 +115,7 @@ status make_directory(const std::string& path) {
 result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options) {
   std::error_code failed;
   auto directory = fs::absolute(options.directory, failed).lexically_normal();
-  if (!directory.has_filename()) // after a slash
+  if (!directory.has_filename()) // the path ends with a slash
     directory = directory.parent_path();
   options.directory = directory.string();
   HEADRACE_TRY(make_directory(options.directory));

@@ -11,39 +11,39 @@
 namespace headrace {
 
 struct sqlite_journal_options {
-  /// Where its files are. Made if it is not there; its parent must be.
+  /// The directory of its files. It is made if it does not exist; its parent must exist.
   std::string directory;
-  /// Told when the state of the disk changes, from a thread of the journal; must not block. Ok: all
-  /// is well again. `resource_exhausted`: the disk is full, and either the reserve is in use, or
-  /// nothing can be kept. `unavailable`: it cannot be written for another reason. In each case what
-  /// was appended waits, and is tried again.
+  /// Called when the state of the disk changes, from a thread of the journal; must not block. Ok:
+  /// the disk works again. `resource_exhausted`: the disk is full, and either the reserve is in
+  /// use, or nothing can be kept. `unavailable`: it cannot be written for another reason. In these
+  /// cases appended records wait, and are tried again.
   std::function<void(status)> on_health = {};
-  /// Space that is kept allocated, for what runs to go on when the disk is full.
+  /// Space that is kept allocated, so that running jobs can continue when the disk is full.
   uint64_t reserve_bytes = uint64_t{16} << 20;
-  /// Commits that follow each other within this time share it evenly: `burst` of them at once, then
-  /// one each. More appends gather for each of them meanwhile. Zero: each as soon as the one before
-  /// is done.
+  /// The average time between commits: `burst` of them at once, then one in each such time, which
+  /// takes all appends since the one before. Zero: each commit begins when the one before has
+  /// ended.
   duration commit_spacing = std::chrono::milliseconds{2};
   uint32_t commit_burst = 64;
-  /// As many appends do not wait for others.
+  /// If this many appends wait, the next commit begins at once.
   size_t crowd = 64;
-  /// When a full disk is tried again.
+  /// The pause before a full disk is tried again.
   duration full_pause = std::chrono::seconds{1};
-  /// When a disk that fails otherwise is tried again.
+  /// The pauses before a disk that fails for another reason is tried again.
   backoff_options failed_pauses = {.first = std::chrono::milliseconds{100},
                                    .longest = std::chrono::seconds{5}};
-  /// How long the destructor lets what is queued be written.
+  /// How long the destructor waits for queued records to be written.
   duration end_patience = std::chrono::seconds{2};
-  /// Pages of the write-ahead log after which they go into the file itself.
+  /// When the write-ahead log has this many pages, they are moved into the file.
   int checkpoint_pages = 1000;
-  /// SQLite's way to the disk, for tests; empty: the system's.
+  /// SQLite's interface to the disk, for tests; empty: the system's.
   std::string vfs = {};
 };
 
 /// Opens the journal in a directory: one SQLite file with its write-ahead log, and a thread that
-/// commits. `already_exists`: another journal has the directory. `data_loss`: something in it is
-/// damaged, other than that its end is torn. `failed_precondition`: a later version of headrace has
-/// written it. Otherwise as the system says why it cannot be read or written.
+/// commits. `already_exists`: another journal uses the directory. `data_loss`: it is damaged; a
+/// torn end is no damage. `failed_precondition`: a later version of headrace has written it. Other
+/// errors are the system's reasons why it cannot be read or written.
 result<std::unique_ptr<journal>> open_sqlite_journal(sqlite_journal_options options);
 
 } // namespace headrace

@@ -13,28 +13,30 @@
 namespace headrace {
 
 struct lease_options {
-  /// How often a holder says that it lives.
+  /// How often a holder reports that it is alive.
   duration heartbeat = std::chrono::seconds{1};
-  /// How long it counts as alive after it last said so.
+  /// How long it counts as alive after its last report.
   duration lease = std::chrono::seconds{5};
-  /// How long it may take to connect again before it counts as unreachable.
+  /// How long a lost connection may be gone before the holder counts as unreachable.
   duration reconnect = std::chrono::milliseconds{250};
 };
 
-/// Who is alive. Pure: it is told of heartbeats and lost connections, and asked what is over.
+/// Decides which holders of leases are alive. Pure: it is given heartbeats and lost connections
+/// with the time, and `advance` returns what has changed.
 ///
-/// A lost connection is no death: a holder that is back within the reconnect time was never away,
-/// one that is not is reported as unreachable (give it nothing new), and only the end of its lease
-/// is its end. Who was itself away (started anew, stopped, starved) has heard nobody meanwhile:
-/// then nobody ends for one full lease. `returned` says so; it also shows in that the table was
-/// left alone for longer than `longest_look_away`, as its keeper looks at it at each
-/// `next_deadline`, which comes more often than that.
+/// A lost connection does not end a lease. A holder that connects again within the reconnect time
+/// is not reported; one that does not is reported as unreachable (it should be given nothing new);
+/// it is removed only when its lease expires. If the owner of the table was away itself (restarted,
+/// stopped, without processor time), heartbeats could not arrive, so no lease expires for one full
+/// lease. The owner calls `returned` in that case. The table also detects it: the owner calls
+/// `advance` at each `next_deadline`, so a longer pause than `longest_look_away` means that it was
+/// away.
 template <class Id>
 class lease_table {
 public:
   enum class change : uint8_t {
-    unreachable, ///< not connected for the reconnect time; still a holder
-    expired,     ///< the lease is over; forgotten
+    unreachable, ///< not connected for the reconnect time; it keeps its lease
+    expired,     ///< the lease has expired, and is removed
   };
   struct event {
     Id holder;
@@ -44,10 +46,11 @@ public:
 
   explicit lease_table(lease_options options = {}) : options_(options) {}
   const lease_options& options() const noexcept { return options_; }
-  /// A quarter of the lease: with heartbeats of half a lease, what is shorter costs nobody its own.
+  /// A quarter of the lease. Heartbeats come at least twice a lease, so that a shorter pause cannot
+  /// make a live holder's lease expire.
   duration longest_look_away() const noexcept { return options_.lease / 4; }
 
-  /// A holder, new or known, begins a full lease, connected.
+  /// Gives a holder, new or known, a full lease. It counts as connected.
   void grant(const Id& holder, time_point now) {
     look(now);
     auto& x = holders_[holder];
@@ -55,14 +58,14 @@ public:
     x = {now, std::max(now + options_.lease, held_until_), std::nullopt};
     schedule(holder, x);
   }
-  /// A heartbeat, or any other sign of life. False: it holds no lease and must be granted one.
+  /// A heartbeat, or any other sign of life. False: it holds no lease, and needs `grant`.
   bool renew(const Id& holder, time_point now) {
     if (!contains(holder))
       return false;
     grant(holder, now);
     return true;
   }
-  /// The connection to a holder broke. Nothing if it holds no lease.
+  /// The connection to a holder was lost. Does nothing if it holds no lease.
   void disconnected(const Id& holder, time_point now) {
     auto at = holders_.find(holder);
     if (at == holders_.end() || at->second.unreachable_at)
@@ -71,7 +74,7 @@ public:
     at->second.unreachable_at = now + options_.reconnect;
     schedule(holder, at->second);
   }
-  /// A holder that says goodbye. False: it held no lease.
+  /// A holder leaves. False: it held no lease.
   bool release(const Id& holder) {
     auto at = holders_.find(holder);
     if (at == holders_.end())
@@ -80,7 +83,7 @@ public:
     holders_.erase(at);
     return true;
   }
-  /// Whoever keeps this table was away until now.
+  /// The owner of this table was away until now.
   void returned(time_point now) {
     held_until_ = now + options_.lease;
     for (auto& [holder, x] : holders_) {
@@ -92,7 +95,7 @@ public:
     }
   }
 
-  /// What is over by now, the earliest first.
+  /// The events until now, the earliest first.
   std::vector<event> advance(time_point now) {
     std::vector<event> out;
     look(now);
@@ -112,8 +115,8 @@ public:
     }
     return out;
   }
-  /// When to call `advance`, if nothing is heard before: as it has something to say then, or to
-  /// notice an absence. An actor arms one timer for it. Nullopt: there are no holders.
+  /// When to call `advance` if there is no other call before: at the next event, or early enough to
+  /// detect an absence. An actor sets one timer for it. Nullopt: there are no holders.
   std::optional<time_point> next_deadline() const {
     if (deadlines_.empty())
       return {};
@@ -121,12 +124,12 @@ public:
   }
 
   bool contains(const Id& holder) const { return holders_.contains(holder); }
-  /// Holds a lease and is not known to be unreachable.
+  /// True if it holds a lease and is not reported as unreachable.
   bool reachable(const Id& holder) const {
     auto at = holders_.find(holder);
     return at != holders_.end() && !at->second.told;
   }
-  /// When it last gave a sign of life.
+  /// The time of its last sign of life.
   std::optional<time_point> renewed(const Id& holder) const {
     auto at = holders_.find(holder);
     return at != holders_.end() ? std::optional{at->second.renewed} : std::nullopt;
@@ -153,7 +156,7 @@ private:
   void unschedule(const Id& holder, const lease& x) { deadlines_.erase({deadline(x), holder}); }
 
   lease_options options_;
-  time_point seen_{}; ///< when somebody looked here last
+  time_point seen_{}; ///< the time of the last call
   time_point held_until_{};
   std::map<Id, lease> holders_;
   std::set<std::pair<time_point, Id>> deadlines_;

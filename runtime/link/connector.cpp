@@ -55,7 +55,8 @@ void connector::start() {
     });
 }
 
-// Not by Asio's own connect: its sockets go to every program that this process starts.
+// Asio's own connect is not used, because programs that this process starts would inherit its
+// sockets.
 void connector::try_next(std::string why) {
   if (untried_.empty())
     return fail(unavailable("cannot connect to " + address_ + ": " + why));

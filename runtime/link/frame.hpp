@@ -56,7 +56,8 @@ inline constexpr uint32_t known_flags = flag_continuation | flag_hello | flag_pi
 
 /// No frame carries more payload than this; a larger announcement is refused.
 inline constexpr uint64_t max_frame_payload = uint64_t{16} << 20;
-/// Where we cut: small enough that the others need not wait long, large enough to cost nothing.
+/// The size at which our messages are cut: others need not wait long, and cutting costs almost
+/// nothing.
 inline constexpr uint64_t frame_cut = uint64_t{1} << 20;
 /// Limit of a hello's header.
 inline constexpr size_t max_hello_bytes = 4096;

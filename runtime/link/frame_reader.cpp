@@ -9,20 +9,20 @@ namespace headrace {
 namespace {
 
 constexpr size_t staging_size = size_t{64} << 10;
-// Parts that are smaller go through the staging buffer; a system call costs as much as copying
-// them.
+// Smaller parts go through the staging buffer, as a system call costs as much as copying them.
 constexpr size_t direct_limit = size_t{16} << 10;
-// Messages that are smaller get one buffer for all their parts.
+// Smaller messages get one buffer for all their parts.
 constexpr size_t shared_limit = size_t{16} << 10;
-// Parts that are larger are not believed until their bytes come, nor is any once so much memory was
-// taken for what has not come.
+// Memory for larger parts is allocated only as their bytes arrive; so is memory for all parts, once
+// this much was allocated for bytes that have not arrived.
 constexpr uint64_t trusted_part = max_frame_payload;
 constexpr uint64_t trusted_sum = 4 * max_frame_payload;
 constexpr size_t first_growth = size_t{4} << 20;
 constexpr size_t first_growth_untrusted = size_t{64} << 10;
 constexpr size_t max_partial = 1024;
-// What is kept of a segment (its size, its buffer) is five times what announces it. So all messages
-// under way together may have so many: 64 of the longest, which costs 10 MiB.
+// The record of a segment (its size, its buffer) takes five times as many bytes as its
+// announcement. So this bounds the segments of all incomplete messages together: 64 of the longest
+// messages, which is 10 MiB.
 constexpr size_t max_partial_sizes = size_t{64} * (1 + 4096);
 
 constexpr size_t aligned(size_t n) { return (n + buffer_alignment - 1) & ~(buffer_alignment - 1); }
@@ -57,11 +57,11 @@ bool frame_reader::mid_message() const noexcept {
 
 std::span<const iovec> frame_reader::targets() {
   size_t count = 0;
-  size_t want = 0; // bytes worth having in the staging buffer
+  size_t want = 0; // bytes to be read into the staging buffer
   bool to_next_frame = true;
   direct_ = 0;
   if (in_body_) {
-    // `next` left the staging buffer empty and the current part begun.
+    // `next` has left the staging buffer empty, and has begun the current part.
     const auto& a = current_;
     auto frame_left = body_left_;
     auto index = a.parts.size();
@@ -93,7 +93,7 @@ std::span<const iovec> frame_reader::targets() {
   if (to_next_frame)
     want += head_size_;
   if (want != 0) {
-    // In the head, what is staged is part of it, and there is always more to come.
+    // Inside a head the staged bytes belong to it, and more must come.
     if (!in_body_)
       want = want > staged() ? want - staged() : staging_size;
     targets_[count++] = {staging_.get() + end_, std::min(want, staging_size - end_)};
@@ -135,7 +135,7 @@ status frame_reader::next(std::optional<link_message>& out) {
 status frame_reader::parse_head(bool& more) {
   const auto* at = staging_.get() + begin_;
   more = true;
-  // Something else is found out by its first bytes, however few they are.
+  // Another protocol is detected by its first bytes, however few they are.
   auto magic = frame_magic;
   if (std::memcmp(at, &magic, std::min(staged(), sizeof(magic))) != 0)
     return fail(refusal::bad_magic, status_code::invalid_argument,
@@ -176,8 +176,8 @@ status frame_reader::parse_head(bool& more) {
   in_body_ = true;
   current_.left -= prefix.payload_bytes;
   body_left_ = prefix.header_bytes + prefix.payload_bytes;
-  // The next frame is probably like this one. A small one brings others with it; of a large one
-  // read no more than its head here: the rest is read to where it belongs.
+  // The next frame is probably like this one. A small frame is read together with the following
+  // ones; of a large frame only the head is read here, and the rest directly to its place.
   head_size_ = staging_size;
   if (prefix.payload_bytes > direct_limit)
     head_size_ = std::min<size_t>(sizeof(frame_prefix) + sizeof(uint64_t) * prefix.segments
@@ -186,7 +186,7 @@ status frame_reader::parse_head(bool& more) {
   return {};
 }
 
-// The guess of the next head stays: pings stand between frames that are like each other.
+// The estimate of the next head is unchanged, as pings stand between frames that are alike.
 status frame_reader::pass_ping(const frame_prefix& prefix) {
   if (prefix.flags != flag_ping || prefix.channel != 0 || prefix.segments != 0
       || prefix.header_bytes != 0 || prefix.payload_bytes != 0)
@@ -266,7 +266,7 @@ status frame_reader::read_body() {
   auto& a = current_;
   while (a.parts.size() < a.sizes.size()) {
     if (a.at == nullptr) {
-      // A part takes memory when its first byte is due.
+      // A part is allocated when its first byte is due.
       if (body_left_ == 0 && a.current_size() != 0)
         return {};
       HEADRACE_TRY(begin_part());
@@ -299,7 +299,7 @@ status frame_reader::begin_part() {
   a.filled = 0;
   try {
     if (size == 0) {
-      a.at = staging_.get(); // begun, and done
+      a.at = staging_.get(); // complete at once
     } else if (a.shared_at != nullptr) {
       a.at = a.shared_at;
       a.capacity = size;

@@ -15,33 +15,32 @@
 
 namespace headrace {
 
-/// Turns the bytes of a peer into messages. Says where the next bytes are to be put: large segments
-/// are read straight into their buffers, small parts through a small buffer. Trusts nothing: what a
-/// peer announces is checked against the limits, and memory is taken as bytes arrive. Pure: knows
-/// no socket. Not thread-safe.
+/// Turns the bytes of a peer into messages. It decides where the next bytes are put: large segments
+/// are read directly into their buffers, small parts through a small buffer. It trusts nothing:
+/// announced sizes are checked against the limits, and memory is taken only as bytes arrive. Pure:
+/// it has no socket. Not thread-safe.
 class frame_reader {
 public:
   explicit frame_reader(link_limits limits);
 
   /// Where the next bytes go, one range after the other; never empty. Valid until `filled`.
   std::span<const iovec> targets();
-  /// The peer sent `n` more bytes, which are where `targets` said. Call `next` until it gives
-  /// nothing.
+  /// The peer sent `n` more bytes, which were put where `targets` said. `next` must then be called
+  /// until it returns no message.
   void filled(size_t n) noexcept;
-  /// The next whole message, if there is one; pings are none. The first is the peer's hello. After
-  /// an error the
-  /// connection is of no more use; `cause` says what kind it is.
+  /// Returns the next complete message, if there is one; pings are not returned. The first message
+  /// is the peer's hello. After an error the connection is unusable; `cause` has the kind of error.
   status next(std::optional<link_message>& out);
   refusal cause() const noexcept { return cause_; }
-  /// Whether the bytes so far end in the middle of a frame or of a message.
+  /// True if the bytes so far end in the middle of a frame or of a message.
   bool mid_message() const noexcept;
 
 private:
-  // A message under way.
+  // A message of which some bytes have arrived.
   struct assembly {
     uint32_t channel = 0;
     std::vector<uint64_t> sizes; // of the header and the segments
-    std::vector<buffer> parts;   // those that are whole
+    std::vector<buffer> parts;   // the complete ones
     uint64_t left = 0;           // payload bytes that are missing
     // The part that is being filled:
     std::byte* at = nullptr; // null: not begun
@@ -77,12 +76,12 @@ private:
   size_t end_ = 0;
 
   bool in_body_ = false;
-  uint64_t body_left_ = 0; // bytes of this frame's header and payload that are missing
-  size_t head_size_;       // guess of the size of the next frame's prefix, sizes and header
+  uint64_t body_left_ = 0; // missing bytes of this frame's header and payload
+  size_t head_size_;       // estimated size of the next frame's prefix, sizes and header
   assembly current_;
   std::unordered_map<uint32_t, assembly> partial_;
-  size_t partial_sizes_ = 0; // of all in partial_ together
-  uint64_t unearned_ = 0;    // bytes of memory taken for what has not arrived
+  size_t partial_sizes_ = 0; // of all messages in partial_
+  uint64_t unearned_ = 0;    // bytes of memory that were allocated for bytes that have not arrived
 
   std::array<iovec, 2> targets_;
   size_t direct_ = 0; // bytes of targets_ that go into the current part

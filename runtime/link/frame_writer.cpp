@@ -6,10 +6,11 @@ namespace headrace {
 
 namespace {
 
-// Parts up to this size are copied together: cheaper than a vector entry (and than a TLS record)
-// each.
+// Parts up to this size are copied together, as a vector entry (or a TLS record) for each costs
+// more.
 constexpr size_t copy_limit = 1024;
-// Where a batch ends: enough to fill a socket buffer's share, not enough to keep memory long.
+// The size of a batch: enough to fill a part of the socket buffer, and too little to keep much
+// memory.
 constexpr size_t batch_target = size_t{1} << 20;
 constexpr size_t piece_limit = 256;
 constexpr size_t arena_block_size = size_t{64} << 10;
@@ -99,7 +100,7 @@ bool frame_writer::add_frame(pending& x) {
       add_copy(bytes, sizeof(uint64_t));
     }
     add_buffer(m.header, 0, m.header.size());
-    // A hello is nobody's message.
+    // A hello is not counted as a message.
     if ((x.flags & flag_hello) == 0)
       message_bytes_ += m.header.size();
     x.begun = true;

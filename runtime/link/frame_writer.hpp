@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// Turns messages into batches of bytes to write: frames of the channels that have something to
-/// say, in turn, with small parts gathered into one piece and large ones left where they are. Pure:
-/// knows no socket. Not thread-safe.
+/// Turns messages into batches of bytes to write. Channels with messages take turns with their
+/// frames; small parts are gathered into one piece, large ones are not copied. Pure: it has no
+/// socket. Not thread-safe.
 class frame_writer {
 public:
   /// Queues a message behind those of its channel.
@@ -25,12 +25,12 @@ public:
   /// Queues a ping, which is not counted. @pre idle()
   void push_ping();
 
-  /// What to write next; empty if there is nothing. The same until all of it was `written`.
+  /// The next pieces to write; empty if there are none. Unchanged until all of them were `written`.
   std::span<const iovec> batch();
-  /// `n` bytes of the batch are with the kernel. Returns how many bytes of messages are done with,
+  /// The kernel has taken `n` bytes of the batch. Returns how many bytes of messages are finished,
   /// counted when their batch is.
   size_t written(size_t n);
-  /// Messages that went out whole since the last call.
+  /// The number of messages that were sent completely since the last call.
   size_t take_finished() noexcept { return std::exchange(finished_, 0); }
   bool idle() const noexcept { return at_ == pieces_.size() && ready_.empty(); }
 
@@ -45,7 +45,7 @@ private:
   };
 
   void fill();
-  /// Adds one frame. True if the message is through.
+  /// Adds one frame. True if the message is finished.
   bool add_frame(pending& x);
   void add_copy(const void* data, size_t size);
   void add_buffer(const buffer& from, size_t offset, size_t size);
@@ -55,12 +55,12 @@ private:
   std::deque<uint32_t> ready_; // channels with something to send, in turn
 
   std::vector<iovec> pieces_;
-  size_t at_ = 0; // first piece that is not wholly written
+  size_t at_ = 0; // the first piece that is not completely written
   size_t batch_bytes_ = 0;
   size_t message_bytes_ = 0;
   size_t batch_messages_ = 0;
   size_t finished_ = 0;
-  std::vector<link_message> done_; // keeps alive what the pieces point into
+  std::vector<link_message> done_; // keeps the buffers alive into which the pieces point
 
   struct block {
     std::unique_ptr<std::byte[]> data;

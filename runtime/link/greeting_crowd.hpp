@@ -8,19 +8,19 @@
 
 namespace headrace {
 
-/// The accepted connections that have not said yet who they are, or were turned away and are about
-/// to be closed. Anybody can open such connections, and each costs a descriptor, so there are only
-/// so many: with one too many the oldest has to go. Thread-safe.
+/// The accepted connections that have not sent their hello yet, or were refused and are about to be
+/// closed. Anybody can open such connections, and each costs a descriptor, so their number is
+/// bounded: if there are too many, the oldest is dropped. Thread-safe.
 class greeting_crowd {
 public:
   using ticket = uint64_t;
 
-  /// Lets one in. If that makes more than `most`, the oldest is taken out and its `drop` called, by
-  /// the calling thread, without a lock. `drop` must not block.
+  /// Adds a connection. If there are more than `most`, the oldest is removed and its `drop` called,
+  /// by the calling thread, without a lock. `drop` must not block.
   ticket enter(size_t most, std::function<void()> drop);
-  /// From now on dropping it means this. Does nothing if it was taken out already.
+  /// Replaces the `drop` of a connection. Does nothing if it was removed already.
   void replace(ticket which, std::function<void()> drop);
-  /// It is none of the crowd any more. False if it was taken out already.
+  /// Removes a connection. False if it was removed already.
   bool leave(ticket which);
   size_t size() const;
 

@@ -6,8 +6,8 @@
 
 namespace headrace {
 
-/// A buffer that is announced as large and grows as its bytes arrive, so that an announcement alone
-/// costs nothing. Growing moves pages, it does not copy. Not thread-safe.
+/// A buffer of an announced size that grows as its bytes arrive, so that an announcement alone
+/// costs nothing. Growing moves pages and copies nothing. Not thread-safe.
 class growing_buffer {
 public:
   /// A buffer that will hold `final_size` bytes and begins with room for `first_size`.
@@ -24,7 +24,7 @@ public:
   /// Makes room for more: twice as much, or what is still missing. False if there is no memory for
   /// it; the buffer is unchanged then.
   bool grow() noexcept;
-  /// Gives the bytes up for reading; may throw std::bad_alloc. @pre `capacity() == final_size()`
+  /// Makes a buffer of the bytes; may throw std::bad_alloc. @pre `capacity() == final_size()`
   buffer freeze() &&;
 
 private:

@@ -12,15 +12,15 @@
 
 namespace headrace {
 
-/// Something that lives on an I/O loop and has to end before it.
+/// An object that lives on an I/O loop and must end before it.
 class loop_resident {
 public:
   virtual ~loop_resident() = default;
-  /// On the loop's thread. Cancels everything that is under way.
+  /// Called on the loop's thread. Cancels all pending operations.
   virtual void stop(const status& why) = 0;
 };
 
-/// One thread that waits for sockets. Residents are touched by it alone.
+/// A thread that waits for sockets. Only this thread uses the residents.
 class io_loop {
 public:
   io_loop() : guard_(context_.get_executor()) {
@@ -28,7 +28,7 @@ public:
   }
 
   asio::io_context& context() noexcept { return context_; }
-  /// Runs `f` on the thread; false, and `f` is dropped, if the loop has ended.
+  /// Runs `f` on the thread. False if the loop has ended: `f` is dropped.
   template <class F>
   bool post(F&& f) {
     std::lock_guard hold{mutex_};
@@ -37,7 +37,7 @@ public:
     asio::post(context_, std::forward<F>(f));
     return true;
   }
-  /// On the thread. False if the loop is ending: then the resident must not begin.
+  /// To be called on the thread. False if the loop is ending: then the resident must not begin.
   bool add(std::shared_ptr<loop_resident> x) {
     return !ending_ && residents_.insert(std::move(x)).second;
   }

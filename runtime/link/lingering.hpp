@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// The last moments of a connection that was turned away: what we said last (a TLS alert, our
-/// hello) is lost to the peer if we close while bytes of its own are unread. So those are read and
+/// Closes a refused connection. If a connection is closed while bytes of the peer are unread, the
+/// peer does not receive what was sent last (a TLS alert, our hello). So these bytes are read and
 /// dropped, for a bounded time.
 class lingering final : public loop_resident, public std::enable_shared_from_this<lingering> {
 public:

@@ -11,15 +11,15 @@
 
 namespace headrace {
 
-/// What all links of a service share.
+/// The parts that all links of a service share.
 struct link_core {
   explicit link_core(std::shared_ptr<metric_registry> all)
     : registry(std::move(all)), count(*registry) {}
 
   link_options options;
-  std::shared_ptr<tls_context> tls; // null: plain
-  buffer hello;                     // ours, encoded
-  greeting_crowd greeting;          // of all listeners
+  std::shared_ptr<tls_context> tls; // null: no TLS
+  buffer hello;                     // this node's hello, encoded
+  greeting_crowd greeting;          // the connections of all listeners
 
   std::shared_ptr<metric_registry> registry;
   link_metrics count;

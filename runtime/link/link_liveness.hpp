@@ -5,47 +5,47 @@
 
 namespace headrace {
 
-/// No end of a link promises pings more rarely than this.
+/// The longest ping interval that an end of a link may promise.
 inline constexpr duration longest_ping_interval = std::chrono::hours{1};
 
-/// How the ends of a link find out that the other one, or the way to it, is gone.
+/// How an end of a link detects that the other end, or the network between them, is gone.
 struct link_liveness {
-  /// An open link with nothing else to send carries a ping this often. Positive, at most
+  /// The ping interval of an open link that has nothing else to send. Positive, at most
   /// `longest_ping_interval`.
   duration ping_every = std::chrono::seconds{1};
-  /// A link on which nothing at all arrives for this long is closed, if the peer has promised pings
-  /// (and twice the promised interval is no longer than that; else after twice the interval). At
-  /// least `2 * ping_every`.
+  /// A link is closed if nothing arrives on it for this long, provided that the peer has promised
+  /// pings at least twice as often; else after twice the promised interval. At least `2 *
+  /// ping_every`.
   duration silent_for = std::chrono::seconds{5};
 
-  /// Invalid argument, naming the values, if they are not as said above.
+  /// Invalid argument, naming the values, if they do not satisfy the conditions above.
   status check() const;
 };
 
-/// When one end of a link pings, and when it gives its peer up. Pure: takes the time, does nothing.
+/// Decides when one end of a link sends pings, and when it gives up its peer. Pure: it is given the
+/// time, and only returns decisions.
 ///
-/// Only what arrives counts. Writes that make no progress do not: a full socket buffer is what a
-/// slow reader looks like, and as long as its pings come it is alive and may take its time. A peer
-/// that has stopped reading for good because it hangs sends no pings either. And where only our
-/// bytes are lost on the way, the peer hears nothing and closes the link.
+/// Only arriving bytes count. A blocked write does not: the socket buffer of a slow reader is full,
+/// too, and as long as its pings arrive it is alive. A peer that hangs sends no pings. If only our
+/// bytes are lost in the network, the peer receives nothing and closes the link.
 class silence_watch {
 public:
-  /// `promised`: the interval of the peer's hello; zero: its silence is not judged.
+  /// `promised`: the interval in the peer's hello; zero: its silence is ignored.
   silence_watch(const link_liveness& ours, duration promised, time_point now);
 
-  /// From now on what arrives is read, so that its absence means something.
+  /// From now on arriving bytes are read, so that silence counts.
   void begin(time_point now);
-  /// Something arrived since the last `look`.
+  /// Bytes arrived since the last `look`.
   void heard() noexcept { heard_ = true; }
 
   enum class verdict : uint8_t { well, ping_due, silent };
   /// To be called at `next()`.
   verdict look(time_point now);
-  /// When to look again.
+  /// When to call `look` again.
   time_point next() const noexcept;
-  /// How long nothing has arrived.
+  /// For how long nothing has arrived.
   duration silence(time_point now) const noexcept { return now - heard_at_; }
-  /// After how long a silence the peer is given up; zero: never.
+  /// The silence after which the peer is given up; zero: never.
   duration limit() const noexcept { return limit_; }
 
 private:

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// What the links of a node count.
+/// The metrics of a node's links.
 namespace link_metric {
 inline constexpr counter_info accepted{
   {"headrace_links_accepted", "", "Incoming data links whose peer passed the handshake."}};
@@ -29,7 +29,7 @@ inline constexpr counter_info bytes_out{
    "Header and payload bytes that data links handed to the operating system."}};
 } // namespace link_metric
 
-/// The same in a registry, for the I/O threads.
+/// These metrics in a registry, for the I/O threads.
 struct link_metrics {
   explicit link_metrics(metric_registry& all);
 

@@ -7,12 +7,12 @@
 
 namespace headrace {
 
-/// Why a connection was turned away or cut off by us.
+/// Why this node refused or closed a connection.
 enum class refusal : uint8_t {
   bad_magic,   ///< not our protocol
   bad_version, ///< our protocol in another major version
   bad_frame,   ///< our protocol, but a frame or hello that contradicts itself
-  oversized,   ///< announced more than the limits allow, or than there is memory for
+  oversized,   ///< exceeded the limits, or the available memory
   truncated,   ///< ended in the middle of a hello or of a message
   silent,      ///< did not finish the handshake in time
   tls,         ///< no TLS, or no certificate that we trust

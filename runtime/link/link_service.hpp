@@ -15,32 +15,32 @@
 namespace headrace {
 
 struct link_options {
-  /// Who we are, as told to every peer. Zero: a random one is drawn.
+  /// The id of this node in its hello. Zero: a random one is drawn.
   uint64_t node_id = 0;
-  /// Tells hosts apart: equal on two nodes means the same host. Empty: the kernel's boot id.
+  /// Identifies the host: equal on two nodes if and only if they are on the same host. Empty: the
+  /// kernel's boot id.
   std::string boot_id;
-  /// What we are, e.g. `worker`: for logs.
+  /// The role of this node, e.g. `worker`, for logs.
   std::string role;
   tls_options tls;
   link_limits limits;
-  /// From the accepted or established connection to the end of the hellos; TLS included.
+  /// The time from the accepted or established connection to the end of the hellos, including TLS.
   duration handshake_timeout = std::chrono::seconds{5};
-  /// From the call of `connect` to the established connection, name look-up included.
+  /// The time from the call of `connect` to the established connection, including the name look-up.
   duration connect_timeout = std::chrono::seconds{5};
-  /// Of every link, once it is open.
+  /// For every open link.
   link_liveness liveness;
   /// How many incoming connections may be in the handshake at a time; with one more the oldest is
   /// closed. Positive.
   size_t most_greeting = 64;
-  /// Where links count; null: in a registry of their own.
+  /// The registry for the metrics of links; null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
-  /// Threads that move bytes. A link stays with one of them.
+  /// The number of threads that move bytes. Each link belongs to one of them.
   int threads = 1;
-  /// Called on an I/O thread for each incoming connection that was turned away; for logs. May be
-  /// empty.
+  /// Called on an I/O thread for each refused incoming connection; for logs. May be empty.
   std::function<void(const std::string& peer_address, const status& why)> on_refused;
   /// Called on an I/O thread when a listener stops accepting because too few descriptors are left;
-  /// it goes on as soon as there are. For logs. May be empty.
+  /// it continues when there are enough. For logs. May be empty.
   std::function<void(const status& why)> on_paused;
 };
 
@@ -53,20 +53,22 @@ public:
   /// Starts the threads. Throws `error` if the TLS options are unusable (see `check_tls`), or those
   /// of liveness contradict each other.
   explicit link_service(link_options options = {});
-  /// Closes all links (each hears `on_closed`), stops and joins. Not to be called from a handler.
+  /// Closes all links (`on_closed` is called for each), stops and joins the threads. Must not be
+  /// called from a handler.
   ~link_service();
 
-  /// Listens on a numeric address or a name that resolves to one of this machine; port 0 picks a
-  /// free one. Returns the port. `on_accepted` is called on an I/O thread with each link whose peer
-  /// passed the handshake; it sets the handlers or passes the link on to who does. While half of
-  /// the process's descriptors are in use, new connections wait.
+  /// Listens on a numeric address, or on a name that resolves to an address of this machine; port 0
+  /// takes a free one. Returns the port. `on_accepted` is called on an I/O thread with each link
+  /// whose peer has passed the handshake; it must set the handlers, or pass the link on. While half
+  /// of the process's descriptors are in use, new connections wait.
   result<uint16_t> listen(const std::string& host, uint16_t port, link_accepted on_accepted);
-  /// Connects and shakes hands; `done` is called once, on an I/O thread. Errors name the address:
-  /// nobody listens, no answer in time, something else listens, another major version, no trust.
+  /// Connects and performs the handshake; `done` is called once, on an I/O thread. Errors name the
+  /// address: nobody listens, no answer in time, another program listens, another major version, no
+  /// trusted certificate.
   void connect(const std::string& host, uint16_t port, link_connected done);
-  /// Where it counts; see `link_metric`.
+  /// The registry of its metrics; see `link_metric`.
   const metric_registry& metrics() const;
-  /// Our own identity as told to peers.
+  /// The id of this node in its hello.
   uint64_t node_id() const;
 
 private:

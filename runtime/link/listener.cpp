@@ -80,7 +80,8 @@ void listener::stop(const status&) {
   pause_.cancel();
 }
 
-// Not by Asio's own accept: its sockets go to every program that this process starts.
+// Asio's own accept is not used, because programs that this process starts would inherit its
+// sockets.
 void listener::accept() {
   acceptor_.async_wait(tcp::acceptor::wait_read,
                        [self = shared_from_this()](const asio::error_code& error) {
@@ -91,7 +92,7 @@ void listener::accept() {
 }
 
 void listener::take() {
-  // The upper half is for what serves those who are connected: files of pipelines, above all.
+  // The upper half is for work on open connections, above all for the files of pipelines.
   if (half_of_descriptors_taken(acceptor_.native_handle()))
     return rest("half of the descriptors are in use");
   const auto fd = accept_own_socket(acceptor_.native_handle());
@@ -103,7 +104,7 @@ void listener::take() {
   switch (errno) {
   case EAGAIN:
   case EINTR:
-  // What went wrong with that one connection, before its turn came.
+  // Errors of one connection, before it was accepted.
   case ECONNABORTED:
   case EPROTO:
   case ENETDOWN:
@@ -114,7 +115,7 @@ void listener::take() {
   }
 }
 
-// The connection stays where it is, and we try again when there may be descriptors.
+// The connection stays in the queue; we try again when there may be descriptors.
 void listener::rest(const std::string& why) {
   if (!std::exchange(resting_, true) && core_->options.on_paused)
     core_->options.on_paused(
@@ -138,7 +139,7 @@ void listener::welcome(int fd) {
   }
   auto peer = socket.remote_endpoint(error);
   if (error)
-    return; // gone already
+    return; // closed already
   auto ready = [self = shared_from_this()](result<std::shared_ptr<link>> x) {
     if (x && self->on_accepted_)
       self->on_accepted_(*std::move(x));

@@ -14,8 +14,8 @@ namespace headrace {
 
 namespace {
 
-/// One end of a link inside the process. What it receives waits in its inbox until its hub's thread
-/// hands it over.
+/// One end of a link inside the process. Received messages wait in its inbox until the hub's thread
+/// passes them on.
 class local_link final : public link, public std::enable_shared_from_this<local_link> {
 public:
   local_link(std::shared_ptr<task_thread> thread, uint64_t peer_node)
@@ -61,7 +61,7 @@ public:
       if (std::exchange(closed_, true))
         return;
       peer = std::move(peer_);
-      // What we had not heard yet is dropped.
+      // Messages that were not passed on yet are dropped.
       inbox_.clear();
       why_ = std::move(why);
       schedule();
@@ -112,18 +112,18 @@ private:
     schedule();
   }
 
-  // With mutex_ held.
+  // To be called with mutex_ held.
   void schedule() {
     if (!std::exchange(scheduled_, true))
       thread_->post([self = shared_from_this()] { self->run(); });
   }
 
-  // On the hub's thread.
+  // Runs on the hub's thread.
   void run() {
     if (!handlers_) {
       std::lock_guard hold{mutex_};
       scheduled_ = false;
-      return; // set_handlers comes back here
+      return; // set_handlers schedules it again
     }
     for (;;) {
       std::vector<link_message> arrived;
@@ -156,7 +156,7 @@ private:
     }
   }
 
-  // On the hub's thread: the peer has had so many of our bytes.
+  // Runs on the hub's thread: the peer has taken this many of our bytes.
   void delivered(size_t bytes) {
     if (told_ || bytes == 0)
       return;
@@ -170,13 +170,13 @@ private:
   std::atomic<size_t> queued_{0};
 
   std::mutex mutex_;
-  std::shared_ptr<local_link> peer_; // until closed
+  std::shared_ptr<local_link> peer_; // null when closed
   std::vector<link_message> inbox_;
   bool scheduled_ = false;
   bool closed_ = false;
   status why_;
 
-  // The hub's thread only:
+  // Used by the hub's thread only.
   std::optional<link_handlers> handlers_;
   bool told_ = false;
 };
@@ -206,8 +206,8 @@ public:
 
 namespace {
 
-/// The hub that servers of this process hold, and whose it is: threads do not come along with a
-/// fork.
+/// The hub that servers of this process hold, and the process that made it, as threads do not exist
+/// in a forked child.
 struct hub_of_process {
   std::mutex mutex;
   std::weak_ptr<local_hub> hub;

@@ -13,11 +13,11 @@ namespace headrace {
 /// the thread on which the handlers of its links run.
 class local_hub {
 public:
-  /// That of this process: made by the first who asks for it, ended with the last who holds it. A
-  /// child that was forked has another one. Who listens there does so under the address that others
-  /// reach by a socket.
+  /// The hub of this process: made by the first call, and destroyed with its last owner. A forked
+  /// child has a hub of its own. Nodes listen at it under the addresses that other processes reach
+  /// by a socket.
   static std::shared_ptr<local_hub> of_process();
-  /// The same, if there is one; else null: nobody listens.
+  /// The hub of this process, if there is one; else null: nobody listens.
   static std::shared_ptr<local_hub> present();
 
   local_hub();

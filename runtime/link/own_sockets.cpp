@@ -16,13 +16,13 @@ namespace headrace {
 
 namespace {
 
-// What a forked child looks through. It may call next to nothing there (other threads may have held
-// any lock), so this is a table by descriptor: the socket's number, which the system gives to no
-// other one. An entry stays when its socket is closed; that the number differs shows that it is
-// stale. Descriptors beyond the table are kept from programs, but not from forked children.
+// The sockets that a forked child must close. There it may call almost no function (other threads
+// may have held any lock), so this is a table by descriptor, of the socket's inode number, which is
+// unique in the system. An entry stays when its socket is closed; a different number shows that it
+// is stale. Descriptors beyond the table are closed on exec, but not in forked children.
 constexpr size_t table_size = size_t{1} << 16;
 std::array<std::atomic<uint64_t>, table_size> sockets{};
-std::atomic<size_t> in_use{0}; // entries from here on are empty
+std::atomic<size_t> in_use{0}; // all later entries are empty
 
 uint64_t number_of(int fd) noexcept {
   struct stat about {};

@@ -8,7 +8,7 @@ namespace headrace {
 
 namespace {
 
-// A thread that sends moves no more than this itself.
+// The most bytes that a sending thread moves itself.
 constexpr size_t direct_bytes = size_t{1} << 20;
 
 std::string seconds(duration d) {
@@ -96,7 +96,7 @@ void socket_link::meet(const link_message& message) {
     return refuse(refusal::bad_frame, hello.status());
   peer_ = *std::move(hello);
   if (side_ == side::accepting) {
-    // The other is told who we are even if we turn it away, so that it can say why.
+    // The hello is sent even if the peer will be refused, so that the peer can report why.
     writer_.push_hello(core_->hello);
     pump();
     if (phase_ == phase::closed)
@@ -125,7 +125,7 @@ void socket_link::set_handlers(link_handlers handlers) {
 
 void socket_link::begin(link_handlers handlers) {
   if (phase_ == phase::closed) {
-    // Whoever had handlers was told already.
+    // If there were handlers, they were called already.
     if (!std::exchange(handlers_, link_handlers{}) && handlers.on_closed)
       handlers.on_closed(closed_why_);
     return;
@@ -168,7 +168,7 @@ void socket_link::receive() {
   }
 }
 
-// Hands over what has arrived. False if nothing more is to be read now.
+// Passes on what has arrived. False if nothing more should be read now.
 bool socket_link::deliver() {
   std::optional<link_message> message;
   try {
@@ -209,7 +209,7 @@ bool socket_link::send(link_message message) {
   if (!limits().check(message))
     return false;
   if (message.content)
-    return false; // it means nothing elsewhere
+    return false; // the message has a meaning only inside a process
   auto size = message.byte_size();
   {
     std::lock_guard hold{mutex_};
@@ -220,7 +220,7 @@ bool socket_link::send(link_message message) {
     if (std::exchange(scheduled_, true))
       return true;
   }
-  // Writing from here what the socket takes at once spares two changes of threads.
+  // Writing from this thread what the socket takes at once saves two thread switches.
   if (direct_.load(std::memory_order_acquire)) {
     auto left = write_some(direct_bytes);
     if (left.state != progress::idle)
@@ -230,7 +230,7 @@ bool socket_link::send(link_message message) {
   return loop_->post([self = shared_from_this()] { self->pump(); });
 }
 
-// Whoever set `scheduled_` writes, alone, until nothing is left; then that is over.
+// Only the thread that set `scheduled_` writes, until nothing is left; then it is reset.
 socket_link::write_outcome socket_link::write_some(size_t budget) {
   std::lock_guard writing{write_mutex_};
   size_t moved = 0;
@@ -242,7 +242,7 @@ socket_link::write_outcome socket_link::write_some(size_t budget) {
       {
         std::lock_guard hold{mutex_};
         if (closed_)
-          return {}; // `finish` will come, or has been
+          return {}; // `finish` follows, or was called
         arrived.swap(inbox_);
         scheduled_ = !arrived.empty();
       }

@@ -23,7 +23,7 @@ public:
   /// Which end opened the connection.
   enum class side { connecting, accepting };
 
-  /// `ready` hears how the handshake ended.
+  /// `ready` is called with the outcome of the handshake.
   socket_link(std::shared_ptr<link_core> core, std::shared_ptr<io_loop> loop,
               asio::ip::tcp::socket socket, side which, std::string peer_address,
               link_connected ready);
@@ -32,8 +32,8 @@ public:
 
   /// Begins the handshake.
   void start();
-  /// Of an accepted connection, before `start`, on any thread: counts it among those that have not
-  /// greeted, of which it may be dropped.
+  /// For an accepted connection, before `start`, on any thread: adds it to the connections without
+  /// a hello so far, from which it may be dropped.
   void enter_crowd();
   void stop(const status& why) override { finish(why); }
 
@@ -51,7 +51,7 @@ public:
 
 private:
   enum class phase { handshake, greeting, open, closed };
-  // After so many bytes one way, others get their turn.
+  // After this many bytes in one direction, other links get their turn.
   static constexpr size_t turn_bytes = size_t{4} << 20;
 
   void handshake();
@@ -63,7 +63,7 @@ private:
   enum class progress { idle, again, want_read, want_write, lost };
   struct write_outcome {
     progress state = progress::idle;
-    bool messages = false; // some were taken up, other than pings
+    bool messages = false; // messages other than pings were received
     wire_result how = {};
   };
   write_outcome write_some(size_t budget);
@@ -84,33 +84,33 @@ private:
   const side side_;
   const std::string peer_address_;
 
-  greeting_crowd::ticket ticket_ = 0; // 0: of none of the crowd
+  greeting_crowd::ticket ticket_ = 0; // 0: not in the crowd
 
-  // The loop's thread only:
+  // The following members are used by the loop's thread only.
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
   frame_reader reader_;
   phase phase_ = phase::handshake;
   link_connected ready_;
-  link_hello peer_;                    // written before anybody else sees the link
-  std::optional<silence_watch> watch_; // of an open link whose peer knows pings
+  link_hello peer_;                    // written before other threads use the link
+  std::optional<silence_watch> watch_; // set on an open link whose peer knows pings
   std::optional<link_handlers> handlers_;
   status closed_why_;
-  bool linger_ = false; // let the peer read what we said last
+  bool linger_ = false; // let the peer read what was sent last
 
-  // Of the loop's thread, but for writing (see `write_some`). A plain wire may read and write at a
-  // time.
+  // Used by the loop's thread, except for writing (see `write_some`). A plain wire can read and
+  // write at the same time.
   std::unique_ptr<wire> wire_;
   // Held while writing. Taken before `mutex_`.
   std::mutex write_mutex_;
   frame_writer writer_;
 
-  // Anybody's:
-  std::atomic<bool> direct_{false}; // who sends may write
+  // The following members are used by all threads.
+  std::atomic<bool> direct_{false}; // a sending thread may write itself
   std::atomic<size_t> queued_{0};
   std::mutex mutex_;
   std::vector<link_message> inbox_;
-  bool scheduled_ = false; // somebody writes, and will look at the inbox again
+  bool scheduled_ = false; // a thread writes, and will check the inbox again
   bool closed_ = false;
 };
 

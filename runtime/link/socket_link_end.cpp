@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-// How a link over a socket ends: closed by us, lost, turned away, or to make room for others.
+// The end of a link over a socket: closed by us, lost, refused, or dropped to make room for others.
 
 void socket_link::close(status why) {
   {
@@ -19,7 +19,7 @@ void socket_link::close(status why) {
 
 void socket_link::lost(const wire_result& how) {
   if (phase_ == phase::open) {
-    // A peer that dies in mid-message is as lost as one that leaves between two.
+    // A peer that ends inside a message counts as lost, too.
     if (how.state == wire_state::ended && reader_.mid_message()) {
       core_->refused(refusal::truncated);
       return finish(
@@ -82,12 +82,12 @@ void socket_link::finish(const status& why) {
   }
   timer_.cancel();
   {
-    // Nobody writes to a socket that may be another's by then.
+    // No thread may write to the descriptor after this, as another socket may have it then.
     std::lock_guard writing{write_mutex_};
     writer_ = {};
     queued_.store(0, std::memory_order_relaxed);
     if (linger_) {
-      // It takes a descriptor still, so it stays in the crowd.
+      // It still has a descriptor, so it stays in the crowd.
       std::make_shared<lingering>(core_, loop_, std::move(socket_), ticket_)->start();
     } else {
       core_->greeting.leave(ticket_);
@@ -99,7 +99,7 @@ void socket_link::finish(const status& why) {
   if (auto ready = std::exchange(ready_, nullptr)) {
     ready(why);
   } else if (handlers_) {
-    // What the handlers hold may hold us.
+    // The handlers may own this link.
     if (auto told = std::exchange(*handlers_, {}); told.on_closed)
       told.on_closed(why);
   }

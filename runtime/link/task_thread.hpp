@@ -8,15 +8,16 @@
 
 namespace headrace {
 
-/// A thread that does what it is given, in order. Ended by its owner; ends itself if nobody did.
+/// A thread that runs functions in order. It is ended by its owner, or by itself if the owner does
+/// not.
 class task_thread {
 public:
   task_thread();
   ~task_thread();
 
-  /// False, and nothing happens, once it has ended.
+  /// False if it has ended; then nothing happens.
   bool post(std::function<void()> task);
-  /// Does what is queued, then joins. From another thread.
+  /// Runs the queued functions, then joins. To be called from another thread.
   void end();
 
 private:

@@ -43,7 +43,7 @@ status unusable(const char* what, const std::string& path, const char* right) {
                           + "; " + right);
 }
 
-// A service never asks people: an encrypted key is an error, not a prompt.
+// A service has no user to ask: an encrypted key is an error.
 int no_password(char*, int, int, void*) { return 0; }
 
 status verify_own(SSL_CTX* context, const tls_options& options) {
@@ -71,8 +71,8 @@ status load_files(SSL_CTX* context, const tls_options& options) {
     return unusable("certificate", options.certificate, "it must be a PEM certificate");
   if (SSL_CTX_load_verify_file(context, options.ca_file.c_str()) != 1)
     return unusable("authority's certificate", options.ca_file, "it must hold PEM certificates");
-  // Without a certificate of its own a key is only parsed; the check below tells a wrong one from a
-  // bad one.
+  // Without a certificate the key is only parsed; the check below distinguishes a wrong key from a
+  // damaged one.
   if (SSL_CTX_use_PrivateKey_file(context, options.key.c_str(), SSL_FILETYPE_PEM) != 1)
     return unusable("private key", options.key,
                     "it must be the unencrypted PEM key of the certificate");
@@ -147,7 +147,7 @@ public:
   }
 
 private:
-  // A record at a time, until one side has no more.
+  // Moves one record at a time, until one side has no more.
   template <class Move>
   wire_result each(std::span<const iovec> what, Move move) {
     size_t sum = 0;
@@ -158,7 +158,7 @@ private:
         auto ok = move(x, n);
         if (ok != 1) {
           auto r = outcome(ok, "TLS connection failed");
-          // Report what was moved first; the rest comes up again with the next call.
+          // The moved bytes are reported first; the error comes again with the next call.
           if (sum == 0)
             return r;
           return {.bytes = sum};
@@ -227,7 +227,7 @@ tls_context::tls_context() : rep_(std::make_unique<rep>()) {
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                               | SSL_MODE_RELEASE_BUFFERS);
-  // A link lives long and is never resumed.
+  // Links live long and are never resumed.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_num_tickets(context, 0);

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Certificates, loaded and checked: what a process needs to speak TLS on its data port.
+/// The loaded and checked certificates with which a process uses TLS on its data port.
 class tls_context {
 public:
   /// @pre `options.enabled()`

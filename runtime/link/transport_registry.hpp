@@ -11,16 +11,16 @@
 
 namespace headrace {
 
-/// A way to get links to other nodes, known by name. Streams choose one by name and then do not
-/// care.
+/// A way to make links to other nodes, with a name. Streams choose one by its name and then treat
+/// all alike.
 class transport {
 public:
   virtual ~transport() = default;
-  /// Accepts links at an address of this transport's kind, and returns the address that others
-  /// connect to (on this host).
+  /// Accepts links at an address of this transport's kind. Returns the address to which others (on
+  /// this host) connect.
   virtual result<std::string> listen(const std::string& address, link_accepted on_accepted) = 0;
   /// `done` is called once, on a thread of the transport; or at once with an error if the address
-  /// is none.
+  /// is invalid.
   virtual void connect(const std::string& address, link_connected done) = 0;
 };
 

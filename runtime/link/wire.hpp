@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// What came of an attempt to move bytes without waiting.
+/// The outcome of an attempt to move bytes without blocking.
 enum class wire_state : uint8_t {
   moved,      ///< some bytes
   want_read,  ///< try again when the socket has something to read
@@ -21,7 +21,7 @@ struct wire_result {
   wire_state state = wire_state::moved;
   size_t bytes = 0;
   status why = {};
-  /// For `moved`: probably nothing is left to read, or no room to write.
+  /// With `moved`: probably nothing is left to read, or there is no room to write.
   bool drained = false;
 };
 
@@ -30,7 +30,7 @@ struct wire_result {
 class wire {
 public:
   virtual ~wire() = default;
-  /// Goes on with what comes before the first byte; `moved` when that is done.
+  /// Continues the handshake of TLS, if there is one; `moved` when it is complete.
   virtual wire_result handshake() = 0;
   virtual wire_result read(std::span<const iovec> into) = 0;
   virtual wire_result write(std::span<const iovec> from) = 0;

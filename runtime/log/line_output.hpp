@@ -8,18 +8,18 @@
 
 namespace headrace {
 
-/// Writes whole lines to a descriptor that somebody else may have stopped to read: a pipe to a log
-/// collector that hangs, a terminal that is held. A server must not wait for those. What cannot be
-/// written within `patience` is left out, and so is all that follows until there is room again;
-/// then a line says how many lines were left out. Any thread may call it.
+/// Writes complete lines to a descriptor whose reader may have stopped: a pipe to a log collector
+/// that hangs, a stopped terminal. A server must not wait for those. A line that cannot be written
+/// within `patience` is dropped, and so are the following ones until there is room again; then a
+/// line reports how many were dropped. May be called from any thread.
 class line_output {
 public:
-  /// `fd` stays the caller's.
+  /// The caller keeps `fd`.
   explicit line_output(int fd, duration patience = std::chrono::milliseconds{100})
     : fd_(fd), patience_(patience) {}
 
-  /// `line`: with or without its line break. Errors, such as a reader that is gone, are nobody's to
-  /// hear. SIGPIPE has to be ignored.
+  /// `line`: with or without its line break. Errors, such as a closed reader, are ignored. SIGPIPE
+  /// must be ignored.
   void write(std::string_view line);
 
 private:

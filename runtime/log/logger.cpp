@@ -37,7 +37,7 @@ spdlog::level::level_enum to_spdlog(log_level x) {
   return levels[static_cast<size_t>(x)];
 }
 
-/// Hands whole lines to a function.
+/// Passes complete lines to a function.
 class function_sink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
   explicit function_sink(std::function<void(std::string_view)> f) : f_(std::move(f)) {}
@@ -54,7 +54,7 @@ private:
   std::function<void(std::string_view)> f_;
 };
 
-/// One for the process: loggers write there in turn.
+/// There is one for the process, which all loggers use.
 line_output& standard_error() {
   static line_output the{STDERR_FILENO};
   return the;
@@ -65,7 +65,7 @@ spdlog::sink_ptr make_sink(log_options& options) {
     return std::make_shared<function_sink>(std::move(options.sink));
   if (!options.file.empty()) {
     spdlog::file_event_handlers on;
-    // Programs that this one starts are not to keep it open.
+    // Programs that this one starts must not inherit the file.
     on.after_open = [](const spdlog::filename_t&, std::FILE* file) {
       ::fcntl(::fileno(file), F_SETFD, FD_CLOEXEC);
     };
@@ -90,13 +90,13 @@ struct logger::impl {
   std::shared_ptr<spdlog::logger> out;
   log_format format;
   log_level level;
-  /// Already rendered fields of `with`.
+  /// The rendered fields of `with`.
   std::string context;
 };
 
 result<logger> logger::open(log_options options) {
   try {
-    // Not registered with spdlog: there are no process-wide loggers here.
+    // Not registered with spdlog, so that there are no process-wide loggers.
     auto out = std::make_shared<spdlog::logger>("headrace", make_sink(options));
     out->set_level(to_spdlog(options.level));
     out->flush_on(spdlog::level::trace);
@@ -123,7 +123,7 @@ void logger::write(log_level level, std::string_view text, fields xs) const {
     ((line += R"("level":")") += to_string(level)) += R"(","message":)";
     append_json_string(line, text);
   } else {
-    // Padded, so that the texts stand below each other.
+    // Padded, so that the texts are aligned.
     auto name = to_string(level);
     ((line += name) += std::string_view{"      "}.substr(name.size()));
     append_text(line, text);

@@ -33,7 +33,8 @@ struct log_options {
   std::function<void(std::string_view line)> sink;
 };
 
-/// The value of a field: text, number or truth. Views text, so it lives no longer than the call.
+/// The value of a field: text, number or bool. It refers to the text, so it lives no longer than
+/// the call.
 class log_value {
 public:
   log_value(std::string_view x) : rep_(x) {}
@@ -43,7 +44,7 @@ public:
   log_value(std::signed_integral auto x) : rep_(static_cast<int64_t>(x)) {}
   log_value(std::unsigned_integral auto x) : rep_(static_cast<uint64_t>(x)) {}
   log_value(std::floating_point auto x) : rep_(static_cast<double>(x)) {}
-  /// Ids, statuses and all else with a `to_string` of its own.
+  /// For ids, statuses and other types with a `to_string`.
   template <class T>
   requires(
     std::is_class_v<
@@ -63,8 +64,8 @@ struct log_field {
   log_value value;
 };
 
-/// Writes what happens, one line for each event: `log.info("worker joined", {{"worker", id}})`.
-/// A cheap handle: copies share the destination. All functions may be called from any thread.
+/// Writes log lines, one for each event: `log.info("worker joined", {{"worker", id}})`. A cheap
+/// handle: copies share the destination. Thread-safe.
 class logger {
 public:
   /// Writes nothing.

@@ -5,10 +5,10 @@
 
 namespace headrace {
 
-// How an envelope travels over the actor framework's network: a byte count and the words.
-// Loading never fails: whatever is wrong with the bytes gives a message that is not valid, which
-// the receiving actor counts and answers (the framework would drop it without a word). A message
-// over the limit is sent as an empty one, for the same reason.
+// How the actor framework's network sends an envelope: a byte count and the words. Loading never
+// fails: damaged bytes become a message that is not valid, which the receiving actor counts and
+// answers (the framework would drop it silently). For the same reason a message that exceeds the
+// limit is sent as an empty one.
 
 #if HEADRACE_CAF_LEGACY
 

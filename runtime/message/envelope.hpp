@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// What published actors say to each other.
+/// A message of a published actor.
 using envelope = message<schema::Envelope>;
 
 struct protocol_version {
@@ -18,7 +18,7 @@ struct protocol_version {
   uint16_t minor = 0;
   friend bool operator==(const protocol_version&, const protocol_version&) = default;
 };
-/// What this build speaks: written into every envelope.
+/// The protocol version of this build, which is written into every envelope.
 inline constexpr protocol_version our_protocol{2, 0};
 
 /// An envelope of our version: `fill(builder)` sets the arm.
@@ -32,7 +32,7 @@ envelope make_envelope(uint64_t request_id, Fill&& fill) {
   });
 }
 
-/// What a node says of itself.
+/// How a node introduces itself.
 struct hello {
   protocol_version version = our_protocol;
   uint64_t node_id = 0;
@@ -50,15 +50,16 @@ status check_version(const hello& peer);
 envelope make_ok(uint64_t request_id = 0);
 /// @pre `!why.ok()`
 envelope make_failure(const status& why, uint64_t request_id = 0);
-/// Answer to an arm that this build does not know. `role`: the role whose union has it, empty for
-/// the envelope itself.
+/// The answer to an arm that this build does not know. `role`: the role whose union has it; empty
+/// for the envelope itself.
 envelope make_unsupported(uint16_t arm, std::string_view role = {}, uint64_t request_id = 0);
-/// Answer to bytes that are not a message: the receiver's `count`th.
+/// The answer to bytes that are not a message; `count`: how many such messages the receiver has
+/// had.
 envelope make_bad_message(uint64_t count, std::string_view reason);
 
-/// What an answer says about the request: ok for `ok` and for any role arm, else the failure (for
-/// `badMessage` data loss, for `unsupported` unimplemented with both versions, for an envelope that
-/// is not valid why).
+/// The status in an answer: ok for `ok` and for any role arm, else the failure. `badMessage` is
+/// data loss, `unsupported` is unimplemented with both versions; for an invalid envelope it is the
+/// reason.
 status status_of(const envelope& answer);
 
 } // namespace headrace

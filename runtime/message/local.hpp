@@ -8,12 +8,12 @@
 
 namespace headrace {
 
-/// A C++ value on its way between actors of one process: a shared pointer to an immutable `T`,
-/// never serialised. Sending it to another process is a defect and fails there and then.
+/// A C++ value that is sent between actors of one process: a shared pointer to an immutable `T`,
+/// never serialised. Sending it to another process is a defect, and fails at once.
 ///
-/// Every `local<T>` is a message type of its own, so interfaces may be typed by it:
-/// `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares
-/// `T` lists it in its type-id block (see types.hpp): 1.1 needs that.
+/// Every `local<T>` is a message type of its own, so that interfaces may be typed by it:
+/// `port::handle<caf::result<void>(local<block_ready>)>`. The layer that declares `T` lists it in
+/// its type-id block (see types.hpp), which release 1.1 needs.
 template <class T>
 class local {
 public:

@@ -23,7 +23,7 @@ void walk(const capnp::DynamicValue::Reader& value) {
   case capnp::DynamicValue::STRUCT: {
     auto s = value.as<capnp::DynamicStruct>();
     for (auto field : s.getSchema().getNonUnionFields()) walk(s.get(field));
-    // An arm that a newer peer has added has no field here, and nobody reads it.
+    // An arm that a newer peer has added has no field here, and is not read.
     KJ_IF_MAYBE (field, s.which())
       walk(s.get(*field));
     break;
@@ -48,7 +48,7 @@ std::shared_ptr<const message_block> message_block::freeze(capnp::MessageBuilder
   capnp::writeMessage(out, from);
   auto block = std::make_shared<message_block>();
   block->words_ = std::move(bytes).freeze();
-  // Our own words: no budget that many readers of one message could use up.
+  // These words are our own, so there is no limit on how much readers may traverse.
   block->reader_ = std::make_unique<capnp::FlatArrayMessageReader>(
     as_words(block->words_), capnp::ReaderOptions{UINT64_MAX, max_message_depth});
   return block;
@@ -67,8 +67,8 @@ std::shared_ptr<const message_block> message_block::check(buffer words, capnp::S
     words = buffer::copy_of(words.data(), words.size());
   try {
     auto content = as_words(words);
-    // Two bounded walks over every pointer, each reaching every word about once: one by the schema,
-    // and one over all, also what a newer schema has added, since a copy takes that along.
+    // Two bounded walks over all pointers, each of which visits every word about once: one by the
+    // schema, and one over everything, as a copy includes what a newer schema has added.
     capnp::FlatArrayMessageReader probe{content, {2 * content.size() + 2, max_message_depth}};
     if (probe.getEnd() != content.end())
       return broken("message has bytes after its end");

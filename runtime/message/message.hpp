@@ -13,19 +13,20 @@
 
 namespace headrace {
 
-/// The largest message that is taken from a peer, or sent to one.
+/// The largest message that is accepted from a peer, or sent to one.
 inline constexpr size_t max_message_bytes = size_t{64} << 20;
 /// How deep pointers of a message may nest.
 inline constexpr int max_message_depth = 64;
 
 namespace detail {
 
-/// The shared part of a message: its words and a reader over them, or what was wrong with them.
+/// The shared part of a message: its words and a reader for them, or the reason why there is none.
 class message_block {
 public:
   /// Copies the builder's content. Trusted.
   static std::shared_ptr<const message_block> freeze(capnp::MessageBuilder& from);
-  /// Checks every pointer of `words` against `schema`; on damage `problem()` says what is wrong.
+  /// Checks every pointer of `words` against `schema`. If they are damaged, `problem()` is the
+  /// reason.
   static std::shared_ptr<const message_block> check(buffer words, capnp::StructSchema schema,
                                                     size_t max_bytes);
   /// A message that could not be read, because of `problem`.
@@ -45,7 +46,7 @@ private:
   std::string problem_;
 };
 
-/// A message of so many bytes, or why it is none; for people.
+/// A text for people: a message of this size, or why it is none.
 std::string described(size_t bytes, const status& how);
 
 } // namespace detail
@@ -61,7 +62,7 @@ public:
   using reader = typename Schema::Reader;
   using builder = typename Schema::Builder;
 
-  /// Not valid: nothing was ever put into it.
+  /// Not valid: it has no content.
   message() noexcept = default;
 
   /// A new message, filled by `fill(builder)`.
@@ -77,8 +78,8 @@ public:
     content.setRoot(from);
     return message{detail::message_block::freeze(content)};
   }
-  /// Untrusted words, shared and not copied if they are aligned to 8 bytes. Never throws: damage
-  /// gives a handle that is not valid.
+  /// Checks untrusted words, which are shared and not copied if they are aligned to 8 bytes. Never
+  /// throws: damaged words give a handle that is not valid.
   static message parse(buffer words, size_t max_bytes = max_message_bytes) {
     return message{
       detail::message_block::check(std::move(words), capnp::Schema::from<Schema>(), max_bytes)};
@@ -88,7 +89,7 @@ public:
     return message{detail::message_block::broken(std::move(problem))};
   }
 
-  /// Whether there is a whole message of this schema.
+  /// True if there is a complete message of this schema.
   bool valid() const noexcept { return block_ != nullptr && block_->problem().empty(); }
   explicit operator bool() const noexcept { return valid(); }
   /// Why it is not valid; ok if it is.
@@ -101,8 +102,7 @@ public:
   const reader* operator->() const noexcept { return &root_; }
   const reader& operator*() const noexcept { return root_; }
 
-  /// The words as they travel and are stored; they stay alive as long as the result. Empty if not
-  /// valid.
+  /// The words, as they are sent and stored; they live as long as the result. Empty if not valid.
   buffer bytes() const noexcept { return valid() ? block_->words() : buffer{}; }
   size_t size_bytes() const noexcept { return valid() ? block_->words().size() : 0; }
 

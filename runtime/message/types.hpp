@@ -46,7 +46,7 @@ CAF_ADD_TYPE_ID(headrace_runtime, (headrace::envelope))
 #if !HEADRACE_CAF_LEGACY
 CAF_ADD_TYPE_ID(headrace_runtime, (headrace::status_code))
 #endif
-// A supervisor's own timer; with it go the sender's part and an epoch.
+// A supervisor's own timer. The message has the number of the supervisor's part, and an epoch.
 CAF_ADD_ATOM(headrace_runtime, headrace::atom, supervise, "supervise")
 CAF_END_TYPE_ID_BLOCK(headrace_runtime)
 

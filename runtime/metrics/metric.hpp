@@ -9,15 +9,15 @@
 
 namespace headrace {
 
-/// What a metric is. The name is that of the metric's family in OpenMetrics: it begins with
-/// `headrace_`, and ends with the unit if there is one.
+/// The definition of a metric. The name is that of the metric's family in OpenMetrics: it begins
+/// with `headrace_`, and ends with the unit if there is one.
 struct metric_info {
   std::string_view name;
   std::string_view unit; ///< a base unit in the plural, such as `bytes` and `seconds`; may be empty
   std::string_view help; ///< one sentence
 };
 
-/// Definitions are constants that stand beside what they count; each names its kind of metric.
+/// Definitions are constants beside the code that counts; each names the kind of its metric.
 struct counter_info : metric_info {};
 struct gauge_info : metric_info {};
 struct histogram_info : metric_info {
@@ -47,10 +47,11 @@ private:
   std::atomic<double> value_{0};
 };
 
-/// How a histogram was filled.
+/// The content of a histogram.
 struct histogram_counts {
   std::vector<double> bounds;
-  /// Values of each bucket alone, `(bounds[i - 1], bounds[i]]`; one more than bounds: those above.
+  /// The number of values in each bucket, `(bounds[i - 1], bounds[i]]`; one more than bounds, for
+  /// values above the last one.
   std::vector<uint64_t> counts;
   double sum = 0;
 
@@ -62,7 +63,7 @@ struct histogram_counts {
   friend bool operator==(const histogram_counts&, const histogram_counts&) = default;
 };
 
-/// Counts values by their size. Thread-safe; for what happens at most some thousand times a second.
+/// Counts values by their size. Thread-safe; meant for up to some thousand events a second.
 class histogram {
 public:
   explicit histogram(std::span<const double> bounds) {

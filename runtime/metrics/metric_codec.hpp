@@ -7,8 +7,7 @@ namespace headrace {
 
 void write_metrics(capnp::List<schema::Metric>::Builder out, const std::vector<metric_sample>& in);
 
-/// A metric that contradicts itself, or is of a kind that this build does not know, is left out:
-/// nothing depends on it.
+/// Metrics that contradict themselves, or that this build does not know, are left out.
 std::vector<metric_sample> read_metrics(capnp::List<schema::Metric>::Reader in);
 
 } // namespace headrace

@@ -8,26 +8,26 @@
 
 namespace headrace {
 
-/// The metrics of one node. What counts asks for its metrics once, by their definitions, and keeps
+/// The metrics of one node. Code that counts gets its metrics once, by their definitions, and keeps
 /// references, which are valid as long as the registry. Thread-safe.
 class metric_registry {
 public:
   metric_registry() = default;
   metric_registry(const metric_registry&) = delete;
 
-  /// The metric of these labels, which is made if it is not there. Throws `error` if the name is
-  /// that of a metric of another kind. @pre the definition outlives the registry
+  /// The metric with these labels, which is made if it does not exist. Throws `error` if a metric
+  /// of another kind has the name. @pre the definition outlives the registry
   counter& get(const counter_info& what, const metric_labels& labels = {});
   gauge& get(const gauge_info& what, const metric_labels& labels = {});
   histogram& get(const histogram_info& what, const metric_labels& labels = {});
 
-  /// All of them, ordered by name and labels.
+  /// All metrics, ordered by name and labels.
   std::vector<metric_sample> read() const;
-  /// Without counters and histograms that nothing was added to.
+  /// As `read`, without counters and histograms to which nothing was added.
   std::vector<metric_sample> read_counted() const;
-  /// The value of a counter; 0 if it was never asked for.
+  /// The value of a counter; 0 if it does not exist.
   uint64_t count(const counter_info& of, const metric_labels& labels = {}) const;
-  /// What each family is, ordered by name, with its kind.
+  /// The definitions of all families, ordered by name, with their kinds.
   std::vector<std::pair<metric_info, std::string_view>> families() const;
 
 private:

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Tells metrics of one family apart: names of labels with their values.
+/// The labels that distinguish the metrics of one family: names and values.
 using metric_labels = std::map<std::string, std::string>;
 
 /// The value of a metric when it was read.
@@ -22,7 +22,7 @@ struct metric_sample {
 /// "counter", "gauge" or "histogram".
 std::string_view kind_of(const metric_sample& x) noexcept;
 
-/// The value of the counter `of` in what was read; 0 if it is not there.
+/// The value of the counter `of` among samples; 0 if it is missing.
 uint64_t count_in(const std::vector<metric_sample>& all, const counter_info& of,
                   const metric_labels& labels = {});
 

@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Where a node listens. The scheme is kept for people and for transports; connecting ignores it.
+/// The address of a node. The scheme is for people and for transports; connecting ignores it.
 struct address {
   std::string scheme; ///< before `://`; may be empty
   std::string host;   ///< a name or a number, IPv6 without its brackets
@@ -25,9 +25,9 @@ std::string to_string(const address& x);
 /// `host:port`, with brackets round IPv6.
 std::string host_and_port(std::string_view host, uint16_t port);
 
-/// Whether only this host reaches it: 127.x.y.z, ::1 or localhost.
+/// True if only this host reaches it: 127.x.y.z, ::1 or localhost.
 bool is_loopback(std::string_view host);
-/// Whether it stands for every address of this host: empty, 0.0.0.0, ::.
+/// True if it stands for every address of this host: empty, 0.0.0.0, ::.
 bool is_wildcard(std::string_view host);
 
 } // namespace headrace

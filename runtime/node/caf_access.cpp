@@ -29,9 +29,9 @@ result<uint16_t> listen(node& x, published_actor root) {
     std::lock_guard guard{in.mutex};
     before = std::exchange(in.door, {});
     if (in.actor_port != 0)
-      port = in.actor_port; // found where it was
+      port = in.actor_port; // the port of the earlier actor
   }
-  // The one before may not have been noticed as gone yet.
+  // The earlier actor may have ended without the framework having noticed it.
   if (before && port != 0) {
     if (auto old = caf::actor_cast<published_actor>(before)) {
       static_cast<void>(in.system->middleman().unpublish(old, port));
@@ -39,7 +39,7 @@ result<uint16_t> listen(node& x, published_actor root) {
     }
   }
   auto door = port::spawn<door_state>(*in.system, std::ref(in), root);
-  // Reuse means only that lingering connections of an earlier process do not hold the port.
+  // Reuse only means that lingering connections of an earlier process do not block the port.
   auto bound = tls ? caf::openssl::publish(door, port, options.host.c_str(), true)
                    : in.system->middleman().publish(door, port, options.host.c_str(), true);
   if (!bound) {

@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-/// The actor system of a node. Threads that are not its own use it inside a `system_visit`.
+/// The actor system of a node. Threads that do not belong to it use it inside a `system_visit`.
 caf::actor_system& system_of(node& x);
 
 /// A node inside a program that has an actor system already, set up with `configure`
@@ -14,13 +14,13 @@ caf::actor_system& system_of(node& x);
 /// constructor does.
 std::unique_ptr<node> make_node_in(caf::actor_system& system, node_options options);
 
-/// Publishes `root` on the node's actor port: peers that connect reach it. Their hellos are
-/// answered for it, damaged messages are counted and answered, all else is delegated to it. It ends
-/// with the node, and its peers hear when it ends; then another may be published on the same port.
-/// Returns the port. Errors: the port is in use, or not an address of this host.
+/// Publishes `root` on the node's actor port, so that peers can connect to it. A door actor answers
+/// hellos, counts and answers damaged messages, and delegates all else to `root`. It ends with the
+/// node, and its peers notice when it ends; then another actor may be published on the same port.
+/// Returns the port. Errors: the port is in use, or the address is not one of this host.
 result<uint16_t> listen(node& x, published_actor root);
 
-/// Ends `whom` when the node ends (before its system does, which waits for all actors).
+/// Ends `whom` when the node ends, before the system ends, which waits for all actors.
 void adopt(node& x, caf::actor whom);
 
 } // namespace headrace

@@ -1,24 +1,24 @@
 #pragma once
 
-/// What a node's connector is asked, and answers. Inside a process only.
+/// The messages of a node's connector, inside a process only.
 
 #include "headrace/runtime/message/local.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 
 namespace headrace {
 
-/// Asks for a connection after `delay`. Answered with one, or with an error.
+/// Requests a connection after `delay`. The answer is the connection, or an error.
 struct connect_request {
   address to;
   duration delay = duration::zero();
   duration limit = std::chrono::seconds{5};
   greeting how = greeting::once;
 };
-/// The connector keeps the limit itself; this bound on its answer is only for a defect.
+/// The connector observes the limit itself; this bound on its answer is only for defects.
 inline caf::timespan patience(const connect_request& x) {
   return caf::timespan{x.delay + x.limit + std::chrono::seconds{10}};
 }
-struct connect_step; ///< what the connector says to itself
+struct connect_step; ///< a message of the connector to itself
 
 } // namespace headrace
 
@@ -33,7 +33,7 @@ namespace headrace {
 bool announce_node_types();
 inline const bool node_types_known = announce_node_types();
 
-/// Connects on behalf of actors, so that none of them blocks. Each node has one; tests fake it.
+/// Connects on behalf of actors, so that none of them blocks. Each node has one; tests replace it.
 using connector_actor = port::handle<caf::result<local<connection>>(local<connect_request>)>;
 connector_actor connector_of(node& x);
 

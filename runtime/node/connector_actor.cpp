@@ -11,7 +11,7 @@ struct connector_state::attempt {
   greeting how;
   caf::actor_clock::time_point deadline;
   caf::typed_response_promise<local<connection>> answer;
-  uint64_t round = 0; ///< answers to an earlier greeting do not count
+  uint64_t round = 0; ///< answers to earlier greetings do not count
   port::watcher::token watched = 0;
   status probed;
 };
@@ -22,10 +22,10 @@ struct connect_step {
 
 namespace {
 
-/// The framework says what happened in codes of its own.
+/// Explains the framework's error codes.
 status explain(const address& to, const caf::error& why, bool tls) {
   auto where = to_string(to);
-  // The address was found open before, so a connect that fails now failed in TLS.
+  // The probe has found the address open, so a connect that fails now failed in TLS.
   if (why == caf::sec::disconnect_during_handshake
       || (tls && why == caf::sec::cannot_connect_to_node))
     return {tls ? status_code::unauthenticated : status_code::unavailable,
@@ -119,7 +119,7 @@ void connector_state::join(const attempt_ptr& x) {
           greet(x, caf::actor_cast<published_actor>(whom));
       },
       [this, x, tls](const caf::error& why) {
-        // Release 0.17 takes a connection for silent when its heart beats in mid-handshake.
+        // Release 0.17 takes a connection for silent if its heartbeat is due during the handshake.
         if (why == caf::sec::connection_timeout && self_->clock().now() < x->deadline) {
           ++x->round;
           return probe(x);
@@ -130,14 +130,13 @@ void connector_state::join(const attempt_ptr& x) {
 
 void connector_state::greet(const attempt_ptr& x, published_actor whom) {
   auto round = ++x->round;
-  // A request to a node that is lost would only time out.
+  // Without the watch, a request to a lost node would only time out.
   x->watched = watcher_.watch(whom, [this, x, round](const caf::error& why) {
     if (x->round != round || !under_way_.contains(x))
       return;
     x->watched = 0;
     ++x->round;
-    // A known node may have been restarted, and the framework now and then loses a connection at
-    // its birth.
+    // A known node may have been restarted, and the framework sometimes loses a new connection.
     if (self_->clock().now() < x->deadline)
       probe(x);
     else
@@ -196,7 +195,7 @@ void connector_state::answer(const attempt_ptr& x, const result<connection>& wit
 }
 
 caf::timespan connector_state::left(const attempt_ptr& x) const {
-  // What is due already gets its time-out at once.
+  // If the deadline has passed, the request times out at once.
   return std::max<caf::timespan>(x->deadline - self_->clock().now(), std::chrono::microseconds{1});
 }
 

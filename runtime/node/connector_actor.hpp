@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Connects on behalf of others: waits the delay, probes the address, lets the framework connect,
-/// says hello. Any number at a time; nothing in it blocks.
+/// Connects on behalf of others: waits for the delay, probes the address, lets the framework
+/// connect, and exchanges hellos. Any number of requests at a time; nothing in it blocks.
 class connector_state {
 public:
   using handle_type = port::handle<caf::result<local<connection>>(local<connect_request>),
@@ -19,7 +19,7 @@ public:
   static inline const char* name = "headrace.connector";
 
   connector_state(port::self_pointer<handle_type> self, node::impl& owner);
-  /// Answers what is under way: the framework would leave those who ask without an answer.
+  /// Answers the pending requests, which the framework would leave unanswered.
   ~connector_state();
   port::behavior<handle_type> make_behavior();
 
@@ -39,7 +39,7 @@ private:
   port::self_pointer<handle_type> self_;
   node::impl& owner_;
   port::watcher watcher_;
-  /// Who was greeted and is still there: no need to look first. By address.
+  /// Connections that stand and were greeted, by address: these need no probe.
   std::map<std::string, connection> reached_;
   std::set<attempt_ptr> under_way_;
 };

@@ -5,8 +5,9 @@
 
 namespace headrace {
 
-/// What peers reach on a node's actor port: answers hellos, counts and answers damaged messages,
-/// turns other major versions away, and lets the root answer all else. Ends when the root ends.
+/// The actor that peers reach on a node's actor port: answers hellos, counts and answers damaged
+/// messages, refuses other major versions, and delegates all else to the root. Ends when the root
+/// ends.
 class door_state {
 public:
   using handle_type = published_actor;

@@ -9,29 +9,28 @@
 
 namespace headrace {
 
-/// Which failures of a first connection pass, and for how long they are waited out: servers and
-/// trainers start in any order, and a dispatcher that is started again is away for a moment.
+/// Decides which failures of a first connection may pass, and for how long they are waited out:
+/// servers and trainers start in any order, and a restarted dispatcher is away for a moment.
 ///
-/// Final at once is what no waiting can heal: another version, something else that listens there.
-/// A connection that ends while it is encrypted may be a process that ends; when that occurs some
-/// times in a row, one of the two does not trust the other.
+/// A failure is final if waiting cannot help: another version, or another program at the address. A
+/// TLS connection that ends early may be a process that ends; if that happens several times in a
+/// row, one side does not accept the other's certificate.
 class first_contact {
 public:
-  /// `dispatcher`: its address; `option`: what bounds the wait, as people know it. Both are for
-  /// messages.
+  /// `dispatcher`: its address; `option`: the user's name for the limit. Both are for messages.
   first_contact(std::string dispatcher, std::string option, duration limit, time_point now);
 
-  /// An attempt failed. The error, if it is final; nullopt: try again.
+  /// An attempt failed. Returns the error if it is final; nullopt: try again.
   std::optional<status> failed(const status& why);
-  /// It was reached, and has not answered yet.
+  /// The dispatcher was reached, and has not answered yet.
   void reached() noexcept;
-  /// When the time is up.
+  /// When the limit has passed.
   time_point until() const noexcept { return until_; }
-  /// What to say then: who, for how long, and the last reason.
+  /// The error for that case: the address, the time, and the last reason.
   status late() const;
-  /// True once, when somebody who looks on would like to know what is waited for.
+  /// True once, when it is time to inform the user what is waited for.
   bool is_worth_a_word(time_point now);
-  /// That word.
+  /// The text for the user.
   std::string word() const;
 
 private:

@@ -7,14 +7,14 @@
 
 namespace headrace {
 
-/// Connects inside the process where somebody listens under the same address at its hub
-/// (`local_hub::of_process`), so that nothing is copied, and through another transport otherwise.
+/// Connects inside the process if somebody listens under the same address at its hub
+/// (`local_hub::of_process`), so that nothing is copied; otherwise through another transport.
 class nearest_transport final : public transport {
 public:
   nearest_transport(const std::shared_ptr<transport>& otherwise, uint64_t node_id)
     : otherwise_(otherwise), node_id_(node_id) {}
 
-  /// As the other transport does.
+  /// Listens by the other transport.
   result<std::string> listen(const std::string& address, link_accepted on_accepted) override;
   void connect(const std::string& address, link_connected done) override;
 

@@ -11,24 +11,24 @@
 
 namespace headrace {
 
-/// A process's place in a cluster: the actors' system, the data links, the log, and nothing global.
-/// An ordinary object; tests make several. What needs the actor framework's types (publishing an
-/// actor, connecting to one) is in caf_access.hpp and caf_connect.hpp.
+/// A process's part in a service: its actor system, data links and log. It has no global state;
+/// tests make several. Functions that need the actor framework's types (publishing an actor,
+/// connecting to one) are in caf_access.hpp and caf_connect.hpp.
 class node {
 public:
   /// Throws `error` if the options contradict each other or the TLS files are unusable.
   explicit node(node_options options = {});
   /// As the constructor.
   static result<std::unique_ptr<node>> make(node_options options);
-  /// Ends what was published or adopted, closes the links, and waits at most the stop budget: what
-  /// hangs then is logged and left behind.
+  /// Ends the actors that were published or adopted, closes the links, and waits for at most the
+  /// stop budget; what hangs then is logged and abandoned.
   ~node();
   node(const node&) = delete;
   node& operator=(const node&) = delete;
 
-  /// The node that parts of one process share when nobody gives them another: made by the first who
-  /// asks, ended with the last who holds it. `options` only count for who makes it. An error in a
-  /// child that was forked while the node was there: its threads did not come along.
+  /// The node that parts of one process share by default: made by the first call, destroyed with
+  /// its last owner. `options` are used only by the call that makes it. An error in a child that
+  /// was forked while the node existed, as its threads do not exist there.
   static result<std::shared_ptr<node>> process(node_options options = {});
 
   const node_options& options() const noexcept;
@@ -50,11 +50,11 @@ public:
   /// what was added.
   transport_registry& transports() noexcept;
 
-  /// What is counted here: by the node (`node_metric`), its links (`link_metric`), its actor port
-  /// (`actor_port_metric`), and its roles.
+  /// The metrics of the node (`node_metric`), its links (`link_metric`), its actor port
+  /// (`actor_port_metric`) and its roles.
   const std::shared_ptr<metric_registry>& metrics() const noexcept;
 
-  /// For the headers that give access to the framework.
+  /// Public only for the headers that give access to the framework.
   struct impl;
   impl& internals() noexcept { return *impl_; }
   explicit node(std::shared_ptr<impl> made);

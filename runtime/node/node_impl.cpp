@@ -34,7 +34,7 @@ node_options checked(node_options options) {
     if (!fine)
       throw error{fine};
   };
-  // Before the system starts: the framework would end the process.
+  // To be done before the system starts: the framework would end the process.
   check(check_tls(options.tls));
   if (options.lease <= duration::zero())
     check(invalid_argument("lease must be longer than zero, e.g. 5 s"));
@@ -102,10 +102,10 @@ void node::impl::add_transports() {
 }
 
 node::impl::~impl() {
-  probes.drain(); // their threads tell actors
+  probes.drain(); // their threads send messages to actors
   if (ending.empty())
     return;
-  // A system of our own waits for its actors when it is destroyed; a lent one lives on.
+  // A system of our own waits for its actors in its destructor; a lent one continues.
   system_visit inside;
   caf::scoped_actor self{*system};
   for (auto& whom : ending) self->monitor(whom);
@@ -141,7 +141,7 @@ void node::impl::begin_stop() {
     std::lock_guard guard{mutex};
     all = std::exchange(adopted, {});
   }
-  // The latest first: what was adopted later may lean on what was there before.
+  // The latest first: an actor may use those that were adopted before it.
   std::vector<caf::actor> asked;
   for (auto i = all.rbegin(); i != all.rend(); ++i)
     if (auto whom = caf::actor_cast<caf::actor>(*i))

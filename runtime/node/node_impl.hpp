@@ -12,22 +12,22 @@
 
 namespace headrace {
 
-/// What a node is made of. Members are destroyed from the last to the first: actors end before the
-/// links and the log they use.
+/// The parts of a node. Members are destroyed from the last to the first: actors end before the
+/// links and the log that they use.
 struct node::impl {
   struct config final : caf::actor_system_config {};
 
   explicit impl(node_options given);
-  /// Lives in a system that somebody else owns and has configured.
+  /// For a system that another owner has made and configured.
   impl(node_options given, caf::actor_system& lent);
   ~impl();
   void add_transports();
 
-  /// What this node says of itself.
+  /// The hello of this node.
   hello self() const;
-  /// The host that others are told.
+  /// The host that is advertised to other nodes.
   std::string advertised_host() const;
-  /// Asks everybody to end. Returns at once.
+  /// Requests all actors to end. Returns at once.
   void begin_stop();
   void adopt(const caf::actor& whom);
 
@@ -43,20 +43,20 @@ struct node::impl {
   uint16_t data_port = 0;  ///< 0: not listening
   caf::actor_addr door;
   std::vector<caf::actor_addr> adopted;
-  /// In a lent system: who was asked to end and may still use this object.
+  /// In a lent system: actors that were requested to end and may still use this object.
   std::vector<caf::actor> ending;
 
-  prober probes; ///< the connector asks it until the system is gone
+  prober probes; ///< used by the connector until the system has ended
   config system_config;
   std::unique_ptr<caf::actor_system> owned_system;
   caf::actor_system* system = nullptr;
   connector_actor connector;
 };
 
-/// Refuses to bind `host` where anybody could reach it, unless that is meant.
+/// Refuses to bind `host` if anybody could reach it, unless that is intended.
 status check_exposure(const node_options& options, const std::string& what);
 
-/// Why `host:port` cannot be listened at: in use, not an address of this host, not allowed.
+/// Why this node cannot listen at `host:port`: in use, not an address of this host, not allowed.
 status why_not_listening(const std::string& host, uint16_t port);
 
 } // namespace headrace

@@ -4,7 +4,7 @@
 
 namespace headrace {
 
-/// What a node counts at its actor port.
+/// The metrics of a node's actor port.
 namespace node_metric {
 inline constexpr counter_info bad_messages{
   {"headrace_bad_messages", "",

@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// What a node is there for, as it tells its peers.
+/// The purpose of a node, as in its hello.
 enum class node_role : uint8_t { unknown, dispatcher, worker, consumer, tool };
 std::string_view to_string(node_role x) noexcept;
 
@@ -25,27 +25,28 @@ struct node_options {
   node_role role = node_role::unknown;
   /// Address to bind. Anything but loopback needs `tls` or `insecure`.
   std::string host = "127.0.0.1";
-  /// Where actors are reached; 0 takes a free port.
+  /// The port for actors; 0 takes a free one.
   uint16_t actor_port = 0;
-  /// Where streams are reached; 0 takes a free port.
+  /// The port for streams; 0 takes a free one.
   uint16_t data_port = 0;
-  /// The host that others are told to connect to. Empty: `host`, or this machine's name if `host`
+  /// The host that is advertised to other nodes. Empty: `host`, or this machine's name if `host`
   /// stands for every address.
   std::string advertise_host;
-  /// `host:port` that others are told to connect to for data, where that is not our data port
-  /// itself: behind address translation, or a relay. Empty: the advertised host and `data_port`.
+  /// The advertised `host:port` for data, if that is not our data port itself: behind address
+  /// translation, or a relay. Empty: the advertised host and `data_port`.
   std::string advertise_data;
-  /// Both ports serve only who presents a certificate of our authority, and we present ours.
+  /// With TLS, both ports accept only peers with a certificate of our authority, and we present
+  /// ours.
   tls_options tls;
-  /// Allows ports off loopback that anybody may use and read along.
+  /// Allows ports off loopback without TLS, which anybody may use and read.
   bool insecure = false;
 
   /// A peer that is silent for this long is lost.
   duration lease = std::chrono::seconds{5};
-  /// How often an idle connection shows that it lives. Zero: a quarter of the lease.
+  /// How often an idle connection sends a heartbeat. Zero: a quarter of the lease.
   duration heartbeat = duration::zero();
 
-  /// How the ends of a data link find out that the other is gone.
+  /// How the ends of a data link detect that the other is gone.
   link_liveness liveness;
 
   scheduler_policy policy = scheduler_policy::sharing;
@@ -55,11 +56,11 @@ struct node_options {
   /// Threads that move data bytes.
   int data_threads = 1;
 
-  /// Where the node's events go. Default: nowhere.
+  /// The node's log. Default: none.
   logger log;
-  /// Where the node, and what runs in it, counts; null: in a registry of its own.
+  /// The registry for the metrics of the node and its roles; null: a registry of its own.
   std::shared_ptr<metric_registry> metrics;
-  /// How long the destructor waits for actors to end, before it leaves them behind.
+  /// How long the destructor waits for actors to end, before it abandons them.
   duration stop_budget = std::chrono::seconds{2};
 };
 

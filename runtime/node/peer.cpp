@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// Answers that arrive when the peer is gone find it gone: callbacks hold it weakly.
+/// Callbacks hold it weakly, so that answers may arrive after the peer is destroyed.
 struct peer::impl : std::enable_shared_from_this<peer::impl> {
   host owner;
   address to;
@@ -18,7 +18,7 @@ struct peer::impl : std::enable_shared_from_this<peer::impl> {
   std::optional<connection> present;
   time_point since;
   port::watcher::token watched = 0;
-  /// A node that was lost, or did not answer, is not taken for what it was.
+  /// A node that was lost, or did not answer, is greeted anew.
   greeting how = greeting::once;
 
   impl(host owner, address to, peer_events events, peer_options options)

@@ -9,30 +9,31 @@
 namespace headrace {
 
 struct peer_options {
-  /// For one attempt to connect.
+  /// The limit of one attempt to connect.
   duration attempt = std::chrono::seconds{5};
   /// Pause after the first failed attempt; doubles, with jitter, up to the longest one.
   duration first_pause = std::chrono::milliseconds{50};
   duration longest_pause = std::chrono::seconds{2};
-  /// A peer that was there for this long is looked for at once when it is lost; a shorter stay
-  /// counts as a failed attempt.
+  /// If a peer was connected for this long, the first attempt after a loss is made at once; a
+  /// shorter connection counts as a failed attempt.
   duration stable_after = std::chrono::seconds{1};
 };
 
-/// What the owner hears, always in its own context.
+/// Callbacks for the owner, which are called in its own context.
 struct peer_events {
-  /// The peer is there: a handle that has not been seen before (a handle that was lost never
-  /// revives).
+  /// The peer is connected. The handle has not been seen before (a lost handle is never used
+  /// again).
   std::function<void(const connection&)> on_up;
-  /// The peer was there and is lost; it is being looked for.
+  /// The connection is lost; attempts to connect follow.
   std::function<void(const status&)> on_down;
   /// An attempt failed; the next follows after `pause`. May be empty.
   std::function<void(const status&, duration pause)> on_failed;
 };
 
-/// Keeps the published actor of another node, by address, for an actor: part of its state.
-/// Connects, watches, and connects again when it is lost. Sends nothing while the peer is there; a
-/// node that this process greeted for another of its actors is not greeted again before it is lost.
+/// Keeps a connection to the published actor of another node, by address, as a part of an actor's
+/// state. Connects, watches, and connects again after a loss. Sends nothing while the peer is
+/// connected; a node that this process has greeted for another actor is not greeted again before it
+/// is lost.
 class peer {
 public:
   /// `watch` is the owner's one watcher; both outlive the peer.
@@ -54,13 +55,13 @@ public:
   /// The handle, or none while the peer is away.
   const published_actor* get() const noexcept;
   const address& where() const noexcept;
-  /// Gives the present handle up and connects anew: what the owner does when requests time out
-  /// though the connection stands. `on_down` is called with `why`.
+  /// Drops the present handle and connects anew, for an owner whose requests time out although the
+  /// connection stands. `on_down` is called with `why`.
   void renew(const status& why);
 
 private:
   using answered = std::function<void(const result<connection>&)>;
-  /// What the owner, an actor of any interface, does for its peer.
+  /// The operations that the owner, an actor of any interface, performs for its peer.
   struct host {
     port::watcher& watch;
     std::function<time_point()> now;

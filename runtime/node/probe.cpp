@@ -19,14 +19,14 @@
 namespace headrace {
 namespace {
 
-/// What all programs of the framework say when they have accepted a connection: a header (an
-/// operation, its payload's size, the protocol's version: 3 in release 0.17, 8 in 1.1), then a
-/// payload with their names.
+/// All programs of the framework begin an accepted connection with: a header (an operation, its
+/// payload's size, the protocol's version: 3 in release 0.17, 8 in 1.1), then a payload with their
+/// names.
 constexpr size_t greeting_header = 32;
 constexpr unsigned char greeting_operation = 0;
 constexpr uint32_t highest_version = 255;
 constexpr uint32_t longest_greeting = 1 << 16;
-/// Begins the name of every program of ours.
+/// The beginning of the name of every headrace program.
 constexpr std::string_view our_name = "headrace/";
 
 class descriptor {
@@ -58,7 +58,7 @@ struct attempt {
                              + " ms" + question);
   }
 
-  /// Waits until the socket has an event. False: the time is up.
+  /// Waits until the socket has an event. False: the limit has passed.
   result<bool> wait(int fd, short events) const {
     for (;;) {
       using namespace std::chrono;
@@ -172,10 +172,10 @@ struct attempt {
     return out + "\"";
   }
 
-  /// Has the other side close the connection, and waits until it has: nonsense, with TLS or
-  /// without. It forgets a connection that breaks the protocol there and then; one that just ends
-  /// it forgets a moment later, by a number that the next connection, which is to follow this one,
-  /// may have by then (release 0.17).
+  /// Makes the other side close the connection, and waits for that: sends invalid bytes, with TLS
+  /// or without. Release 0.17 forgets a connection that breaks the protocol at once. It forgets one
+  /// that just ends a moment later, by a number that the next connection, which will follow this
+  /// one, may have by then.
   void dismiss(int fd) const {
     const std::string nonsense(greeting_header, '\0');
     if (::send(fd, nonsense.data(), nonsense.size(), MSG_NOSIGNAL) < 0)
@@ -183,7 +183,7 @@ struct attempt {
     std::string rest;
     const attempt brief{to, options, cancelled_fd,
                         std::min(deadline, clock::system().now() + std::chrono::milliseconds{100})};
-    static_cast<void>(brief.read(fd, rest, SIZE_MAX)); // until it ends
+    static_cast<void>(brief.read(fd, rest, SIZE_MAX)); // until the connection ends
   }
 
   status run() const {
@@ -202,7 +202,7 @@ struct prober::impl {
   std::mutex mutex;
   std::condition_variable changed;
   size_t running = 0;
-  bool over = false; ///< no more threads
+  bool over = false; ///< no more threads may be started
 };
 
 prober::prober() : impl_(std::make_unique<impl>()) {}
@@ -220,7 +220,7 @@ void prober::cancel() noexcept {
     std::lock_guard guard{impl_->mutex};
     impl_->over = true;
   }
-  uint64_t one = 1; // never read, so it stays
+  uint64_t one = 1; // it is never read, so it stays set
   [[maybe_unused]] auto n = ::write(impl_->cancelled.get(), &one, sizeof(one));
 }
 
@@ -244,7 +244,7 @@ void prober::probe(address to, probe_options options, std::function<void(status)
   try {
     std::thread{[this, to = std::move(to), options, deadline, tell, ended]() mutable {
       (*tell)(attempt{to, options, impl_->cancelled.get(), deadline}.run());
-      *tell = nullptr; // what it holds goes before the prober may
+      *tell = nullptr; // the function must be destroyed before the prober may be
       ended();
     }}.detach();
   } catch (const std::system_error& e) {

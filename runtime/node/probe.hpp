@@ -9,31 +9,31 @@
 namespace headrace {
 
 struct probe_options {
-  /// For name look-up, connecting and the first bytes together.
+  /// The limit for name look-up, connecting and the first bytes together.
   duration limit = std::chrono::seconds{5};
-  /// Expect the first bytes of an actor port of ours. False when they come only after a TLS
+  /// Expect the first bytes of an actor port of ours. Must be false if they come only after a TLS
   /// handshake.
   bool expect_greeting = true;
 };
 
-/// Looks before the framework leaps: whether somebody listens at an address, and whether it greets
-/// like an actor port of headrace. The framework's own connect blocks all others for as long as the
-/// system lets a connect wait, and says neither of the two.
+/// Tests, before the framework connects, whether somebody listens at an address, and whether it
+/// sends the greeting of headrace's actor port. The framework's own connect blocks all others for
+/// as long as the system waits for a connection, and reports neither.
 ///
-/// What is certain, and no waiting can heal, is `invalid_argument`: something else listens there.
+/// If another program listens there, which waiting cannot change, the error is `invalid_argument`.
 /// All other failures may pass.
 class prober {
 public:
   prober();
-  /// Cancels what is under way and waits for it (a name look-up cannot be cancelled).
+  /// Cancels all probes and waits for them (a name look-up cannot be cancelled).
   ~prober();
 
-  /// Probes on a thread of its own; `done` is called once, from there. At once, with why not, after
-  /// `cancel` and where the system gives no thread (resource_exhausted).
+  /// Probes on a thread of its own, and calls `done` once from there. `done` is called at once with
+  /// an error after `cancel`, and if no thread can be started (resource_exhausted).
   void probe(address to, probe_options options, std::function<void(status)> done);
-  /// Cancels all probes, also later ones; each is `done` with `cancelled`.
+  /// Cancels all probes, also later ones; `done` is called with `cancelled`.
   void cancel() noexcept;
-  /// Cancels, and waits until no thread of a probe is left.
+  /// Cancels all probes, and waits until none of their threads is left.
   void drain();
 
 private:

@@ -20,7 +20,7 @@ caf::node_id random_node_id() {
 }
 
 /// Modules are initialised in the order of their numbers, before any actor is spawned: this one
-/// after the middleman, which has drawn the name until then. Its number is of a module that the
+/// after the middleman, which has set the name by then. Its number is that of a module that the
 /// release does not have yet.
 class naming : public caf::actor_system::module {
 public:
@@ -28,7 +28,7 @@ public:
   void start() override {}
   void stop() override {}
   void init(caf::actor_system_config&) override {
-    // There is no other way to set it; the object itself is not const.
+    // There is no other way to set the name; the object itself is not const.
     const_cast<caf::node_id&>(system_.node()) = random_node_id();
   }
   id_t id() const override { return network_manager; }
@@ -47,7 +47,7 @@ void name_at_random(caf::actor_system_config& config) {
 
 #else
 
-void name_at_random(caf::actor_system_config&) {} // release 1.1 does that itself
+void name_at_random(caf::actor_system_config&) {} // release 1.1 does this itself
 
 #endif
 

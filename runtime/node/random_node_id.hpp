@@ -4,11 +4,12 @@
 
 namespace headrace {
 
-/// Gives each actor system of that configuration a random name among those that it talks to.
+/// Gives each actor system of that configuration a random name.
 ///
-/// Release 0.17 would name it by process id, network cards and disk, and count the systems of a
-/// process in one byte. After 256 of them two have the same name, and so have processes in like
-/// containers on several hosts: such systems take each other for themselves, and cannot connect.
+/// Release 0.17 would derive the name from process id, network cards and disk, and from a count of
+/// the process's systems in one byte. So the 257th system of a process would have the name of the
+/// first, and processes in similar containers on several hosts could have the same names. Systems
+/// with one name cannot connect to each other.
 void name_at_random(caf::actor_system_config& config);
 
 } // namespace headrace

@@ -4,9 +4,9 @@
 
 namespace headrace {
 
-/// While a thread that is not the actor system's own spawns, publishes or uses a `scoped_actor`, it
-/// is inside one of these. The framework leaves a reference to the system in such a thread, and a
-/// system cannot end before it is gone; this takes it away. Harmless on the system's own threads.
+/// Must exist while a thread that does not belong to the actor system spawns, publishes or uses a
+/// `scoped_actor`. The framework leaves a reference to the system in such a thread, and a system
+/// cannot end before it is gone; this object removes it. Harmless on the system's own threads.
 class system_visit {
 public:
   system_visit() = default;

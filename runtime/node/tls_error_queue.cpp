@@ -7,7 +7,7 @@ namespace headrace {
 
 namespace {
 
-/// What OpenSSL reads from or writes to the socket goes through here.
+/// Called for all that OpenSSL reads from or writes to the socket.
 long before_transfer(BIO*, int what, const char*, size_t, int, long, int result, size_t*) {
   if (what == BIO_CB_READ || what == BIO_CB_WRITE)
     ERR_clear_error();
@@ -20,7 +20,7 @@ void at_handshake(const SSL* session, int where, int result) {
     BIO_set_callback_ex(SSL_get_rbio(session), before_transfer);
     BIO_set_callback_ex(SSL_get_wbio(session), before_transfer);
   }
-  // This stands in the place of what the context's owner may have set.
+  // This callback replaces one that the context's owner may have set, so it calls that one.
   if (auto* others = SSL_CTX_get_info_callback(SSL_get_SSL_CTX(session)))
     others(session, where, result);
 }

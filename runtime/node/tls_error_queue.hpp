@@ -2,11 +2,11 @@
 
 namespace headrace {
 
-/// Keeps the failures of one TLS session from those of others. The framework's sessions share a
-/// thread, and with it OpenSSL's queue of errors, which they leave as it is: after a stranger's
-/// failed handshake, the next session with nothing to read would be taken for broken. From now on
-/// the queue is emptied before any session of this process reads or writes. Call it before sessions
-/// are made, as often as you like.
+/// Keeps the errors of one TLS session apart from those of others. The framework's sessions share a
+/// thread, and so OpenSSL's queue of errors, which they do not clear: after a failed handshake, the
+/// next session with nothing to read would seem broken. After this call the queue is cleared before
+/// any session of this process reads or writes. To be called before sessions are made; further
+/// calls do nothing.
 void keep_tls_errors_apart();
 
 } // namespace headrace

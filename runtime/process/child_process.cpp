@@ -29,7 +29,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& xs) {
   return out;
 }
 
-/// What a child needs between fork and exec, made before: only async-signal-safe calls follow.
+/// All that a child needs between fork and exec, prepared before: only async-signal-safe calls
+/// follow.
 struct launch {
   char** argv;
   char** environment;
@@ -43,12 +44,12 @@ struct launch {
   [[noreturn]] void run() const {
     if (dies_with_parent) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() != parent) // it ended before the call
+      if (::getppid() != parent) // the parent has ended before the call
         ::_exit(static_cast<int>(exit_code::failure));
     }
     if (own_group)
       ::setpgid(0, 0);
-    // The mask and ignored signals are inherited; the program is to start with the usual ones.
+    // Mask and ignored signals are inherited; the program must start with the usual ones.
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -86,7 +87,7 @@ result<child_process> child_process::start(child_options options) {
   if (options.argv.empty())
     return invalid_argument("no program to start: argv is empty");
   for (char** e = environ; *e != nullptr; ++e)
-    options.environment.emplace_back(*e); // the first of a name is found, so ours win
+    options.environment.emplace_back(*e); // the first entry of a name counts, so ours comes before
   auto argv = pointers_to(options.argv);
   auto environment = pointers_to(options.environment);
   int out[2] = {-1, -1};
@@ -112,7 +113,7 @@ result<child_process> child_process::start(child_options options) {
   ::close(out[1]);
   ::close(report[1]);
   if (pid > 0) {
-    // Closed by a successful exec, else it carries the reason.
+    // The pipe is closed by a successful exec; else it contains the error number.
     while (::read(report[0], &code, sizeof(code)) < 0 && errno == EINTR) {
     }
     if (code != 0)
@@ -171,7 +172,7 @@ result<process_end> child_process::wait(duration limit) {
   if (ended_)
     return *ended_;
   auto deadline = clock::system().now() + limit;
-  // Becomes readable when the process ends.
+  // A descriptor that becomes readable when the process ends.
   auto watch = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   for (;;) {
     int raw = 0;

@@ -29,16 +29,16 @@ struct child_options {
   std::vector<std::string> environment;
   /// Standard output is read through `read_line`; otherwise it is the parent's.
   bool read_stdout = true;
-  /// Standard error goes where standard output goes.
+  /// Redirect standard error to standard output.
   bool merge_stderr = false;
   /// The kernel kills the child when the *thread* that started it ends.
   bool dies_with_parent = true;
-  /// In a process group of its own, which a signal from the terminal does not reach.
+  /// Run in a process group of its own, which signals of the terminal do not reach.
   bool own_group = false;
 };
 
-/// A program started by this one, for tests and demonstrations: never outlives the object. It
-/// inherits no descriptor but the standard three. Not thread-safe.
+/// A program started by this one, for tests and demonstrations. It never outlives the object, and
+/// inherits only the three standard descriptors. Not thread-safe.
 class child_process {
 public:
   static result<child_process> start(child_options options);
@@ -49,16 +49,17 @@ public:
 
   pid_t pid() const noexcept { return pid_; }
   bool running();
-  /// What becomes readable when there is something for `read_line`; -1: that is the parent's.
+  /// A descriptor that is readable when `read_line` has something to read; -1: standard output is
+  /// the parent's.
   int output() const noexcept { return out_; }
   /// Sends a signal; nothing if it has ended.
   void kill(int signal);
-  /// Waits for its end; a status of `deadline_exceeded` if it still runs then. May be asked again.
+  /// Waits for its end; `deadline_exceeded` if it still runs after `limit`. May be called again.
   result<process_end> wait(duration limit);
   /// The next line of its output, without the end of line. `out_of_range` at the end of the output,
   /// `deadline_exceeded` if no whole line comes in time.
   result<std::string> read_line(duration limit);
-  /// Reads lines until one holds `text`, and returns that one; errors quote what came instead.
+  /// Reads lines until one contains `text`, and returns that one; errors quote the lines before.
   result<std::string> read_until(const std::string& text, duration limit);
 
 private:

@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-// Written before the handler is installed, read by it: no allocation may happen there.
+// Written before the handler is installed, as the handler must not allocate.
 char last_words[128];
 size_t last_words_size = 0;
 

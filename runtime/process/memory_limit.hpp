@@ -7,13 +7,13 @@
 namespace headrace {
 
 /// Bounds the private memory of this process (its heap, its threads' stacks, private mappings;
-/// RLIMIT_DATA) for the rest of its life. When `new` cannot be served any more, one line goes to
-/// standard error and the process ends at once with `exit_code::memory_limit`: nothing that a peer
-/// makes it allocate can take the host down. Children started later inherit the bound.
-/// Fails if `bytes` is less than what is in use already.
+/// RLIMIT_DATA) for the rest of its life. When `new` fails, one line is written to standard error
+/// and the process ends at once with `exit_code::memory_limit`, so that no allocation that a peer
+/// causes can take all memory of the host. Children that are started later inherit the bound. Fails
+/// if `bytes` is less than what is in use already.
 status set_memory_limit(uint64_t bytes);
 
-/// Private memory in use now, in the limit's sense.
+/// The private memory in use, as the limit counts it.
 uint64_t private_memory_bytes();
 
 } // namespace headrace

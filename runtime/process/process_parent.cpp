@@ -45,7 +45,7 @@ public:
 
 private:
   std::atomic<uint32_t> restarts_ = 0;
-  std::atomic<int> code_ = 0; ///< how the last life ended
+  std::atomic<int> code_ = 0; ///< the exit code of the last life
   std::atomic<int> signal_ = 0;
   std::array<std::atomic<uint32_t>, slots> ports_{};
 };
@@ -108,11 +108,11 @@ private:
       std::fprintf(stderr, "headrace: %s\n", e.what());
     }
     std::fflush(nullptr);
-    // Static destructors have nothing to add, and could hang.
+    // Static destructors are not needed, and could hang.
     ::_exit(code);
   }
 
-  /// Passes signals on until the child has ended.
+  /// Forwards signals until the child has ended.
   process_end watch(pid_t child) {
     std::optional<time_point> kill_at;
     for (;;) {
@@ -126,7 +126,7 @@ private:
       auto signal = next_signal(info, limit);
       if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
         stopping_ = true;
-        // From the terminal it went to the whole group, so the child has it already.
+        // A signal of the terminal was sent to the whole group, so the child has it already.
         if (info.si_code != SI_KERNEL)
           ::kill(child, signal);
         if (!kill_at)
@@ -147,7 +147,7 @@ private:
     return ::sigtimedwait(&set_, &info, &left);
   }
 
-  /// Waits, but no longer than until somebody wants the end.
+  /// Waits for `pause`. True: a signal to stop came meanwhile.
   bool asked_to_stop_within(duration pause) {
     auto end = clock::system().now() + pause;
     for (;;) {

@@ -17,47 +17,48 @@ namespace headrace {
 struct team_member {
   std::string id; ///< unique in its team
   restart_policy restart = restart_policy::transient;
-  /// From a SIGTERM to a SIGKILL.
+  /// The time from a SIGTERM to a SIGKILL.
   duration shutdown = std::chrono::seconds{2};
-  /// What to start: told how often it was started again, and why the last time. What it writes, to
-  /// standard output and error, comes to `on_line`; it is in a process group of its own, so that a
-  /// signal from the terminal does not reach it.
+  /// Returns the program to start, given how often it was restarted and why it last was. Its
+  /// standard output and error are passed to `on_line`; it is in a process group of its own, which
+  /// signals of the terminal do not reach.
   std::function<child_options(const process_past&)> program;
-  /// A line that it wrote.
+  /// Called with each line of its output.
   std::function<void(const std::string&)> on_line;
-  /// It ended like this, and to start it again would not help: the team ends. May be empty.
+  /// True if a restart would not help after this end: the team ends. May be empty.
   std::function<bool(const process_end&)> is_final;
 };
 
 struct team_options {
   std::string path; ///< of the supervisor, for messages
-  /// At most so many restarts of all members within `period`.
+  /// The most restarts of all members within `period`.
   uint32_t max_restarts = 5;
   duration period = std::chrono::minutes{1};
-  /// The pause before a restart: doubles, with jitter, while the member does not live for a period.
+  /// The pause before a restart: it doubles, with jitter, while the member lives for less than a
+  /// period.
   duration first_pause = std::chrono::milliseconds{100};
   duration longest_pause = std::chrono::seconds{10};
   size_t last_lines = 5; ///< of each member, kept for the message about its end
-  /// Told how a member ended, other than as it should. May be empty.
+  /// Called when a member has ended unexpectedly. May be empty.
   std::function<void(const std::string& id, const process_end&)> on_end;
 };
 
-/// Why a team is over.
+/// How a team ended.
 struct team_end {
-  status why;                     ///< ok: it was told to stop
-  std::string member;             ///< that it could not keep running
-  process_end last;               ///< how that one ended
-  std::vector<std::string> lines; ///< that it wrote last
+  status why;                     ///< ok: it was asked to stop
+  std::string member;             ///< the one that could not be kept running
+  process_end last;               ///< the last end of that member
+  std::vector<std::string> lines; ///< the last lines of its output
 };
 
-/// Child processes under one supervisor: an end is seen at once, by its signal, and answered as a
-/// supervision_core decides. The children die with this process, however it ends.
+/// Child processes under one supervisor. An end of a child is noticed at once, by SIGCHLD, and
+/// handled as a supervision_core decides. The children die with this process, however it ends.
 ///
-/// SIGTERM, SIGINT and SIGHUP stop the team: all members but the first are asked to end, and when
-/// they have ended the first one is. A second one kills them.
+/// SIGTERM, SIGINT and SIGHUP stop the team: all members except the first are asked to end, and
+/// then the first one. A second signal kills them.
 ///
-/// Made in the main thread before there are other threads, which is the only one to use it. From
-/// then on these signals, and SIGCHLD, are its own.
+/// It must be made in the main thread before there are other threads, and only that thread may use
+/// it. From then on it handles these signals, and SIGCHLD.
 class process_team {
 public:
   explicit process_team(team_options options);
@@ -65,20 +66,20 @@ public:
   process_team(const process_team&) = delete;
   process_team& operator=(const process_team&) = delete;
 
-  /// Starts a member. A start that fails is an end like any other. May be called from `on_line`.
-  /// `already_exists`: the id is taken; `failed_precondition`: the team stops.
+  /// Starts a member. A start that fails is handled as an end. May be called from `on_line`.
+  /// `already_exists`: the id is taken; `failed_precondition`: the team is stopping.
   status add(team_member what);
-  /// Works until the team is over; there are no children then.
+  /// Runs until the team has ended; then it has no children.
   team_end run();
 
 private:
   struct member {
     team_member about;
     std::optional<child_process> child;
-    uint64_t run = 0; ///< its life, as the core counts
+    uint64_t run = 0; ///< the number of its life, in the core's count
     process_past past;
     std::deque<std::string> lines;
-    bool reads = false;        ///< there may be more of them
+    bool reads = false;        ///< more lines may come
     bool asked_to_end = false; ///< in this life
   };
 
@@ -105,7 +106,7 @@ private:
   std::list<member> members_; ///< in the order in which they were added
   std::deque<supervise::command> pending_;
   bool busy_ = false;
-  bool told_ = false; ///< to stop
+  bool told_ = false; ///< it was asked to stop
   bool over_ = false;
   team_end end_;
   std::optional<supervise::schedule> alarm_;

@@ -65,7 +65,7 @@ struct stop_signal::impl {
     changed.notify_all();
   }
 
-  /// Waits for signals; after the first one it is the watchdog, so it calls nobody.
+  /// Waits for signals; after the first one it is the watchdog, so it calls no callbacks.
   void run() {
     for (;;) {
       int timeout = -1;
@@ -91,7 +91,7 @@ struct stop_signal::impl {
     }
   }
 
-  /// Calls what `on_stop` was given.
+  /// Calls the function given to `on_stop`.
   void call() {
     std::unique_lock lock{mutex};
     for (;;) {

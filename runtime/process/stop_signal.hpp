@@ -9,15 +9,15 @@
 namespace headrace {
 
 struct stop_options {
-  /// From the signal to the end of the process: what has not stopped by then is not waited for.
+  /// The time from the signal to the end of the process, even if something has not stopped by then.
   duration budget = std::chrono::milliseconds{900};
 };
 
-/// Makes SIGTERM and SIGINT (and SIGHUP) an event of this process. From the first one on a clock
-/// runs: if the process still lives after the budget it ends in `_exit` with
-/// `exit_code::stop_overrun`, whatever hangs. The clock stops when the object is destroyed, so it
-/// is the first local of `main`, made before there are other threads (they inherit the blocked
-/// signals), and outlives all that may hang.
+/// Turns SIGTERM and SIGINT (and SIGHUP) into an event of this process. After the first one, if the
+/// process still lives when the budget is over, it ends by `_exit` with `exit_code::stop_overrun`,
+/// whatever hangs. The destructor cancels that. So it should be the first local of `main`, made
+/// before there are other threads (they inherit the blocked signals), and outlive all that may
+/// hang.
 class stop_signal {
 public:
   explicit stop_signal(stop_options options = {});
@@ -30,9 +30,9 @@ public:
   /// As `wait()`, for at most `limit`.
   std::optional<int> wait(duration limit);
   bool stopped() const;
-  /// Calls `f(signal)` once, from a thread of its own, or at once if it has stopped already.
+  /// Calls `f(signal)` once, from a thread of its own; at once if a signal has come already.
   void on_stop(std::function<void(int)> f);
-  /// Stops as a signal would; the clock runs then, too.
+  /// Acts as a signal would; the budget runs then, too.
   void request();
 
 private:

@@ -7,29 +7,29 @@
 
 namespace headrace {
 
-/// How long to wait before something is tried again.
+/// The pauses between repeated attempts.
 struct backoff_options {
   duration first = std::chrono::milliseconds{10};
   duration longest = std::chrono::seconds{10};
-  /// Each wait is this many times the one before.
+  /// Each pause is this many times the one before.
   double factor = 2;
-  /// Each wait is drawn from [1 - jitter, 1 + jitter] times its length, so that many that failed
-  /// together do not come back together. `longest` bounds the drawn value, too.
+  /// Each pause is drawn from [1 - jitter, 1 + jitter] times its length, so that many that failed
+  /// together do not try again together. `longest` bounds the drawn value, too.
   double jitter = 0.2;
-  /// What ran this long without failing starts from `first` again.
+  /// After a run of this length without a failure the pauses begin with `first` again.
   duration stable_after = std::chrono::seconds{30};
 };
 
-/// Counts failures in a row and draws the waits. Deterministic for a seed.
+/// Counts failures in a row and draws the pauses. Deterministic for a seed.
 class backoff {
 public:
   backoff(backoff_options options, uint64_t seed) : options_(options), random_(seed) {}
 
-  /// The wait after a failure of something that had run for `lived`.
+  /// The pause after a failure of something that had run for `lived`.
   duration failed(duration lived);
   /// Forgets the failures so far.
   void reset() noexcept { failures_ = 0; }
-  /// Failures in a row, without a stable run between.
+  /// Failures in a row, without a stable run between them.
   uint32_t failures() const noexcept { return failures_; }
   const backoff_options& options() const noexcept { return options_; }
 

@@ -9,15 +9,15 @@
 
 namespace headrace {
 
-/// Where the supervisors of one process hang out what they look after. A node owns it. Thread-safe.
+/// The snapshots of all supervisors of one process. A node owns it. Thread-safe.
 class supervision_board {
 public:
-  /// Replaces what is known of the supervisor with that path.
+  /// Replaces the snapshot of the supervisor with that path.
   void put(supervisor_snapshot now);
   /// The supervisor has ended.
   void erase(const std::string& path);
-  /// The supervisors that no other supervisor's child is, each with all that is below it. A
-  /// supervisor at path `p/id` is below the child `id` of the one at `p`.
+  /// The supervisors that are no other supervisor's child, each with all below it. A supervisor at
+  /// path `p/id` is below the child `id` of the one at `p`.
   std::vector<supervisor_snapshot> roots() const;
 
 private:

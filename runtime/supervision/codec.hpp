@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// What one process looks after.
+/// The supervision tree of one process.
 struct supervision_tree {
   /// For people: what it is and its process id.
   std::string process;
@@ -21,11 +21,12 @@ struct supervision_tree {
 };
 
 message<schema::SupervisionTree> encode(const supervision_tree& tree);
-/// Data loss if the message is not valid. What a newer peer calls an unknown strategy, policy or
-/// state reads as the last that is known.
+/// Data loss if the message is not valid. A strategy, policy or state that this build does not know
+/// is read as the last known one.
 result<supervision_tree> decode(const message<schema::SupervisionTree>& in);
 
-/// Lines for people, one a supervisor or child, indented by depth, with restarts and last reason.
+/// Lines for people, one for each supervisor or child, indented by depth, with restarts and last
+/// reason.
 std::string render(const supervision_tree& tree);
 
 } // namespace headrace

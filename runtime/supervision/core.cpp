@@ -122,7 +122,7 @@ void supervision_core::ended(size_t index, const status& why, time_point now) {
   if (stopping())
     return;
   if (x.recycle) {
-    // The group's restart has set when it starts again.
+    // The restart of the group decides when it starts again.
     x.recycle = false;
     if (x.spec.restart == restart_policy::temporary)
       children_.erase(at);
@@ -166,7 +166,7 @@ void supervision_core::restart(size_t index, const status& why, time_point now) 
       continue;
     if (x.alive())
       x.recycle = true;
-    // Whoever waits already comes back with the group: the order of starts is kept.
+    // A child that waits already is started with the group, so that the order of starts is kept.
     if (x.alive() || x.state == phase::waiting)
       x.ready = std::max(x.ready, ready);
   }
@@ -214,8 +214,8 @@ supervise::commands supervision_core::advance(time_point now) {
 }
 
 void supervision_core::advance_stops(time_point now, commands& out) {
-  // Backwards, so that the last added goes first, and one at a time; a removed child waits for
-  // nobody.
+  // Backwards, so that the child that was added last stops first, one at a time; a removed child
+  // waits for no other.
   auto busy = false;
   for (auto i = children_.size(); i-- > 0;) {
     auto& x = children_[i];
@@ -255,7 +255,7 @@ void supervision_core::advance_starts(time_point now, commands& out) {
     if (x.state != phase::waiting)
       continue;
     if (x.ready > now) {
-      // In a group nobody overtakes.
+      // In a group the order of starts is kept.
       if (options_.strategy != supervision_strategy::one_for_one)
         return;
       continue;

@@ -13,22 +13,22 @@ namespace headrace {
 
 namespace supervise {
 
-/// Run a child anew, as its `run`th life.
+/// Start a child, for its `run`th life.
 struct start {
   std::string id;
   uint64_t run = 0;
 };
-/// Ask a child to end.
+/// Request a child to end.
 struct stop {
   std::string id;
   uint64_t run = 0;
 };
-/// End it without asking.
+/// End a child without a request.
 struct kill {
   std::string id;
   uint64_t run = 0;
 };
-/// Wait for it no longer.
+/// Do not wait for a child any more.
 struct abandon {
   std::string id;
   uint64_t run = 0;
@@ -38,14 +38,14 @@ struct schedule {
   time_point at;
   uint64_t epoch = 0;
 };
-/// A child with a budget of its own went past it and is forgotten. `why` has the chain of causes.
+/// A child with a budget of its own has exceeded it, and is removed. `why` has the chain of causes.
 struct drop {
   std::string id;
   status why;
 };
-/// All children have ended, as asked.
+/// All children have ended, as requested.
 struct stopped {};
-/// All children have ended, because the supervisor cannot keep them alive. `why` has the chain of
+/// All children have ended, because the supervisor cannot keep them running. `why` has the chain of
 /// causes.
 struct give_up {
   status why;
@@ -56,32 +56,33 @@ using commands = std::vector<command>;
 
 } // namespace supervise
 
-/// What a supervisor decides: events and the time go in, commands come out. Knows no actor and no
-/// clock.
+/// Decides for a supervisor: it is given events with the time, and returns commands. Knows no actor
+/// and no clock.
 ///
 /// Children start in the order in which they were added and stop one after the other in reverse
-/// order, each within its budget. Starts are taken as done when commanded; a start that fails is a
-/// child that ended.
+/// order, each within its budget. A commanded start counts as done; a start that fails is reported
+/// as the end of that life.
 class supervision_core {
 public:
   using commands = supervise::commands;
 
   explicit supervision_core(supervision_options options);
 
-  /// Adds a child and starts it. Already exists: the id is in use. Failed precondition: it is
-  /// stopping.
+  /// Adds a child and starts it. Already exists: the id is in use. Failed precondition: the
+  /// supervisor is stopping.
   result<commands> add(child_spec spec, time_point now);
-  /// Stops a child and forgets it. Nothing if there is none.
+  /// Stops a child and removes it. Does nothing if there is none.
   commands remove(const std::string& id, time_point now);
-  /// Life `run` of a child is over; `why` is ok for a normal end. An old life's end is ignored.
+  /// Life `run` of a child has ended; `why` is ok for a normal end. Ends of earlier lives are
+  /// ignored.
   commands exited(const std::string& id, uint64_t run, const status& why, time_point now);
-  /// The last scheduled time has come. Older epochs are ignored.
+  /// The last scheduled time has come. Earlier epochs are ignored.
   commands timer(uint64_t epoch, time_point now);
   /// Stops all children in reverse order; ends with `stopped`.
   commands stop(time_point now);
 
   bool stopping() const noexcept { return ending_ != ending::no; }
-  /// `stopped` or `give_up` was commanded.
+  /// True if `stopped` or `give_up` was commanded.
   bool over() const noexcept { return ending_ == ending::over; }
   supervisor_snapshot snapshot() const;
   /// The life of a running (or stopping) child; 0 if there is none.
@@ -98,12 +99,12 @@ private:
     uint64_t run = 0;
     uint64_t restarts = 0;
     time_point started{};
-    time_point ready{};    ///< waiting: when to start
-    time_point deadline{}; ///< stopping, killed: when patience ends
+    time_point ready{};    ///< while waiting: when to start
+    time_point deadline{}; ///< while stopping or killed: until when it is waited for
     std::string last_reason{};
-    bool recycle = false; ///< stopped to be started again together with others
+    bool recycle = false; ///< it is stopped in order to be restarted with others
     bool remove = false;
-    std::deque<time_point> own_restarts{}; ///< those within its own budget's time
+    std::deque<time_point> own_restarts{}; ///< restarts within the time of its own budget
 
     bool alive() const noexcept {
       return state == phase::running || state == phase::stopping || state == phase::killed;
@@ -114,9 +115,9 @@ private:
   void ended(size_t index, const status& why, time_point now);
   void restart(size_t index, const status& why, time_point now);
   void fail(const child& who, const status& why);
-  /// The budget is spent by `who`.
+  /// The error for a child that exceeded the budget.
   status too_often(const child& who, const restart_budget& budget, const status& why) const;
-  /// Issues whatever is due in the present state.
+  /// Returns the commands that are due in the present state.
   commands advance(time_point now);
   void advance_stops(time_point now, commands& out);
   void advance_starts(time_point now, commands& out);
@@ -130,7 +131,7 @@ private:
   uint64_t abandoned_ = 0;
   ending ending_ = ending::no;
   status cause_;
-  commands dropped_; ///< to be issued next
+  commands dropped_; ///< returned with the next commands
   std::optional<time_point> scheduled_;
   uint64_t epoch_ = 0;
 };

@@ -10,23 +10,23 @@ namespace headrace {
 
 enum class child_state : uint8_t {
   running,
-  waiting,  ///< to be started when its backoff is over
-  stopping, ///< asked to stop, or killed
-  ended,    ///< not to be restarted
+  waiting,  ///< it will be started when its pause is over
+  stopping, ///< it was asked to stop, or killed
+  ended,    ///< it will not be restarted
 };
 std::string_view to_string(child_state x) noexcept;
 
-/// A supervisor as people see it.
+/// The state of a supervisor, for people.
 struct supervisor_snapshot {
   struct child {
     std::string id;
     restart_policy restart = restart_policy::permanent;
     child_state state = child_state::ended;
-    /// How often it was started again.
+    /// How often it was restarted.
     uint64_t restarts = 0;
     /// Why it last ended, with the chain of causes; empty if it never did, or ended normally.
     std::string last_reason;
-    /// Filled where the child is a supervisor itself and its snapshot is known: one or none.
+    /// The snapshot of a child that is a supervisor itself, if it is known: one or none.
     std::vector<supervisor_snapshot> below;
 
     friend bool operator==(const child&, const child&) = default;

@@ -90,7 +90,7 @@ time_point supervisor::now() const { return self_->clock().now(); }
 
 void supervisor::carry_out(supervise::commands commands) {
   for (auto& x : commands) pending_.push_back(std::move(x));
-  // A start that fails, and an observer that adds, come here again: their commands go last.
+  // A failed start, or an observer that adds a child, calls this again: those commands go last.
   if (busy_)
     return;
   busy_ = true;
@@ -129,7 +129,7 @@ void supervisor::carry_out(const supervise::start& x) {
   }
   child.actor = *started;
   child.watch = watcher_.watch(child.actor, [this, id = x.id, run = x.run](const caf::error& why) {
-    // Who did as it was asked has not failed, whoever asked.
+    // A child that ended as requested has not failed.
     auto asked = port::is(why, caf::exit_reason::user_shutdown);
     on_down(id, run, asked ? status{} : to_status(why));
   });
@@ -173,7 +173,7 @@ void supervisor::carry_out(const supervise::give_up& x) {
     observer_.gave_up(x.why);
   else
     self_->quit(to_error(x.why));
-  // A stop that waited for the children has what it waited for.
+  // A stop that waited for the children is complete.
   if (auto done = std::exchange(done_, nullptr))
     done();
 }

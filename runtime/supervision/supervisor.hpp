@@ -13,35 +13,35 @@
 
 namespace headrace {
 
-/// Where in a process's tree a supervisor is.
+/// The place of a supervisor in its process's tree.
 struct tree_place {
-  std::shared_ptr<supervision_board> board; ///< may be null: nobody looks
+  std::shared_ptr<supervision_board> board; ///< may be null
   std::string path;
 
   /// The place of child `id`.
   tree_place below(const std::string& id) const { return {board, path + "/" + id}; }
 };
 
-/// Keeps the children of a domain actor alive: a member of the actor's state. It carries out what a
+/// Keeps the children of an actor running, as a member of the actor's state. It carries out what a
 /// supervision_core decides.
 ///
-/// The owner's interface has `caf::result<void>(atom::supervise, uint64_t)`, and its handler calls
-/// `timer(epoch)`. The owner lends its watcher. When the owner ends, so do the children.
+/// The owner's interface has `caf::result<void>(atom::supervise, uint64_t)`, whose handler calls
+/// `timer(epoch)`. The owner lends its watcher. When the owner ends, its children end, too.
 class supervisor {
 public:
   /// Starts the `run`th life of a child, counted over all children of this supervisor.
   using start_child = std::function<result<caf::actor>(uint64_t run)>;
 
-  /// What the owner may want to know; each may be empty. They must not destroy the supervisor.
+  /// Callbacks for the owner; each may be empty. They must not destroy the supervisor.
   struct observer {
-    /// A child runs: for the first time, or anew, under a new handle.
+    /// A child runs, for the first time or after a restart, with a new handle.
     std::function<void(const std::string& id, const caf::actor& child)> started;
-    /// A child ended; ok: normally. Called before it is restarted, if it is.
+    /// A child ended; ok: normally. Called before a restart.
     std::function<void(const std::string& id, const status& why)> ended;
-    /// Too many restarts: all children are down. Empty: the owner ends with this reason, so that
-    /// its own supervisor sees the chain of causes.
+    /// There were too many restarts: all children have ended. If it is empty, the owner ends with
+    /// this reason, so that its own supervisor gets the chain of causes.
     std::function<void(const status& why)> gave_up;
-    /// A child spent its own budget and is forgotten, after `ended` told of its last end.
+    /// A child exceeded its own budget and is removed. Called after `ended` for its last end.
     std::function<void(const std::string& id, const status& why)> dropped;
   };
 
@@ -53,21 +53,21 @@ public:
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
 
-  /// Adds a child and starts it at once. A first start that fails is handled as any later one: by
-  /// restarts.
+  /// Adds a child and starts it at once. If the first start fails, it is restarted like after a
+  /// later failure.
   status add(child_spec spec, start_child start);
-  /// Stops a child and forgets it; nothing if there is none.
+  /// Stops a child and removes it; does nothing if there is none.
   void remove(const std::string& id);
   /// Stops all children in reverse order, each within its budget, then calls `done`.
   void stop(std::function<void()> done);
-  /// From now on an owner that is asked to end stops its children first, in order. Before that it
-  /// does `first`, if there is one, which calls what it is given when it is through.
+  /// From now on an owner that is asked to end first stops its children, in order. Before that it
+  /// calls `first`, if there is one, which must call its argument when it is done.
   void stop_before_owner(std::function<void(std::function<void()> stop)> first = {});
   /// To be called for the message (atom::supervise, epoch).
   void timer(uint64_t epoch);
 
-  /// The child's present handle; null while it does not run. It changes with each restart: look it
-  /// up, or observe `started`.
+  /// The child's present handle; null while it does not run. It changes with each restart: call
+  /// this again, or observe `started`.
   caf::actor find(const std::string& id) const;
   template <class Handle>
   Handle find(const std::string& id) const {

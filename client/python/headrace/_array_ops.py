@@ -55,7 +55,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 def cond(pred: Any, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None,
          name: str | None = None) -> Any:
-    """What ``true_fn`` gives where ``pred`` (one bool), else what ``false_fn`` gives: tensors in the same structure.
+    """The result of ``true_fn`` if ``pred`` (one bool) is true, else that of ``false_fn``: tensors in the same structure.
 
     Both are traced; an element cannot fail because of the branch that it does not take.
 
@@ -130,7 +130,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Te
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """The tensor itself.
+    """The tensor, unchanged.
 
     >>> list(Dataset.range(2).map(hr.identity))
     [np.int64(0), np.int64(1)]
@@ -160,7 +160,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = None, off_value: Any = Non
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Tensor:
-    """``t`` within these bounds; NaN stays.
+    """``t`` with its values limited to these bounds; NaN stays.
 
     >>> list(Dataset.range(4).map(lambda x: hr.clip_by_value(x, 1, 2)))
     [np.int64(1), np.int64(1), np.int64(2), np.int64(2)]

@@ -18,14 +18,14 @@ _ATOMS = (str, bytes, int, float, complex, bool, type(None))
 
 
 def dumps(made: Any) -> bytes:
-    """What ``cloudpickle.dumps`` gives, with sets in a sorted order."""
+    """The result of ``cloudpickle.dumps``, with sets in a sorted order."""
     out = io.BytesIO()
     _Pickler(out).dump(made)
     return out.getvalue()
 
 
 class _Sorted:
-    """Is pickled as the set that it stands for."""
+    """Stands for a set, and is pickled as that set with its members in order."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
@@ -37,8 +37,8 @@ class _Sorted:
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: Any) -> None:
         super().__init__(file)
-        # One for each set: what refers to one set refers to one set when it is read again. The sets are kept, too, as
-        # another one could have the same id after them.
+        # One object for each set, so that several references to one set are pickled as such. The
+        # sets are kept, too, as a later set could otherwise have the same id.
         self._sorted: dict[int, _Sorted] = {}
 
     def reducer_override(self, obj: Any) -> Any:
@@ -71,7 +71,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             if len(value) < 2 or not all(map(_is_atomic, value)):
                 return value
             return self._sorted.setdefault(id(value), _Sorted(value))
-        # Constants of code, and defaults.
+        # Constants in code, and defaults.
         if type(value) is tuple and any(type(x) in (set, frozenset, tuple) for x in value):
             return tuple(self._in_order(x) for x in value)
         return value

@@ -15,7 +15,7 @@ Tensor = _core.Tensor
 
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
-    """Mirrored or not, as the seed draws: an integer vector of two, which may differ from element to element.
+    """The image, mirrored or not, as drawn by the seed: an integer vector of two, which may differ from element to element.
 
     >>> flip = hr.image.stateless_random_flip_left_right
     >>> [int(x[0, 0, 0]) for x in Dataset.zip(images.repeat(4), Dataset.range(4)).map(lambda x, i: flip(x, [7, i]))]
@@ -25,7 +25,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
-    """Upside down or not, as the seed draws.
+    """The image, upside down or not, as drawn by the seed.
 
     >>> images.map(lambda x: hr.image.stateless_random_flip_up_down(x, [1, 2])).get_single_element().shape
     (2, 2, 3)
@@ -34,7 +34,7 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 
 
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """A part of ``size`` (an extent an axis) at a place that the seed draws.
+    """A part with these extents, at a place that is drawn by the seed.
 
     >>> images.map(lambda x: hr.image.stateless_random_crop(x, [1, 2, 3], [1, 2])).get_single_element().shape
     (1, 2, 3)
@@ -86,9 +86,9 @@ def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
 
 
 def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
-    """Mirrored or not, drawn anew for each element and in each pass; in ``map`` and ``filter`` only, as all that follow.
+    """The image, mirrored or not, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
 
-    Two with the same ``seed`` in one function draw the same. Of several images in a batch each is drawn by itself.
+    Two calls with the same ``seed`` in one function draw the same. For a batch of images, each is drawn by itself.
 
     >>> images.map(hr.image.random_flip_left_right).get_single_element().shape
     (2, 2, 3)
@@ -97,7 +97,7 @@ def random_flip_left_right(image: Any, seed: Any = None) -> Tensor:
 
 
 def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
-    """Upside down or not, as of ``random_flip_left_right``.
+    """The image, upside down or not, drawn as in ``random_flip_left_right``.
 
     >>> images.map(hr.image.random_flip_up_down).get_single_element().shape
     (2, 2, 3)
@@ -106,7 +106,7 @@ def random_flip_up_down(image: Any, seed: Any = None) -> Tensor:
 
 
 def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Tensor:
-    """A part of ``size`` (an extent an axis) at a place that is drawn for each element.
+    """A part with these extents, at a place that is drawn for each element.
 
     >>> images.map(lambda x: hr.image.random_crop(x, [1, 2, 3])).get_single_element().shape
     (1, 2, 3)

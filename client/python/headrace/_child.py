@@ -1,4 +1,4 @@
-"""A process that runs Python functions, as its parent sees it."""
+"""A child process that runs Python functions: the parent's side."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<Q")
-#: Before the rows of an answer: the number of the request, and how many rows there are.
+#: The header of an answer: the number of the request, and the number of rows.
 ANSWER = struct.Struct("<QI")
-#: Bytes that are read at once.
+#: The most bytes of one read.
 _PIECE = 1 << 24
-#: How many functions a process keeps, with what they captured.
+#: How many functions a process keeps, with the values that they captured.
 _MOST_FUNCTIONS = 32
-#: Seconds in which a process that was asked to end may do so by itself.
+#: Seconds that a process may take to end after a request to do so.
 _GRACE = 0.2
 
 
@@ -49,8 +49,8 @@ def receive(stream: Any) -> bytes:
 
 
 class Answer(NamedTuple):
-    """What came of so many rows that a process was asked for: bytes that only ``_core`` reads, which checks them
-    (src/pool_answer.hpp), or a str that says why none of the rows succeeded.
+    """The results of this many rows: bytes that only ``_core`` reads, which checks them (src/pool_answer.hpp),
+    or a str with the reason why none of the rows succeeded.
     """
 
     rows: int
@@ -61,9 +61,9 @@ class Limits(NamedTuple):
     """Bounds of a pool; None: not bounded, and as many processes as there are CPUs."""
 
     processes: int | None = None
-    #: Bytes of data of each process.
+    #: The most bytes of data of each process.
     memory: int | None = None
-    #: Seconds of one call.
+    #: The most seconds of one call.
     call_timeout: float | None = None
 
 
@@ -100,7 +100,7 @@ class Child:
             os.close(self._life)
 
     def ask(self, name: bytes, function: bytes, rows: list[Any]) -> None:
-        """Begins to run a function over rows; ``answer`` gives what comes of it."""
+        """Begins to run a function over rows; ``answer`` returns the result."""
         payload = None if name in self._known else function
         self._known.pop(name, None)
         self._known[name] = None
@@ -109,12 +109,12 @@ class Child:
             del self._known[forgotten]
         self._busy = True
         self._request += 1
-        # That process trusts this one, and may unpickle what it is sent. Its answers are not pickles: what runs there
-        # is not trusted here.
+        # The process trusts this one, and may unpickle what it is sent. Its answers are not
+        # pickles, as this process does not trust the code that runs there.
         send(self._child.stdin, pickle.dumps((self._request, name, payload, rows, forgotten), protocol=5))
 
     def answer(self) -> Answer:
-        """Raises ``EOFError`` if the process died. One that answers what it was not asked is ended, too."""
+        """Raises ``EOFError`` if the process died. A process with a wrong answer is ended, too."""
         content = receive(self._child.stdout)
         if len(content) < ANSWER.size or ANSWER.unpack_from(content)[0] != self._request:
             self.kill()
@@ -123,7 +123,7 @@ class Child:
         return Answer(ANSWER.unpack_from(content)[1], content)
 
     def fate(self) -> str:
-        """Ends the process, and says how it ended. To be called by the thread that used it."""
+        """Ends the process, and returns how it ended. To be called by the thread that used it."""
         self._close(self._child.stdin)
         code = self.wait(_GRACE)
         self._close(self._child.stdout)
@@ -133,7 +133,8 @@ class Child:
 
     def leave(self) -> None:
         """Asks the process to end; one that runs something is killed. Does not wait."""
-        # A stream that another thread reads or writes cannot be closed here before that ends.
+        # A stream that another thread reads or writes cannot be closed here before that thread is
+        # done.
         if self._busy:
             self.kill()
         else:

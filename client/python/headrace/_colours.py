@@ -23,7 +23,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """One channel.
+    """The brightness of RGB images, as one channel.
 
     >>> images.map(hr.image.rgb_to_grayscale).get_single_element()[..., 0]
     array([[0, 3],
@@ -33,7 +33,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """The channel three times.
+    """RGB images whose three channels are that of the given ones.
 
     >>> images.map(lambda x: hr.image.grayscale_to_rgb(x[..., :1])).get_single_element()[0, 1]
     array([3, 3, 3], dtype=uint8)
@@ -42,7 +42,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """float32 in [0, 1].
+    """Converts RGB to hue, saturation and value, as float32 in [0, 1].
 
     Takes floats in [0, 1] with three channels.
 
@@ -53,7 +53,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
 
 
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """The way back.
+    """Converts hue, saturation and value to RGB, as float32 in [0, 1].
 
     >>> Dataset.from_tensors([[[0.0, 1.0, 1.0]]]).map(hr.image.hsv_to_rgb).get_single_element()[0, 0].tolist()
     [1.0, 0.0, 0.0]
@@ -62,7 +62,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def per_image_standardization(image: Any) -> Tensor:
-    """float32 with a mean of 0 and a deviation of 1.
+    """The image as float32, shifted and scaled to a mean of 0 and a deviation of 1.
 
     >>> out = images.map(hr.image.per_image_standardization).get_single_element()
     >>> round(float(out.std()), 3)
@@ -85,7 +85,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """Each channel is scaled round its mean.
+    """The image with each channel scaled round its mean.
 
     >>> images.map(lambda x: hr.image.adjust_contrast(x, 2.0)).get_single_element()[..., 0]
     array([[ 0,  1],
@@ -95,7 +95,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """The saturation is scaled.
+    """The image with its saturation scaled.
 
     >>> images.map(lambda x: hr.image.adjust_saturation(x, 0.0)).get_single_element()[0, 0]
     array([2, 2, 2], dtype=uint8)
@@ -104,7 +104,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """``delta`` in turns: 1 is once round.
+    """The image with its hues rotated by ``delta`` turns: 1 is a full turn.
 
     >>> images.map(lambda x: hr.image.adjust_hue(x, 0.5)).get_single_element()[0, 0]
     array([2, 1, 0], dtype=uint8)

@@ -146,7 +146,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None, dtype: Any = dtypes.b
 
 def case(pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, strict: bool = False,
          name: str = "case") -> Any:
-    """What the function beside the first true condition gives, or ``default``, which must be given.
+    """The result of the function beside the first true condition, or of ``default``, which must be given.
 
     >>> list(Dataset.range(3).map(lambda x: hr.case([(x == 0, lambda: x - 7), (x == 1, lambda: x)], lambda: 2 * x)))
     [np.int64(-7), np.int64(1), np.int64(4)]

@@ -1,4 +1,4 @@
-"""Numbers of passes, told to all who make one together."""
+"""Numbers of iterations that several processes make together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import multiprocessing.sharedctypes
 from typing import Any
 
 _KEPT = 8
-# Makes the type of shared memory known to the pickler that spawns: it must be when that begins.
+# Registers the type of shared memory with the pickler that spawns processes, which must be done
+# before spawning begins.
 _KNOWN_TYPE = multiprocessing.sharedctypes.RawArray("q", 1 + 2 * _KEPT)
 
 
@@ -26,7 +27,7 @@ class Epochs:
     """
 
     def __init__(self) -> None:
-        # The next number, then pairs of a key and its number: the last few.
+        # The next number, then the last few pairs of a key and its number.
         self._kept: Any = [0] + [-1, -1] * _KEPT
 
     @property

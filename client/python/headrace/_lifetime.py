@@ -1,4 +1,4 @@
-"""What the interpreter's exit ends."""
+"""Ends servers, processes and iterations when the interpreter exits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _child, _core
 
-#: Seconds: what servers have to end what runs there by themselves, and then to end.
+#: Seconds that the tasks of servers may take to end by themselves, and then the servers.
 _MOMENT = 0.3
 _LIMIT = 1.0
 
@@ -33,7 +33,8 @@ def _stop_all() -> None:
         for server in servers:
             server._stop_within(max(0.0, limit - time.monotonic()))
 
-    # In this order nobody hears of what is cut short here: no thread that reads, and nobody who reads from a server.
+    # In this order no thread that reads, and no client of a server, gets an error because of the
+    # exit.
     _core.leave()
     stop_within(_MOMENT)
     _core.refuse_visits()

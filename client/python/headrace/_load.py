@@ -4,8 +4,9 @@ import os
 import sys
 
 _flags = sys.getdlopenflags()
-# Its libraries (RE2, OpenSSL ...) find what is theirs, and not what another package has for all to see: TensorFlow brings
-# some of the same in other versions. Who preloads a library wants it to go before all others.
+# The extension's libraries (RE2, OpenSSL ...) must bind to their own symbols, and not to global
+# ones of another package: TensorFlow has other versions of some. A preloaded library is meant to
+# come before all others.
 if not os.environ.get("LD_PRELOAD"):
     sys.setdlopenflags(_flags | os.RTLD_DEEPBIND)
 try:

@@ -1,4 +1,4 @@
-"""Documented names that this release does not have: asking for one says so, instead of a bare AttributeError."""
+"""Documented names that this release does not have: using one raises an error that explains this."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from .errors import UnimplementedError
 
-#: By where they are documented, each with what to use instead, if there is something.
+#: By the documented place of the names: what to use instead, if there is something.
 MISSING: dict[str, dict[str, str]] = {
     "": {
         "function": "what is given to a dataset is traced anyhow; leave the decorator out",
@@ -80,7 +80,7 @@ _FUNCTIONS = ("", "debugging", "image", "io", "lookup", "math", "random", "strin
 
 
 class MissingNameError(UnimplementedError, AttributeError):
-    """This release has no such name; ``hasattr`` says so, too."""
+    """This release has no such name; ``hasattr`` is False for it."""
 
 
 def missing(place: str, name: str) -> NoReturn:

@@ -10,7 +10,7 @@ import numpy as np
 from .errors import UnimplementedError
 
 
-#: What an option may be, as people call it, and how it is told.
+#: The valid values of an option: a name for people, and a test.
 _YES_OR_NO = ("a bool", lambda x: isinstance(x, (bool, np.bool_)))
 _NUMBER = ("an int", lambda x: isinstance(x, (int, np.integer)) and not isinstance(x, bool))
 _TEXT = ("a str", lambda x: isinstance(x, str))
@@ -18,7 +18,7 @@ _ANYTHING = ("anything", lambda x: True)
 
 
 class _Group:
-    #: By name, what an option may be, or the class of a group of options.
+    #: By name, the valid values of an option, or the class of a group of options.
     _fields: dict[str, Any] = {}
     _names: dict[str, str] = {}
 
@@ -137,7 +137,7 @@ class Options(_Group):
     threading: ThreadingOptions
     experimental_optimization: OptimizationOptions
     experimental_distribute: DistributeOptions
-    #: The names that some had before.
+    #: The earlier names of some options.
     _names = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
     _fields = {
         "deterministic": _YES_OR_NO, "autotune": AutotuneOptions, "threading": ThreadingOptions,
@@ -148,7 +148,7 @@ class Options(_Group):
     }
 
     def merge(self, options: Options) -> Options:
-        """These options with those of ``options`` over them.
+        """These options, overridden by those that ``options`` sets.
 
         >>> first, second = hr.Options(), hr.Options()
         >>> first.deterministic, second.autotune.enabled = True, False
@@ -159,7 +159,7 @@ class Options(_Group):
 
     @staticmethod
     def _of(given: dict[str, Any]) -> Options:
-        """Options by dotted name, as ``_given`` tells them."""
+        """Options by dotted name, as returned by ``_given``."""
         out = Options()
         for name, value in given.items():
             *groups, last = name.split(".")

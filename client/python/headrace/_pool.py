@@ -18,7 +18,7 @@ class Pool:
 
     def __init__(self, limits: Limits = Limits(), accepts: Callable[[str], None] = lambda name: None) -> None:
         self.limits = limits
-        #: Raises for the name of a function that is not to run here.
+        #: Raises for the name of a function that must not run here.
         self.accepts = accepts
         self._size = limits.processes or len(os.sched_getaffinity(0))
         self._changed = threading.Condition()
@@ -29,7 +29,7 @@ class Pool:
         self._generators: weakref.WeakSet[Generator] = weakref.WeakSet()
 
     def run(self, name: bytes, function: bytes, rows: list[Any]) -> list[Answer]:
-        """What comes of the rows, in their order. ``name``: no other function's."""
+        """The results of the rows, in their order. ``name``: identifies the function."""
         if not rows:
             return []
         mine = self._take(len(rows))
@@ -63,7 +63,7 @@ class Pool:
             generator.stop()
 
     def generator(self, shipped: bytes) -> Generator:
-        """What runs that generator, until the pool is stopped."""
+        """The runner of that generator, until the pool is stopped."""
         out = Generator(shipped, self.limits)
         with self._changed:
             self._generators.add(out)

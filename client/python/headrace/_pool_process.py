@@ -1,4 +1,4 @@
-"""What a process of the pool does: reads functions and rows, runs the ones over the others, writes what came of it."""
+"""The program of a pool's process: reads functions and rows, runs the functions over the rows, and writes the results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
         if not all(isinstance(x, (str, bytes)) for x in array.flat):
             raise TypeError(f"{where} must be str or bytes, as declared")
     elif array.dtype != dtype.as_numpy_dtype:
-        # Python's own numbers become what was declared; fractions do not become integers.
+        # Python's own numbers are converted to the declared dtype, except fractions to integers.
         if isinstance(value, (bool, int, float, list, tuple)) and array.dtype.kind in "biuf" and (
                 array.dtype.kind != "f" or array.size == 0 or dtype.is_floating or dtype.is_complex):
             array = array.astype(dtype.as_numpy_dtype)
@@ -42,7 +42,7 @@ def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: st
 
 
 def _checked(declared: Any) -> Callable[[Any], list[Any]]:
-    """Of what Python gave, an array for each leaf of ``declared``. Raises what does not fit."""
+    """The arrays of a Python value, one for each leaf of ``declared``. Raises an error if it does not fit."""
     leaves = flatten(declared)
     layout = map_structure(lambda _: None, declared)
 
@@ -61,7 +61,7 @@ def _why(name: str, e: Exception) -> str:
 
 # -- answers: as src/pool_answer.hpp reads them ------------------------------------------------------------
 
-#: Of a text that says why a row failed.
+#: The longest text about a failed row.
 _LONGEST_TEXT = 1 << 16
 
 
@@ -84,7 +84,7 @@ def _written(arrays: list[Any]) -> bytes:
 
 
 def function_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
-    """For each row what came of it, written."""
+    """The results of the rows, in the form of an answer."""
     name = f"py_function {getattr(made, '__qualname__', repr(made))}"
     f = made() if isinstance(made, type) else made
     check = _checked(declared)
@@ -138,7 +138,7 @@ def generator_runner(made: Any, declared: Any, watch: _Watch) -> Callable[[list[
 
 
 def runner(shipped: bytes, watch: _Watch) -> Callable[[list[Any]], list[bytes]]:
-    """What runs that function or generator."""
+    """The runner of that function or generator."""
     about = _shipping.unpack(shipped)
     make = generator_runner if about.kind == "generator" else function_runner
     return make(_shipping.load(about.program), about.declared, watch)
@@ -179,7 +179,7 @@ def main(memory: int, call_timeout: float, life: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     watch = _Watch(call_timeout)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What functions print goes to standard error: standard output is ours.
+    # What functions print goes to standard error, as standard output is for answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     known: dict[bytes, Callable[[list[Any]], list[bytes]]] = {}

@@ -26,7 +26,7 @@ def _plain(spec: Any) -> list[Any]:
 
 
 class _Twice:
-    """A function's result, twice; a class is set up at the first call."""
+    """Calls a function and returns its result twice; a class is instantiated at the first call."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self._f = f
@@ -41,7 +41,7 @@ class _Twice:
 
 
 class PyFunction:
-    """What ``py_function`` gives: for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``.
+    """The result of ``py_function``: for ``Dataset.map``, ``filter``, ``take_while``, ``scan`` and ``reduce``.
 
     >>> double = hr.py_function(lambda x: 2 * x, hr.TensorSpec([], hr.int64), deterministic=True)
     >>> isinstance(double, hr.PyFunction), double.deterministic
@@ -54,14 +54,14 @@ class PyFunction:
         self.deterministic = deterministic
 
     def _function(self, graph: _core.Graph) -> _core.Function:
-        """As a function of that graph's elements."""
+        """The function for that graph's elements."""
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = _shipping.pack("function", self._f, argument, declared)
         return _core.python_function(graph, _shipping.name_of(self._f, shipped), declared, self.deterministic)
 
     def _twice(self) -> PyFunction:
-        """The same, which gives what it gives as a pair of twice that."""
+        """The same function, with its result twice, as a pair."""
         return PyFunction(_Twice(self._f), (self._declared, self._declared), self.deterministic)
 
     def __call__(self, *_: Any) -> Any:
@@ -103,7 +103,7 @@ def py_function(func: Callable[..., Any], Tout: Any, *more: Any, deterministic: 
 
 
 class NamedFunction(PyFunction):
-    """What ``named_function`` gives: for ``Dataset.map``, ``filter`` and ``take_while``.
+    """The result of ``named_function``: for ``Dataset.map``, ``filter`` and ``take_while``.
 
     >>> hr.named_function("tile", hr.TensorSpec([], hr.int64)).deterministic
     False
@@ -169,7 +169,7 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
     where = pool or _pool.shared()
     where.accepts(name)
     _, shipped = _shipping.parts_of(name)
-    # The function itself is made in the processes of the pool only.
+    # The function itself is made only in the processes of the pool.
     about = _shipping.unpack(shipped)
     if about.kind == "generator":
         return where.generator(shipped).run, about.argument, about.declared, True

@@ -75,7 +75,7 @@ class RaggedTensor:
 
     @property
     def values(self) -> Any:
-        """What the rows are made of: the flat values, or for rows of rows a ragged tensor.
+        """The elements of the rows: the flat values, or for rows of rows a ragged tensor.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).values
         array([1, 2, 3], dtype=int32)
@@ -105,7 +105,7 @@ class RaggedTensor:
 
     @property
     def row_splits(self) -> Any:
-        """Where rows begin and end.
+        """The borders of the rows.
 
         >>> hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).row_splits
         array([0, 2, 3])
@@ -146,7 +146,7 @@ class RaggedTensor:
         return _core.size(lengths) if isinstance(lengths, _core.Tensor) else len(lengths)
 
     def with_flat_values(self, values: Any) -> RaggedTensor:
-        """Other values in the same rows.
+        """A ragged tensor with these values in rows of the same lengths.
 
         >>> r = hr.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1])
         >>> r.with_flat_values(r.flat_values * 10)
@@ -281,5 +281,5 @@ def _cut(values: Any, first: int, last: int) -> Any:
 
 
 def of_parts(parts: tuple[Any, ...]) -> RaggedTensor | RaggedTensorSpec:
-    """What values (or specs) and row lengths make."""
+    """The ragged tensor (or spec) with these values and row lengths."""
     return RaggedTensorSpec(parts) if isinstance(parts[0], TensorSpec) else RaggedTensor(parts)

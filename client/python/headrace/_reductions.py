@@ -88,7 +88,7 @@ def _numbers(input: Any) -> Tensor:
 
 
 def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """Where the first largest along ``axis`` (0 by default) is.
+    """The index of the first largest along ``axis`` (0 by default).
 
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmax(x, axis=1)).get_single_element()
     array([1, 1])
@@ -98,7 +98,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: str |
 
 
 def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: str | None = None) -> Tensor:
-    """Where the first smallest along ``axis`` (0 by default) is.
+    """The index of the first smallest along ``axis`` (0 by default).
 
     >>> Dataset.from_tensors([[1, 5], [3, 4]]).map(lambda x: argmin(x, axis=1)).get_single_element()
     array([0, 0])

@@ -1,4 +1,4 @@
-"""What a traced function cannot do with a tensor, and how it is told."""
+"""Errors for what a traced function cannot do with a tensor."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def _text(where: str, what: str, instead: str) -> str:
 
 def refuse(what: str, instead: str, kind: type[OperatorNotAllowedInGraphError] = OperatorNotAllowedInGraphError
            ) -> NoReturn:
-    """Raises the error that says what a traced function cannot do, and where it was tried."""
+    """Raises the error for something that a traced function cannot do, with the place in its source."""
     raise kind(_text(users_line(), what, instead))
 
 
 def explained(error: Exception) -> Exception | None:
-    """For what a traced function raised: the error that says so of a tensor. None if it is about something else."""
+    """The error about a tensor for an exception of a traced function. None if it has another cause."""
     text, at, where, innermost = str(error), error.__traceback__, None, ""
     while at is not None:
         innermost = at.tb_frame.f_code.co_filename
@@ -84,7 +84,7 @@ def _rounded(how: str) -> Any:
 
 
 def _getattr(self: _core.Tensor, name: str) -> NoReturn:
-    if name.startswith("_"):  # asked for by whoever looks at objects
+    if name.startswith("_"):  # used by tools that inspect objects
         raise AttributeError(f"'Tensor' object has no attribute '{name}'")
     refuse(f"a tensor has no attribute '{name}': it is no value of numpy or Python", "Use the functions of headrace",
            NoSuchAttributeError)

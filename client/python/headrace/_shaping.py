@@ -107,7 +107,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Tensor:
-    """With an axis of extent 1 at ``axis``.
+    """The tensor with an additional axis of extent 1 at ``axis``.
 
     >>> Dataset.from_tensors([1, 2]).map(lambda x: hr.expand_dims(x, -1)).get_single_element()
     array([[1],

@@ -15,29 +15,31 @@ from . import dtypes
 from ._ragged import RaggedTensorSpec
 from .errors import InvalidArgumentError
 
-#: Names of Python functions in graphs: this, a label for people, a colon, and what is shipped, in base64.
+#: The prefix of the names of Python functions in graphs. A label for people follows, a colon, and
+#: the shipped function in base64.
 PREFIX = "python:"
-#: Of the header. Another one is of a release that this one does not know.
+#: The version of the header. Another one belongs to a release that this one does not know.
 _FORMAT = 1
-#: How deep what a function takes or gives may be nested.
+#: The deepest nesting of a function's arguments and results.
 _DEEPEST = 64
 _LARGEST_EXTENT = (1 << 63) - 1
 
 
 class Shipped(NamedTuple):
-    """What is known of a function without running anything of it."""
+    """The description of a function, which can be read without running any of its code."""
 
     #: ``"function"`` or ``"generator"``.
     kind: str
-    #: What it takes and gives: nests of ``[dtype name, dims]``, with dims a list of int or None, or None.
+    #: The specs of its argument and result: nested lists of ``[dtype name, dims]``, where dims is a
+    #: list of int or None, or None.
     argument: Any
     declared: Any
-    #: The pickled function. Whoever unpickles it runs it.
+    #: The pickled function. Unpickling runs code.
     program: bytes
 
 
 def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
-    """A ``"function"`` or ``"generator"`` with the specs of what it takes and gives."""
+    """A ``"function"`` or ``"generator"`` with the specs of its argument and result."""
     from . import _canonical
 
     header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}

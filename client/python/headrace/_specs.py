@@ -1,4 +1,4 @@
-"""What is known of elements before they are there."""
+"""The types of elements, as far as they are known before the elements are made."""
 
 from __future__ import annotations
 

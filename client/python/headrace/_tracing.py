@@ -47,7 +47,7 @@ def _check_arguments(f: Callable[..., Any], given: tuple[Any, ...], what: str) -
 
 
 class _Call:
-    """A function that is being traced, and what it reads of datasets that it was given."""
+    """A function that is being traced, and what it reads from its arguments that are datasets."""
 
     def __init__(self, opened: Any) -> None:
         self.opened = opened
@@ -61,7 +61,7 @@ class _Call:
         return _argument(inner.argument)
 
     def finish(self, result: Any) -> _core.Function:
-        """What was computed, once that was read: then the function gives a dataset of one element."""
+        """The traced function. If it has read elements of datasets, it gives a dataset of one element."""
         if not self.read:
             return self.opened.finish(result)
         return self.finish_dataset(_core.from_tensors(result))
@@ -117,7 +117,7 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
 
 def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
                dataset: bool) -> _core.Function:
-    """As ``trace``, of a function whose argument is ``given``."""
+    """As ``trace``, for a function whose argument is ``given``."""
     from ._dataset import Dataset
     from ._python import PyFunction
 

@@ -23,7 +23,7 @@ def holds_tensors(value: Any) -> bool:
 
 
 def _no_tensors_text(value: Any) -> None:
-    # str() and f-strings of a tensor tell what it is: nobody wants that as data.
+    # str() and f-strings of a tensor describe it; this is never meant as data.
     if isinstance(value, str) and "<headrace.Tensor shape=" in value:
         from ._refusals import refuse
 
@@ -38,7 +38,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     _no_tensors_text(_first_leaf(value))
     try:
-        # As objects, strings keep their bytes: numpy's own would lose NULs at their ends.
+        # Strings are kept as objects: numpy's own strings would lose NULs at their ends.
         array = np.asarray(value, dtype=np.object_ if isinstance(_first_leaf(value), (str, bytes)) else None)
     except ValueError:
         raise ValueError(f"the nested lists are no tensor, because their lengths differ: {value!r}") from None
@@ -116,7 +116,7 @@ def seconds(value: Any, argument: str, default: float) -> float:
         raise TypeError(f"{argument} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
     if not value > 0:
         raise ValueError(f"{argument} must be more than 0 seconds, not {value!r}")
-    # The engine counts nanoseconds in 64 bits; thirty years are for ever.
+    # The engine counts nanoseconds in 64 bits, so thirty years stand for ever.
     return float(min(value, 1e9))
 
 

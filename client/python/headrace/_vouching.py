@@ -19,13 +19,13 @@ from .errors import PermissionDeniedError
 
 #: The environment variable that names another folder.
 VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"
-#: From so many files on, those are removed that nobody has used for so many seconds.
+#: If there are this many files, those that were not used for this many seconds are removed.
 _MANY = 1000
 _OLD = 30 * 24 * 3600.0
 
 
 def folder() -> str:
-    """Where the files are: the same for all programs of a user, whatever they take for their home."""
+    """The folder of the files, which is the same for all programs of a user, whatever their home is set to."""
     return os.environ.get(VARIABLE) or os.path.join(_home(), ".headrace", "python-functions")
 
 
@@ -52,7 +52,7 @@ def vouch(names: Iterable[str]) -> None:
             _touch(os.path.join(where, file))
         _forget_old(where)
     except OSError:
-        # Workers elsewhere do not need it, and those that do say what is missing.
+        # Workers elsewhere do not need the folder, and those that do report what is missing.
         pass
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import DeadlineExceededError, FailedPreconditionError, OpError
 
-# Exit codes of the command.
+# The command's exit codes.
 _USAGE, _CANNOT_CONNECT, _VERSION_MISMATCH = 2, 4, 5
 
 #: Settings of the command's own process, which a worker in Python does not have.
@@ -31,7 +31,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def _time_ms(text: str | None) -> int | None:
-    """Of a time as settings are printed: ``500ms``, ``1h``. ``never`` is thirty years."""
+    """Milliseconds of a time in the form of settings: ``500ms``, ``1h``. ``never`` is thirty years."""
     if text is None:
         return None
     if text == "never":
@@ -43,7 +43,7 @@ def _time_ms(text: str | None) -> int | None:
 
 
 def _settings(arguments: list[str]) -> dict[str, Any] | int:
-    """What holds for a worker with these arguments, or the exit code of the command, which said what is wrong."""
+    """The settings of a worker with these arguments, or the exit code of the command, which has printed the error."""
     from .__main__ import binary
 
     program = binary()

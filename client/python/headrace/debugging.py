@@ -311,7 +311,7 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
                 conditions.append((constant(extent, dtypes.int64) == constant(wanted, dtypes.int64),
                                    message or f"the shape is {tuple(dims)}"))
         out.append(t)
-    # Each asserts all, whichever is used.
+    # Each result asserts all conditions, whichever of them is used.
     for holds, text in conditions:
         out = [_core.assert_true(t, holds, text) for t in out]
     return out

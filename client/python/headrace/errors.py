@@ -1,4 +1,4 @@
-"""What can go wrong, by cause. The classes are named as in TensorFlow.
+"""Errors, by cause. The classes are named as in TensorFlow.
 
 Every error's text names the operator or the service's part, what is wrong and what would be right.
 An argument of a wrong type is a ``TypeError``; one of a wrong value is a ``ValueError`` or an
@@ -34,7 +34,7 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong.
+        """The message.
 
         >>> hr.errors.NotFoundError("no such file").message
         'no such file'
@@ -43,7 +43,7 @@ class OpError(Exception):
 
 
 class CancelledError(OpError, code=1):
-    """Somebody asked for it to stop."""
+    """The operation was cancelled."""
 
 
 class UnknownError(OpError, code=2):
@@ -83,7 +83,7 @@ class AbortedError(OpError, code=10):
 
 
 class OutOfRangeError(OpError, code=11):
-    """Past the end."""
+    """A read or an index is past the end."""
 
 
 class UnimplementedError(OpError, NotImplementedError, code=12):

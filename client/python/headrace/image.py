@@ -190,7 +190,7 @@ def crop_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targ
 
 def pad_to_bounding_box(image: Any, offset_height: int, offset_width: int, target_height: int,
                         target_width: int) -> Tensor:
-    """Onto a canvas of zeros.
+    """The image on a canvas of zeros.
 
     >>> images.map(lambda x: hr.image.pad_to_bounding_box(x, 0, 1, 2, 3)).get_single_element()[..., 0]
     array([[0, 0, 3],
@@ -213,7 +213,7 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
 
 
 def flip_left_right(image: Any) -> Tensor:
-    """Mirrored.
+    """The image, mirrored.
 
     >>> images.map(hr.image.flip_left_right).get_single_element()[..., 0]
     array([[3, 0],
@@ -223,7 +223,7 @@ def flip_left_right(image: Any) -> Tensor:
 
 
 def flip_up_down(image: Any) -> Tensor:
-    """Upside down.
+    """The image, upside down.
 
     >>> images.map(hr.image.flip_up_down).get_single_element()[..., 0]
     array([[6, 9],
@@ -233,7 +233,7 @@ def flip_up_down(image: Any) -> Tensor:
 
 
 def transpose(image: Any, name: str | None = None) -> Tensor:
-    """Height and width change places.
+    """The image with its height and width swapped.
 
     >>> images.map(hr.image.transpose).get_single_element()[..., 0]
     array([[0, 6],
@@ -243,7 +243,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
 
 
 def rot90(image: Any, k: int = 1, name: str | None = None) -> Tensor:
-    """By ``k`` quarters, counter-clockwise.
+    """The image, rotated by ``k`` quarter turns, counter-clockwise.
 
     >>> images.map(hr.image.rot90).get_single_element()[..., 0]
     array([[3, 9],

@@ -21,7 +21,7 @@ Tensor = _core.Tensor
 
 
 def _known(value: Any, dtype: Any, argument: str) -> Any:
-    """As an array; also what was made a tensor outside of functions."""
+    """The value as an array, also if it was made a tensor outside of functions."""
     if holds_tensors(value):
         graph = _core.from_tensors(constant(value, dtype))
         if graph.is_inside_function():
@@ -31,7 +31,7 @@ def _known(value: Any, dtype: Any, argument: str) -> Any:
 
 
 class _Initializer:
-    """What a table is made of: vectors, equally long."""
+    """The keys and values of a table: vectors of equal length."""
 
     keys: Any
     values: Any
@@ -56,7 +56,7 @@ class KeyValueTensorInitializer(_Initializer):
 
 
 class TextFileIndex:
-    """What of each line of a text file ``TextFileInitializer`` takes, instead of the number of a column.
+    """The part of each line of a text file that ``TextFileInitializer`` takes, in place of a column number.
 
     >>> hr.lookup.TextFileIndex.WHOLE_LINE, hr.lookup.TextFileIndex.LINE_NUMBER
     (-2, -1)

@@ -125,7 +125,7 @@ def _drawn_seed(seed: Any) -> Tensor:
     """A seed for each element, for one function that draws."""
     from ._tracing import next_salt
 
-    # Those with a seed of their own do not depend on how many others there are.
+    # Functions with a seed of their own do not depend on the number of others.
     return _core.element_seed(next_salt() if seed is None else 2**32 + integer(seed, "seed"))
 
 

@@ -109,7 +109,7 @@ def ngrams(data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = 
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at both ends.
+    """The string without white space at its ends.
 
     >>> Dataset.from_tensors(" a ").map(strip).get_single_element()
     b'a'

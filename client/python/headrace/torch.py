@@ -27,7 +27,7 @@ from ._specs import map_structure
 from ._values import integer
 from .errors import FailedPreconditionError, UnimplementedError
 
-#: Where torch lacks a dtype, the next larger one that it has.
+#: The next larger dtype, where torch lacks one.
 _WIDER = {"uint16": np.int32, "uint32": np.int64}
 
 
@@ -54,7 +54,7 @@ def as_tensor(value: Any) -> Any:
         if value.dtype == np.object_:
             return value
         if value.dtype == np.bool_:
-            # Not every torch takes bools from others.
+            # Some versions of torch do not accept bools from other libraries.
             return torch.from_dlpack(Shared(value.view(np.uint8))).view(torch.bool)
         return torch.from_dlpack(Shared(_known(value)))
     if isinstance(value, np.generic):
@@ -106,7 +106,7 @@ class IterableDataset(torch.utils.data.IterableDataset):
         self._elsewhere = False
 
     def __getstate__(self) -> dict[str, Any]:
-        # To a DataLoader's worker goes where to begin, not what runs here.
+        # A DataLoader's worker is sent where to begin, not the running iteration.
         if multiprocessing.context.get_spawning_popen() is not None:
             self._elsewhere = True
         return {**self.__dict__, "_at": None, "_elsewhere": False}
@@ -150,14 +150,14 @@ class IterableDataset(torch.utils.data.IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         mine, consumers = self._consumer()
         info = torch.utils.data.get_worker_info()
-        # The same for all workers of one epoch, also of those that stay for the next one.
+        # Equal for all workers of one epoch, including those that stay for the next one.
         key = None if info is None else mixed(info.seed - info.id, self._passes) >> 1
         self._passes += 1
         self._elsewhere = False
         self._epoch = self._epochs.begin(key)
         loaded = self._loaded
         if loaded is None or loaded["position"] is None or loaded["epoch"] != self._epoch:
-            # Numbered by the epoch, not by how often this process happened to read the dataset.
+            # The number of the epoch is used, not that of this process's iterations.
             self._at, others = self._dataset._graph.read_as(self._run_seed(consumers, key), self._epoch), mine
         else:
             if loaded["consumer"] != (mine, consumers):

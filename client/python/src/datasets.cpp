@@ -38,8 +38,8 @@ std::vector<dataset_ptr> nodes_of(const std::vector<dataset>& inputs) {
 /// The value of a constant tensor.
 column constant_value(nb::handle x) { return nb::cast<expr>(x).node()->attrs.value; }
 
-/// Of `(name, dtype, default or None)` or `(name, dtype, default or None, dims)`, where the default
-/// is a constant tensor.
+/// From `(name, dtype, default or None)` or `(name, dtype, default or None, dims)`, where the
+/// default is a constant tensor.
 std::vector<field_format> fields_of(const nb::list& given) {
   std::vector<field_format> out;
   for (auto part : given) {
@@ -60,7 +60,7 @@ std::vector<shape> shapes_of(const nb::list& given) {
   return out;
 }
 
-/// Constant tensors, or None for zeros.
+/// From constant tensors, or None for zeros.
 std::vector<std::optional<column>> fills_of(const nb::list& given) {
   std::vector<std::optional<column>> out;
   for (auto x : given) {
@@ -82,7 +82,7 @@ void find_parameters(const expr_node& x, scopes& out, std::unordered_set<const v
   for (const auto& input : x.inputs) find_parameters(*input, out, seen);
 }
 
-/// The functions whose parameters a graph uses, and those that are inside of it.
+/// Collects the functions whose parameters a graph uses, and those that are inside it.
 void find_scopes(const dataset_node& x, scopes& used, scopes& bound,
                  std::unordered_set<const void*>& seen) {
   if (!seen.insert(&x).second)
@@ -97,7 +97,7 @@ void find_scopes(const dataset_node& x, scopes& used, scopes& bound,
     find_scopes(*x.body->dataset, used, bound, seen);
 }
 
-/// Does the graph depend on the argument of a function that is being traced?
+/// True if the graph depends on the argument of a function that is being traced.
 bool is_inside_function(const dataset_node& x) {
   scopes used, bound;
   std::unordered_set<const void*> seen;
@@ -108,7 +108,7 @@ bool is_inside_function(const dataset_node& x) {
 
 } // namespace
 
-/// One line an operator: headrace/_dataset gives them their public names and arguments.
+/// One line for each operator: headrace/_dataset gives them their public names and arguments.
 void bind_datasets(nb::module_& m) {
   using seed = std::optional<uint64_t>;
   nb::class_<dataset>(m, "Graph")

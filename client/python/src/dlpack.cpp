@@ -6,7 +6,7 @@ namespace headrace::python {
 
 namespace {
 
-/// numpy's dtype as DLPack says it.
+/// The DLPack type of a numpy dtype.
 nb::dlpack::dtype dlpack_type(PyArrayObject* array) {
   const auto* type = PyArray_DESCR(array);
   const auto bits = static_cast<uint8_t>(PyArray_ITEMSIZE(array) * 8);
@@ -31,7 +31,7 @@ nb::dlpack::dtype dlpack_type(PyArrayObject* array) {
 } // namespace
 
 void bind_dlpack(nb::module_& m) {
-  // Read-only arrays have no DLPack in older numpys, and not every library takes one.
+  // Older versions of numpy do not export read-only arrays, and not every library accepts one.
   m.def("dlpack", [](nb::handle value) {
     if (!PyArray_Check(value.ptr()))
       throw nb::type_error("an array is needed");

@@ -6,16 +6,16 @@
 
 namespace headrace::python {
 
-/// Makes rows of blocks into Python objects: numpy scalars, bytes, and arrays that share the
-/// block's memory (and keep it), in tuples and dicts.
+/// Makes Python objects of rows: numpy scalars, bytes, and arrays that share the block's memory
+/// (and keep it alive), in tuples and dicts.
 class element_writer {
 public:
   /// Throws UnimplementedError if numpy has no such dtype.
   explicit element_writer(element_spec spec);
 
-  /// Rows come from this element's block from now on.
+  /// Sets the block from which `row` takes its rows: that of this element.
   void hold(element any);
-  /// A row of the block that is held. @pre there is one
+  /// A row of the present block. @pre there is one
   nb::object row(size_t index);
 
 private:
@@ -36,11 +36,11 @@ private:
   std::vector<nb::object> names_; ///< of dict keys, in order of their first use
   std::vector<leaf> leaves_;
   element held_;
-  nb::object owner_; ///< a capsule that keeps the block, when an array asked for it
+  nb::object owner_; ///< a capsule that keeps the block, made when an array needs it
   size_t name_ = 0;
 };
 
-/// The numpy dtype of that name; bfloat16 needs the package ml_dtypes.
+/// The numpy dtype with that name; bfloat16 needs the package ml_dtypes.
 nb::object numpy_dtype(dtype type);
 
 } // namespace headrace::python

@@ -3,7 +3,7 @@
 namespace headrace::python {
 
 void set_python_error(const status& why) {
-  // The classes are Python's: `headrace.errors` knows one for each code.
+  // The classes are defined in Python: `headrace.errors` has one for each code.
   auto make = nb::module_::import_("headrace.errors").attr("_make");
   auto made = make(static_cast<int>(why.code()), text_of(why.message()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());

@@ -26,7 +26,7 @@ nb::object to_python(const expr_structure& x) {
 
 } // namespace
 
-/// One line a function: headrace/math.py and its neighbours give them their public names,
+/// One line for each function: headrace/math.py and its neighbours give them their public names,
 /// arguments and documentation.
 void bind_functions(nb::module_& m) {
   // elementwise

@@ -1,6 +1,6 @@
 #include "reading.hpp"
 
-/// The class `Iterator` of Python, and what the interpreter's exit does with those that are open.
+/// Python's class `Iterator`, and what happens to open iterators when the interpreter exits.
 namespace headrace::python {
 
 namespace {

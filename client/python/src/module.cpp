@@ -15,8 +15,8 @@ void import_numpy() {
 NB_MODULE(_core, m) {
   using namespace headrace::python;
   import_numpy();
-  // What still lives when the interpreter exits (an exception's traceback) is no mistake of ours.
-  // Tests ask for the warnings.
+  // Objects that live when the interpreter exits (in an exception's traceback) are not defects.
+  // Tests enable the warnings.
   nanobind::set_leak_warnings(false);
   m.def("report_leaks", [] { nanobind::set_leak_warnings(true); });
   m.doc() = "What the package headrace is made of; programs use the package.";

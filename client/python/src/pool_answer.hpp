@@ -10,13 +10,14 @@
 
 namespace headrace::python {
 
-/// Reads what a process of the pool wrote of rows (headrace/_pool_process.py). The process ran
-/// somebody's code: all that it says is checked, and nothing of it is run.
+/// Reads the rows that a process of the pool has written (headrace/_pool_process.py). That process
+/// ran user code: all its output is checked, and none of it is executed.
 ///
-/// The bytes: a number of the request (8) and of rows (4), which is not looked at here; then for
-/// each row a byte. 1: it failed; a length (4) and a text in UTF-8. 0: for each component its rank
-/// (1), its extents (8 each) and its values: numbers of the declared dtype as they are in memory,
-/// or strings, each with its length (8) before it. Integers are little-endian and unsigned.
+/// The bytes: the number of the request (8) and of rows (4), which are not read here; then for each
+/// row one byte. 1: it failed; a length (4) and a text in UTF-8 follow. 0: for each component
+/// follow its rank (1), its extents (8 each) and its values: numbers of the declared dtype as they
+/// are in memory, or strings, each with its length (8) before it. Integers are little-endian and
+/// unsigned.
 class pool_answer {
 public:
   static constexpr size_t header_bytes = 12;
@@ -24,9 +25,9 @@ public:
   /// `bytes` and `declared` must outlive it.
   pool_answer(std::string_view bytes, const std::vector<tensor_spec>& declared);
 
-  /// Reads the next row: its values are appended to the builders, one a component; or it is an
-  /// error, and they are left alone: `unknown` if the row failed there, `data_loss` if what was
-  /// written is no row of what was declared. Then no further row can be read.
+  /// Reads the next row and appends its values to the builders, one for each component. After an
+  /// error they are unchanged: `unknown` if the row failed in the process; `data_loss` if the bytes
+  /// are no row of the declared specs, after which no further row can be read.
   status next(std::vector<detail::column_builder>& to);
 
 private:

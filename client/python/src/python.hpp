@@ -20,8 +20,8 @@
 #include <numpy/arrayobject.h>
 #pragma GCC diagnostic pop
 
-/// What every file of the extension module needs. Python objects are touched only while the GIL is
-/// held.
+/// Declarations for all files of the extension module. Python objects are used only while the GIL
+/// is held.
 namespace headrace::python {
 
 namespace nb = nanobind;

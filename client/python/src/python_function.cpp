@@ -21,7 +21,7 @@ namespace headrace::python {
 
 namespace {
 
-/// An error of `headrace.errors` by its cause, others as `unknown`.
+/// The status of an exception: that of `headrace.errors` by its cause, of others `unknown`.
 status status_of(const nb::python_error& e) {
   const auto why = e.value();
   if (!nb::hasattr(why, "error_code") || !nb::hasattr(why, "message"))
@@ -32,7 +32,7 @@ status status_of(const nb::python_error& e) {
   return {static_cast<status_code>(code), nb::cast<std::string>(why.attr("message"))};
 }
 
-/// A nest of `[dtype name, dims]`.
+/// From nested lists of `[dtype name, dims]`.
 element_spec spec_from_python(nb::handle nest) {
   std::vector<nb::object> leaves;
   element_spec out;
@@ -42,11 +42,11 @@ element_spec spec_from_python(nb::handle nest) {
 }
 
 struct function_of_rows {
-  /// rows -> a list of `Answer` (headrace/_child.py), for so many rows in their order
+  /// rows -> a list of `Answer` (headrace/_child.py), which together cover the rows in their order
   std::shared_ptr<nb::object> run;
   element_spec argument;
   std::vector<tensor_spec> declared;
-  bool generates = false; ///< may give fewer rows: then there are no more
+  bool generates = false; ///< it may give fewer rows: then there are no more
 
   /// @pre the GIL is held
   block operator()(const block& in) const;
@@ -55,7 +55,7 @@ private:
   void check_argument(const block& in) const;
 };
 
-/// What the processes of a pool answered, row after row.
+/// The answers of a pool's processes, row after row.
 class all_answers {
 public:
   all_answers(nb::list parts, const std::vector<tensor_spec>& declared)
@@ -66,7 +66,7 @@ public:
     for (auto part : parts_) out += nb::cast<uint32_t>(part.attr("rows"));
     return out;
   }
-  /// As `pool_answer::next`.
+  /// See `pool_answer::next`.
   status next(std::vector<detail::column_builder>& to) {
     while (left_ == 0) {
       if (at_ == nb::len(parts_))
@@ -89,13 +89,13 @@ public:
 private:
   nb::list parts_;
   const std::vector<tensor_spec>& declared_;
-  size_t at_ = 0;   ///< the next part
-  size_t left_ = 0; ///< rows of the part that is read
+  size_t at_ = 0;   ///< index of the next part
+  size_t left_ = 0; ///< rows left in the part that is read
   std::optional<pool_answer> read_;
-  std::string why_; ///< no row of it succeeded
+  std::string why_; ///< set for a part of which no row succeeded
 };
 
-/// What it was said to take is not the graph's word: it must be what is there.
+/// The graph need not be right about the function's argument, so it is compared with the block.
 void function_of_rows::check_argument(const block& in) const {
   const auto& said = argument.components;
   bool fits = said.size() == in.columns.size();
@@ -133,7 +133,8 @@ block function_of_rows::operator()(const block& in) const {
   return out;
 }
 
-/// The functions of the plug-ins of this process. Graphs that run see those that were there.
+/// The functions of this process's plug-ins. A running graph uses those that were loaded when it
+/// began.
 class loaded_plugins {
 public:
   status load(const std::string& file) {
@@ -173,7 +174,7 @@ named_function find(const std::string& name, const nb::object* pool) {
     f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                                spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
   } catch (const nb::python_error& e) {
-    // Engine and service know no exceptions of Python.
+    // Engine and service do not handle Python's exceptions.
     throw error{status_of(e)};
   }
   return [f = *std::move(f)](const block& in) -> result<block> {
@@ -185,7 +186,7 @@ named_function find(const std::string& name, const nb::object* pool) {
         out = status{status_code::unknown, e.what()};
       }
     }
-    // What was running may have been cut short.
+    // The call may have been interrupted by the interpreter's exit.
     if (!out || visit::are_refused())
       return cancelled("the interpreter is about to end");
     return *std::move(out);

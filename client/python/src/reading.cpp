@@ -11,34 +11,35 @@
 
 namespace headrace::python {
 
-/// Between the trainer's thread and the one that runs the iterator. While `asked`, the iterator is
-/// the thread's; otherwise the trainer's. The thread also opens it, and ends it once it is closed.
+/// State shared by the trainer's thread and the thread that runs the iterator. While `asked`, the
+/// iterator belongs to the latter, otherwise to the trainer's. The latter also opens it, and
+/// destroys it once it is closed.
 struct reading::shared : std::enable_shared_from_this<shared> {
   dataset_ptr graph;
   iterate_options options;
-  std::optional<buffer> record;         ///< where to begin
+  std::optional<buffer> record;         ///< where to continue
   std::optional<dataset_iterator> from; ///< opened at the first element
-  std::optional<result<buffer>> at_end; ///< what `save` gave at the end
+  std::optional<result<buffer>> at_end; ///< the result of `save` at the end
   announcement fetched;
 
   std::atomic<bool> warned{false}; ///< `warnings` is not empty
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::string> warnings; ///< that nobody was given yet
-  bool started = false;              ///< there is a thread
+  std::vector<std::string> warnings; ///< not issued yet
+  bool started = false;              ///< the thread runs
   bool asked = false;
-  bool lent = false;               ///< to a caller without the GIL: `from` stays here meanwhile
+  bool lent = false;               ///< to a caller without the GIL: `from` must stay here meanwhile
   std::atomic<bool> closed{false}; ///< set while the GIL is held
-  bool ended = false;              ///< the thread is gone, and the iterator
-  uint64_t ignored = 0;            ///< told by `from` before it went
+  bool ended = false;              ///< thread and iterator have ended
+  uint64_t ignored = 0;            ///< the count of `from` before it was destroyed
 
-  // What the thread fetched.
+  // The element that the thread has fetched.
   std::optional<element> at;
   status failed;
   std::exception_ptr thrown;
 
-  /// Opens `from`, unless it is closed meanwhile. Not while the GIL is held: the engine may need
-  /// it.
+  /// Opens `from`, unless it is closed meanwhile. To be called without the GIL, which the engine
+  /// may need.
   void open() {
     std::optional<dataset_iterator> opened;
     opened.emplace(record ? dataset_iterator{graph, *record, options}
@@ -54,19 +55,20 @@ struct reading::shared : std::enable_shared_from_this<shared> {
     closed = true;
     if (from) {
       from->stop();
-      // Ending it may take a while, and the GIL. A forked child leaves it alone.
+      // The iterator's destructor may take a while, and may need the GIL. A forked child does not
+      // call it.
       if (!started && !is_orphan())
         start();
     }
     changed.notify_all();
   }
-  /// Without a thread, the iterator is ended with this. @pre the mutex is held
+  /// If no thread can be started, the iterator is destroyed with this. @pre the mutex is held
   bool start() noexcept {
     try {
       std::thread{[self = shared_from_this()] { work(self); }}.detach();
       started = true;
     } catch (const std::exception&) {
-      // The system has none left.
+      // The system gave no thread.
     }
     return started;
   }
@@ -75,11 +77,11 @@ struct reading::shared : std::enable_shared_from_this<shared> {
   ~shared();
 };
 
-/// Keeps the iterator where it is while a caller uses it without the GIL, so that a `close` of
-/// another thread stops it but does not end it.
+/// Keeps the iterator where it is while a caller uses it without the GIL. A `close` of another
+/// thread then stops it, but does not destroy it.
 class reading::loan {
 public:
-  /// @pre nothing is asked of the thread
+  /// @pre the thread is not asked for an element
   explicit loan(shared& of) : of_(of) {
     std::lock_guard lock{of_.mutex};
     of_.lent = true;
@@ -92,7 +94,7 @@ public:
   loan(const loan&) = delete;
   loan& operator=(const loan&) = delete;
 
-  /// Opened if need be; null: it was closed.
+  /// Opened if necessary; null: it was closed.
   dataset_iterator* from() {
     if (!of_.from && !of_.closed)
       of_.open();
@@ -109,7 +111,7 @@ using namespace std::chrono_literals;
 
 status closed_already() { return failed_precondition("save: the iterator was closed"); }
 
-/// All that are open, or whose thread has not ended, so that the interpreter's exit can end them.
+/// All open iterations, and those whose thread has not ended, for the interpreter's exit.
 template <class Shared>
 struct open_readings {
   std::mutex mutex;
@@ -117,7 +119,7 @@ struct open_readings {
 };
 template <class Shared>
 open_readings<Shared>& readings() {
-  static auto* the = new open_readings<Shared>; // outlives every thread
+  static auto* the = new open_readings<Shared>; // never destroyed, as threads may use it to the end
   return *the;
 }
 
@@ -139,7 +141,7 @@ reading::shared::~shared() {
 
 namespace {
 
-/// It reads from a service in rounds, of which none begins before all consumers have come.
+/// True if it reads from a service in rounds, which do not begin before all consumers have come.
 bool reads_in_rounds(const dataset_ptr& what, std::set<const dataset_node*>& seen) {
   if (!seen.insert(what.get()).second)
     return false;
@@ -159,7 +161,8 @@ reading::reading(const dataset& what, std::optional<uint64_t> seed, uint64_t rep
 }
 
 void reading::join_rounds() {
-  // One thread may drive several consumers in turn: the first one waits for the others.
+  // One thread may drive several consumers in turn, so the first one must not wait for the others
+  // here.
   if (std::set<const dataset_node*> seen; reads_in_rounds(what_.node(), seen))
     run_interruptibly([s = shared_] { s->open(); });
 }
@@ -181,21 +184,21 @@ reading::reading(dataset what, iterate_options options)
 
 reading::reading(const dataset& what, const buffer& record) : reading(what, iterate_options{}) {
   shared_->record = record;
-  // Errors of the record come here, not at the first element.
+  // Errors of the record are thrown here, not at the first element.
   run_interruptibly([s = shared_] { s->open(); });
   what_.go_past(*shared_->from);
 }
 
 reading::~reading() {
   if (is_orphan()) {
-    // Its thread exists in the parent only: nothing here can be ended in order.
+    // The thread exists only in the parent process, so nothing can be ended in order here.
     keep_for_ever(std::move(shared_));
     keep_for_ever(std::move(at_));
     return;
   }
   at_ = {};
   close();
-  // Threads that are waited for may need the GIL to end.
+  // The threads that are waited for may need the GIL to end.
   nb::gil_scoped_release others;
   shared_.reset();
 }
@@ -224,7 +227,7 @@ void reading::await_threads() noexcept {
     std::unique_lock lock{one->mutex};
     one->changed.wait_until(lock, limit, [&] { return !one->started || one->ended; });
   }
-  // These end soon, as what they wait for was ended; who goes on without them crashes.
+  // These threads end soon, as their waits were ended; if the interpreter exits before, they crash.
   visit::await_all(std::chrono::steady_clock::now() + 10s);
 }
 
@@ -259,7 +262,7 @@ void reading::work(const std::shared_ptr<shared>& s) {
     s->asked = false;
     s->fetched.announce();
     if (s->from && s->from->only_waits() && !s->closed) {
-      // It is open: from here on the trainer's thread waits by itself.
+      // The iterator is open: from here on the trainer's thread waits for the service itself.
       s->started = false;
       s->changed.notify_all();
       return;
@@ -305,9 +308,9 @@ bool reading::fetch() {
   return shared_->at.has_value() || !shared_->failed.ok();
 }
 
-/// Waits for what the service sends, on this thread; false at the end.
+/// Waits on this thread for the service; false at the end.
 bool reading::await_service(const status*& failed) {
-  // Signals are looked at in between: they do not end the wait for a condition.
+  // Signals do not end the wait for a condition, so they are checked in between.
   constexpr auto look_every = 50ms;
   for (;;) {
     auto came = dataset_iterator::outcome::over;
@@ -321,7 +324,7 @@ bool reading::await_service(const status*& failed) {
           shared_->at_end = from->save();
       }
     }
-    // A pass that was closed has ended, whatever came then.
+    // A closed iteration has ended, whatever arrived after that.
     if (came == dataset_iterator::outcome::over || shared_->closed)
       return false;
     if (came == dataset_iterator::outcome::element) {
@@ -393,7 +396,7 @@ void reading::restore(const buffer& record) {
   reading fresh{what_, record};
   const auto turn = take_turn();
   close();
-  // Swapped, so that what `fresh` ends is the old pass.
+  // Swapped, so that `fresh` destroys the old iteration.
   const auto old = shared_;
   shared_.swap(fresh.shared_);
   at_ = {};
@@ -406,12 +409,12 @@ nb::object reading::next() {
   if (over_)
     return {};
   const status* failed = nullptr;
-  // Only whoever holds the GIL closes, so the iterator stays here meanwhile.
+  // Only a thread with the GIL can close it, so the iterator stays here meanwhile.
   const bool open = !asked_ && !shared_->closed && shared_->from;
   if (open && shared_->from->take(at_, failed))
     return give(at_, failed);
   const bool waits = open && shared_->from->only_waits();
-  give_warnings(); // which may throw, as nothing is held that would be lost
+  give_warnings(); // this may throw, so it comes before an element is taken
   if (waits ? !await_service(failed) : !fetch()) {
     over_ = true;
     at_ = {};

@@ -12,35 +12,36 @@
 
 namespace headrace::python {
 
-/// One pass over a dataset. Elements at hand are handed out at once; for others the dataset's
-/// iterator runs on a thread of its own, while the caller waits without the GIL; where they come
-/// straight from a service, the caller itself waits for it. Any thread may
-/// call; `next`, `save` and `restore` let one caller in at a time.
+/// One iteration over a dataset. Elements at hand are returned at once. For others the dataset's
+/// iterator runs on a thread of its own, while the caller waits without the GIL; if they come
+/// directly from a service, the caller itself waits for the service. Any thread may call; `next`,
+/// `save` and `restore` run one at a time.
 class reading {
 public:
   explicit reading(const dataset& what);
-  /// The iteration of this number, drawn by `seed` (unset: the dataset's own).
+  /// The iteration with this number and seed (unset: the dataset's own).
   reading(const dataset& what, std::optional<uint64_t> seed, uint64_t repetition);
-  /// Goes on where another stood; see `save`.
+  /// Continues from a record of `save`.
   reading(const dataset& what, const buffer& record);
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
   ~reading();
 
-  /// The next element; a null object at the end. Throws `error` for an element that failed, and
+  /// The next element; a null object at the end. Throws `error` for a failed element, and
   /// nb::python_error when a signal ended the wait: the element is not lost then.
   nb::object next();
-  /// Where it stands, after the elements that were given. Throws `error`.
+  /// The position after the elements that were returned. Throws `error`.
   nb::bytes save();
-  /// Stands where `record` says from now on.
+  /// Moves to the position in `record`.
   void restore(const buffer& record);
   /// How many elements `ignore_errors` has left out.
   uint64_t ignored() const;
-  /// Ends the pass and what runs for it. What is read afterwards is its end.
+  /// Ends the iteration and all that runs for it. Later reads return the end.
   void close() noexcept;
-  /// Before the interpreter ends: closes all that are open.
+  /// To be called before the interpreter ends: closes all open iterations.
   static void close_all() noexcept;
-  /// Then: waits a moment for their threads, and for the engine's that are in Python.
+  /// To be called after that: waits a moment for their threads, and for the engine's threads that
+  /// are in Python.
   static void await_threads() noexcept;
 
 private:
@@ -51,21 +52,21 @@ private:
   static void work(const std::shared_ptr<shared>& s);
   nb::object give(const element& at, const status* failed);
   bool fetch();
-  /// Opens it now where it is part of coordinated reads.
+  /// Opens the iteration now if it is part of coordinated reads.
   void join_rounds();
   bool await_service(const status*& failed);
-  /// What should be known of a pass that lacks elements, as RuntimeWarning; throws where the
-  /// program makes errors of warnings.
+  /// Issues a RuntimeWarning if elements of the repetition are missing; throws if the program turns
+  /// warnings into errors.
   void give_warnings();
   turns::turn take_turn();
 
   dataset what_;
-  turns turns_; ///< of those who use what follows
+  turns turns_; ///< guards the following members
   std::shared_ptr<shared> shared_;
   element_writer writer_;
   const block* held_ = nullptr;
   element at_;
-  bool asked_ = false; ///< the thread was asked for an element that nobody took yet
+  bool asked_ = false; ///< the thread was asked for an element that was not taken yet
   bool over_ = false;
 };
 

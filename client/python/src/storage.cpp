@@ -20,7 +20,7 @@ iterate_options with_python() { return {.seed = {}, .find_function = python_func
 
 } // namespace
 
-/// Elements that are kept, and what a pipeline does.
+/// Saved elements, and explain.
 void bind_storage(nb::module_& m) {
   m.def("cache", [](graph in, std::string folder, int64_t most_bytes) {
     return checked(make_cache(in.node(), std::move(folder), most_bytes));

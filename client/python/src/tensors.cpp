@@ -9,7 +9,7 @@ namespace headrace::python {
 
 namespace {
 
-/// As `/` in Python: of integers, the exact quotient as a float.
+/// As `/` in Python: for integers, the exact quotient as a float.
 expr true_divide(const expr& a, const expr& b) {
   const auto type = a.is_literal() ? b.type() : a.type();
   if (!is_integer(type))
@@ -18,7 +18,7 @@ expr true_divide(const expr& a, const expr& b) {
   return cast(a, wide) / cast(b, wide);
 }
 
-/// Throws what Python raises for what is no index.
+/// Throws Python's error for a value that is no index.
 int64_t index_of(nb::handle x) {
   const auto out = PyNumber_AsSsize_t(x.ptr(), PyExc_IndexError);
   if (out == -1 && PyErr_Occurred() != nullptr)
@@ -77,7 +77,7 @@ public:
       return leaf.spec().is_dataset() ? nb::cast(dataset{elements_of(leaf)}) : nb::cast(leaf);
     });
   }
-  /// Of (key, elements): the elements as one dataset.
+  /// For (key, elements): the elements as one dataset.
   nb::object group() const {
     const auto& given = call_.argument();
     return nb::make_tuple(given.child(0).single(), dataset{elements_of(given.child(1))});

@@ -6,12 +6,12 @@
 
 namespace headrace::python {
 
-/// A constant of what numpy.asarray made of a value: numbers are copied; arrays of bytes and str
-/// become strings.
+/// A constant of the result of numpy.asarray: numbers are copied; arrays of bytes and str become
+/// strings.
 column column_of(nb::handle array);
 
-/// What a Python value is in a function: a tensor itself, a literal (bool, int, float, str, bytes),
-/// or a constant. Throws TypeError or ValueError that names the value's type.
+/// The expression for a Python value in a function: a tensor itself, a literal (bool, int, float,
+/// str, bytes), or a constant. Throws TypeError or ValueError, naming the value's type.
 expr expr_of(nb::handle value);
 
 /// Tuples and dicts of such values.

@@ -17,15 +17,15 @@ namespace headrace::python {
 
 namespace {
 
-/// Threads were started in this process, or in one that it was forked from.
+/// True if threads were started in this process, or in one that it was forked from.
 std::atomic<bool> started{false};
-/// It was forked from one: they are not here. Told by the system, as asking for the process's id
-/// would cost more than an element.
+/// True in a forked child of a process with threads. It is set at the fork, as comparing process
+/// ids would cost more than an element.
 std::atomic<bool> orphan{false};
 
 std::atomic<bool> gone{false};
 
-/// A signal that arrives just before the wait begins does not cut it short; this bounds the delay.
+/// A signal just before the wait does not end it; this bounds the delay.
 constexpr long look_every_ns = 50'000'000;
 
 struct visits {
@@ -35,7 +35,7 @@ struct visits {
   std::atomic<bool> refused{false};
 };
 visits& all_visits() {
-  static auto* the = new visits; // outlives every thread
+  static auto* the = new visits; // never destroyed, as threads may use it to the end
   return *the;
 }
 
@@ -124,7 +124,7 @@ void visit::await_all(std::chrono::steady_clock::time_point limit) noexcept {
 std::shared_ptr<nb::object> kept(nb::object x) {
   return {new nb::object{std::move(x)}, [](nb::object* p) {
             if (const visit here; here)
-              delete p; // else the interpreter takes it along
+              delete p; // otherwise the interpreter destroys it
           }};
 }
 

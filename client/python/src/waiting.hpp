@@ -16,8 +16,8 @@
 
 namespace headrace::python {
 
-/// Something that another thread will announce once. The thread that waits leaves the GIL to
-/// others, and a signal (Ctrl-C) ends the wait with the exception of its handler.
+/// An event that another thread announces once. The waiting thread releases the GIL, and a signal
+/// (Ctrl-C) ends the wait with the exception of its handler.
 class announcement {
 public:
   announcement() { sem_init(&done_, 0, 0); }
@@ -25,24 +25,24 @@ public:
   announcement(const announcement&) = delete;
   announcement& operator=(const announcement&) = delete;
 
-  /// From any thread.
+  /// May be called from any thread.
   void announce() noexcept { sem_post(&done_); }
-  /// Throws nb::python_error when a signal's handler raised. @pre the GIL is held
+  /// Throws nb::python_error if a signal's handler raised. @pre the GIL is held
   void wait();
-  /// Was it announced? Then it is as if it was waited for.
+  /// True if it was announced; then it need not be waited for.
   bool try_wait() noexcept { return sem_trywait(&done_) == 0; }
 
 private:
   sem_t done_;
 };
 
-/// Lets callers in one at a time. Who waits for a turn leaves the GIL to others, and a signal ends
-/// the wait, as of `announcement`.
+/// Lets callers in one at a time. A waiting caller releases the GIL, and a signal ends the wait, as
+/// for `announcement`.
 class turns {
 public:
   turns() { free_.announce(); }
 
-  /// Held by the caller that is in.
+  /// Held by the caller whose turn it is.
   class turn {
   public:
     explicit turn(turns& of) : of_(of) {
@@ -56,25 +56,25 @@ public:
   private:
     turns& of_;
   };
-  /// Throws nb::python_error when a signal's handler raised. @pre the GIL is held, this thread is
-  /// not in
+  /// Throws nb::python_error if a signal's handler raised. @pre the GIL is held, and this thread
+  /// does not hold a turn
   [[nodiscard]] turn take() { return turn{*this}; }
 
 private:
   announcement free_;
 };
 
-/// Becomes true once, for all who wait. `threading.Event` does not do: Ctrl-C inside of its wait
-/// can leave its lock unlocked, or locked.
+/// Becomes true once, for all waiting threads. `threading.Event` cannot be used: Ctrl-C during its
+/// wait can leave its lock in a wrong state.
 class flag {
 public:
-  /// From any thread.
+  /// May be called from any thread.
   void set() noexcept {
     if (!set_.exchange(true))
       announced_.announce();
   }
   bool is_set() const noexcept { return set_; }
-  /// As of `announcement`.
+  /// See `announcement`.
   void wait() {
     announced_.wait();
     announced_.announce(); // to the next one
@@ -85,11 +85,12 @@ private:
   announcement announced_;
 };
 
-/// Runs something that may block on a thread of its own and waits as above. What it throws is
-/// thrown here. `work` must own what it uses: after a signal it goes on, and nobody waits for it.
+/// Runs a function that may block on a thread of its own, and waits as above. Its exception is
+/// thrown here. `work` must own what it uses: after a signal it continues, and is not waited for.
 void run_interruptibly(std::function<void()> work);
 
-/// A value that a thread makes, and the caller waits for. A signal requests the thread's stop.
+/// Returns a value that a thread makes, while the caller waits. A signal requests the thread's
+/// stop.
 template <class F>
 auto interruptibly(F make) {
   using value = decltype(make(std::stop_token{}));
@@ -106,18 +107,18 @@ auto interruptibly(F make) {
   return std::move(**out);
 }
 
-/// Of Python's seconds.
+/// Converts Python's seconds.
 inline duration seconds(double x) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{x});
 }
 
-/// The interpreter is about to end. Threads that come out of waits from now on stay where they are,
-/// but for the main one: with the GIL they would be unwound in the middle of things.
+/// To be called when the interpreter is about to end. Threads other than the main one that return
+/// from waits later stay there: if they took the GIL, they would be unwound at any point.
 void leave() noexcept;
 /// To be called before the GIL is taken again.
 void stay_out_if_leaving() noexcept;
 
-/// While it lives, the caller is without the GIL.
+/// Releases the GIL while it lives.
 class without_gil {
 public:
   ~without_gil() { stay_out_if_leaving(); }
@@ -127,7 +128,7 @@ private:
 };
 
 /// A thread of the engine in Python, with the GIL. The interpreter's exit waits for it: a thread
-/// that wanted the GIL afterwards would be unwound in the middle of things.
+/// that takes the GIL later would be unwound at any point.
 class visit {
 public:
   visit();
@@ -136,25 +137,25 @@ public:
   visit& operator=(const visit&) = delete;
   /// False: the interpreter is about to end, and the GIL is not held.
   explicit operator bool() const noexcept { return lock_.has_value(); }
-  /// From now on there are none.
+  /// No visits can begin from now on.
   static void refuse() noexcept;
   static bool are_refused() noexcept;
-  /// Waits for those that are there. @pre the GIL is not held
+  /// Waits for present visits. @pre the GIL is not held
   static void await_all(std::chrono::steady_clock::time_point limit) noexcept;
 
 private:
   std::optional<nb::gil_scoped_acquire> lock_;
 };
 
-/// An object that threads of the engine drop when they like. @pre the GIL is held
+/// An object that threads of the engine may destroy at any time. @pre the GIL is held
 std::shared_ptr<nb::object> kept(nb::object x);
 
-/// Throws if this is a forked child of a process that had already started threads of headrace,
-/// which do not exist here. Counts as starting them otherwise.
+/// Throws if this is a forked child of a process that had started threads of headrace, which do not
+/// exist here. Otherwise records that threads are started.
 void enter_threads();
-/// Is this a forked child of a process that had started threads?
+/// True in a forked child of a process that had started threads.
 bool is_orphan() noexcept;
-/// Never destroys `x`: what an orphan does with what needs threads to end.
+/// Never destroys `x`. For objects in such a child whose destruction would wait for threads.
 template <class T>
 void keep_for_ever(T x) noexcept {
   static_cast<void>(new (std::nothrow) T{std::move(x)});

@@ -1,4 +1,4 @@
-"""What arguments of several operators have in common: each function checks one, and names it in its error."""
+"""Arguments that several operators have in common: each function checks one, and names it in its error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .base import Described
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-#: An int, or what numpy has for one; no tensor.
+#: An int, or numpy's equivalent, but no tensor.
 Int: TypeAlias = SupportsIndex
 #: A file or folder.
 Path: TypeAlias = "str | os.PathLike[str]"
@@ -23,7 +23,7 @@ Path: TypeAlias = "str | os.PathLike[str]"
 Names: TypeAlias = ("str | bytes | os.PathLike[str] | Sequence[str | bytes | os.PathLike[str]] | "
                     "np.ndarray[Any, Any] | _core.Tensor | Dataset")
 
-#: Lets headrace choose a number while it runs.
+#: Lets headrace tune a number while it runs.
 AUTOTUNE = -1
 
 
@@ -40,7 +40,7 @@ def seed_of(value: Any) -> int | None:
 
 
 def graphs(datasets: Any, operator: str) -> list[_core.Graph]:
-    """What describes these datasets."""
+    """The graphs of these datasets."""
     inputs = list(datasets)
     for x in inputs:
         if not isinstance(x, Described):
@@ -59,7 +59,7 @@ def parallel_calls(value: Any) -> int:
 
 
 def order(deterministic: Any) -> bool | None:
-    """Do parallel calls keep the order? None: as the dataset's options say."""
+    """True if parallel calls keep the order. None: the dataset's options decide."""
     return None if deterministic is None else flag(deterministic, "deterministic")
 
 

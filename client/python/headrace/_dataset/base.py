@@ -1,4 +1,4 @@
-"""What all parts of a Dataset stand on."""
+"""The base of all parts of a Dataset."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def made(graph: _core.Graph, options: _options.Options | None = None) -> Dataset
 
 
 def missing(name: str) -> NoReturn:
-    """Raises the error that says that the engine has no such operator."""
+    """Raises an error because the engine has no such operator."""
     raise UnimplementedError(f"{name}: this release of headrace has no such operator")

@@ -177,7 +177,7 @@ def _is_value(value: Any) -> bool:
 
 
 def _leaves(given: Any, specs: list[Any], is_leaf: Callable[[Any], bool], argument: str) -> list[Any]:
-    """One a component, or one for all."""
+    """The given values, one for each component; a single value is repeated for all."""
     if is_leaf(given):
         return [given] * len(specs)
     out: list[Any] = []

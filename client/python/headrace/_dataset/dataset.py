@@ -18,7 +18,7 @@ from .windows import WindowIterator, holds_datasets, stacked
 
 #: The cardinality of datasets that never end.
 INFINITE_CARDINALITY = -1
-#: The cardinality of datasets that nobody has counted.
+#: The cardinality of datasets whose number of elements is not known.
 UNKNOWN_CARDINALITY = -2
 
 
@@ -62,7 +62,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return transformation_func(self)
 
     def with_options(self, options: _options.Options, name: str | None = None) -> Dataset:
-        """The same dataset, run as ``options`` say.
+        """The same dataset with these options.
 
         Raises ``UnimplementedError`` for options that this release does not have.
 
@@ -106,7 +106,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return graph.read() if graph is self._graph else self._of_windows(graph.read())
 
     def _readable(self) -> _core.Graph:
-        """What is read: the graph, with tensors in place of datasets among its elements."""
+        """The graph that is read, with tensors in place of datasets among its elements."""
         if self._stacked is None:
             self._stacked = stacked(self) if holds_datasets(self._graph) else False
         return self._stacked._graph if isinstance(self._stacked, Dataset) else self._graph
@@ -115,7 +115,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return WindowIterator(read, self.element_spec)
 
     def as_numpy_iterator(self) -> _core.Iterator:
-        """The same as ``iter``: elements are numpy's anyhow.
+        """The same as ``iter``, as elements are numpy's in any case.
 
         >>> list(Dataset.range(2).as_numpy_iterator())
         [np.int64(0), np.int64(1)]
@@ -123,7 +123,7 @@ class Dataset(Sources, Combining, Functions, Batching, Choosing, Keeping, metacl
         return iter(self)
 
     def restore(self, record: bytes) -> _core.Iterator:
-        """An iterator that goes on where one of an equal dataset stood when it gave ``record`` (``iterator.save()``).
+        """An iterator that continues from ``record``, which an iterator of an equal dataset has saved (``iterator.save()``).
 
         In this process or another: gives what was still to come, in the same order (nothing, of one that had ended).
         Iterations that are started afterwards come after that one. Raises

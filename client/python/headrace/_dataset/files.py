@@ -12,7 +12,7 @@ from .dataset import Dataset
 
 
 class _FileDataset(Dataset):
-    """Records of files; several files at a time if ``num_parallel_reads`` says so."""
+    """Records of files; ``num_parallel_reads`` files at a time."""
 
     __slots__ = ()
 

@@ -59,7 +59,7 @@ class Functions(Described):
         f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
         if not f.gives_dataset:
             return self._with(_core.map(self._graph, f, calls, ordered))
-        # It reads datasets that it is given, and so gives one of one element.
+        # It reads datasets that the function is given, and so gives a dataset of one element.
         if calls == 0:
             return self._with(_core.flat_map(self._graph, f))
         return self._with(_core.interleave(self._graph, f, 16 if calls == AUTOTUNE else calls, 1, calls, ordered))

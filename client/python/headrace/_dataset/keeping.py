@@ -85,7 +85,7 @@ class Keeping(Described):
     @staticmethod
     def load(path: Path, element_spec: Any = None, compression: Any = None, reader_func: Any = None,
              wait: bool = False, *, stall_timeout: float | None = None) -> Dataset:
-        """What ``save`` or ``experimental.distributed_save`` wrote into a folder, file after file.
+        """The elements that ``save`` or ``experimental.distributed_save`` wrote into a folder, file after file.
 
         ``element_spec`` and ``compression`` need not be given; if they are, they must be those of what is there.
         ``reader_func`` of a dataset of the files' datasets (to shuffle, interleave or flat_map) gives the dataset to
@@ -142,7 +142,7 @@ class Keeping(Described):
                                          _shard(self._graph, shard_func, "snapshot")))
 
     def explain(self, seconds: float = 2.0, elements: int | None = None) -> str:
-        """Runs the dataset for a short time and says what each of its operators did, and which one bounds the rate.
+        """Runs the dataset for a short time and reports what each of its operators did, and which one bounds the rate.
 
         >>> print(Dataset.range(100).batch(10).explain(elements=10))  # doctest: +ELLIPSIS
         operator ...
@@ -188,7 +188,7 @@ def _loaded(folder: str) -> _core.Graph:
 
 
 def _read_by(reader_func: Callable[[Any], Any], one_of: _OneOf, shards: int, operator: str) -> Dataset:
-    """The dataset that ``reader_func`` makes of a dataset of the shards' datasets."""
+    """The result of ``reader_func`` for a dataset of the shards' datasets."""
     from .dataset import Dataset
 
     class Shards(Dataset):

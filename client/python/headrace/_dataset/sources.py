@@ -1,4 +1,4 @@
-"""Where elements come from."""
+"""Sources: the beginnings of datasets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Sources(Described):
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
-        """One element: these tensors.
+        """A dataset of one element, which is these tensors.
 
         >>> list(Dataset.from_tensors([1, 2, 3]))
         [array([1, 2, 3], dtype=int32)]
@@ -114,7 +114,7 @@ class Sources(Described):
 
     @staticmethod
     def random(seed: Int | None = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
-        """Random int64 numbers in [0, 2**32) without an end; other ones in each pass if ``rerandomize_each_iteration``.
+        """Random int64 numbers in [0, 2**32) without an end; different ones in each pass if ``rerandomize_each_iteration``.
 
         >>> list(Dataset.random(seed=1).take(2)) == list(Dataset.random(seed=1).take(2))
         True

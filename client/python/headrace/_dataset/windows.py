@@ -15,12 +15,12 @@ _ALL = 2**31 - 1
 
 
 def holds_datasets(graph: _core.Graph) -> bool:
-    """Has it components that are datasets?"""
+    """True if it has components that are datasets."""
     return any(isinstance(spec, DatasetSpec) for spec in flatten(graph.spec(spec_of_leaf)))
 
 
 def stacked(dataset: Any) -> Any:
-    """The same with one tensor in place of each dataset: its elements, stacked."""
+    """The spec with one tensor in place of each dataset: its elements, stacked."""
     for spec in flatten(dataset.element_spec):
         if isinstance(spec, DatasetSpec) and isinstance(spec.element_spec, DatasetSpec):
             raise UnimplementedError("this release cannot iterate over windows of windows; read them in a function, as "
@@ -55,20 +55,20 @@ class WindowIterator:
         return _with_datasets(self._spec, self._read.get_next())
 
     def save(self) -> bytes:
-        """As of other iterators."""
+        """As for other iterators."""
         return self._read.save()
 
     def restore(self, record: bytes) -> None:
-        """As of other iterators."""
+        """As for other iterators."""
         self._read.restore(record)
 
     @property
     def ignored(self) -> int:
-        """As of other iterators."""
+        """As for other iterators."""
         return self._read.ignored
 
     def close(self) -> None:
-        """As of other iterators."""
+        """As for other iterators."""
         self._read.close()
 
 

@@ -1,4 +1,4 @@
-"""What tf.data.experimental holds: the service, more sources, and pauses."""
+"""The content of tf.data.experimental: the service, more sources, and pauses."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

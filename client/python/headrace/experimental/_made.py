@@ -44,7 +44,7 @@ def _batches(rows: Dataset, batch_size: Any, num_epochs: Any, shuffle: bool, buf
              drop_remainder: bool) -> Dataset:
     if shuffle:
         rows = rows.shuffle(buffer, seed)
-    # Without an end, all batches are full.
+    # Without an end, all batches are complete.
     return rows.repeat(num_epochs).batch(batch_size, drop_remainder=drop_remainder or num_epochs is None)
 
 

@@ -16,7 +16,7 @@ from ..service.addresses import address_of
 def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_address: Any = None,
                      compression: str | None = "AUTO", *, wait: bool = False, worker_timeout: float | None = None,
                      stall_timeout: float | None = None) -> dict[str, Any]:
-    """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; says how far that is.
+    """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
 
     path: the same folder for all workers, on storage that they share; a relative one begins at this process's.
     dispatcher_address: the dispatcher, ``host:port`` with any scheme or none. None: what the environment variable

@@ -17,7 +17,7 @@ def _field(default: Any) -> tuple[str, str, Any]:
     """A required column of a dtype, or one with a value that stands for a missing one."""
     if isinstance(default, (DType, type)):
         return "", as_dtype(default).name, None
-    # TensorFlow gives defaults in vectors of one, and empty ones where there is none.
+    # TensorFlow gives a default as a vector of one, and an empty one if there is none.
     value = constant(default[0] if isinstance(default, (list, tuple)) and len(default) == 1 else default)
     if value.shape == (0,):
         return "", value.dtype.name, None

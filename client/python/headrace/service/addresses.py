@@ -1,4 +1,4 @@
-"""Where a service is."""
+"""Addresses of services."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def without_scheme(address: Any, argument: str) -> str:
 
 
 def address_of(service: Any) -> str:
-    """Of what `distribute` and others take as `service`: an address, a pair of a protocol and one, or None."""
+    """The address in the argument `service` of `distribute` and others: an address, a pair of a protocol and an address, or None."""
     if isinstance(service, tuple) and len(service) == 2:
         service = service[1]
     if service is None:

@@ -11,29 +11,30 @@ from .addresses import port_of
 
 
 class DispatcherConfig(NamedTuple):
-    """How a dispatcher runs. The first nine fields are those of tf.data; milliseconds throughout.
+    """The configuration of a dispatcher. The first nine fields are those of tf.data; milliseconds throughout.
 
-    port: where it listens; 0: any free port. protocol: only a name, kept for ``target``.
-    worker_timeout_ms: how long a worker that is not heard of counts as alive (5000). client_timeout_ms: how long a
-    trainer that is not heard of keeps its place (120,000); what it holds of a shared job goes to others that wait for it
-    after worker_timeout_ms, if that is less. heartbeat_interval_ms: how often they are asked to speak: by default each
-    second, and at least four times in the shorter of the two; each must have room for two.
-    job_gc_timeout_ms: a named job that is not finished and that nobody reads is collected after so long (300,000; -1:
-    never); who reads it then begins anew. job_gc_check_interval_ms: how often that is looked at (600,000).
-    gc_dynamic_sharding_jobs: also those under ``ShardingPolicy.DYNAMIC``.
-    host, tls_cert, tls_key, tls_ca, insecure: as of ``headrace dispatcher``.
+    port: the port on which the dispatcher listens; 0: any free port. protocol: only a name, kept for ``target``.
+    worker_timeout_ms: how long a worker that sends no heartbeat counts as alive (5000). client_timeout_ms: how long a
+    trainer that sends no heartbeat keeps its place (120,000); the rows of a shared job that it holds go to trainers that
+    wait for them after worker_timeout_ms, if that is less. heartbeat_interval_ms: the time between two heartbeats of a
+    worker or trainer: by default a second, and at most a quarter of the shorter of these two limits; a given value may be
+    at most half of it.
+    job_gc_timeout_ms: a named job that is not finished and that no trainer reads is collected after this time (300,000;
+    -1: never); a trainer that reads it later begins anew. job_gc_check_interval_ms: the time between two checks for such
+    jobs (600,000). gc_dynamic_sharding_jobs: jobs under ``ShardingPolicy.DYNAMIC`` are collected, too.
+    host, tls_cert, tls_key, tls_ca, insecure: like the options of ``headrace dispatcher``.
 
     deployment_mode: where workers run: ``"REMOTE"`` (the default), ``"COLOCATED"`` (in trainers' processes, so that a
-    trainer reads from its own under the static policies) or ``"HYBRID"`` (some here, some there).
+    trainer reads from its own worker under the static policies) or ``"HYBRID"`` (workers of both kinds).
     fault_tolerant_mode, work_dir: with both, datasets and jobs are kept in that directory, and a dispatcher that is
-    started again there goes on. ``work_dir`` alone does nothing.
+    restarted with it continues. ``work_dir`` alone does nothing.
 
     worker_addresses: the workers that may come, in the order of their parts of a dataset under the static policies
-    (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for one at any port,
-    as often as there are workers on that host, or ``host:port``.
+    (``FILE``, ``DATA``, ``FILE_OR_DATA``, ``HINT``), which need this list: ``host`` or ``host:%port%`` for a worker at any
+    port, as often as there are workers on that host, or ``host:port``.
 
-    worker_max_concurrent_snapshots: in how many datasets that are saved (``experimental.distributed_save``) a worker takes
-    part at a time (0: 3).
+    worker_max_concurrent_snapshots: the most saves (``experimental.distributed_save``) in which a worker takes part at a
+    time (0: 3).
 
     ``TypeError`` and ``ValueError`` name the field that is wrong.
 
@@ -50,11 +51,11 @@ class DispatcherConfig(NamedTuple):
     job_gc_timeout_ms: int | None = None
     worker_timeout_ms: int | None = None
     worker_max_concurrent_snapshots: int | None = None
-    # What the peer keeps in its messages.
+    # Fields that tf.data has only in its messages.
     client_timeout_ms: int | None = None
     gc_dynamic_sharding_jobs: bool = False
     deployment_mode: str | None = None
-    # Ours.
+    # Fields of headrace alone.
     heartbeat_interval_ms: int | None = None
     host: str = "127.0.0.1"
     advertise_host: str = ""
@@ -65,23 +66,23 @@ class DispatcherConfig(NamedTuple):
 
 
 class WorkerConfig(NamedTuple):
-    """How a worker runs. The first eight fields are those of tf.data; milliseconds throughout.
+    """The configuration of a worker. The first eight fields are those of tf.data; milliseconds throughout.
 
     dispatcher_address: ``host:port``, with any scheme or none; None: what the environment variable HEADRACE_SERVICE names.
-    worker_address: what trainers are told, ``host`` or ``host:port``. port: from which trainers read; 0: any free port.
-    data_transfer_address, data_transfer_port: these two by their other names (a worker has one port, which is that of its
-    data); ``host:%dts_port%`` is the host with the port that it got. worker_tags: labels that the status
-    shows; a worker with the tag ``"COLOCATED"`` serves only trainers of its own process.
-    heartbeat_interval_ms: how often the worker speaks to its dispatcher: by default as often as that asks for, and never
-    less often than twice in the dispatcher's ``worker_timeout_ms``.
-    dispatcher_timeout_ms: how long the dispatcher may not answer (3,600,000): then ``join`` raises
-    ``DeadlineExceededError``. A dispatcher that refuses the worker has answered.
-    shutdown_quiet_period_ms: how long ``stop`` may take to give trainers what was begun for them (0: half a second); it
-    takes no longer than that needs.
+    worker_address: the address to which trainers connect, ``host`` or ``host:port``. port: the port from which trainers
+    read; 0: any free port. data_transfer_address, data_transfer_port: other names of these two (a worker has one port,
+    which is that of its data); ``host:%dts_port%`` is the host with the port that the worker got. worker_tags: labels that
+    the status shows; a worker with the tag ``"COLOCATED"`` serves only trainers of its own process.
+    heartbeat_interval_ms: the time between two heartbeats of the worker: by default the time that the dispatcher requests,
+    and never more than half of the dispatcher's ``worker_timeout_ms``.
+    dispatcher_timeout_ms: if the dispatcher does not answer for this time (3,600,000), ``join`` raises
+    ``DeadlineExceededError``. A refusal counts as an answer.
+    shutdown_quiet_period_ms: how long ``stop`` may take to send trainers the elements that were begun for them (0: half a
+    second); it returns earlier if it has sent them.
     python_processes, python_memory_bytes, python_call_timeout_ms: bounds of the pool that runs Python functions: how
     many processes (as many as there are CPUs), the memory of each, and the time of one call. A call that takes more is
     that element's error, and its process is replaced.
-    python_from_anyone: run the Python functions of everybody who reaches the dispatcher. Without it, and without TLS, a
+    python_from_anyone: run the Python functions of every client that reaches the dispatcher. Without it, and without TLS, a
     worker runs only those of datasets that programs of its own user distributed on this host.
 
     cross_trainer_cache_size_bytes: memory for elements that trainers share by a ``CrossTrainerCache``, of all jobs together
@@ -104,13 +105,13 @@ class WorkerConfig(NamedTuple):
     dispatcher_timeout_ms: int | None = None
     data_transfer_protocol: str | None = None
     data_transfer_address: str | None = None
-    # What the peer keeps in its messages.
+    # Fields that tf.data has only in its messages.
     worker_tags: list[str] | None = None
     data_transfer_port: int = 0
     cross_trainer_cache_size_bytes: int | None = None
     snapshot_max_chunk_size_bytes: int | None = None
     shutdown_quiet_period_ms: int = 0
-    # Ours.
+    # Fields of headrace alone.
     host: str = "127.0.0.1"
     tls_cert: str = ""
     tls_key: str = ""
@@ -197,7 +198,7 @@ _CHECKS: dict[str, _Check] = {
         "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
 }
 
-#: What this release has not, unless it is left at these values.
+#: Options that this release lacks, with the values that they must have.
 _MISSING: dict[str, tuple[Any, ...]] = {"data_transfer_protocol": ("", "grpc")}
 
 

@@ -150,7 +150,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
 
 
 def _fits(given: Any, real: Any) -> bool:
-    """May elements that are announced as ``given`` be what ``real`` says? Names and nesting included."""
+    """True if elements announced as ``given`` may be those of ``real``, including names and nesting."""
     if isinstance(given, (tuple, dict)) or isinstance(real, (tuple, dict)):
         if isinstance(given, dict) and isinstance(real, dict):
             return given.keys() == real.keys() and all(_fits(given[key], real[key]) for key in given)
@@ -161,7 +161,7 @@ def _fits(given: Any, real: Any) -> bool:
 
 
 def _options_of(input: Options, job_name: str | None) -> Options:
-    """Those of the input; and nothing may share out again what consumers of one job share."""
+    """The options of the input. A named job's consumers share its elements, so these are not sharded again."""
     if job_name is None:
         return input
     own = Options()
@@ -196,7 +196,8 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
     _vouching.vouch(graph.function_names())
-    # Random, not counted by the dispatcher: one that is started again gives no other dataset this id.
+    # Random, not counted by the dispatcher, so that a restarted dispatcher gives no other dataset
+    # this id.
     known: str
     known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
                                             seconds(timeout, "timeout", 60.0))

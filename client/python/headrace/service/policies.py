@@ -22,17 +22,17 @@ class ShardingPolicy(enum.IntEnum):
     OFF = 0
     #: Each element is given once: workers take splits of the sources as they go.
     DYNAMIC = 1
-    #: Each worker gives the elements of its own files: file i of the list is for worker i modulo their number.
+    #: Each worker gives the elements of its own files: worker i modulo their number reads file i.
     FILE = 2
-    #: Each worker makes all elements, and gives each n-th; so they have to come in one order.
+    #: Each worker makes all elements, and gives each n-th one, so all must make them in one order.
     DATA = 3
-    #: FILE where there are as many files as workers, else DATA.
+    #: As FILE if there are at least as many files as workers, else as DATA.
     FILE_OR_DATA = 4
-    #: Each worker gives its part where the pipeline says ``shard(SHARD_HINT, ...)``.
+    #: Each worker gives its part where the pipeline has ``shard(SHARD_HINT, ...)``.
     HINT = 5
 
 
-#: As ``num_shards`` of ``Dataset.shard``: each worker's own part, under ``ShardingPolicy.HINT``.
+#: For ``num_shards`` of ``Dataset.shard``: each worker's own part, under ``ShardingPolicy.HINT``.
 SHARD_HINT = -1
 
 
@@ -40,8 +40,8 @@ class CrossTrainerCache:
     """Lets trainers with different ids share what was computed once: each is given all elements of each worker.
 
     Workers keep a window of the newest elements, of at most ``WorkerConfig.cross_trainer_cache_size_bytes``. The trainer that
-    is furthest has it extended; the others read the same elements. A trainer that is too slow skips what was dropped, and is
-    told so by a ``RuntimeWarning``.
+    is furthest makes it advance; the others read the same elements. A trainer that is too slow skips what was dropped, and
+    gets a ``RuntimeWarning``.
 
     trainer_id: iterators of the same id share one place in the elements, so that no element comes to two of them.
     on_lag: what happens once the cache is full of elements that a trainer has not been given: ``"skip"``: it skips them;
@@ -83,12 +83,12 @@ class CrossTrainerCache:
         self.expected_trainers = expected_trainers
 
     def _arguments(self) -> tuple[str, float | None, int, bool]:
-        """As the engine takes them."""
+        """The arguments for the engine."""
         return self.trainer_id, self.lag_limit, self.expected_trainers or 0, self.start == "newest"
 
 
 def mode_name(processing_mode: Any) -> str:
-    """Of a member or a name of one, the engine's name."""
+    """The engine's name of a member, or of a member's name."""
     if isinstance(processing_mode, str) and not isinstance(processing_mode, ShardingPolicy):
         named = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPolicy.DYNAMIC}
         if processing_mode not in named and processing_mode.upper() in ShardingPolicy.__members__:

@@ -1,4 +1,4 @@
-"""How this program shows a service who it is."""
+"""How this program authenticates itself to services."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core
 
-#: Sessions that were not closed: they last though nobody keeps the object.
+#: Sessions that were not closed: they last even if nobody keeps the object.
 _open: set[secure] = set()
 
 

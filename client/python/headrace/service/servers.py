@@ -13,18 +13,19 @@ from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
 
 
-#: How long a silent worker counts as alive by default, and how long a silent trainer keeps its place.
+#: How long a silent worker counts as alive by default, and how long a silent trainer keeps its
+#: place.
 _LEASE_MS = 5000
 _CLIENT_MS = 120_000
-#: Seconds in which what a worker runs may end by itself.
+#: Seconds that a worker's tasks may take to end by themselves.
 _MOMENT = 0.3
-#: Seconds in which a worker should be known to its dispatcher, and after which the workers are looked at again.
+#: Seconds in which a worker should have registered; after that the list of workers is read again.
 _REGISTERED = 5.0
 _LOOK = 0.5
 
 
 def _ms(value: int | None) -> int:
-    """As the engine takes it: 0 is its default, so that the user's 0 is 1."""
+    """Milliseconds for the engine. It takes 0 for its default, so the user's 0 becomes 1."""
     return 0 if value is None else max(value, 1)
 
 
@@ -35,25 +36,25 @@ def _endpoint(config: Any, **more: Any) -> dict[str, Any]:
 
 
 class _Ending:
-    """That a server is over, and why if nobody stopped it."""
+    """The end of a server, with the reason if it was not stopped."""
 
     def __init__(self) -> None:
         self.over = _core.Flag()
         self._why: tuple[int, str] | None = None
 
     def fail(self, code: int, message: str) -> None:
-        # Without a code it has left its service, as that wanted.
+        # Without a code the worker has left its service in order.
         self._why = (code, message) if code else None
         self.over.set()
 
     def check(self) -> None:
-        """Raises why it is over."""
+        """Raises the reason if the server failed."""
         if self._why is not None:
             raise _make(*self._why)
 
 
 class _Server:
-    """What dispatchers and workers have in common: started, joined, stopped; ``with`` stops."""
+    """The common part of dispatchers and workers: they are started, joined and stopped; ``with`` stops them."""
 
     _running: Any = None
     _ending: _Ending | None = None
@@ -78,9 +79,9 @@ class _Server:
     def join(self) -> None:
         """Waits until the server is stopped, by another thread or Ctrl-C.
 
-        A worker's raises ``FailedPreconditionError`` if its dispatcher is of another major version,
-        ``PermissionDeniedError`` if the worker is not in that one's list, and ``DeadlineExceededError`` if
-        that did not answer for ``dispatcher_timeout_ms``.
+        For a worker it raises ``FailedPreconditionError`` if the dispatcher is of another major version,
+        ``PermissionDeniedError`` if the worker is not in the dispatcher's list, and ``DeadlineExceededError``
+        if the dispatcher did not answer for ``dispatcher_timeout_ms``.
 
         >>> with DispatchServer() as dispatcher:
         ...     dispatcher.stop()
@@ -238,7 +239,7 @@ class WorkerServer(_Server):
                 advertised = {"advertise_data" if ":" in where else "advertise_host": where}
         limits = _pool.Limits(c.python_processes, c.python_memory_bytes,
                               c.python_call_timeout_ms / 1000 if c.python_call_timeout_ms else None)
-        # With TLS, whoever speaks to the dispatcher has a certificate.
+        # With TLS, every client of the dispatcher has a certificate.
         from_anyone = c.python_from_anyone or bool(c.tls_cert)
         self._pool = _pool.Pool(limits) if from_anyone else _pool.Pool(limits, _vouching.check)
         return _core.start_worker(_endpoint(c, data_port=c.port or c.data_transfer_port, **advertised),
@@ -275,7 +276,7 @@ class WorkerServer(_Server):
         return self._ending is not None and self._ending.over.is_set()
 
     def _end(self, running: Any) -> None:
-        # What it runs was told to end, when the processes are killed in which that may hang.
+        # Tasks have a moment to end; then the processes in which they may hang are killed.
         moment = max(_MOMENT, self._config.shutdown_quiet_period_ms / 1000)
         if not running.stop(moment) and self._pool is not None:
             self._pool.stop()
@@ -314,7 +315,7 @@ class WorkerServer(_Server):
 
 
 def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
-    """What a service is doing: what ``headrace status`` shows, by the same names. None: that of HEADRACE_SERVICE.
+    """The status of a service, with the names of ``headrace status``. None: the service of HEADRACE_SERVICE.
 
     ``"metrics"``, of the whole (the dispatcher's) and of each worker, is what its process has counted: a list of dicts
     with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md says what

@@ -1,4 +1,4 @@
-"""What ``headrace.experimental`` holds, by the name of tf.data."""
+"""The content of ``headrace.experimental``, by the name of tf.data."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
