@@ -40,8 +40,8 @@ private:
   /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
   /// `repeated`: the node is read more than once.
   bool visit(const dataset_node& node, bool repeated) {
-    // One that counts as it goes runs anew for each piece, and may give other elements then: also
-    // where something beside it says how many there are.
+    // A generator without a known count runs anew for each piece, and may give other elements then.
+    // This holds even if an operator beside it determines the number of rows.
     if (node.op == dataset_op::generator && node.count < 0)
       return whole(node, "says only at its end how many elements it has");
     if (is_source(node.op)) {
