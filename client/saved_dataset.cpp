@@ -18,9 +18,9 @@ using detail::checked;
 
 namespace {
 
-/// Waits until the folder holds a saved dataset, or pieces are, or were, written into it: then
-/// their plan. It is the plan also when they are all there, so that the dataset that is made of it
-/// is the same before and after: positions in it stay good.
+/// Waits until the folder has a saved dataset, or a plan, which is returned. It is returned also if
+/// all pieces are complete, so that the same dataset is made before and after that, and positions
+/// in it stay valid.
 result<std::optional<save_plan>> await_saved(const std::string& folder,
                                              const load_options& options) {
   for (detail::file_watch watch{options.stall_timeout, options.stop};;) {

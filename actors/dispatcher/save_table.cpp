@@ -127,8 +127,8 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
                      });
   for (auto id : order_) {
     auto& one = saves_.at(id);
-    // A step that was lost with its worker may be what ended it: it is tried by a worker that does
-    // nothing else, so that no other step is taken for it.
+    // A step that was lost with its worker may have ended that worker. It is repeated by a worker
+    // that has no other step, so that the losses of a worker are counted for the step at fault.
     if (!what.takes || busy >= (alone ? 1 : most_a_worker_))
       break;
     if (one.out.contains(worker) || works_on(id) != what.running.end()
@@ -182,7 +182,7 @@ void save_table::take(save& of, worker_id worker, const std::string& who, const 
     of.now.amount = done->what;
     return end(of, save_state::saved, {});
   }
-  reopen(of, step, lost_with::nothing); // an answer to something else
+  reopen(of, step, lost_with::nothing); // the report does not fit the step
 }
 
 void save_table::planned(save& of, const save_planned& what) {

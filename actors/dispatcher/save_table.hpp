@@ -58,20 +58,21 @@ private:
     std::set<uint64_t> open; ///< pieces that are not written and that no worker has
     bool step_open = true;   ///< planning or finishing is due, and no worker has it
     std::map<worker_id, given> out;
-    /// Pieces that were lost with their worker, and how often those were that it did alone.
+    /// Pieces that were lost with a worker, with the number of losses in which the worker had no
+    /// other step.
     std::map<uint64_t, unsigned> lost;
-    std::optional<unsigned> lost_steps; ///< the same of other steps, one after another
+    std::optional<unsigned> lost_steps; ///< as `lost`, for planning and finishing
   };
 
   static std::optional<save_step> next_of(save& of);
   static bool has_step(const save& of) noexcept;
   void take(save& of, worker_id worker, const std::string& who, const save_report& what);
-  /// What was lost with a step: its worker, which did nothing else or other steps too, or nothing.
+  /// Whether the worker was lost with a step, and whether it had other steps.
   enum class lost_with { nothing, it_alone, others };
   void reopen(save& of, const save_step& what, lost_with how);
-  /// The next step of a save was lost with a worker, which it may have ended.
+  /// True if the next step of a save was lost with a worker: the step may have ended that worker.
   static bool is_suspect(const save& of) noexcept;
-  /// The worker does such a step.
+  /// True if the worker does a step that was lost before.
   bool tries_suspect(worker_id worker) const;
   static void changed(save& of) { ++of.now.version; }
   void end(save& of, save_state how, status why);

@@ -128,7 +128,7 @@ status same_saved(const std::string& folder, const saved_manifest& saved, const 
                                folder));
 }
 
-/// The file of a shard of `folder`; if it is not there, `remove` is to be removed.
+/// Fails if the file of a shard of `folder` is not there, with the advice to remove `remove`.
 status is_there(const std::string& folder, const saved_manifest::shard& shard,
                 const std::string& remove) {
   std::error_code missing;

@@ -13,7 +13,7 @@ namespace headrace::detail {
 
 result<std::unique_ptr<const random_file>> random_file::open(const std::string& path,
                                                              const std::stop_token& stop) {
-  // To open a pipe would wait for its writer.
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const int fd = open_patiently(path, O_RDONLY | O_NONBLOCK, stop);
   if (fd < 0)
     return file_error(path, "open", errno);
