@@ -384,9 +384,11 @@ handout::outcome handout::try_next(std::shared_ptr<const block>& rows, status& h
   std::unique_lock lock{mutex_};
   const bool waited = waiting_;
   const auto out = take_locked(rows, how);
-  // `claim` reports the last row of each block only if `each_block_` is set.
+  // The end of a wait is reported so that others may be given the rows that are left; a single row
+  // is taken at once. `claim` reports the last row of each block only if `each_block_` is set.
+  const bool waits_no_more = waited && rows && rows->rows > 1;
   const bool tells = out != outcome::over && unseen_bytes_ >= quiet_bytes_
-                     && (out == outcome::nothing_yet || waited || quiet_bytes_ != 0);
+                     && (out == outcome::nothing_yet || waits_no_more || quiet_bytes_ != 0);
   lock.unlock();
   if (tells)
     tell();
