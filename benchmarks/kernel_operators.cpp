@@ -125,19 +125,20 @@ std::vector<kernel_case> operator_cases(const std::string& data) {
     {"window",
      [in] { return in.window(10).flat_map([](const dataset& x) { return x.batch(10); }); }, 1, 0, 0,
      dataset_op::window},
-    // The rows of each group that a block has, and all of a group when it is given.
+    // The rows of each group that a block has, for each block that it reads or gives, and all of a
+    // group when it is given.
     {"group_by_window",
      [in] {
        return in.group_by_window([](expr x) { return x % 3; },
                                  [](const expr&, const dataset& x) { return x.batch(10); }, 10);
      },
-     1, 1002, 3, dataset_op::group_by_window},
+     4, 1002, 3, dataset_op::group_by_window},
     {"bucket_by_sequence_length",
      [lines] {
        return lines.bucket_by_sequence_length(
          [](expr x) { return size(x); }, {.boundaries = {20, 30}, .batch_sizes = {10, 10, 10}});
      },
-     1, 1002, 3, dataset_op::group_by_window},
+     4, 1002, 3, dataset_op::group_by_window},
     // One after the other: each element needs the state that the one before left.
     {"scan",
      [thousand] {

@@ -40,10 +40,12 @@ private:
   /// m) of each source below it, where m is the `multiple` of these; the last row may have fewer.
   /// `repeated`: the node is read more than once.
   bool visit(const dataset_node& node, bool repeated) {
-    // One that counts as it goes runs anew for each piece, and may give other elements then: also
-    // where something beside it says how many there are.
-    if (const auto* made = node.find<generator_parameters>(); made && made->count < 0)
-      return whole(node, "says only at its end how many elements it has");
+    // A generator runs anew for each piece. Beside a source of known size its own size is not
+    // needed, but pieces of several runs may not fit together.
+    if (const auto* made = node.find<generator_parameters>();
+        made && made->count < 0 && !made->deterministic)
+      return whole(node, "says only at its end how many elements it has, and may give others when "
+                         "it runs again");
     if (is_source(node.op)) {
       out_.sources.push_back({splits_are_rows(node), 1});
       return out_.sources.back().rows;

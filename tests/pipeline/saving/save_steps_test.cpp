@@ -185,7 +185,7 @@ TEST_F(SaveSteps, WhatCannotBeDividedIsOnePiece) {
 
 TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   const auto endless =
-    make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}).value();
+    make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}, -1, true).value();
   const auto folder = fresh();
   EXPECT_EQ(open(folder, endless).plan.whole_because,
             "generator says only at its end how many elements it has");
@@ -194,6 +194,9 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   // Beside one that tells it, that is not needed.
   expect_same(zip({endless, range(0, 9)}));
   expect_same(zip({range(0, 60), endless}));
+  // Runs for several pieces might give other elements.
+  const auto any = make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}).value();
+  EXPECT_EQ(open(fresh(), zip({any, range(0, 9)})).plan.pieces(), 1u);
 }
 
 TEST_F(SaveSteps, WhatRepeatsOftenHasNoMorePiecesThanItNeeds) {
