@@ -43,8 +43,8 @@ struct source_facts {
   bool (*splits_are_rows)(const dataset_node&) = nullptr;
   /// Splits in one pass; nullopt where the graph does not say it.
   std::optional<uint64_t> (*splits)(const dataset_node&) = nullptr;
-  /// Opens it for reading its rows in any order, which is possible for files that are not
-  /// compressed.
+  /// Opens it for reading its rows in any order (for `global_shuffle`). Files must not be
+  /// compressed for that.
   result<std::unique_ptr<detail::random_access>> (*open_any_order)(detail::engine&,
                                                                    const dataset_ptr&,
                                                                    const detail::place&) = nullptr;
@@ -61,9 +61,10 @@ enum class piece_rule : uint8_t {
 };
 struct piece_facts {
   piece_rule rule = piece_rule::whole;
+  /// Why all must be saved by one worker, where the rule or the graph asks for that.
   std::string_view why =
     "looks at more than one element; save what stands before it, and put it after load";
-  int64_t (*rows_together)(const dataset_node&) = nullptr;
+  int64_t (*rows_together)(const dataset_node&) = nullptr; ///< of `together` only
 };
 
 /// Where a node stands, for whether what it gave can be given again.
@@ -114,7 +115,7 @@ HEADRACE_OPERATORS(HEADRACE_OPERATOR)
 
 /// The record of an operator; null for a number that no operator of this build has.
 const operator_record* find_record(dataset_op op) noexcept;
-/// The same of a stored graph's arm.
+/// The record of the operator that has this arm in the schema; null if none has.
 const operator_record* find_record_of_arm(uint16_t arm) noexcept;
 inline const operator_record& record_of(const dataset_node& node) noexcept {
   return *find_record(node.op);
@@ -139,9 +140,10 @@ inline constexpr std::string_view taken_together =
 std::string shown_calls(const dataset_node& node);
 /// "'f', 4 calls": the function's label, if it has a name, and its calls.
 std::string shown_function(const dataset_node& node);
-/// "the run may find in FOLDER what another run has written", for `not_run_again`.
+/// For `not_run_again` of what keeps elements in a folder.
 std::string refused_folder(const std::string& folder);
-/// Draws the order of its elements for random numbers in its function, as a filter may.
+/// Does its function ask for random numbers? For `draws_order` of an operator whose function says
+/// which elements there are.
 bool draws_in_function(const dataset_node& node);
 
 } // namespace headrace
