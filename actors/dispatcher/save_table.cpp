@@ -49,7 +49,7 @@ bool save_table::is_suspect(const save& of) noexcept {
                                              : of.lost_steps.has_value();
 }
 
-bool save_table::tries_suspect(worker_id worker) const {
+bool save_table::repeats_lost_step(worker_id worker) const {
   return std::ranges::any_of(saves_, [&](const auto& x) {
     const auto& [id, one] = x;
     const auto has = one.out.find(worker);
@@ -113,7 +113,7 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     // The worker does not work on this step: the answer that contained the order was lost.
     const auto has = one.out.find(worker);
     if (has != one.out.end() && works_on(id) == what.running.end()) {
-      reopen(one, has->second.step, lost_with::nothing);
+      reopen(one, has->second.step, step_loss::none);
       one.out.erase(has);
     }
   }
@@ -122,7 +122,7 @@ save_steps save_table::ask(worker_id worker, const std::string& who, const save_
     notes_.pop_back();
   }
   auto busy = busy_with(worker);
-  const bool alone = tries_suspect(worker) || std::ranges::any_of(saves_, [](const auto& x) {
+  const bool alone = repeats_lost_step(worker) || std::ranges::any_of(saves_, [](const auto& x) {
                        return is_suspect(x.second);
                      });
   for (auto id : order_) {
@@ -157,7 +157,7 @@ void save_table::take(save& of, worker_id worker, const std::string& who, const 
   of.now.workers = static_cast<uint32_t>(of.out.size());
   changed(of);
   if (std::holds_alternative<step_given_back>(what.how))
-    return reopen(of, step, lost_with::nothing);
+    return reopen(of, step, step_loss::none);
   if (const auto* why = std::get_if<status>(&what.how))
     return end(of, save_state::failed,
                why->ok() ? internal_error("a worker reported a failure that is none")
@@ -182,7 +182,7 @@ void save_table::take(save& of, worker_id worker, const std::string& who, const 
     of.now.amount = done->what;
     return end(of, save_state::saved, {});
   }
-  reopen(of, step, lost_with::nothing); // the report does not fit the step
+  reopen(of, step, step_loss::none); // the report does not fit the step
 }
 
 void save_table::planned(save& of, const save_planned& what) {
@@ -200,7 +200,7 @@ void save_table::planned(save& of, const save_planned& what) {
   of.step_open = of.open.empty();
 }
 
-void save_table::reopen(save& of, const save_step& what, lost_with how) {
+void save_table::reopen(save& of, const save_step& what, step_loss how) {
   const auto* piece = std::get_if<piece_step>(&what);
   if (piece != nullptr)
     of.open.insert(piece->piece);
@@ -208,12 +208,12 @@ void save_table::reopen(save& of, const save_step& what, lost_with how) {
     of.step_open = true;
   of.now.workers = static_cast<uint32_t>(of.out.size());
   changed(of);
-  if (how == lost_with::nothing)
+  if (how == step_loss::none)
     return;
   if (piece == nullptr && !of.lost_steps)
     of.lost_steps = 0;
   auto& times = piece != nullptr ? of.lost[piece->piece] : *of.lost_steps;
-  times += how == lost_with::it_alone;
+  times += how == step_loss::only_step;
   if (times < most_losses)
     return;
   const auto why = aborted(fmt::format(
@@ -232,7 +232,7 @@ void save_table::worker_gone(worker_id worker) {
   for (auto& [id, one] : saves_) {
     const auto has = one.out.extract(worker);
     if (has && !one.now.over())
-      reopen(one, has.mapped().step, alone ? lost_with::it_alone : lost_with::others);
+      reopen(one, has.mapped().step, alone ? step_loss::only_step : step_loss::one_of_several);
   }
   drop_ended();
 }

@@ -67,13 +67,13 @@ private:
   static std::optional<save_step> next_of(save& of);
   static bool has_step(const save& of) noexcept;
   void take(save& of, worker_id worker, const std::string& who, const save_report& what);
-  /// Whether the worker was lost with a step, and whether it had other steps.
-  enum class lost_with { nothing, it_alone, others };
-  void reopen(save& of, const save_step& what, lost_with how);
+  /// Whether a step was lost with its worker, and whether that worker had other steps too.
+  enum class step_loss { none, only_step, one_of_several };
+  void reopen(save& of, const save_step& what, step_loss how);
   /// True if the next step of a save was lost with a worker: the step may have ended that worker.
   static bool is_suspect(const save& of) noexcept;
   /// True if the worker does a step that was lost before.
-  bool tries_suspect(worker_id worker) const;
+  bool repeats_lost_step(worker_id worker) const;
   static void changed(save& of) { ++of.now.version; }
   void end(save& of, save_state how, status why);
   static void planned(save& of, const save_planned& what);
