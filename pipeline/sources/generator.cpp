@@ -12,20 +12,31 @@ namespace {
 /// -1: the function says when it has no more.
 int64_t announced_rows(const dataset_node& node) { return node.as<generator_parameters>().count; }
 
-/// A split is one row.
+/// Rows of one run of a function that may give others in its next run are one split: runs of
+/// several tasks could not be divided by the numbers of their rows.
+bool is_divided(const dataset_node& node) { return node.as<generator_parameters>().deterministic; }
+
+std::optional<uint64_t> splits(const dataset_node& node) {
+  return is_divided(node) ? splits_of_rows(node) : 1;
+}
+
+uint64_t most_rows_of(const dataset_node& node) {
+  return announced_rows(node) < 0 ? endless_rows : static_cast<uint64_t>(announced_rows(node));
+}
+
+/// A split is one row, or all rows.
 class generator_iterator final : public operator_iterator {
 public:
   generator_iterator(engine& shared, const dataset_node& node, const place& at, named_function f)
     : operator_iterator(shared, node),
       f_(std::move(f)),
-      splits_(shared, at,
-              announced_rows(node) < 0 ? endless_rows
-                                       : static_cast<uint64_t>(announced_rows(node))) {}
+      splits_(shared, at, is_divided(node) ? most_rows_of(node) : 1),
+      divided_(is_divided(node)) {}
 
 protected:
   std::optional<block> produce(const limits& wanted) override {
     while (true) {
-      auto more = splits_.here();
+      auto more = rows_here();
       if (!more)
         return last_failure(more.status());
       if (!*more)
@@ -34,38 +45,75 @@ protected:
       auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
       auto out = call(now.first, rows);
       if (!out) {
-        splits_.pass(rows);
+        pass(rows);
+        reading_ = false;
         splits_.close();
         return last_failure(out.status().with_context(
           fmt::format("generator '{}'", function_label(node_.as<generator_parameters>().name))));
       }
       if (out->rows < rows) {
         rows = out->rows;
-        splits_.end_at(now.first + rows);
+        end_at(now.first + rows);
       }
-      splits_.pass(rows);
+      pass(rows);
       if (rows == 0)
         continue;
       out->origins.clear();
       if (splits_.provided())
-        out->origins.push_back(splits_.from(now.first, rows, rows == 1 ? 0 : 1));
+        out->origins.push_back(divided_ ? splits_.from(now.first, rows, rows == 1 ? 0 : 1)
+                                        : splits_.from(0, rows, 0));
       return *std::move(out);
     }
   }
-  // Saves: numbers: those of the splits, and where the rows end.
+  // Saves: numbers: those of the splits, and where the rows end; where the rows are one split,
+  // whether it is being read, and its next row.
   void save_to(position& to) const override {
-    splits_.save_to(to);
+    splits_.save_to(to, reading_);
     to.numbers.push_back(splits_.total());
+    if (!divided_)
+      for (const uint64_t x : {uint64_t{reading_}, row_}) to.numbers.push_back(x);
   }
   status restore_from(position_reader& from) override {
     splits_.restore_from(from);
     splits_.end_at(from.number(splits_.total()));
+    if (!divided_) {
+      reading_ = from.flag();
+      row_ = from.number(most_rows_of(node_));
+    }
     return {};
   }
 
 private:
   // Bounds a block, as a function is not told the wanted bytes.
   static constexpr size_t most_rows = 4096;
+
+  /// The rows to ask for next; nullopt: this pass is over.
+  result<std::optional<split_range>> rows_here() {
+    if (divided_)
+      return splits_.here();
+    if (!reading_) {
+      HEADRACE_ASSIGN(const auto more, splits_.here());
+      if (!more)
+        return std::optional<split_range>{};
+      splits_.pass(1);
+      reading_ = true;
+      row_ = 0;
+    }
+    return std::optional{split_range{row_, most_rows_of(node_) - row_}};
+  }
+  void pass(uint64_t rows) {
+    if (divided_)
+      return splits_.pass(rows);
+    row_ += rows;
+    reading_ = reading_ && row_ != most_rows_of(node_);
+  }
+  /// The function has no more.
+  void end_at(uint64_t rows) {
+    if (divided_)
+      splits_.end_at(rows);
+    else
+      reading_ = false;
+  }
 
   result<block> call(uint64_t first, size_t rows) {
     mutable_buffer numbers{rows * sizeof(int64_t)};
@@ -105,6 +153,10 @@ private:
 
   named_function f_;
   split_cursor splits_;
+  bool divided_;
+  // Where all rows are one split: is it being read, and from which row on?
+  bool reading_ = false;
+  uint64_t row_ = 0;
 };
 
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
@@ -139,8 +191,9 @@ constinit const operator_record generator_record{
   .encode = encode_generator,
   .decode = decode_generator,
   .open = open_generator,
+  .position_version = 2,
   .rows = source_rows,
-  .source = {.splits_are_rows = always, .splits = splits_of_rows},
+  .source = {.splits_are_rows = is_divided, .splits = splits},
 };
 
 } // namespace headrace::detail

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import random
 
 import pytest
 
@@ -57,6 +58,12 @@ def numbers_of_a_generator():
     yield from range(50)
 
 
+def numbers_in_another_order_each_time():
+    numbers = list(range(500))
+    random.SystemRandom().shuffle(numbers)
+    yield from numbers
+
+
 def zeros_then_ones():
     return D.from_tensors(hr.constant(0, hr.int64)).repeat(100).concatenate(
         D.from_tensors(hr.constant(1, hr.int64)).repeat(100))
@@ -73,6 +80,10 @@ SAME = {
     "one": lambda there, files: D.from_tensors(7),
     "generator": lambda there, files: D.from_generator(
         numbers_of_a_generator, output_signature=hr.TensorSpec([], hr.int64)),
+    "generator that may be divided": lambda there, files: D.from_generator(
+        numbers_of_a_generator, output_signature=hr.TensorSpec([], hr.int64), deterministic=True),
+    "generator of another order each time": lambda there, files: D.from_generator(
+        numbers_in_another_order_each_time, output_signature=hr.TensorSpec([], hr.int64)),
     "files": lambda there, files: D.list_files(files),
     "lines": lambda there, files: texts(files),
     "lines in turn": lambda there, files: D.list_files(files).interleave(hr.TextLineDataset, cycle_length=3),

@@ -36,7 +36,7 @@ std::vector<dataset_ptr> sample_sources() {
                    element_spec::named({"n"}, {tensor_spec{dtype::float32, {shape::unknown}}}), 9)
       .value(),
     make_generator("name", tensor_spec{dtype::int8, {}}).value(),
-    make_generator("name", tensor_spec{dtype::int8, {}}, -1, true).value(),
+    make_generator("name", tensor_spec{dtype::int8, {}}, -1, false).value(),
   };
 }
 

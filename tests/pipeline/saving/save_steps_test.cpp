@@ -195,7 +195,8 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   expect_same(zip({endless, range(0, 9)}));
   expect_same(zip({range(0, 60), endless}));
   // Runs for several pieces might give other elements.
-  const auto any = make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}).value();
+  const auto any =
+    make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}, -1, false).value();
   EXPECT_EQ(open(fresh(), zip({any, range(0, 9)})).plan.pieces(), 1u);
 }
 

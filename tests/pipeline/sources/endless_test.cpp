@@ -114,6 +114,25 @@ TEST(Generator, TellsItsEndToWhoLeasesSplits) {
   EXPECT_EQ(splits.log.back().total, 6u);
 }
 
+TEST(Generator, IsOneSplitWhereItMayGiveOthersInAnotherRun) {
+  const auto graph = [](int64_t count) {
+    return make_generator("doubled", number_and_word_spec(), count, false).value();
+  };
+  for (int64_t count : {int64_t{-1}, int64_t{0}, int64_t{6}}) {
+    test::scripted_splits splits;
+    splits.script = {{0, 0, split_range{0, 1}}};
+    auto context = doubling(count < 0 ? 6 : count);
+    context.splits = &splits;
+    const auto rows = read_all(*make_iterator(graph(count), context).value());
+    EXPECT_EQ(rows.size(), count == 0 ? 0u : 6u);
+    EXPECT_EQ(splits.log.back().total, 1u);
+    splits.script = {{0, 0, split_answer{}}};
+    EXPECT_THAT(read_all(*make_iterator(graph(count), context).value()), ElementsAre());
+  }
+  const auto twice = make_repeat(graph(-1), 2).value();
+  EXPECT_EQ(rows_of(twice, doubling(5)).size(), 10u);
+}
+
 TEST(Generator, SaysWhatItsFunctionDidWrong) {
   auto graph = make_generator("doubled", number_and_word_spec(), 10).value();
   EXPECT_THAT(read_all(*make_iterator(graph, doubling(6)).value(), always(100)),

@@ -70,9 +70,8 @@ class Sources(Described):
 
         It is shipped with cloudpickle and runs, in a process of its own, where the pipeline runs: here, or on workers
         started from Python. ``output_signature``: ``TensorSpec``s arranged as the elements; or ``output_types`` (and
-        ``output_shapes``). Each pass starts a new generator. ``deterministic``: your word that each gives the same, which
-        the graph says. In a service under ``dynamic`` each worker starts one, too, and takes other places of what it
-        gives: one that gives another order each time loses some elements then, and repeats others.
+        ``output_shapes``). Each pass starts a new generator. ``deterministic``: your word that each gives the same. In a
+        service under ``dynamic`` each worker starts one then, and gives other places of it; else one worker gives all.
 
         >>> def squares(n):
         ...     for i in range(n):
