@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/sources/byte_stream.hpp"
-#include "headrace/pipeline/sources/split_cursor.hpp"
+#include "headrace/pipeline/sources/file_source.hpp"
 
 #include <optional>
 
@@ -34,29 +34,24 @@ private:
   buffer_builder borders_, bytes_;
 };
 
-/// A source whose splits are files and whose rows are strings in them.
-class file_reader : public operator_iterator {
+/// A source whose splits are files and whose rows are strings in them. A place in a file is an
+/// offset in its decompressed bytes.
+class file_reader : public file_source {
 public:
-  file_reader(engine& shared, const dataset_node& node, const place& at, column files);
+  using file_source::file_source;
 
 protected:
-  std::optional<block> produce(const limits& wanted) final;
-  void save_to(position& to) const final;
-  status restore_from(position_reader& from) final;
   /// Appends rows of the open file until `to` is full, or the file ends (false). Rows that were
   /// appended before an error are given first.
-  virtual result<bool> read(byte_window& from, const std::string& path, string_rows& to) = 0;
+  virtual result<bool> append_rows(byte_window& from, const std::string& path, string_rows& to) = 0;
 
 private:
-  result<bool> open_next();
-  status open(uint64_t offset);
+  status open(const std::string& path, file_place from) final;
+  file_portion read(const limits& wanted) final;
+  file_place here() const final { return {window_->offset()}; }
 
-  column files_;
-  split_cursor splits_;
-  uint64_t file_ = 0; ///< the open file
   std::string path_;
   std::optional<byte_window> window_; ///< of the open file
-  status pending_;                    ///< an error that is given after the rows before it
 };
 
 } // namespace headrace::detail

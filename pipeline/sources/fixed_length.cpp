@@ -63,7 +63,7 @@ public:
   using file_reader::file_reader;
 
 protected:
-  result<bool> read(byte_window& from, const std::string& path, string_rows& to) override {
+  result<bool> append_rows(byte_window& from, const std::string& path, string_rows& to) override {
     const auto& layout = node_.as<fixed_length_parameters>().layout;
     const auto header = static_cast<size_t>(layout.header_bytes);
     const auto record = static_cast<size_t>(layout.record_bytes);
@@ -147,6 +147,7 @@ constinit const operator_record fixed_length_record{
   .encode = encode_fixed_length,
   .decode = decode_fixed_length,
   .open = open_fixed_length,
+  .position_version = 2,
   .rows = source_rows,
   .source = {.files = file_use::named,
              .splits_are_rows = splits_are_records,

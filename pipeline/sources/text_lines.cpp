@@ -14,7 +14,7 @@ public:
   using file_reader::file_reader;
 
 protected:
-  result<bool> read(byte_window& from, const std::string&, string_rows& to) override {
+  result<bool> append_rows(byte_window& from, const std::string&, string_rows& to) override {
     size_t searched = 0; // bytes in which no line end was found
     while (!to.full()) {
       const auto bytes = from.bytes();
@@ -80,6 +80,7 @@ constinit const operator_record text_lines_record{
   .encode = encode_text_lines,
   .decode = decode_text_lines,
   .open = open_text_lines,
+  .position_version = 2,
   .rows = source_rows,
   .source = {.files = file_use::named, .splits = splits_of_files},
 };

@@ -15,7 +15,7 @@ public:
   using file_reader::file_reader;
 
 protected:
-  result<bool> read(byte_window& from, const std::string& path, string_rows& to) override {
+  result<bool> append_rows(byte_window& from, const std::string& path, string_rows& to) override {
     while (!to.full()) {
       HEADRACE_ASSIGN(const bool starts, have(from, tfrecord_header));
       if (!starts) {
@@ -91,6 +91,7 @@ constinit const operator_record tfrecord_record{
   .encode = encode_tfrecord,
   .decode = decode_tfrecord,
   .open = open_tfrecord,
+  .position_version = 2,
   .rows = source_rows,
   .source = {.files = file_use::named,
              .splits = splits_of_files,
