@@ -100,10 +100,10 @@ function(headrace_layer name)
 endfunction()
 
 # headrace_test(folder DEPENDS targets... [GROUPED]): one test program from tests/<folder>/**/*_test.cpp
-# and the helpers beside them; each test case is one ctest entry's part (run as a whole). PRECOMPILE:
+# and the helpers beside them; each test case is a ctest entry, <folder>.<suite>.<case>. PRECOMPILE:
 # further headers, as for headrace_precompile. GROUPED: as headrace_group.
 function(headrace_test folder)
-  cmake_parse_arguments(ARG "GROUPED" "TIMEOUT" "DEPENDS;LABELS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "GROUPED" "TIMEOUT" "DEPENDS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   if(NOT sources)
     return()
@@ -119,9 +119,9 @@ function(headrace_test folder)
   if(ARG_GROUPED)
     headrace_group(${name})
   endif()
-  add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  gtest_discover_tests(${name} TEST_PREFIX ${folder}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()
