@@ -62,8 +62,6 @@ result<save_status> begin(const dataset& what, const std::string& folder,
   return begin(save_request{std::move(dataset), path.string(), options.compression}, options);
 }
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 /// True if there are workers that could work on the save, even if they are busy with others.
 bool has_workers(const distribute_save_options& options) {
   const auto now = get_service_status(options.service);
@@ -76,11 +74,11 @@ status too_late(const save_status& known, const distribute_save_options& options
     return unavailable(fmt::format(
       "no worker has worked on saving '{}' for {:g} s (worker_timeout): the service may "
       "have none; the save begins when one comes",
-      known.path, seconds(options.worker_timeout)));
+      known.path, in_seconds(options.worker_timeout)));
   return deadline_exceeded(fmt::format(
     "workers were there for '{}' for {:g} s, and no piece was done (stall_timeout); {} of {} "
     "are; the save goes on",
-    known.path, seconds(options.stall_timeout), known.written, known.pieces));
+    known.path, in_seconds(options.stall_timeout), known.written, known.pieces));
 }
 
 } // namespace

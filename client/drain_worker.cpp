@@ -32,7 +32,7 @@ std::string name_of(const worker_drains& x) {
 
 status too_late(const std::string& worker, const std::optional<worker_drains>& last,
                 duration limit) {
-  const auto seconds = std::chrono::duration<double>(limit).count();
+  const auto seconds = in_seconds(limit);
   if (!last)
     return unavailable(
       fmt::format("it is not known whether the service has the worker {}: its dispatcher said "

@@ -34,7 +34,7 @@ result<std::optional<save_plan>> await_saved(const std::string& folder,
     if (watch.over())
       return deadline_exceeded(
         fmt::format("nobody saved a dataset in '{}', or began to, within {:g} s (stall_timeout)",
-                    folder, std::chrono::duration<double>(options.stall_timeout).count()));
+                    folder, in_seconds(options.stall_timeout)));
     HEADRACE_TRY(watch.pause());
   }
 }

@@ -1,6 +1,7 @@
 #include "headrace/client/server_timing.hpp"
 
 #include "headrace/actors/protocol/timing.hpp"
+#include "headrace/runtime/base/duration_text.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <algorithm>
@@ -10,38 +11,30 @@ namespace headrace {
 
 namespace {
 
-std::string milliseconds(duration x) {
-  return fmt::format("{:.12g} ms", std::chrono::duration<double, std::milli>(x).count());
-}
-
-} // namespace
-
-namespace {
-
 /// Workers and consumers would refuse a longer lease.
 void check_lease(duration lease) {
   if (lease > longest_lease)
     throw error{invalid_argument(fmt::format(
       "lease is {}; it must be at most an hour: so long would the work of a lost worker "
       "wait",
-      milliseconds(lease)))};
+      milliseconds_text(lease)))};
 }
 
 /// `name`: the time in which heartbeats must fit; `who`: what it belongs to.
 duration fitting(std::optional<duration> asked, duration limit, const char* name, const char* who) {
   if (limit <= duration::zero())
     throw error{invalid_argument(
-      fmt::format("{} is {}; it must be longer than nothing", name, milliseconds(limit)))};
+      fmt::format("{} is {}; it must be longer than nothing", name, milliseconds_text(limit)))};
   const auto out =
     asked.value_or(std::clamp<duration>(limit / 4, duration{1}, std::chrono::seconds{1}));
   if (out <= duration::zero())
     throw error{invalid_argument(
-      fmt::format("heartbeat is {}; it must be longer than nothing", milliseconds(out)))};
+      fmt::format("heartbeat is {}; it must be longer than nothing", milliseconds_text(out)))};
   if (limit / 2 < out)
     throw error{invalid_argument(fmt::format(
       "{0} is {1} and heartbeat is {2}; the {0} must be at least twice the heartbeat, or {3} would "
       "die of one late message",
-      name, milliseconds(limit), milliseconds(out), who))};
+      name, milliseconds_text(limit), milliseconds_text(out), who))};
   return out;
 }
 
@@ -56,11 +49,11 @@ duration heartbeat_for(std::optional<duration> asked, duration lease, const job_
   check_lease(lease);
   if (jobs.gc_timeout && *jobs.gc_timeout < duration::zero())
     throw error{invalid_argument(fmt::format("job_gc_timeout is {}; it must be 0 or more, or none",
-                                             milliseconds(*jobs.gc_timeout)))};
+                                             milliseconds_text(*jobs.gc_timeout)))};
   if (jobs.gc_check_interval <= duration::zero())
     throw error{
       invalid_argument(fmt::format("job_gc_check_interval is {}; it must be longer than nothing",
-                                   milliseconds(jobs.gc_check_interval)))};
+                                   milliseconds_text(jobs.gc_check_interval)))};
   return std::min(fitting(asked, lease, "lease", "workers"),
                   fitting(asked, jobs.client_timeout, "client_timeout", "trainers"));
 }

@@ -158,8 +158,7 @@ status await_service_workers(const std::string& dispatcher, size_t count, durati
   const auto how = service::call(known, {.limit = limit, .option = "limit"}, question);
   if (how.status().code() == status_code::deadline_exceeded)
     return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
-                                         known, count,
-                                         std::chrono::duration<double>(limit).count()));
+                                         known, count, in_seconds(limit)));
   return how.status();
 }
 

@@ -156,13 +156,13 @@ status consumer_core::not_a_reader(const status& why) const {
       "this consumer's job does not know it any more: it was not heard of for its time-out, or for "
       "its lease of {:.1f} s while others waited, or another one came in its place (`rejoin`), or "
       "the dispatcher came back without its state ({})",
-      std::chrono::duration<double>(timing_.lease).count(), why.message()));
+      in_seconds(timing_.lease), why.message()));
   return aborted(fmt::format(
     "this consumer was not heard of at the dispatcher for its lease of {:.1f} s while others "
     "waited, "
     "or for its time-out, or the dispatcher came back without its state: its job does not know it "
     "any more ({})",
-    std::chrono::duration<double>(timing_.lease).count(), why.message()));
+    in_seconds(timing_.lease), why.message()));
 }
 
 consume::commands consumer_core::told(const iteration_view& what, time_point now) {

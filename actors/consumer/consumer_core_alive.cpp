@@ -120,8 +120,7 @@ void consumer_core::look_if_stopped(time_point now) {
   const auto away = now - std::exchange(looked_at_, now);
   if (away <= trust())
     return;
-  log_.warn("this process did not run for a while",
-            {{"seconds", std::chrono::duration<double>(away).count()}});
+  log_.warn("this process did not run for a while", {{"seconds", in_seconds(away)}});
   // The time during which the process was stopped does not count as waiting.
   const auto put_off = [&](time_point& since) { since = std::min(since + away, now); };
   put_off(without_worker_since_);
@@ -168,7 +167,7 @@ status consumer_core::with_its_place(const status& why, time_point now) const {
   return {why.code(),
           fmt::format("{} (this consumer was not heard of at the dispatcher for its lease of "
                       "{:.1f} s: its rows may have gone to other readers)",
-                      why.message(), std::chrono::duration<double>(timing_.lease).count())};
+                      why.message(), in_seconds(timing_.lease))};
 }
 
 void consumer_core::say_alive(time_point now) {
@@ -221,13 +220,12 @@ status consumer_core::overdue(time_point now) const {
     return not_served();
   HEADRACE_TRY(missing_consumers(now));
   const auto idle = now - std::max(rows_came_at_, *waiting_since_);
-  const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
   if (const auto silent = unanswered_since_ ? now - *unanswered_since_ : duration{0};
       silent >= limit && idle >= limit)
     return unavailable(fmt::format(
       "the dispatcher at {} has not answered for {:.0f} s{}{}, and the workers have given nothing "
       "meanwhile; start it again, or give `worker_timeout` more",
-      service_, seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
+      service_, in_seconds(silent), unreachable_.ok() ? "" : ": ", unreachable_.message()));
   // The rows that the trainer waits for may be with that task alone, though others run. The job is
   // not finished before a task that gave everything has learned that all of it was handed out.
   for (const auto& [id, s] : streams_)
@@ -248,7 +246,7 @@ status consumer_core::overdue(time_point now) const {
     return deadline_exceeded(fmt::format(
       "no element came for {:.0f} s though workers run the job ({}){}; if one element may "
       "take so long, give `stall_timeout` more",
-      seconds(idle), where, others));
+      in_seconds(idle), where, others));
   }
   return {};
 }
@@ -257,12 +255,11 @@ status consumer_core::not_reached(const stream& s) const {
   return unavailable(fmt::format(
     "cannot reach the worker's data port at {}, which it advertises, for {:.0f} s: {}; is it the "
     "address that trainers should use (`headrace worker --advertise`, `--advertise-data`)?",
-    s.address, std::chrono::duration<double>(options_.worker_timeout).count(),
-    s.unreached.message()));
+    s.address, in_seconds(options_.worker_timeout), s.unreached.message()));
 }
 
 status consumer_core::not_served() const {
-  const auto seconds = std::chrono::duration<double>(options_.worker_timeout).count();
+  const auto seconds = in_seconds(options_.worker_timeout);
   for (const auto& [id, s] : streams_)
     if (!s.ended)
       return not_reached(s);

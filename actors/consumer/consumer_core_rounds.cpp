@@ -76,7 +76,7 @@ status consumer_core::missing_consumers(time_point now) const {
   for (uint32_t i = 0; i < rounds.consumers && missing.size() < most_named; ++i)
     if (std::ranges::find(rounds.seats, i, &round_seat::index) == rounds.seats.end())
       missing.push_back(i);
-  const auto waited = std::chrono::duration<double>(options_.consumer_timeout).count();
+  const auto waited = in_seconds(options_.consumer_timeout);
   const auto others = rounds.consumers - rounds.seats.size() - missing.size();
   const auto whose =
     fmt::format("with consumer_index {}{} of {}", fmt::join(missing, ", "),

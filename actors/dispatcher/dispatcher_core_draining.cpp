@@ -70,11 +70,10 @@ std::optional<dispatcher_core::answer_value> dispatcher_core::drained(const drai
   const auto& info = worker.info;
   const auto name = fmt::format("worker {} at {}", to_string(id), info.data_address);
   if (!worker.alive && !worker.left)
-    return aborted(
-      fmt::format("{} is lost: nothing was heard of it for {:.1f} s, and what its tasks had begun "
-                  "is lost with it; should it come back while this dispatcher knows it, it {}",
-                  name, std::chrono::duration<double>(now - worker.last_heard).count(),
-                  record_.drains(id) ? "leaves" : "works on"));
+    return aborted(fmt::format(
+      "{} is lost: nothing was heard of it for {:.1f} s, and what its tasks had begun "
+      "is lost with it; should it come back while this dispatcher knows it, it {}",
+      name, in_seconds(now - worker.last_heard), record_.drains(id) ? "leaves" : "works on"));
   // A worker that was ordered to leave is either known or known to have left; a dispatcher that has
   // lost this state is asked again.
   if (what.life && what.life != info.life && !record_.drains(id))

@@ -79,8 +79,7 @@ dispatcher_core::answer_value dispatcher_core::without_job(job_id id,
     return not_found(fmt::format(
       "job {:x} was collected: nobody read it for {:.0f} s (the dispatcher's job_gc_timeout_ms, "
       "--job-gc-timeout), so that what it had not given is gone",
-      id.value,
-      std::chrono::duration<double>(terms_.jobs.gc_timeout.value_or(duration{})).count()));
+      id.value, in_seconds(terms_.jobs.gc_timeout.value_or(duration{}))));
   if (failed == failed_jobs_.end())
     return not_found(fmt::format("there is no job {:x} (any more); a dispatcher that was started "
                                  "again knows its jobs if it has a --work-dir",

@@ -13,8 +13,6 @@ namespace {
 /// How long a named job is kept that nobody reads and that has no unfinished repetition.
 constexpr duration kept_for_the_next = std::chrono::minutes{5};
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 } // namespace
 
 std::optional<time_point> job_core::collected_at(uint64_t number, const repetition& r) const {
@@ -34,7 +32,7 @@ std::string job_core::why_collected() const {
   return fmt::format("job '{}' was collected: nobody read it for {:.0f} s (the dispatcher's "
                      "job_gc_timeout_ms, --job-gc-timeout), so that what it had not given is gone; "
                      "who begins to read it now reads it from its beginning",
-                     about_.name, seconds(about_.terms.gc_timeout.value_or(duration{})));
+                     about_.name, in_seconds(about_.terms.gc_timeout.value_or(duration{})));
 }
 
 void job_core::collect() {

@@ -18,7 +18,7 @@ std::string said(const std::optional<cache_terms>& x) {
     return "off";
   std::string out = "on";
   if (x->wait)
-    out += fmt::format(", on_lag wait {:g} s", std::chrono::duration<double>(*x->wait).count());
+    out += fmt::format(", on_lag wait {:g} s", in_seconds(*x->wait));
   if (x->expected_trainers != 0)
     out += fmt::format(", expected_trainers {}", x->expected_trainers);
   return out;

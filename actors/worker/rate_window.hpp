@@ -25,7 +25,7 @@ public:
       return 0;
     const auto& [from, first] = points_.front();
     const auto& [to, last] = points_.back();
-    const auto seconds = std::chrono::duration<double>(to - from).count();
+    const auto seconds = in_seconds(to - from);
     return seconds > 0 ? (static_cast<double>(last) - static_cast<double>(first)) / seconds : 0;
   }
 

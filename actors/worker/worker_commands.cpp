@@ -109,7 +109,7 @@ void worker_state::carry_out(const worker::heartbeat& x) {
     [this, over = x.connection, sent = now()](const result<envelope>& in) {
       if (auto how = outcome_of(in); !how)
         return carry_out(core_.heartbeat_answered(over, how, now()));
-      count_.heartbeat_answer.observe(std::chrono::duration<double>(now() - sent).count());
+      count_.heartbeat_answer.observe(in_seconds(now() - sent));
       heartbeat_heard heard;
       if ((*in)->isDispatcher() && (*in)->getDispatcher().isHeartbeatHeard()) {
         const auto said = (*in)->getDispatcher().getHeartbeatHeard();

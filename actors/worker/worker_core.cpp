@@ -1,5 +1,7 @@
 #include "headrace/actors/worker/worker_core.hpp"
 
+#include "headrace/runtime/base/duration_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,13 +9,7 @@
 
 namespace headrace {
 
-namespace {
-
-std::string milliseconds(duration x) {
-  return fmt::format("{} ms", x / std::chrono::milliseconds{1});
-}
-
-} // namespace
+namespace {} // namespace
 
 worker_core::worker_core(worker_core_options options)
   : self_(std::move(options.self)),
@@ -100,9 +96,9 @@ worker_core::commands worker_core::registered(uint64_t over, const result<worker
       out.emplace_back(log_line{log_level::warn,
                                 "heartbeats are more frequent than asked for: the dispatcher's "
                                 "lease needs two",
-                                {{"asked", milliseconds(*heartbeat_)},
-                                 {"every", milliseconds(timing_.heartbeat)},
-                                 {"lease", milliseconds(timing_.lease)}}});
+                                {{"asked", milliseconds_text(*heartbeat_)},
+                                 {"every", milliseconds_text(timing_.heartbeat)},
+                                 {"lease", milliseconds_text(timing_.lease)}}});
   }
   beat_at_ = now + timing_.heartbeat;
   // Messages over the earlier connection may have been lost.
@@ -286,7 +282,7 @@ void worker_core::give_up_dispatcher(commands& out) {
   gave_up_ = true;
   const auto why = deadline_exceeded(
     fmt::format("the dispatcher at {} did not answer for {:g} s (dispatcher timeout){}",
-                dispatcher_, std::chrono::duration<double>(*dispatcher_timeout_).count(),
+                dispatcher_, in_seconds(*dispatcher_timeout_),
                 unreached_.ok() ? std::string{} : ": " + unreached_.message()));
   out.emplace_back(log_line{log_level::error, "dispatcher given up", {{"why", to_string(why)}}});
   out.emplace_back(worker::report_no_dispatcher{why});

@@ -19,8 +19,6 @@ std::string shown(std::string_view x) {
   return out;
 }
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 /// 1234567 as `1.23M`.
 std::string short_number(double x) {
   constexpr std::array units{"", "k", "M", "G", "T", "P"};
@@ -167,7 +165,7 @@ nlohmann::json save_json(const save_status& x) {
 std::string status_text(const service_status& x) {
   auto out = fmt::format(
     "up {:.0f} s, {} datasets, {} workers, {} jobs, {} bad messages, {} refused peers\n",
-    seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages(),
+    in_seconds(x.uptime), x.datasets, x.workers.size(), x.jobs.size(), x.bad_messages(),
     x.refused_peers());
   if (!x.work_dir.empty())
     out += "kept in: " + shown(x.work_dir) + "\n";
@@ -181,7 +179,7 @@ std::string status_text(const service_status& x) {
   for (const auto& worker : x.workers)
     out += fmt::format("{:<18x}{:<24}{:<8}{:<10}{:<10}{}\n", worker.worker, shown(worker.address),
                        worker.pid, state_of(worker),
-                       fmt::format("{:.1f} s", seconds(worker.since_heartbeat)),
+                       fmt::format("{:.1f} s", in_seconds(worker.since_heartbeat)),
                        or_dash(shown(fmt::format("{}", fmt::join(worker.tags, ","))))
                          + stuck_text(worker.stuck_threads()) + bad_text(worker.bad_messages())
                          + refused_text(worker));
@@ -247,7 +245,7 @@ std::string status_json(const service_status& x) {
                        {"stuck_threads", worker.stuck_threads()},
                        {"refused_links", worker.refused_links()},
                        {"bad_messages", worker.bad_messages()},
-                       {"since_heartbeat_seconds", seconds(worker.since_heartbeat)},
+                       {"since_heartbeat_seconds", in_seconds(worker.since_heartbeat)},
                        {"metrics", metrics_json(worker.metrics)}});
   auto worker_addresses = nlohmann::json::array();
   for (const auto& entry : x.worker_addresses)
@@ -282,7 +280,7 @@ std::string status_json(const service_status& x) {
   for (const auto& save : x.saves) saves.push_back(save_json(save));
   auto tree = nlohmann::json::array();
   for (const auto& one : x.tree) tree.push_back(tree_json(one));
-  nlohmann::json out{{"uptime_seconds", seconds(x.uptime)},
+  nlohmann::json out{{"uptime_seconds", in_seconds(x.uptime)},
                      {"datasets", x.datasets},
                      {"bad_messages", x.bad_messages()},
                      {"refused_peers", x.refused_peers()},

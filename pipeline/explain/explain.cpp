@@ -101,8 +101,6 @@ private:
   std::unordered_map<const dataset_node*, size_t> numbers_;
 };
 
-double seconds(std::chrono::nanoseconds x) { return std::chrono::duration<double>(x).count(); }
-
 std::string with_unit(double x, double step, const std::vector<const char*>& units) {
   size_t unit = 0;
   for (; x >= step && unit + 1 < units.size(); ++unit) x /= step;
@@ -154,7 +152,7 @@ result<explanation> explain(const dataset_ptr& graph, iterator_context context,
     stop.request_stop();
   }
   const auto busiest = std::ranges::max_element(
-    out.operators, {}, [](const auto& x) { return seconds(x.busy) / x.calls; });
+    out.operators, {}, [](const auto& x) { return in_seconds(x.busy) / x.calls; });
   out.bottleneck = busiest != out.operators.end() && busiest->busy.count() > 0
                      ? static_cast<size_t>(busiest - out.operators.begin())
                      : out.operators.size();
@@ -172,7 +170,7 @@ std::string to_text(const explanation& x) {
                          width, "rows", "blocks", "bytes", "time", "share", "a row", "queue");
   for (size_t i = 0; i < names.size(); ++i) {
     const auto& one = x.operators[i];
-    const auto share = x.took.count() == 0 ? 0 : 100 * seconds(one.busy) / seconds(x.took);
+    const auto share = x.took.count() == 0 ? 0 : 100 * in_seconds(one.busy) / in_seconds(x.took);
     const auto each =
       one.rows == 0 ? std::chrono::nanoseconds{0} : one.busy / static_cast<int64_t>(one.rows);
     out += fmt::format("{:<{}}  {:>12}  {:>9}  {:>10}  {:>9}  {:>5.0f}%  {:>9}  {:>6}\n", names[i],
@@ -182,8 +180,8 @@ std::string to_text(const explanation& x) {
   }
   out += fmt::format("\n{} elements in {} ({}), {}\n", x.rows, time_text(x.took),
                      x.ended ? "all of them" : "stopped there",
-                     with_unit(static_cast<double>(x.rows) / std::max(seconds(x.took), 1e-9), 1000,
-                               {"elements/s", "k elements/s", "M elements/s"}));
+                     with_unit(static_cast<double>(x.rows) / std::max(in_seconds(x.took), 1e-9),
+                               1000, {"elements/s", "k elements/s", "M elements/s"}));
   if (x.failed_rows != 0)
     out += fmt::format("{} of them failed, first: {}\n", x.failed_rows, to_string(x.failure));
   for (const auto& one : x.operators)
@@ -191,10 +189,11 @@ std::string to_text(const explanation& x) {
       out += fmt::format("{} left out {} elements that failed\n", one.name, one.ignored);
   if (x.bottleneck < x.operators.size()) {
     const auto& worst = x.operators[x.bottleneck];
-    out += fmt::format(
-      "bottleneck: {}, busy {:.0f}% of the time{}\n", worst.name,
-      std::min(100., 100 * seconds(worst.busy) / worst.calls / std::max(seconds(x.took), 1e-9)),
-      worst.calls > 1.05 ? fmt::format(" with {:.3g} calls at a time", worst.calls) : "");
+    out += fmt::format("bottleneck: {}, busy {:.0f}% of the time{}\n", worst.name,
+                       std::min(100., 100 * in_seconds(worst.busy) / worst.calls
+                                        / std::max(in_seconds(x.took), 1e-9)),
+                       worst.calls > 1.05 ? fmt::format(" with {:.3g} calls at a time", worst.calls)
+                                          : "");
   }
   return out;
 }

@@ -118,7 +118,7 @@ result<std::string> await_piece(const dataset_node& node, uint64_t number,
     if (watch.over())
       return deadline_exceeded(
         fmt::format("piece {} of '{}' was not written within {:g} s (stall_timeout)", number, whole,
-                    std::chrono::duration<double>(longest).count()));
+                    in_seconds(longest)));
     HEADRACE_TRY(watch.pause());
   }
 }

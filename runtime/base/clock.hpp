@@ -8,6 +8,10 @@ namespace headrace {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
+constexpr double in_seconds(duration x) noexcept {
+  return std::chrono::duration<double>(x).count();
+}
+
 /// A source of time: the system's clock in production, a controlled one in tests.
 class clock {
 public:

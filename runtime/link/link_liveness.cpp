@@ -7,9 +7,7 @@
 namespace headrace {
 
 status link_liveness::check() const {
-  const auto text = [](duration x) {
-    return fmt::format("{} s", std::chrono::duration<double>{x}.count());
-  };
+  const auto text = [](duration x) { return fmt::format("{} s", in_seconds(x)); };
   if (ping_every <= duration::zero() || ping_every > longest_ping_interval)
     return invalid_argument("the interval of a link's pings is " + text(ping_every)
                             + "; it must be longer than zero and at most an hour");

@@ -1,5 +1,7 @@
 #include "headrace/runtime/link/socket_link.hpp"
 
+#include "headrace/runtime/base/duration_text.hpp"
+
 #include <chrono>
 #include <new>
 #include <utility>
@@ -10,14 +12,6 @@ namespace {
 
 // The most bytes that a sending thread moves itself.
 constexpr size_t direct_bytes = size_t{1} << 20;
-
-std::string seconds(duration d) {
-  auto text = std::to_string(std::chrono::duration<double>(d).count());
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.')
-    text.pop_back();
-  return text + " s";
-}
 
 } // namespace
 
@@ -47,9 +41,9 @@ void socket_link::start() {
   timer_.expires_after(core_->options.handshake_timeout);
   timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
     if (!error && (self->phase_ == phase::handshake || self->phase_ == phase::greeting))
-      self->refuse(
-        refusal::silent,
-        deadline_exceeded("no hello within " + seconds(self->core_->options.handshake_timeout)));
+      self->refuse(refusal::silent,
+                   deadline_exceeded("no hello within "
+                                     + seconds_text(self->core_->options.handshake_timeout)));
   });
   handshake();
 }

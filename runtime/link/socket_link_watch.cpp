@@ -64,8 +64,7 @@ void socket_link::look() {
     return finish(unavailable(fmt::format(
       "{} has been silent for {:.3g} s (it promised a sign of life every {:.3g} s): it hangs, its "
       "host is gone, or the network loses what it sends",
-      peer_address_, std::chrono::duration<double>(watch_->silence(now)).count(),
-      std::chrono::duration<double>(peer_.ping_every).count())));
+      peer_address_, in_seconds(watch_->silence(now)), in_seconds(peer_.ping_every))));
   if (found == silence_watch::verdict::ping_due)
     ping();
   if (phase_ == phase::open)

@@ -16,8 +16,6 @@ time_point after(time_point now, duration limit) {
   return now > time_point::max() - limit ? time_point::max() : now + limit;
 }
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 } // namespace
 
 first_contact::first_contact(std::string dispatcher, std::string option, duration limit,
@@ -52,7 +50,7 @@ void first_contact::reached() noexcept {
 status first_contact::late() const {
   return unavailable(fmt::format("the dispatcher at {} has not answered for {:.3g} s{}{}; start it "
                                  "(`headrace dispatcher`), or give `{}` more",
-                                 dispatcher_, seconds(limit_), last_.ok() ? "" : ": ",
+                                 dispatcher_, in_seconds(limit_), last_.ok() ? "" : ": ",
                                  last_.message(), option_));
 }
 
@@ -65,7 +63,7 @@ bool first_contact::is_worth_a_word(time_point now) {
 
 std::string first_contact::word() const {
   return fmt::format("waiting for the dispatcher at {}, at most {:.3g} s (`{}`)", dispatcher_,
-                     seconds(limit_), option_);
+                     in_seconds(limit_), option_);
 }
 
 } // namespace headrace

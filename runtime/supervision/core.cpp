@@ -1,21 +1,11 @@
 #include "headrace/runtime/supervision/core.hpp"
 
+#include "headrace/runtime/base/duration_text.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace headrace {
-
-namespace {
-
-std::string seconds(duration x) {
-  auto text = std::to_string(std::chrono::duration<double>(x).count());
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.')
-    text.pop_back();
-  return text + " s";
-}
-
-} // namespace
 
 std::string_view to_string(supervision_strategy x) noexcept {
   switch (x) {
@@ -182,8 +172,8 @@ status supervision_core::too_often(const child& who, const restart_budget& budge
   auto reason = why.ok() ? std::string{"it ended normally, which it must not"} : to_string(why);
   return {why.ok() ? status_code::internal : why.code(),
           "supervisor '" + options_.path + "' gave up: child '" + who.spec.id + "' failed after "
-            + std::to_string(budget.max_restarts) + " restarts within " + seconds(budget.within)
-            + ": " + reason};
+            + std::to_string(budget.max_restarts) + " restarts within "
+            + seconds_text(budget.within) + ": " + reason};
 }
 
 // -- commands ------------------------------------------------------------------------

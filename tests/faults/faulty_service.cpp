@@ -24,7 +24,6 @@ constexpr duration slack = 15s;
 constexpr duration longest_end = 90s;
 
 std::string milliseconds_of(duration x) { return std::to_string(x / 1ms) + "ms"; }
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
 time_point now() { return clock::system().now(); }
 
 std::string local(uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
@@ -94,7 +93,7 @@ void faulty_service::fill_disk(bool full) {
 }
 
 void faulty_service::say(std::string what) {
-  story_.push_back(fmt::format("{:7.3f} s  {}", seconds(now() - began_), what));
+  story_.push_back(fmt::format("{:7.3f} s  {}", in_seconds(now() - began_), what));
 }
 
 faulty_service::worker& faulty_service::add_worker(bool refuses) {

@@ -22,8 +22,6 @@ constexpr fault_scale patient{
 constexpr fault_scale large{
   .lease = 5s, .heartbeat = 1s, .below = 3s, .above = 7s, .rows = 150'000};
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 } // namespace
 
 std::string to_string(fault x) {
@@ -40,7 +38,7 @@ std::string to_string(place x) {
 
 std::string scenario::name() const {
   return fmt::format("{}-{}-{}-{}-{}", to_string(what), to_string(where),
-                     length ? fmt::format("{:.1f}s", seconds(*length)) : "for-good",
+                     length ? fmt::format("{:.1f}s", in_seconds(*length)) : "for-good",
                      off             ? "off"
                      : at_least_once ? "again"
                                      : "dynamic",
@@ -52,7 +50,7 @@ std::string scenario::describe() const {
     "{}: seed {}, {} of {} rows, {} workers, {}, at most {} outstanding, lease "
     "{:.1f} s, worker_timeout {:.1f} s, {:.1f} s of reading, from {:.0f} % on{}{}",
     name(), seed, graph, total, workers, job.empty() ? "no job name" : "one job", most_outstanding,
-    seconds(scale.lease), seconds(worker_timeout), seconds(reading), 100 * begun,
+    in_seconds(scale.lease), in_seconds(worker_timeout), in_seconds(reading), 100 * begun,
     what == fault::roll ? workers_first ? ", new ones first" : ", old ones first" : "",
     trainers_too ? ", trainers, too" : "");
 }

@@ -54,14 +54,13 @@ private:
   }
 
   void every_wait_is_bounded(const told_reading& one) {
-    const auto seconds = [](duration x) { return std::chrono::duration<double>(x).count(); };
     if (one.hung)
       find("wait",
            fmt::format("{} still waits after {} elements", one.of.name, one.of.handed_out.size()));
     else if (one.longest_wait > told_.longest_wait)
       find("wait",
            fmt::format("{} waited {:.1f} s for an element; {:.1f} s are the bound", one.of.name,
-                       seconds(one.longest_wait), seconds(told_.longest_wait)));
+                       in_seconds(one.longest_wait), in_seconds(told_.longest_wait)));
   }
 
   void every_error_is_excused(const told_reading& one) {

@@ -6,7 +6,7 @@ namespace headrace::python {
 
 namespace {
 
-nb::object value_of(duration x) { return nb::cast(std::chrono::duration<double>(x).count()); }
+nb::object value_of(duration x) { return nb::cast(in_seconds(x)); }
 template <class T>
 nb::object value_of(const T& x) {
   return nb::cast(x);

@@ -160,9 +160,8 @@ public:
 
 private:
   void say(std::string what) {
-    story_.push_back(fmt::format(
-      "{:8.3f} s  {}",
-      std::chrono::duration<double>(world_->time.now().time_since_epoch()).count() - 3600, what));
+    story_.push_back(
+      fmt::format("{:8.3f} s  {}", in_seconds(world_->time.now().time_since_epoch()) - 3600, what));
   }
   bool over() const {
     const auto& all = world_->trainers;

@@ -81,9 +81,8 @@ public:
 
 private:
   void say(const std::string& what) {
-    story_.push_back(fmt::format(
-      "{:8.3f} s  {}",
-      std::chrono::duration<double>(world_->time.now().time_since_epoch()).count() - 3600, what));
+    story_.push_back(
+      fmt::format("{:8.3f} s  {}", in_seconds(world_->time.now().time_since_epoch()) - 3600, what));
   }
   worker_process& add_worker() {
     return world_->add_worker({.per_step = draw_.one_in(4) ? 2s : 100ms});

@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 /// A fault of this length may cost a member its lease: heartbeats take a second.
 constexpr duration noticed = 3500ms;
 
-double seconds(duration x) { return std::chrono::duration<double>(x).count(); }
-
 } // namespace
 
 disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allowed) : size_(size) {
@@ -73,7 +71,7 @@ disturbed_world::disturbed_world(uint64_t seed, const scale& size, uint32_t allo
 }
 
 void disturbed_world::say(std::string what) {
-  story_.push_back(fmt::format("{:8.3f} s  {}", seconds(world_->time.now() - began_), what));
+  story_.push_back(fmt::format("{:8.3f} s  {}", in_seconds(world_->time.now() - began_), what));
 }
 
 void disturbed_world::build() {
@@ -120,12 +118,12 @@ void disturbed_world::build() {
     "timeout {:.0f} s, clients' {:.0f} s, {} after {:.1f} s, looked at each {:.1f} s",
     to_string(world_->about.policy), to_string(world_->about.guarantee),
     to_string(world_->about.targets), world_->data.splits, world_->data.rows, workers, trainers,
-    world_->about.job_name.empty() ? "" : " of one job", bounded, seconds(worker_timeout_),
-    seconds(terms.client_timeout),
+    world_->about.job_name.empty() ? "" : " of one job", bounded, in_seconds(worker_timeout_),
+    in_seconds(terms.client_timeout),
     terms.gc_timeout
       ? terms.gc_dynamic_sharding_jobs ? "all collected" : "collected but dynamic ones"
       : "never collected",
-    seconds(terms.gc_timeout.value_or(0s)), seconds(terms.gc_check_interval)));
+    in_seconds(terms.gc_timeout.value_or(0s)), in_seconds(terms.gc_check_interval)));
 }
 
 duration disturbed_world::length(bool& for_good) {
@@ -171,16 +169,16 @@ void disturbed_world::cut_something() {
   if (kind(refusals) && (!(kind(cuts) || kind(swallows)) || t.one_in(2))) {
     w.net.refuse(which, a, b);
     say(fmt::format("{} and {} refuse each other's connections{} for {:.3f} s", a.name(), b.name(),
-                    way == 1 ? " on their link" : "", seconds(lasting)));
+                    way == 1 ? " on their link" : "", in_seconds(lasting)));
   } else if (kind(swallows) && (!kind(cuts) || t.one_in(2))) {
     const bool forth = t.one_in(2);
     w.net.swallow(which, forth ? a : b, forth ? b : a);
     say(fmt::format("what {} says to {} is swallowed{} for {:.3f} s", (forth ? a : b).name(),
-                    (forth ? b : a).name(), way == 1 ? " on their link" : "", seconds(lasting)));
+                    (forth ? b : a).name(), way == 1 ? " on their link" : "", in_seconds(lasting)));
   } else {
     w.net.cut(which, a, b);
     say(fmt::format("{} and {} are cut off from each other{} for {:.3f} s", a.name(), b.name(),
-                    way == 1 ? " on their link" : "", seconds(lasting)));
+                    way == 1 ? " on their link" : "", in_seconds(lasting)));
   }
   if (way != 2)
     disturb(trainer, lasting);
@@ -213,7 +211,7 @@ void disturbed_world::stop_something() {
   bool for_good = false;
   const auto how_long = length(for_good);
   const auto lasting = for_good ? duration{1h} : how_long;
-  say(fmt::format("{} is stopped for {:.3f} s", who.name(), seconds(lasting)));
+  say(fmt::format("{} is stopped for {:.3f} s", who.name(), in_seconds(lasting)));
   who.stop();
   world_->net.changed(who);
   disturb(who, lasting);
@@ -434,14 +432,14 @@ void disturbed_world::run() {
                 + terms.gc_check_interval + 30s);
   for (const auto& x : world_->trainers) {
     const auto& h = x.history();
-    story_.push_back(fmt::format("{:8.3f} s  {} {} after {} elements{}{}",
-                                 seconds((x.over() && !h.killed ? h.ended_at : t.now()) - began_),
-                                 x.name(),
-                                 h.ended    ? "reads its end: " + to_string(*h.ended)
-                                 : h.left   ? "has left"
-                                 : h.killed ? "is dead"
-                                            : "still waits",
-                                 h.handed_out.size(), h.remark.empty() ? "" : ", and: ", h.remark));
+    story_.push_back(
+      fmt::format("{:8.3f} s  {} {} after {} elements{}{}",
+                  in_seconds((x.over() && !h.killed ? h.ended_at : t.now()) - began_), x.name(),
+                  h.ended    ? "reads its end: " + to_string(*h.ended)
+                  : h.left   ? "has left"
+                  : h.killed ? "is dead"
+                             : "still waits",
+                  h.handed_out.size(), h.remark.empty() ? "" : ", and: ", h.remark));
   }
   judge_ = std::make_unique<judge>(*world_, excuses_, starving_);
 }

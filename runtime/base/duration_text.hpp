@@ -1,0 +1,13 @@
+#pragma once
+
+#include "headrace/runtime/base/clock.hpp"
+
+#include <string>
+
+namespace headrace {
+
+/// For messages, without zeros at the end: "2.5 s", "250 ms".
+std::string seconds_text(duration x);
+std::string milliseconds_text(duration x);
+
+} // namespace headrace
