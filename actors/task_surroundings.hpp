@@ -3,7 +3,7 @@
 #include "headrace/actors/stopping_threads.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
-#include "headrace/runtime/supervision/spec.hpp"
+#include "headrace/runtime/supervision/child_spec.hpp"
 
 #include <functional>
 #include <memory>

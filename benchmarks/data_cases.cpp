@@ -1,7 +1,7 @@
 #include "benchmarks/cases.hpp"
 #include "benchmarks/drain.hpp"
 
-#include <headrace/pipeline/writers/tfrecord_writer.hpp>
+#include <headrace/pipeline/files/tfrecord_writer.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "benchmarks/sample_files.hpp"
 #include "benchmarks/temporary_file.hpp"
 
-#include <headrace/pipeline/graph/build.hpp>
+#include <headrace/pipeline/makers/dataset_makers.hpp>
 
 namespace headrace::bench {
 

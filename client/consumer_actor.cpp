@@ -1,7 +1,7 @@
 #include "headrace/client/consumer_actor.hpp"
 
-#include "headrace/actors/consumer/consumer_actor.hpp"
-#include "headrace/client/reader_actor.hpp"
+#include "headrace/actors/consumer/consumer_state.hpp"
+#include "headrace/client/internal/reader_actor.hpp"
 #include "headrace/runtime/link/tls_check.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/node_config.hpp"

@@ -1,10 +1,10 @@
 #include "headrace/client/dataset.hpp"
 
-#include "headrace/client/checked.hpp"
+#include "headrace/client/internal/checked.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/random.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <fmt/format.h>
 

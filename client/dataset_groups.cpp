@@ -1,7 +1,7 @@
 #include "headrace/client/dataset.hpp"
 
-#include "headrace/client/checked.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/client/internal/checked.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 namespace headrace {
 

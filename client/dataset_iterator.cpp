@@ -1,9 +1,9 @@
 #include "headrace/client/dataset_iterator.hpp"
 
 #include "headrace/actors/stream/handout.hpp"
-#include "headrace/client/service_source.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/client/internal/service_source.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/ids.hpp"

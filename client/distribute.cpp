@@ -1,9 +1,9 @@
 #include "headrace/client/distribute.hpp"
 
 #include "headrace/actors/protocol/job_parameters.hpp"
-#include "headrace/client/service_client.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/client/internal/service_client.hpp"
 #include "headrace/pipeline/graph/read_again.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/ids.hpp"
 #include "headrace/runtime/node/address.hpp"
 

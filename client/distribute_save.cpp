@@ -3,8 +3,8 @@
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/actors/protocol/save_codec.hpp"
+#include "headrace/client/internal/service_call.hpp"
 #include "headrace/client/save_reading.hpp"
-#include "headrace/client/service_call.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "headrace/runtime/base/ids.hpp"
 

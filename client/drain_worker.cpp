@@ -1,7 +1,7 @@
 #include "headrace/client/drain_worker.hpp"
 
 #include "headrace/actors/protocol/drain_codec.hpp"
-#include "headrace/client/service_call.hpp"
+#include "headrace/client/internal/service_call.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 #include "headrace/client/explain.hpp"
 
-#include "headrace/client/service_client.hpp"
-#include "headrace/client/service_source.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/sources/random_file.hpp"
-#include "headrace/pipeline/writers/whole_file.hpp"
+#include "headrace/client/internal/service_client.hpp"
+#include "headrace/client/internal/service_source.hpp"
+#include "headrace/pipeline/files/random_file.hpp"
+#include "headrace/pipeline/files/whole_file.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
-#include "headrace/pipeline/explain/explain.hpp"
+#include "headrace/pipeline/explain/explanation.hpp"
 
 #include <string>
 

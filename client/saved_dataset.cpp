@@ -1,9 +1,9 @@
 #include "headrace/client/save.hpp"
 
-#include "headrace/client/checked.hpp"
-#include "headrace/pipeline/functions/build.hpp"
-#include "headrace/pipeline/graph/build.hpp"
-#include "headrace/pipeline/saving/file_watch.hpp"
+#include "headrace/client/internal/checked.hpp"
+#include "headrace/pipeline/files/file_watch.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/storage/shard_rows.hpp"

@@ -1,6 +1,6 @@
 #include "headrace/client/secure_session.hpp"
 
-#include "headrace/client/service_client.hpp"
+#include "headrace/client/internal/service_client.hpp"
 #include "headrace/runtime/node/node.hpp"
 
 namespace headrace {

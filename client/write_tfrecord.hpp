@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 
 namespace headrace {
 

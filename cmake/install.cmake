@@ -4,16 +4,10 @@ include(GNUInstallDirs)
 
 set(libraries headrace headrace_actors headrace_pipeline headrace_runtime headrace_schemas headrace_base)
 install(TARGETS ${libraries} ARCHIVE)
-foreach(folder runtime pipeline client)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "command" EXCLUDE)
-endforeach()
-# Plain structs of the service that options of servers are made of.
-install(FILES ${CMAKE_SOURCE_DIR}/actors/protocol/deployment_mode.hpp
-  ${CMAKE_SOURCE_DIR}/actors/protocol/job_terms.hpp ${CMAKE_SOURCE_DIR}/actors/protocol/timing.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace/actors/protocol)
-install(FILES ${CMAKE_SOURCE_DIR}/client/headrace.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace)
+install(CODE "
+  set(HEADRACE_SOURCE_DIR \"${CMAKE_SOURCE_DIR}\")
+  set(HEADRACE_HEADERS \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/headrace\")
+  include(\"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\")")
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/headrace.pc.in ${CMAKE_BINARY_DIR}/headrace.pc @ONLY)

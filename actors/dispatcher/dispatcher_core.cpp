@@ -1,5 +1,5 @@
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 
 #include <fmt/format.h>
 

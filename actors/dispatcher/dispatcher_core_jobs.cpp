@@ -1,8 +1,8 @@
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/graph/auto_shard.hpp"
 #include "headrace/pipeline/graph/read_again.hpp"
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/makers/auto_shard.hpp"
 
 #include <fmt/format.h>
 

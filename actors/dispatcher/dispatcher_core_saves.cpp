@@ -1,6 +1,6 @@
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
 
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 
 #include <fmt/format.h>

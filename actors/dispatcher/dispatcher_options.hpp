@@ -9,7 +9,7 @@
 #include "headrace/runtime/caf/port.hpp"
 #include "headrace/runtime/metrics/metric_registry.hpp"
 #include "headrace/runtime/node/node.hpp"
-#include "headrace/runtime/supervision/spec.hpp"
+#include "headrace/runtime/supervision/child_spec.hpp"
 
 #include <functional>
 #include <memory>

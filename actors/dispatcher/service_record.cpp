@@ -1,6 +1,6 @@
 #include "headrace/actors/dispatcher/service_record.hpp"
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "headrace/actors/job/shard_states.hpp"
 #include "headrace/actors/protocol/iteration_change.hpp"
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 
 #include <fmt/format.h>
 

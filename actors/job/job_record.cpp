@@ -1,6 +1,6 @@
 #include "headrace/actors/job/job_record.hpp"
 
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 
 #include <fmt/format.h>
 

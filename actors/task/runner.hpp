@@ -3,8 +3,8 @@
 #include "headrace/actors/stopping_threads.hpp"
 #include "headrace/actors/task/inner_services.hpp"
 #include "headrace/actors/task/split_dealer.hpp"
-#include "headrace/pipeline/graph/auto_shard.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/makers/auto_shard.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <atomic>

@@ -1,10 +1,11 @@
 #include "headrace/actors/task/task_actor.hpp"
+#include "headrace/pipeline/graph/graph_options.hpp"
 
 #include "headrace/actors/protocol/stream_codec.hpp"
 #include "headrace/actors/stream/stream_message.hpp"
 #include "headrace/actors/task/runner_actor.hpp"
 #include "headrace/pipeline/codec/block_sample.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/boot_id.hpp"
 
 #include <fmt/format.h>

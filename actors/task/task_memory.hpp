@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/stream/compression.hpp"
+#include "headrace/actors/stream/compression_choice.hpp"
 #include "headrace/actors/task/task_core.hpp"
 #include "headrace/runtime/link/link.hpp"
 

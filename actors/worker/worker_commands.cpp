@@ -6,7 +6,7 @@
 #include "headrace/actors/worker/heartbeat_codec.hpp"
 #include "headrace/actors/worker/task_name.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/sources/row_table.hpp"
+#include "headrace/pipeline/iterator/row_table.hpp"
 
 #include <span>
 #include <string_view>

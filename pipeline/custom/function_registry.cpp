@@ -1,7 +1,7 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 
-#include "headrace/pipeline/custom/function_label.hpp"
 #include "headrace/pipeline/custom/plugin.hpp"
+#include "headrace/pipeline/graph/function_label.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

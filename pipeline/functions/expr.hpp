@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 
 #include <concepts>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/functions/trace.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <fmt/format.h>
 

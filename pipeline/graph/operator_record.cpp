@@ -1,8 +1,7 @@
 #include "headrace/pipeline/graph/operator_record.hpp"
 
-#include "headrace/pipeline/custom/function_label.hpp"
-#include "headrace/pipeline/functions/row_seeds.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/function_label.hpp"
+#include "headrace/pipeline/graph/row_seeds.hpp"
 
 #include <array>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/rerun.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph/graph_options.hpp"
 #include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/graph/row_order.hpp"
 

@@ -1,6 +1,5 @@
 #include "headrace/pipeline/graph/split_plan.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/graph/operator_record.hpp"
 
 #include <unordered_map>

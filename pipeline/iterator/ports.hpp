@@ -23,6 +23,11 @@ struct limits {
   size_t bytes = 256 * 1024;
 };
 
+namespace detail {
+/// The number of rows in a source without end.
+inline constexpr uint64_t endless_rows = uint64_t{1} << 62;
+} // namespace detail
+
 /// Consecutive splits of one source: [first, first + count).
 struct split_range {
   uint64_t first = 0;

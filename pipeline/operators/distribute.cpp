@@ -1,7 +1,7 @@
-#include "headrace/pipeline/codec/node_codec.hpp"
-#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/graph/free_parameters.hpp"
-#include "headrace/pipeline/operators/open.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
 
 namespace headrace::detail {
 

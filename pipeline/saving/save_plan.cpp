@@ -2,10 +2,10 @@
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
-#include "headrace/pipeline/iterator/random.hpp"
-#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/files/random_file.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
 
 #include <fmt/format.h>
 #include <headrace/schemas/saved.capnp.h>

@@ -4,7 +4,6 @@
 #include "headrace/pipeline/iterator/iterator.hpp"
 #include "headrace/pipeline/saving/piece_splits.hpp"
 #include "headrace/pipeline/saving/piecewise.hpp"
-#include "headrace/pipeline/sources/numbers.hpp"
 #include "headrace/pipeline/storage/memory_cache.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
 #include "headrace/pipeline/storage/writing_mark.hpp"

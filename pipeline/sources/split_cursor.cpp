@@ -1,6 +1,6 @@
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 
 namespace headrace::detail {
 

@@ -1,10 +1,10 @@
 #include "headrace/pipeline/storage/saved_writer.hpp"
 
-#include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/pipeline/files/byte_stream.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "headrace/pipeline/storage/row_packer.hpp"
 #include "headrace/pipeline/storage/stored_record.hpp"
 #include "headrace/pipeline/storage/writing_mark.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
 #include "headrace/runtime/base/ids.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "headrace/pipeline/storage/stored_record.hpp"
 
 #include "headrace/pipeline/codec/block_codec.hpp"
-#include "headrace/pipeline/sources/tfrecord_format.hpp"
+#include "headrace/pipeline/files/tfrecord_format.hpp"
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/sources/random_file.hpp"
+#include "headrace/pipeline/files/random_file.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "headrace/pipeline/types/block.hpp"
 

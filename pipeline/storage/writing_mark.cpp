@@ -1,6 +1,6 @@
 #include "headrace/pipeline/storage/writing_mark.hpp"
 
-#include "headrace/pipeline/sources/byte_stream.hpp"
+#include "headrace/pipeline/files/byte_stream.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 
 #include <algorithm>

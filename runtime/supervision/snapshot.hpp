@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/runtime/supervision/spec.hpp"
+#include "headrace/runtime/supervision/child_spec.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 #include "headrace/client/headrace.hpp"
-#include "headrace/client/service_client.hpp"
+#include "headrace/client/internal/service_client.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

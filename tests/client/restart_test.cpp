@@ -1,4 +1,4 @@
-#include "headrace/client/service_source.hpp"
+#include "headrace/client/internal/service_source.hpp"
 #include "tests/client/support/own_cluster.hpp"
 
 #include <gtest/gtest.h>

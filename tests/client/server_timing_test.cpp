@@ -1,4 +1,4 @@
-#include "headrace/client/server_timing.hpp"
+#include "headrace/client/internal/server_timing.hpp"
 
 #include "headrace/client/server.hpp"
 #include "headrace/runtime/base/result.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/client/supervision_tree.hpp"
+#include "headrace/client/internal/supervision_tree.hpp"
 #include "headrace/runtime/message/message.hpp"
 #include "headrace/runtime/supervision/codec.hpp"
 

@@ -4,8 +4,8 @@
 // on, as words one a line, then writes the position that it came to into the file NEXT. Ends with 1
 // and prints why if it cannot.
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/functions/value.hpp"
+#include "headrace/pipeline/functions/representation/value.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 #include "headrace/runtime/base/result.hpp"
 

@@ -1,7 +1,7 @@
 #include "headrace/client/explain.hpp"
 #include "headrace/client/save.hpp"
 #include "headrace/pipeline/custom/function_registry.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/pipeline/saving/save_plan.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "nested.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "nested.hpp"
 #include "values.hpp"
 

@@ -1,4 +1,4 @@
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 
 #include "python.hpp"
 

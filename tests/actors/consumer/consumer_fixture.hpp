@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/actors/consumer/consumer_actor.hpp"
+#include "headrace/actors/consumer/consumer_state.hpp"
 #include "headrace/actors/protocol/failure_codec.hpp"
 #include "headrace/actors/protocol/timing_codec.hpp"
 #include "tests/actors/scripted_connector.hpp"

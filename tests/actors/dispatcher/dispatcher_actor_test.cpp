@@ -1,7 +1,7 @@
 #include "headrace/actors/dispatcher/dispatcher_actor.hpp"
 #include "headrace/actors/job/job_actor.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/support/actor_fixture.hpp"
 
 namespace headrace::test {

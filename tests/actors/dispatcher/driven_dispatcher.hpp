@@ -2,8 +2,8 @@
 
 #include "headrace/actors/dispatcher/dispatcher_core.hpp"
 #include "headrace/actors/store/fact_store.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "tests/actors/sharing/shared_graph.hpp"
 
 #include "headrace/pipeline/functions/strings.hpp"
-#include "headrace/pipeline/sources/permutation.hpp"
+#include "headrace/pipeline/sources/memory/permutation.hpp"
 
 namespace headrace::test::sharing {
 

@@ -1,4 +1,4 @@
-#include "headrace/actors/stream/compression.hpp"
+#include "headrace/actors/stream/compression_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "tests/actors/stream/stream_world.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "headrace/actors/task/runner.hpp"
 #include "headrace/pipeline/functions/trace.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "headrace/actors/task/task_actor.hpp"
 
 #include "headrace/actors/protocol/stream_codec.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/actors/consumer/scripted_link.hpp"
 #include "tests/actors/stream/stream_world.hpp"
 #include "tests/support/actor_fixture.hpp"

@@ -1,5 +1,5 @@
 #include "headrace/actors/task/task_core.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "headrace/actors/protocol/splits_codec.hpp"
 #include "headrace/actors/protocol/task_codec.hpp"
 #include "headrace/actors/worker/worker_actor.hpp"
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/actors/scripted_connector.hpp"
 #include "tests/support/actor_fixture.hpp"
 

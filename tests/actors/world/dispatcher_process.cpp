@@ -1,6 +1,6 @@
 #include "tests/actors/world/dispatcher_process.hpp"
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/actors/world/world.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/actors/world/world.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/client/headrace.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "tests/support/patience.hpp"
 

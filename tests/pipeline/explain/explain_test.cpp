@@ -1,4 +1,4 @@
-#include "headrace/pipeline/explain/explain.hpp"
+#include "headrace/pipeline/explain/explanation.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "tests/pipeline/support/rows.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/pipeline/functions/support.hpp"
 #include "tests/pipeline/kernels/targets.hpp"
 

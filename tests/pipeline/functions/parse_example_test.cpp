@@ -1,4 +1,4 @@
-#include "headrace/pipeline/functions/value.hpp"
+#include "headrace/pipeline/functions/representation/value.hpp"
 #include "tests/pipeline/functions/everywhere.hpp"
 #include "tests/pipeline/functions/examples.hpp"
 

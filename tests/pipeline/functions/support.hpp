@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/functions/io.hpp"
-#include "headrace/pipeline/functions/program.hpp"
+#include "headrace/pipeline/functions/representation/program.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
 #include "headrace/pipeline/functions/trace.hpp"
 

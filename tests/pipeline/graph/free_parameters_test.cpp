@@ -1,7 +1,7 @@
 #include "headrace/pipeline/graph/free_parameters.hpp"
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>

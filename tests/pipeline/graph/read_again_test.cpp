@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/read_again.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>

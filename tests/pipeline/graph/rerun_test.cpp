@@ -1,6 +1,6 @@
 #include "headrace/pipeline/graph/rerun.hpp"
 
-#include "headrace/pipeline/graph/build.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "headrace/pipeline/iterator/engine.hpp"
+#include "headrace/pipeline/engine/engine.hpp"
+#include "headrace/pipeline/graph/graph_options.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <condition_variable>

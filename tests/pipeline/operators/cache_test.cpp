@@ -1,4 +1,4 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "tests/pipeline/support/rows.hpp"
 

@@ -1,5 +1,5 @@
-#include "headrace/pipeline/functions/build.hpp"
-#include "headrace/pipeline/operators/open_groups.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/operators/groups/open_groups.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>

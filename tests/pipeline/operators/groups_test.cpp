@@ -1,4 +1,4 @@
-#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>

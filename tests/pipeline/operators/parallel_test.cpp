@@ -1,5 +1,6 @@
 #include "headrace/pipeline/functions/math.hpp"
-#include "headrace/pipeline/operators/parallel_blocks.hpp"
+#include "headrace/pipeline/graph/graph_options.hpp"
+#include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/meeting.hpp"
 

@@ -1,6 +1,6 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/functions/math.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/types/ragged_view.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 

@@ -1,5 +1,5 @@
-#include "headrace/pipeline/functions/build.hpp"
 #include "headrace/pipeline/functions/debugging.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 
 #include <cmath>

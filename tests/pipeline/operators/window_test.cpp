@@ -1,5 +1,5 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
-#include "headrace/pipeline/functions/build.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/operators/reading.hpp"
 
 #include <gmock/gmock.h>

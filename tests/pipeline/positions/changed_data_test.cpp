@@ -1,7 +1,7 @@
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "headrace/pipeline/functions/math.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/pipeline/support/tar.hpp"
 

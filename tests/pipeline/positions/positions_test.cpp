@@ -1,6 +1,6 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/support/rows.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-#include "headrace/pipeline/codec/graph_codec.hpp"
 #include "headrace/pipeline/codec/position_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "tests/pipeline/random/generator.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/test_seed.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/iterator/random.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
 #include "tests/pipeline/random/samples.hpp"
 
 /// What operators that draw give, one element after another, from the same numbers by count. They

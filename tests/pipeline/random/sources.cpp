@@ -1,10 +1,10 @@
 #include "tests/pipeline/random/sources.hpp"
 
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "headrace/pipeline/functions/io.hpp"
 #include "headrace/pipeline/functions/strings.hpp"
-#include "headrace/pipeline/sources/permutation.hpp"
+#include "headrace/pipeline/sources/memory/permutation.hpp"
 #include "headrace/pipeline/storage/saved_writer.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
 #include "tests/pipeline/random/orders.hpp"
 #include "tests/pipeline/support/tar.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "headrace/pipeline/codec/canonical_message.hpp"
 #include "headrace/pipeline/codec/spec_codec.hpp"
-#include "headrace/pipeline/writers/tfrecord_writer.hpp"
+#include "headrace/pipeline/files/tfrecord_writer.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/test_seed.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "headrace/pipeline/codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/saving/save_steps.hpp"
 #include "headrace/pipeline/storage/saved_manifest.hpp"
 #include "tests/pipeline/support/rows.hpp"

@@ -1,4 +1,4 @@
-#include "headrace/pipeline/sources/permutation.hpp"
+#include "headrace/pipeline/sources/memory/permutation.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "headrace/pipeline/functions/trace.hpp"
-#include "headrace/pipeline/graph/build.hpp"
 #include "headrace/pipeline/iterator/iterator.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <functional>
 #include <string>

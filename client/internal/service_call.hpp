@@ -1,0 +1,25 @@
+#pragma once
+
+#include "headrace/actors/protocol/dataset_messages.hpp"
+#include "headrace/client/internal/service_client.hpp"
+#include "headrace/pipeline/graph/dataset_node.hpp"
+#include "headrace/runtime/base/clock.hpp"
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/message/envelope.hpp"
+
+#include <string>
+
+namespace headrace::service {
+
+/// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are the
+/// dispatcher's own.
+result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
+/// As above, and waits for a dispatcher that is not reachable: tries again, with growing pauses.
+/// The request may reach the dispatcher more than once.
+result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what);
+
+/// The message that registers a graph under an id which the service chooses. Fails if it is too
+/// large.
+result<dataset_registration> registration_of(const dataset_ptr& graph);
+
+} // namespace headrace::service

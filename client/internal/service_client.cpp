@@ -1,0 +1,248 @@
+#include "headrace/client/internal/service_client.hpp"
+
+#include "headrace/actors/consumer/link_pool.hpp"
+#include "headrace/actors/protocol/dataset_codec.hpp"
+#include "headrace/actors/protocol/envelope_parts.hpp"
+#include "headrace/actors/protocol/large_graph.hpp"
+#include "headrace/client/internal/service_call.hpp"
+#include "headrace/client/service_status.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
+#include "headrace/runtime/base/ids.hpp"
+#include "headrace/runtime/base/process_place.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
+#include "headrace/runtime/node/first_contact.hpp"
+#include "headrace/runtime/supervision/backoff.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <unistd.h>
+
+namespace headrace::service {
+
+namespace {
+
+/// The only global state of this process: a session is shared as long as somebody holds it.
+struct last_session {
+  std::mutex mutex;
+  std::weak_ptr<node> here;
+  std::weak_ptr<link_pool> links;
+};
+last_session& last() {
+  static last_session the;
+  return the;
+}
+
+} // namespace
+
+result<session> session_of_process() {
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
+  auto& known = last();
+  std::lock_guard lock{known.mutex};
+  auto links = known.links.lock();
+  if (!links || known.here.lock() != here) {
+    HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
+    links = std::make_shared<link_pool>(std::move(way), here->id(), process_place());
+    known.links = links;
+    known.here = here;
+  }
+  return session{std::move(here), std::move(links)};
+}
+
+bool has_session_of(const node& here) {
+  auto& known = last();
+  std::lock_guard lock{known.mutex};
+  return known.here.lock().get() == &here;
+}
+
+result<std::shared_ptr<node>> node_with(const tls_options& tls) {
+  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .tls = tls}));
+  const auto& present = here->options().tls;
+  if (present.certificate != tls.certificate || present.key != tls.key
+      || present.ca_file != tls.ca_file)
+    return failed_precondition(
+      fmt::format("this program connects to services {} at the moment, and cannot {} as well: a "
+                  "secure_session comes before all else that uses a service",
+                  present.enabled() ? "with the certificate " + present.certificate : "without TLS",
+                  tls.enabled() ? "with the certificate " + tls.certificate : "without TLS"));
+  return here;
+}
+
+logger log_of(const node& here) {
+  if (here.log().enabled(log_level::warn))
+    return here.log();
+  static const auto terminal =
+    ::isatty(STDERR_FILENO) != 0 ? logger::open({.level = log_level::warn}).value() : logger{};
+  return terminal;
+}
+
+result<std::string> named(const std::string& given, std::string_view argument) {
+  if (!given.empty())
+    return given;
+  const auto* known = std::getenv("HEADRACE_SERVICE");
+  if (known == nullptr || *known == '\0')
+    return invalid_argument(fmt::format(
+      "{}: no address is given, and the environment variable HEADRACE_SERVICE is not set; "
+      "host:port of the dispatcher would be right for either, e.g. 127.0.0.1:4000",
+      argument));
+  if (auto where = parse_address(known); !where)
+    return where.status().with_context("HEADRACE_SERVICE");
+  return std::string{known};
+}
+
+namespace {
+
+result<envelope> ask_dispatcher(node& here, const address& where, const published_actor& whom,
+                                duration limit, const envelope& what) {
+  auto out = ask(here, whom, what, limit);
+  if (!out && out.status().code() == status_code::unavailable)
+    return out.status().with_context("dispatcher at " + to_string(where));
+  return out;
+}
+
+/// False: `stop` ended the pause.
+bool pause_for(duration length, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock{mutex};
+  never.wait_for(lock, stop, length, [] { return false; });
+  return !stop.stop_requested();
+}
+
+} // namespace
+
+result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {
+  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+  HEADRACE_ASSIGN(auto where, parse_address(known));
+  HEADRACE_ASSIGN(auto session, session_of_process());
+  HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
+  return ask_dispatcher(*session.here, where, to.actor, limit, what);
+}
+
+result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what) {
+  constexpr duration attempt = std::chrono::seconds{5}, longest = std::chrono::milliseconds{500};
+  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+  HEADRACE_ASSIGN(auto where, parse_address(known));
+  HEADRACE_ASSIGN(auto session, session_of_process());
+  const auto now = [] { return clock::system().now(); };
+  first_contact contact{to_string(where), how.option, how.limit, now()};
+  backoff pauses{{.first = std::chrono::milliseconds{50}, .longest = longest}, random_id()};
+  for (;;) {
+    const auto left = [&] { return std::max(contact.until() - now(), duration{1'000'000}); };
+    auto to = connect(*session.here, where, std::min(left(), attempt));
+    if (to) {
+      // A single request does not wait for all of the time that is left: the dispatcher may be
+      // restarted meanwhile, and is asked again.
+      auto answer =
+        ask_dispatcher(*session.here, where, to->actor, std::min(left(), attempt), what);
+      const auto code = answer.status().code();
+      if (code == status_code::deadline_exceeded) {
+        if (now() >= contact.until())
+          return status{code, contact.late().message()};
+        if (how.stop.stop_requested())
+          return cancelled("the wait for the dispatcher at " + to_string(where) + " was ended");
+        contact.reached();
+        continue;
+      }
+      if (code != status_code::unavailable)
+        return answer;
+      static_cast<void>(contact.failed(answer.status()));
+    } else if (const auto final = contact.failed(to.status())) {
+      return *final;
+    }
+    if (contact.is_worth_a_word(now()))
+      log_of(*session.here).warn(contact.word());
+    if (!pause_for(std::min(pauses.failed({}), left()), how.stop))
+      return cancelled("the wait for the dispatcher at " + to_string(where) + " was ended");
+    if (now() >= contact.until())
+      return contact.late();
+  }
+}
+
+namespace {
+
+result<buffer> encoded(const dataset_ptr& graph) {
+  constexpr size_t room_for_the_rest = 1 << 20;
+  HEADRACE_ASSIGN(auto out, encode_graph(graph));
+  if (out.size() > max_message_bytes - room_for_the_rest)
+    return resource_exhausted(
+      fmt::format("the dataset's graph takes {} bytes with all that its functions capture, at most "
+                  "{} fit; read larger data from files",
+                  out.size(), max_message_bytes - room_for_the_rest));
+  return out;
+}
+
+result<registered_graph> register_dataset(const std::string& dispatcher, const waiting& how,
+                                          const dataset_registration& what) {
+  HEADRACE_ASSIGN(
+    auto answer, call(dispatcher, how, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                        write_dataset_registration(b.initDispatcher().initRegisterDataset(), what);
+                      })));
+  const auto def = answer->getDispatcher().getDatasetDef();
+  return registered_graph{std::string{text_of(def.getDatasetId())},
+                          std::string{text_of(def.getWarning())}};
+}
+
+} // namespace
+
+result<dataset_registration> registration_of(const dataset_ptr& graph) {
+  HEADRACE_ASSIGN(auto bytes, encoded(graph));
+  auto print = fingerprint(bytes);
+  return dataset_registration{.id = {},
+                              .graph = std::move(bytes),
+                              .spec = encode_spec(graph->spec),
+                              .fingerprint = std::move(print)};
+}
+
+result<registered_graph> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+                                        const std::string& id, const waiting& how) {
+  HEADRACE_ASSIGN(auto what, registration_of(graph));
+  what.id = id;
+  if (what.graph.size() >= large_graph) {
+    // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
+    auto print = what;
+    print.graph = {};
+    auto known = register_dataset(dispatcher, how, print);
+    if (known || known.status().code() != status_code::not_found)
+      return known;
+  }
+  return register_dataset(dispatcher, how, what);
+}
+
+namespace {
+
+envelope question_for_dataset(const std::string& id) {
+  return make_envelope(random_id(),
+                       [&](schema::Envelope::Builder b) { b.initDispatcher().setGetDataset(id); });
+}
+
+} // namespace
+
+result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id, duration limit) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, question_for_dataset(id)));
+  auto graph = answer->getDispatcher().getDatasetDef().getGraph();
+  return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
+}
+
+result<dataset_metadata> metadata_of(const std::string& dispatcher, const std::string& id,
+                                     const waiting& how) {
+  HEADRACE_ASSIGN(auto answer, call(dispatcher, how, question_for_dataset(id)));
+  const auto def = answer->getDispatcher().getDatasetDef();
+  const auto spec = def.getElementSpec();
+  dataset_metadata out;
+  HEADRACE_ASSIGN(out.spec, decode_spec(buffer::copy_of(spec.begin(), spec.size())));
+  // If only a later release can decode the graph, its elements can be read all the same.
+  const auto graph = def.getGraph();
+  if (const auto known = decode_graph(buffer::copy_of(graph.begin(), graph.size()))) {
+    out.cardinality = (*known)->cardinality;
+    out.compression = options_of(**known).compression.value_or(compression::automatic);
+  }
+  return out;
+}
+
+} // namespace headrace::service

@@ -1,0 +1,120 @@
+#include "headrace/client/internal/service_source.hpp"
+
+#include "headrace/actors/consumer/consumer_state.hpp"
+#include "headrace/client/internal/consumer_setup.hpp"
+#include "headrace/client/internal/service_client.hpp"
+#include "headrace/runtime/node/caf_access.hpp"
+#include "headrace/runtime/node/caf_connect.hpp"
+#include "headrace/runtime/node/first_contact.hpp"
+#include "headrace/runtime/node/system_visit.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+struct service_source::impl {
+  std::shared_ptr<node> here;
+  consumer_handle actor;
+  std::stop_token stop;
+  warning warn;
+  std::string job; ///< for messages
+  std::vector<tensor_spec> spec;
+  bool failed = false;
+};
+
+namespace {
+
+/// An error that waiting cannot change is reported for the iteration, not as its first element.
+/// Whether the dispatcher is reachable is left to the consumer, which waits for it.
+status certainly_wrong(node& here, const address& where, duration limit) {
+  constexpr duration longest = std::chrono::seconds{2};
+  const auto reached = connect(here, where, std::min(limit, longest), greeting::once);
+  if (reached)
+    return {};
+  first_contact contact{to_string(where), "worker_timeout", limit, clock::system().now()};
+  return contact.failed(reached.status()).value_or(status{});
+}
+
+} // namespace
+
+service_source::service_source(std::unique_ptr<impl> what) : impl_(std::move(what)) {}
+
+service_source::~service_source() {
+  port::tell(impl_->actor, make_local<consumer_event>(trainer_leaves{}));
+}
+
+result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
+                                                             std::stop_token stop, warning warn) {
+  const auto& about = graph.as<service_options>();
+  HEADRACE_ASSIGN(auto session, service::session_of_process());
+  HEADRACE_ASSIGN(auto where, parse_address(about.address));
+  HEADRACE_ASSIGN(auto options, service::consumer_options_of(graph));
+  HEADRACE_TRY(certainly_wrong(*session.here, where, options.worker_timeout));
+
+  auto what = std::make_unique<impl>();
+  what->here = session.here;
+  what->stop = std::move(stop);
+  what->warn = std::move(warn);
+  what->job = options.job_name.empty() ? "distribute" : "job " + options.job_name;
+  what->spec = graph.spec.components;
+  std::unique_ptr<service_source> out{new service_source{std::move(what)}};
+  // The handout wakes the actor, and the actor fills the handout, so the handle is set a moment
+  // later.
+  auto actor = std::make_shared<consumer_handle>();
+  out->out_ = std::make_shared<handout>(
+    [actor] {
+      if (*actor)
+        port::tell(*actor, make_local<consumer_event>(trainer_moved{}));
+    },
+    [] { return clock::system().now(); });
+  system_visit inside;
+  *actor = port::spawn<consumer_state>(system_of(*session.here), std::move(options),
+                                       std::move(where), connector_of(*session.here), session.links,
+                                       out->out_, service::log_of(*session.here));
+  out->impl_->actor = *actor;
+  adopt(*session.here, caf::actor_cast<caf::actor>(*actor));
+  return out;
+}
+
+bool service_source::was_empty() { return out_->was_empty(); }
+
+std::shared_ptr<const block> service_source::peek() {
+  for (;;)
+    if (auto rows = peek_within(std::chrono::hours{1}))
+      return *std::move(rows);
+}
+
+std::optional<std::shared_ptr<const block>> service_source::peek_within(duration limit) {
+  std::shared_ptr<const block> rows;
+  status how;
+  auto came = out_->next_within(limit, impl_->stop, rows, how);
+  if (came == handout::outcome::over && !how) {
+    // The error is the last element; then comes the end.
+    out_->add(task_id{}, block::failed_row(impl_->spec, how.that_ends_run()));
+    came = out_->try_next(rows, how);
+  } else if (came == handout::outcome::over) {
+    if (const auto remark = out_->take_remark(); !remark.empty() && impl_->warn)
+      impl_->warn(impl_->job + ": " + remark);
+  }
+  if (out_->has_news())
+    if (const auto news = out_->take_news(); impl_->warn)
+      impl_->warn(impl_->job + ": " + news);
+  if (came == handout::outcome::nothing_yet)
+    return std::nullopt;
+  return rows;
+}
+
+std::optional<block> service_source::next(const limits& wanted) {
+  for (;;) {
+    if (current_) {
+      auto [first, last] = out_->claim_up_to(wanted.rows);
+      if (first != last)
+        return current_->slice(first, last - first);
+    }
+    current_ = peek();
+    if (!current_)
+      return std::nullopt;
+  }
+}
+
+} // namespace headrace

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "headrace/pipeline/engine/call_tuner.hpp"
+#include "headrace/runtime/base/clock.hpp"
+
+#include <atomic>
+#include <condition_variable>
+
+namespace headrace::detail {
+
+/// How many calls of an operator might run at a time, sampled whenever rows were given.
+struct call_log {
+  std::atomic<uint64_t> looks{0}, sum{0}, now{0};
+  /// The average; 1 if there was no sample.
+  double mean() const noexcept {
+    return looks == 0 ? 1 : static_cast<double>(sum) / static_cast<double>(looks);
+  }
+};
+
+/// Bounds how many calls of one operator run at a time: by a fixed number, or by a tuner's.
+class call_gate {
+public:
+  explicit call_gate(size_t calls, std::shared_ptr<call_log> log = nullptr)
+    : calls_(calls), log_(std::move(log)) {}
+  /// Begins with `calls`, or with as many of them as the tuner admits.
+  explicit call_gate(std::shared_ptr<call_tuner> tuner, std::shared_ptr<call_log> log = nullptr,
+                     size_t calls = 1)
+    : tuner_(std::move(tuner)), id_(tuner_->add(calls)), log_(std::move(log)) {}
+  ~call_gate() {
+    if (tuner_)
+      tuner_->remove(id_);
+  }
+  call_gate(const call_gate&) = delete;
+  call_gate& operator=(const call_gate&) = delete;
+
+  /// How many calls may run at the moment.
+  size_t calls() const { return tuner_ ? tuner_->calls(id_) : calls_; }
+
+  /// Waits for a turn, and gives it back.
+  void acquire() {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [this] { return running_ < calls(); });
+    ++running_;
+  }
+  void release() {
+    std::lock_guard lock{mutex_};
+    --running_;
+    changed_.notify_one();
+  }
+
+  /// The reader was given `rows` rows of `bytes` bytes, and has waited for them since `began`. To
+  /// be called by one thread.
+  void record(time_point began, time_point ended, size_t rows, size_t bytes) {
+    if (log_) {
+      const auto now = calls();
+      ++log_->looks;
+      log_->sum += now;
+      log_->now = now;
+    }
+    if (!tuner_)
+      return;
+    seen_.waited += ended - began;
+    seen_.rows += rows;
+    bytes_ += bytes;
+    if (blocks_++ == 0)
+      first_ = began;
+    if (blocks_ < blocks_a_window)
+      return;
+    seen_.passed = ended - first_;
+    seen_.bytes_a_call = bytes_ / blocks_;
+    tuner_->observe(id_, seen_);
+    seen_ = {};
+    bytes_ = blocks_ = 0;
+    std::lock_guard lock{mutex_};
+    changed_.notify_all();
+  }
+
+private:
+  static constexpr size_t blocks_a_window = 8;
+
+  const size_t calls_ = 1;
+  const std::shared_ptr<call_tuner> tuner_; ///< may be null
+  const call_tuner::operator_id id_ = 0;
+  const std::shared_ptr<call_log> log_; ///< may be null
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t running_ = 0;
+  // Used by the reader only.
+  call_tuner::window seen_;
+  time_point first_;
+  size_t bytes_ = 0, blocks_ = 0;
+};
+
+} // namespace headrace::detail

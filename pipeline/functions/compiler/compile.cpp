@@ -1,0 +1,359 @@
+#include "headrace/pipeline/functions/compiler/compile.hpp"
+
+#include "headrace/pipeline/functions/compiler/evaluation.hpp"
+#include "headrace/pipeline/functions/representation/library.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+namespace headrace {
+
+namespace {
+
+template <class T>
+void put(std::string& key, const T& x) {
+  key.append(reinterpret_cast<const char*>(&x), sizeof(x));
+}
+void put(std::string& key, std::string_view text) {
+  put(key, text.size());
+  key.append(text);
+}
+void put(std::string& key, const shape& dims) {
+  put(key, dims.has_rank());
+  put(key, dims.dims().size());
+  for (auto dim : dims.dims()) put(key, dim);
+}
+void put(std::string& key, const std::vector<int64_t>& xs) {
+  put(key, xs.size());
+  for (auto x : xs) put(key, x);
+}
+
+/// Nodes with equal keys compute the same value.
+std::string key_of(const expr_node& node, const std::vector<size_t>& inputs) {
+  std::string key;
+  put(key, node.op);
+  put(key, inputs.size());
+  for (auto i : inputs) put(key, i);
+  put(key, node.spec.type);
+  put(key, node.spec.dims);
+  put(key, node.scope.get());
+  const auto& attrs = node.attrs;
+  put(key, attrs.index);
+  put(key, attrs.flag);
+  put(key, attrs.axes);
+  put(key, attrs.dims);
+  put(key, attrs.slices.size());
+  for (const auto& s : attrs.slices) {
+    put(key, s.what);
+    put(key, s.start);
+    put(key, s.stop);
+    put(key, s.step);
+    put(key, static_cast<uint8_t>(s.has_start * 2 + s.has_stop));
+  }
+  put(key, std::string_view{attrs.text});
+  put(key, attrs.features.size());
+  for (const auto& f : attrs.features) {
+    put(key, std::string_view{f.name});
+    put(key, f.type);
+    put(key, f.dims);
+    put(key,
+        static_cast<uint8_t>(f.in_lists * 8 + f.sequence * 4 + f.variable * 2 + f.has_default));
+    put(key, std::string_view{f.index_name});
+    put(key, f.size);
+    put(key, f.default_value.value_buffer().data());
+  }
+  put(key, attrs.numbers.size());
+  for (auto number : attrs.numbers) put(key, number);
+  put(key, attrs.texts.size());
+  for (const auto& text : attrs.texts) put(key, std::string_view{text});
+  if (node.op != expr_op::constant)
+    return key;
+  const auto& value = attrs.value;
+  const auto& bytes = value.value_buffer();
+  // Large constants and strings are one if they share their storage.
+  if (!value.is_string() && bytes.size() <= 64)
+    put(key, std::string_view{reinterpret_cast<const char*>(bytes.data()), value.bytes()});
+  else
+    put(key, &node);
+  return key;
+}
+
+class compiler {
+public:
+  compiler(program::plan& out, const function_scope* scope) : plan_(out) { out.scope = scope; }
+
+  void add(const std::vector<expr_ptr>& tensors) {
+    for (const auto& tensor : tensors) plan_.results.push_back(visit(tensor));
+    fold();
+    guard();
+    level();
+    schedule();
+    release();
+  }
+
+private:
+  using kind = program::plan::kind;
+
+  /// The value of `root`, after all values that it needs. Written without recursion, as chains may
+  /// be long.
+  size_t visit(const expr_ptr& root) {
+    std::vector<const expr_ptr*> open{&root};
+    while (!open.empty()) {
+      const auto& node = *open.back();
+      if (known_.contains(node.get())) {
+        open.pop_back();
+        continue;
+      }
+      bool ready = true;
+      // A condition is computed before the branches that need not be.
+      if (node->op == expr_op::cond && !known_.contains(node->inputs[0].get())) {
+        open.push_back(&node->inputs[0]);
+        continue;
+      }
+      for (const auto& in : node->inputs)
+        if (!known_.contains(in.get())) {
+          open.push_back(&in);
+          ready = false;
+        }
+      if (!ready)
+        continue;
+      open.pop_back();
+      known_.emplace(node.get(), make_item(node));
+    }
+    return known_.at(root.get());
+  }
+
+  size_t make_item(const expr_ptr& node) {
+    std::vector<size_t> inputs;
+    for (const auto& in : node->inputs) inputs.push_back(known_.at(in.get()));
+    if (node->op == expr_op::cast && node->spec.type == node->inputs[0]->spec.type)
+      return inputs[0];
+    auto [at, fresh] = by_key_.emplace(key_of(*node, inputs), plan_.items.size());
+    if (!fresh)
+      return at->second;
+    program::plan::item item;
+    item.node = node;
+    item.what = kind_of(*node);
+    item.uniform = item.what == kind::constant || item.what == kind::capture;
+    if (item.what == kind::op || item.what == kind::fused || item.what == kind::parse) {
+      item.uniform = true;
+      for (auto i : inputs) item.uniform = item.uniform && plan_.items[i].uniform;
+      item.uniform = item.uniform && node->op != expr_op::row_seed;
+    }
+    item.inputs = std::move(inputs);
+    if (item.what == kind::constant)
+      item.ready = {node->attrs.value, true, {}};
+    plan_.items.push_back(std::move(item));
+    return at->second;
+  }
+
+  kind kind_of(const expr_node& node) const {
+    switch (node.op) {
+    case expr_op::constant: return kind::constant;
+    case expr_op::row_seed: return kind::parameter;
+    case expr_op::parameter:
+      return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
+    case expr_op::parse_example:
+    case expr_op::parse_sequence_example: return kind::parse;
+    default:
+      if (const auto* f = detail::find_library_function(node.op); f && f->run_all)
+        return kind::parse;
+      return detail::is_fusable(node) ? kind::fused : kind::op;
+    }
+  }
+
+  /// Computes nodes that depend on constants alone.
+  void fold() {
+    for (auto& item : plan_.items) {
+      if (item.inputs.empty() || item.what == kind::parse)
+        continue;
+      bool constant = true;
+      for (auto i : item.inputs) constant = constant && plan_.items[i].what == kind::constant;
+      if (!constant)
+        continue;
+      item.ready = detail::evaluate_constant(item.node, item.inputs, plan_);
+      item.what = kind::constant;
+    }
+  }
+
+  /// Finds values that only chosen rows of a `cond` need. A value with several uses is skipped in a
+  /// row only if all of them are.
+  void guard() {
+    using guards = std::vector<std::pair<size_t, bool>>;
+    std::vector<std::optional<guards>> used(plan_.items.size());
+    for (auto i : plan_.results) used[i].emplace();
+    for (auto i = plan_.items.size(); i-- > 0;) {
+      auto& item = plan_.items[i];
+      if (used[i])
+        item.guards = *used[i];
+      for (size_t k = 0; k < item.inputs.size(); ++k) {
+        auto there = item.guards;
+        if (item.node->op == expr_op::cond && k > 0)
+          there.emplace_back(item.inputs[0], k == 1);
+        std::sort(there.begin(), there.end());
+        auto& known = used[item.inputs[k]];
+        if (!known) {
+          known = std::move(there);
+          continue;
+        }
+        guards both;
+        std::set_intersection(known->begin(), known->end(), there.begin(), there.end(),
+                              std::back_inserter(both));
+        known = std::move(both);
+      }
+      // These are never skipped: elementwise functions cost less than finding the rows; a uniform
+      // value has no rows; the features of one parse are read together, wherever each is used.
+      if (item.what == kind::constant || item.what == kind::fused || item.what == kind::parse
+          || item.uniform)
+        item.guards.clear();
+    }
+  }
+
+  /// Functions can share a pass if they have the same shapes and neither needs the other through
+  /// something outside of the pass: the level counts how often a value left passes.
+  bool fuses(const program::plan::item& a, const program::plan::item& b) const {
+    return a.what == kind::fused && b.what == kind::fused && a.uniform == b.uniform
+           && a.node->spec.dims == b.node->spec.dims && a.node->spec.dims.has_rank()
+           && !detail::is_checked(*a.node) && !detail::is_checked(*b.node);
+  }
+  void level() {
+    levels_.resize(plan_.items.size());
+    group_.resize(plan_.items.size());
+    std::iota(group_.begin(), group_.end(), size_t{0});
+    for (size_t i = 0; i < plan_.items.size(); ++i) {
+      const auto& item = plan_.items[i];
+      if (item.what == kind::constant)
+        continue;
+      for (auto in : item.inputs)
+        levels_[i] = std::max(levels_[i], levels_[in] + (fuses(plan_.items[in], item) ? 0 : 1));
+      for (auto [decides, wanted] : item.guards)
+        levels_[i] = std::max(levels_[i], levels_[decides] + 1);
+    }
+    for (size_t i = 0; i < plan_.items.size(); ++i)
+      for (auto in : plan_.items[i].inputs)
+        if (plan_.items[i].what == kind::fused && levels_[in] == levels_[i]
+            && fuses(plan_.items[in], plan_.items[i]))
+          group_[root(i)] = root(in);
+  }
+  size_t root(size_t i) {
+    while (group_[i] != i) i = group_[i] = group_[group_[i]];
+    return i;
+  }
+
+  void schedule() {
+    std::map<std::pair<size_t, size_t>, program::plan::step> steps; // by level, then first value
+    std::map<std::string, std::pair<size_t, size_t>> parses;
+    for (size_t i = 0; i < plan_.items.size(); ++i) {
+      const auto& item = plan_.items[i];
+      if (item.what == kind::constant)
+        continue;
+      std::pair<size_t, size_t> at{levels_[i], root(i)};
+      if (item.what == kind::parse) {
+        auto whole = *item.node;
+        whole.attrs.index = 0;
+        whole.spec = {};
+        at = parses.emplace(key_of(whole, item.inputs), at).first->second;
+      }
+      auto& step = steps[at];
+      step.what = item.what;
+      if (step.nodes.empty()) {
+        step.guards = item.guards;
+      } else {
+        std::erase_if(step.guards, [&](const auto& g) {
+          return std::find(item.guards.begin(), item.guards.end(), g) == item.guards.end();
+        });
+      }
+      step.nodes.push_back(i);
+    }
+    std::vector<bool> read_outside(plan_.items.size());
+    for (auto i : plan_.results) read_outside[i] = true;
+    for (size_t i = 0; i < plan_.items.size(); ++i)
+      for (auto in : plan_.items[i].inputs)
+        if (root(in) != root(i))
+          read_outside[in] = true;
+    for (auto& [at, step] : steps) {
+      collect_inputs(step);
+      if (step.what == kind::fused)
+        make_pass(step, read_outside);
+      plan_.steps.push_back(std::move(step));
+    }
+  }
+
+  void collect_inputs(program::plan::step& step) const {
+    for (auto i : step.nodes)
+      for (auto in : plan_.items[i].inputs)
+        if (std::find(step.nodes.begin(), step.nodes.end(), in) == step.nodes.end()
+            && std::find(step.inputs.begin(), step.inputs.end(), in) == step.inputs.end())
+          step.inputs.push_back(in);
+  }
+
+  void make_pass(program::plan::step& step, const std::vector<bool>& read_outside) const {
+    std::vector<detail::fused_pass::step> functions;
+    step.alike = true;
+    for (auto in : step.inputs)
+      step.alike = step.alike && plan_.items[in].node->spec.dims.is_static();
+    for (auto i : step.nodes) {
+      const auto& item = plan_.items[i];
+      detail::fused_pass::step function;
+      function.node = item.node.get();
+      function.kept = read_outside[i];
+      for (auto in : item.inputs) {
+        const auto inside = std::find(step.nodes.begin(), step.nodes.end(), in);
+        const auto outside = std::find(step.inputs.begin(), step.inputs.end(), in);
+        function.operands.push_back(inside != step.nodes.end()
+                                      ? -1 - static_cast<int>(inside - step.nodes.begin())
+                                      : static_cast<int>(outside - step.inputs.begin()));
+      }
+      if (function.kept)
+        step.kept.push_back(i);
+      functions.push_back(std::move(function));
+      std::vector<int> own(item.inputs.size());
+      std::iota(own.begin(), own.end(), 0);
+      step.single.emplace_back(
+        std::vector<detail::fused_pass::step>{{item.node.get(), std::move(own), true}},
+        item.inputs.size());
+    }
+    step.pass.emplace(std::move(functions), step.inputs.size());
+  }
+
+  /// Finds the step after which each value can be freed.
+  void release() {
+    std::vector<size_t> last(plan_.items.size(), plan_.steps.size());
+    for (size_t s = 0; s < plan_.steps.size(); ++s)
+      for (auto i : plan_.steps[s].inputs) last[i] = s;
+    // The condition of a step is read again by the `cond` itself, which comes later.
+    for (auto i : plan_.results) last[i] = plan_.steps.size();
+    for (size_t i = 0; i < last.size(); ++i)
+      if (last[i] < plan_.steps.size() && plan_.items[i].what != kind::constant)
+        plan_.steps[last[i]].done.push_back(i);
+  }
+
+  program::plan& plan_;
+  std::unordered_map<const expr_node*, size_t> known_;
+  std::unordered_map<std::string, size_t> by_key_;
+  std::vector<size_t> levels_, group_;
+};
+
+} // namespace
+
+program compile(const std::vector<expr_ptr>& tensors, const function_scope* scope) {
+  auto plan = std::make_shared<program::plan>();
+  compiler{*plan, scope}.add(tensors);
+  program out;
+  out.plan_ = std::move(plan);
+  return out;
+}
+
+program compile(const function& f) {
+  auto plan = std::make_shared<program::plan>();
+  compiler{*plan, f.scope.get()}.add(f.tensors);
+  plan->parameters = f.argument.components.size();
+  program out;
+  out.plan_ = std::move(plan);
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "headrace/pipeline/functions/representation/value.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <protozero/pbf_reader.hpp>
+
+namespace headrace::detail {
+
+/// Collects one feature of serialised examples over all rows. If a row fails, its values are
+/// removed again. Damaged bytes throw protozero's exceptions.
+class feature_column {
+public:
+  feature_column(const feature_spec& spec, size_t rows);
+
+  const feature_spec& spec() const noexcept { return spec_; }
+
+  void begin_row();
+  /// Takes a `Feature`; the last one of a row counts, as in any protobuf map.
+  status read(protozero::data_view feature);
+  /// Takes a `FeatureList`: a `Feature` each step.
+  status read_steps(protozero::data_view list);
+  /// Takes the `Feature` that has the places or row lengths of the values.
+  status read_index(protozero::data_view feature);
+  /// Checks and arranges the row's values, or puts the default in their place.
+  status end_row();
+  /// After `end_row`, or instead of it for a failed row.
+  void commit(bool failed);
+
+  column finish() &&;
+
+private:
+  /// Values taken out of a row to be arranged anew.
+  struct taken {
+    std::vector<std::byte> bytes;
+    std::vector<int64_t> borders; ///< of strings
+  };
+
+  bool is_text() const noexcept { return spec_.type == dtype::string; }
+  /// True if the shape is always the same.
+  bool is_fixed() const noexcept;
+  void drop_values();
+  void add_string(const char* data, size_t size);
+  void add_nothing();
+  void add_default();
+  taken take_values();
+  void put(const taken& from, int64_t i);
+  void put_filler();
+  status check_steps();
+  /// Arranges the values in lines of these lengths, filled to the longest.
+  status pad(const std::vector<int64_t>& lengths);
+  status scatter();
+
+  status append(protozero::data_view feature);
+  void append_list(protozero::data_view list);
+  void append_floats(protozero::pbf_reader& values, bool packed);
+  void append_integers(protozero::pbf_reader& values, bool packed);
+
+  const feature_spec& spec_;
+  int64_t wanted_ = 0; ///< values, or of each step
+  bool found_ = false;
+  bool placed_ = false; ///< the index feature was present
+  size_t rows_ = 0;
+  int64_t row_values_ = 0;
+  int64_t kept_values_ = 0;
+  size_t kept_bytes_ = 0;
+  size_t kept_borders_ = sizeof(int64_t);
+  std::vector<int64_t> steps_;    ///< values of each
+  std::vector<int64_t> index_;    ///< places or lengths
+  std::vector<int64_t> row_dims_; ///< of the current row
+  bool same_ = true;
+  std::vector<int64_t> first_dims_;
+  buffer_builder values_, borders_, starts_, dims_;
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,68 @@
+#include "headrace/pipeline/functions/operations/image_codec.hpp"
+
+#include <fmt/format.h>
+#include <memory>
+#include <turbojpeg.h>
+
+namespace headrace::detail {
+
+namespace {
+
+struct closing {
+  void operator()(void* handle) const noexcept { tjDestroy(handle); }
+};
+using codec = std::unique_ptr<void, closing>;
+
+status failure(const codec& c) {
+  return data_loss(fmt::format("no whole JPEG: {}", tjGetErrorStr2(c.get())));
+}
+
+} // namespace
+
+status decode_jpeg(std::string_view bytes, int channels, int ratio, const image_room& room) {
+  const codec reader{tjInitDecompress()};
+  if (!reader)
+    return resource_exhausted("no memory for a JPEG decoder");
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  const auto size = static_cast<unsigned long>(bytes.size());
+  int width = 0, height = 0, sampling = 0, colours = 0;
+  if (tjDecompressHeader3(reader.get(), data, size, &width, &height, &sampling, &colours) != 0)
+    return failure(reader);
+  if (width < 1 || height < 1)
+    return data_loss(fmt::format("no whole JPEG: {} bytes end before the image", bytes.size()));
+  if (channels == 0)
+    channels = colours == TJCS_GRAY ? 1 : 3;
+  width = (width + ratio - 1) / ratio;
+  height = (height + ratio - 1) / ratio;
+  if (int64_t{width} * height * channels > most_image_values)
+    return resource_exhausted(fmt::format("a JPEG of {} by {} pixels is too large", width, height));
+  auto* to = reinterpret_cast<unsigned char*>(room({height, width, channels}));
+  // The slow transform is exact, so the bits are the same with and without vector units.
+  if (tjDecompress2(reader.get(), data, size, to, width, 0, height,
+                    channels == 1 ? TJPF_GRAY : TJPF_RGB, TJFLAG_ACCURATEDCT)
+      != 0)
+    return failure(reader);
+  return {};
+}
+
+result<std::string> encode_jpeg(const uint8_t* pixels, const image_size& size, int quality) {
+  const codec writer{tjInitCompress()};
+  if (!writer)
+    return resource_exhausted("no memory for a JPEG encoder");
+  if (size.width < 1 || size.height < 1 || size.width > 65500 || size.height > 65500)
+    return invalid_argument(fmt::format("{} by {} pixels; a JPEG has 1 to 65500 along each axis",
+                                        size.width, size.height));
+  unsigned char* out = nullptr;
+  unsigned long bytes = 0;
+  const bool grey = size.channels == 1;
+  const auto failed =
+    tjCompress2(writer.get(), pixels, static_cast<int>(size.width), 0,
+                static_cast<int>(size.height), grey ? TJPF_GRAY : TJPF_RGB, &out, &bytes,
+                grey ? TJSAMP_GRAY : TJSAMP_420, quality, TJFLAG_ACCURATEDCT);
+  const std::unique_ptr<unsigned char, void (*)(unsigned char*)> owner{out, tjFree};
+  if (failed != 0)
+    return internal_error(fmt::format("JPEG encoder: {}", tjGetErrorStr2(writer.get())));
+  return std::string{reinterpret_cast<const char*>(out), bytes};
+}
+
+} // namespace headrace::detail

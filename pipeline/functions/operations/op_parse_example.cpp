@@ -1,0 +1,239 @@
+#include "headrace/pipeline/functions/operations/feature_column.hpp"
+#include "headrace/pipeline/functions/operations/ops.hpp"
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <protozero/pbf_reader.hpp>
+
+namespace headrace::detail {
+
+namespace {
+
+// tf.train.Example: message Example { Features features = 1; }
+// message Features { map<string, Feature> feature = 1; }
+// tf.train.SequenceExample: message SequenceExample { Features context = 1; FeatureLists
+// feature_lists = 2; } message FeatureLists { map<string, FeatureList> feature_list = 1; }
+// message FeatureList { repeated Feature feature = 1; }
+using reader = protozero::pbf_reader;
+
+constexpr auto delimited = protozero::pbf_wire_type::length_delimited;
+
+class example_parser {
+public:
+  example_parser(const expr_node& node, size_t rows)
+    : in_sequences_(node.op == expr_op::parse_sequence_example) {
+    columns_.reserve(node.attrs.features.size());
+    for (const auto& f : node.attrs.features) {
+      columns_.emplace_back(f, rows);
+      indexed_ = indexed_ || !f.index_name.empty();
+    }
+  }
+
+  status parse(std::string_view serialized) {
+    for (auto& c : columns_) c.begin_row();
+    try {
+      next_ = 0;
+      reader example{serialized.data(), serialized.size()};
+      while (example.next()) {
+        const bool lists = in_sequences_ && example.tag() == 2;
+        if ((example.tag() != 1 && !lists) || example.wire_type() != delimited) {
+          example.skip();
+          continue;
+        }
+        reader features{example.get_view()};
+        while (features.next(1, delimited)) HEADRACE_TRY(read_entry(features.get_view(), lists));
+      }
+    } catch (const protozero::exception& e) {
+      return data_loss(fmt::format("{} bytes are no tf.train.{}: {}", serialized.size(),
+                                   in_sequences_ ? "SequenceExample" : "Example", e.what()));
+    }
+    for (auto& c : columns_) HEADRACE_TRY(c.end_row());
+    return {};
+  }
+  void commit(bool failed) {
+    for (auto& c : columns_) c.commit(failed);
+  }
+  std::vector<column> finish() && {
+    std::vector<column> out;
+    for (auto& c : columns_) out.push_back(std::move(c).finish());
+    return out;
+  }
+
+private:
+  status read_entry(protozero::data_view entry, bool lists) {
+    reader parts{entry};
+    std::string_view key;
+    protozero::data_view value;
+    while (parts.next()) {
+      const bool bytes = parts.wire_type() == delimited;
+      if (bytes && parts.tag() == 1) {
+        const auto text = parts.get_view();
+        key = {text.data(), text.size()};
+      } else if (bytes && parts.tag() == 2) {
+        value = parts.get_view();
+      } else {
+        parts.skip();
+      }
+    }
+    if (indexed_ && !lists)
+      for (auto& c : columns_)
+        if (c.spec().index_name == key)
+          HEADRACE_TRY(c.read_index(value));
+    auto* found = find(key, lists);
+    if (found == nullptr)
+      return {};
+    return lists ? found->read_steps(value) : found->read(value);
+  }
+
+  /// Examples of one writer have their features in one order, so the feature after the last found
+  /// one is tried first.
+  feature_column* find(std::string_view key, bool lists) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const auto at = next_ + i < columns_.size() ? next_ + i : next_ + i - columns_.size();
+      if (columns_[at].spec().name == key && columns_[at].spec().in_lists == lists) {
+        next_ = at + 1 == columns_.size() ? 0 : at + 1;
+        return &columns_[at];
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<feature_column> columns_;
+  bool in_sequences_;
+  bool indexed_ = false;
+  size_t next_ = 0;
+};
+
+/// Values of several examples as one tensor, filled to the longest.
+class example_batches {
+public:
+  /// `given`: how many examples a row has, if it is known.
+  example_batches(const feature_spec& feature, int64_t given, size_t rows)
+    : feature_(feature),
+      nothing_(shape_of_nothing(spec_of(feature), 0)),
+      given_(std::max<int64_t>(0, given)),
+      out_(feature.type, rows) {}
+
+  /// The examples `[first, last)` of `in`.
+  status add(const column& in, size_t first, size_t last) {
+    if (first == last) {
+      out_.end_row(nothing_.with_leading(0));
+      return {};
+    }
+    auto dims = in.shape_of(first);
+    for (auto i = first; i < last; ++i)
+      if (const auto one = in.shape_of(i); !one.is_scalar() && one[0] > dims[0])
+        dims = one;
+    const auto wanted = *dims.elements();
+    const auto count = static_cast<int64_t>(last - first);
+    if (wanted != 0 && count > most_padded / wanted)
+      return resource_exhausted(
+        fmt::format("feature '{}' padded to {} by {} values", feature_.name, count, wanted));
+    for (auto i = first; i < last; ++i) {
+      const auto begin = in.first_value(i), end = in.first_value(i + 1);
+      put(in, begin, end - begin);
+      for (auto n = end - begin; n < wanted; ++n) put_filler();
+    }
+    out_.end_row(dims.with_leading(count));
+    return {};
+  }
+  void add_nothing() { out_.end_row_of_nothing(nothing_.with_leading(given_)); }
+  column finish() && { return std::move(out_).finish(); }
+
+private:
+  void put(const column& in, int64_t first, int64_t count) {
+    if (in.is_string()) {
+      for (auto i = first; i < first + count; ++i)
+        out_.add_string(in.string(static_cast<size_t>(i)));
+      return;
+    }
+    const auto size = size_of(feature_.type);
+    const auto n = static_cast<size_t>(count);
+    if (n != 0)
+      std::memcpy(out_.extend(n), in.value_buffer().data() + static_cast<size_t>(first) * size,
+                  n * size);
+  }
+  void put_filler() {
+    if (feature_.has_default)
+      return put(feature_.default_value, 0, 1);
+    if (feature_.type == dtype::string)
+      return out_.add_string("");
+    std::memset(out_.extend(1), 0, size_of(feature_.type));
+  }
+
+  static constexpr int64_t most_padded = int64_t{1} << 30;
+
+  const feature_spec& feature_;
+  shape nothing_;
+  int64_t given_;
+  column_builder out_;
+};
+
+/// For rows that are vectors of examples.
+std::vector<column> run_batches(const op_call& call) {
+  const auto& in = *call.inputs[0].data;
+  example_parser parser{call.node, static_cast<size_t>(in.total_values())};
+  std::vector<bool> failed(call.rows);
+  for (size_t r = 0; r < call.rows; ++r) {
+    failed[r] = call.skips(r);
+    const auto first = in.first_value(r);
+    for (auto v = first; v < in.first_value(r + 1); ++v) {
+      if (!failed[r]) {
+        const auto why = parser.parse(in.string(static_cast<size_t>(v)));
+        failed[r] = !why.ok();
+        if (failed[r])
+          call.fail(r, why.with_context(fmt::format("example {}", v - first)));
+      }
+      parser.commit(failed[r]);
+    }
+  }
+  const auto examples = std::move(parser).finish();
+  std::vector<column> out;
+  for (size_t f = 0; f < examples.size(); ++f) {
+    example_batches batches{call.node.attrs.features[f], call.node.inputs[0]->spec.dims[0],
+                            call.rows};
+    for (size_t r = 0; r < call.rows; ++r) {
+      const auto first = static_cast<size_t>(in.first_value(r)),
+                 last = static_cast<size_t>(in.first_value(r + 1));
+      if (!failed[r]) {
+        const auto added = batches.add(examples[f], first, last);
+        failed[r] = !added.ok();
+        if (added.ok())
+          continue;
+        call.fail(r, added);
+      }
+      batches.add_nothing();
+    }
+    out.push_back(std::move(batches).finish());
+  }
+  std::sort(call.errors.begin(), call.errors.end(),
+            [](const row_error& a, const row_error& b) { return a.row < b.row; });
+  return out;
+}
+
+} // namespace
+
+std::vector<column> run_parse_example(const op_call& call) {
+  const auto& in = *call.inputs[0].data;
+  if (const auto& given = call.node.inputs[0]->spec.dims;
+      call.node.op == expr_op::parse_example && given.has_rank() && given.rank() == 1)
+    return run_batches(call);
+  example_parser parser{call.node, call.rows};
+  for (size_t r = 0; r < call.rows; ++r) {
+    bool failed = call.skips(r);
+    if (!failed) {
+      const auto first = in.first_value(r);
+      const auto why = in.first_value(r + 1) - first == 1
+                         ? parser.parse(in.string(static_cast<size_t>(first)))
+                         : invalid_argument("the serialized example must be a scalar string");
+      failed = !why.ok();
+      if (failed)
+        call.fail(r, why);
+    }
+    parser.commit(failed);
+  }
+  return std::move(parser).finish();
+}
+
+} // namespace headrace::detail

@@ -1,0 +1,93 @@
+#include "headrace/pipeline/functions/representation/library.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+std::vector<library_function> all_functions() {
+  std::vector<library_function> out;
+  for (const auto group :
+       {ordering_functions(), numeric_functions(), checking_functions(), control_functions(),
+        ragged_functions(), text_functions(), lookup_functions(), random_functions(),
+        image_codec_functions(), image_functions(), gather_functions(), split_functions(),
+        csv_functions(), file_functions()})
+    out.insert(out.end(), group.begin(), group.end());
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.op < b.op; });
+  return out;
+}
+
+} // namespace
+
+const library_function* find_library_function(expr_op op) noexcept {
+  static const auto all = all_functions();
+  const auto at = std::lower_bound(all.begin(), all.end(), op,
+                                   [](const auto& f, expr_op wanted) { return f.op < wanted; });
+  return at != all.end() && at->op == op ? &*at : nullptr;
+}
+
+result<tensor_spec> infer_library(const library_function& f, const std::vector<expr_ptr>& inputs,
+                                  const expr_attrs& attrs, dtype type) {
+  if (inputs.size() < f.least_operands || inputs.size() > f.most_operands)
+    return invalid_argument(fmt::format("{} operands given; {} needed", inputs.size(),
+                                        f.least_operands == f.most_operands
+                                          ? std::to_string(f.least_operands)
+                                          : fmt::format("at least {}", f.least_operands)));
+  std::vector<tensor_spec> specs;
+  for (const auto& x : inputs) specs.push_back(x->spec);
+  return f.infer({specs, attrs, type});
+}
+
+row_specs::row_specs(const op_call& call)
+  : call_(call), function_(*find_library_function(call.node.op)), specs_(call.inputs.size()) {}
+
+result<shape> row_specs::at(size_t r) {
+  bool same = last_.has_value();
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    const auto& in = call_.inputs[i];
+    if (same && (in.uniform || in.data->is_dense()))
+      continue;
+    auto dims = in.shape_of(r);
+    same = same && dims == specs_[i].dims;
+    specs_[i] = {in.data->type(), std::move(dims)};
+  }
+  if (!same) {
+    auto spec = function_.infer({specs_, call_.node.attrs, call_.node.spec.type});
+    last_ = spec ? result<shape>{std::move(spec->dims)} : result<shape>{spec.status()};
+  }
+  return *last_;
+}
+
+size_t row_specs::result_rank() const noexcept {
+  if (call_.node.spec.dims.has_rank())
+    return call_.node.spec.dims.rank();
+  std::vector<tensor_spec> specs;
+  for (const auto& in : call_.inputs)
+    specs.push_back(
+      {in.data->type(), shape{std::vector<int64_t>(in.data->rank(), shape::unknown)}});
+  const auto spec = function_.infer({specs, call_.node.attrs, call_.node.spec.type});
+  return spec && spec->dims.has_rank() ? spec->dims.rank() : 0;
+}
+
+int64_t integer_at(const operand& in, size_t r, size_t i) {
+  return visit_plain(in.data->type(), [&]<class T>(T) -> int64_t {
+    if constexpr (std::is_integral_v<T>) {
+      const auto x = row_values<T>(in, r)[i];
+      return std::in_range<int64_t>(+x) ? static_cast<int64_t>(x)
+                                        : std::numeric_limits<int64_t>::max();
+    } else {
+      return 0;
+    }
+  });
+}
+
+axis_layout layout_along(const shape& dims, size_t axis) {
+  axis_layout out;
+  for (size_t i = 0; i < dims.rank(); ++i)
+    (i < axis ? out.outer : i == axis ? out.extent : out.inner) *= dims[i];
+  return out;
+}
+
+} // namespace headrace::detail

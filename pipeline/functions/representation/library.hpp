@@ -1,0 +1,123 @@
+#pragma once
+
+#include "headrace/pipeline/functions/representation/value.hpp"
+#include "headrace/runtime/base/result.hpp"
+
+#include <span>
+
+/// Functions other than arithmetic and movement. Each is a record of how it is checked and how it
+/// runs.
+namespace headrace::detail {
+
+/// The operands of a library function, as it sees them when it is made and again for each row.
+struct library_operands {
+  std::span<const tensor_spec> specs;
+  const expr_attrs& attrs;
+  dtype type; ///< as asked for, see `make_expr`
+
+  const tensor_spec& operator[](size_t i) const noexcept { return specs[i]; }
+  size_t size() const noexcept { return specs.size(); }
+};
+
+struct library_function {
+  expr_op op;
+  const char* name; ///< the name that users know
+  size_t least_operands;
+  size_t most_operands;
+  /// The result's spec, or an error without the function's name. With static shapes its extents are
+  /// known unless they depend on data. It is called again for rows, whose shapes may be more
+  /// precise than those known when the function was made.
+  result<tensor_spec> (*infer)(const library_operands& in);
+  /// A column of `call.rows` rows of `call.node.spec`.
+  column (*run)(const op_call& call);
+  /// Makes the content of the node's `prepared`, once; or null.
+  result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
+  /// If not null, it is called in place of `run` for all results of one call: one column for each
+  /// component.
+  std::vector<column> (*run_all)(const op_call& call) = nullptr;
+};
+
+/// The record of `op`; null if it is not in the library.
+const library_function* find_library_function(expr_op op) noexcept;
+
+/// The result's spec after the common checks.
+result<tensor_spec> infer_library(const library_function& f, const std::vector<expr_ptr>& inputs,
+                                  const expr_attrs& attrs, dtype type);
+
+// -- the groups, a file each ---------------------------------------------------
+
+std::span<const library_function> ordering_functions(); ///< one_hot, sort, argsort
+std::span<const library_function> numeric_functions();  ///< cumsum, cumprod, matmul, slice_at
+std::span<const library_function> checking_functions(); ///< assertions
+std::span<const library_function> text_functions();     ///< regex_*, substr, unicode, ngrams ...
+std::span<const library_function> lookup_functions();
+std::span<const library_function> random_functions();
+std::span<const library_function> image_codec_functions();
+std::span<const library_function> image_functions(); ///< resize_image, colours, place_image
+std::span<const library_function> ragged_functions();
+std::span<const library_function> control_functions(); ///< cond
+std::span<const library_function> gather_functions();  ///< gather_batches
+std::span<const library_function> split_functions();   ///< split_values, split_lengths
+std::span<const library_function> csv_functions();     ///< decode_csv
+std::span<const library_function> file_functions();    ///< read_file
+
+// -- for their implementation --------------------------------------------------
+
+/// Evaluates row by row: `body(r, dims, out)` appends row `r`, of shape `dims` as inferred for it,
+/// to the `column_builder` (values and `end_row`), or fails without having appended anything.
+template <class Body>
+column run_rows(const op_call& call, Body&& body);
+
+/// The exact spec for row `r`, with a memory of the last one.
+class row_specs {
+public:
+  explicit row_specs(const op_call& call);
+  result<shape> at(size_t r);
+  size_t result_rank() const noexcept;
+
+private:
+  const op_call& call_;
+  const library_function& function_;
+  std::vector<tensor_spec> specs_;
+  std::optional<result<shape>> last_;
+};
+
+template <class Body>
+column run_rows(const op_call& call, Body&& body) {
+  row_specs specs{call};
+  const auto nothing = shape_of_nothing(call.node.spec, specs.result_rank());
+  column_builder out{call.node.spec.type, call.rows};
+  for (size_t r = 0; r < call.rows; ++r) {
+    if (call.skips(r)) {
+      out.end_row_of_nothing(nothing);
+      continue;
+    }
+    const auto dims = specs.at(r);
+    const status why = dims ? body(r, *dims, out) : dims.status();
+    if (!why.ok()) {
+      call.fail(r, why);
+      out.end_row_of_nothing(nothing);
+    }
+  }
+  return std::move(out).finish();
+}
+
+/// Values of one row of a plain input, in place.
+template <class T>
+std::span<const T> row_values(const operand& in, size_t r) {
+  const auto row = in.row(r);
+  const auto first = in.data->first_value(row);
+  return in.data->template values<T>().subspan(
+    static_cast<size_t>(first), static_cast<size_t>(in.data->first_value(row + 1) - first));
+}
+
+/// The first integer of row `r`, of any integer dtype; what int64 does not hold is its maximum.
+int64_t integer_at(const operand& in, size_t r, size_t i = 0);
+
+/// A row of `dims` as `outer` runs of `extent` parts of `inner` values along `axis`.
+struct axis_layout {
+  int64_t outer = 1, extent = 1, inner = 1;
+};
+axis_layout layout_along(const shape& dims, size_t axis);
+
+} // namespace headrace::detail

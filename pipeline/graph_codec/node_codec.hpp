@@ -1,0 +1,98 @@
+#pragma once
+
+#include "headrace/pipeline/codec/field_codec.hpp"
+#include "headrace/pipeline/codec/vocabulary_codec.hpp"
+#include "headrace/pipeline/graph/operator_record.hpp"
+#include "headrace/pipeline/graph_codec/graph_decoder.hpp"
+#include "headrace/pipeline/graph_codec/graph_encoder.hpp"
+#include "headrace/pipeline/makers/dataset_makers.hpp"
+
+/// What the encode and decode functions of operators are given.
+namespace headrace {
+
+schema::Options::Choice to_schema(const std::optional<bool>& x);
+result<std::optional<bool>> from_schema(schema::Options::Choice x);
+
+/// Writes one node. What it refers to is written down as numbers.
+class node_writer {
+public:
+  node_writer(const graph_encoder& numbers, const dataset_node& node, schema::Dataset::Builder out)
+    : out(out), numbers_(numbers), node_(node) {}
+
+  schema::Dataset::Builder out;
+
+  uint32_t input(size_t i = 0) const { return numbers_.number(node_.inputs[i]); }
+  uint32_t tensor(size_t i) const { return numbers_.number(node_.tensors[i]); }
+  uint32_t body() const { return numbers_.number(node_.body); }
+  /// The inputs from `first` on.
+  void inputs(::capnp::List<uint32_t>::Builder to, size_t first = 0) const {
+    for (unsigned i = 0; i < to.size(); ++i) to.set(i, input(first + i));
+  }
+  void tensors(::capnp::List<uint32_t>::Builder to) const {
+    for (unsigned i = 0; i < to.size(); ++i) to.set(i, tensor(i));
+  }
+  unsigned tensors() const noexcept { return static_cast<unsigned>(node_.tensors.size()); }
+
+  /// An arm with an input, with a function as well, and with parallel calls as well.
+  template <class To>
+  To over_input(To to) const {
+    to.setInput(input());
+    return to;
+  }
+  template <class To>
+  To with_body(To to) const {
+    to.setFunction(body());
+    return over_input(to);
+  }
+  template <class To>
+  To with_calls(To to) const {
+    to.setParallel(node_.calls.count);
+    to.setDeterministic(to_schema(node_.calls.deterministic));
+    return with_body(to);
+  }
+  /// Tensors and how they are arranged.
+  template <class To>
+  void arranged_tensors(To to) const {
+    tensors(to.initTensors(tensors()));
+    encode(node_.spec.layout, to.initLayout());
+  }
+  /// The files that a source reads, which its first tensor names.
+  void files(schema::Files::Builder to) const {
+    to.setNames(tensor(0));
+    to.setCompression(detail::file_compression_of(file_compression(node_)));
+  }
+
+private:
+  const graph_encoder& numbers_;
+  const dataset_node& node_;
+};
+
+/// Reads one node. What it refers to was read before.
+class node_reader {
+public:
+  node_reader(graph_decoder& graph, graph_decoder::decoded<dataset_ptr>& node,
+              schema::Dataset::Reader in)
+    : in(in), graph_(graph), node_(node) {}
+
+  schema::Dataset::Reader in;
+
+  result<dataset_ptr> input(uint32_t number) { return graph_.input(number, node_); }
+  result<std::vector<dataset_ptr>> inputs(::capnp::List<uint32_t>::Reader numbers) {
+    return graph_.inputs(numbers, node_);
+  }
+  result<expr_ptr> tensor(uint32_t number) { return graph_.tensor(number, node_); }
+  result<std::vector<expr_ptr>> tensors(::capnp::List<uint32_t>::Reader numbers) {
+    return graph_.tensors(numbers, node_);
+  }
+  result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
+  /// The word for how the files of a source are compressed.
+  static result<std::string> file_compression(dataset_op op, schema::Files::Reader files) {
+    return detail::in_operator(op, detail::word_of(files.getCompression()));
+  }
+
+private:
+  graph_decoder& graph_;
+  graph_decoder::decoded<dataset_ptr>& node_;
+};
+
+} // namespace headrace

@@ -1,0 +1,62 @@
+#include "headrace/pipeline/graph/operator_record.hpp"
+#include "headrace/pipeline/makers/node_checks.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_count;
+using detail::check_input;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+bool reads_in_any_order(const dataset_node& source) {
+  return record_of(source).source.open_any_order != nullptr && file_compression(source).empty();
+}
+
+} // namespace
+
+status check_gives_tensors(const dataset_node& graph) {
+  if (!has_datasets(graph.spec))
+    return {};
+  return invalid_argument(
+    fmt::format("the elements of this dataset are {}; datasets as elements exist inside of a graph "
+                "only: take them apart with flat_map or interleave, for example to batch them",
+                to_string(graph.spec)));
+}
+
+result<dataset_ptr> make_options(dataset_ptr input, graph_options options) {
+  constexpr auto op = dataset_op::options;
+  HEADRACE_TRY(check_input(op, input));
+  if (options.threads)
+    HEADRACE_TRY(check_count(op, "threads", *options.threads));
+  if (options.memory)
+    HEADRACE_TRY(check_count(op, "memory", *options.memory));
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  node.parameters = std::move(options);
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64_t> seed,
+                                        bool reshuffle_each_iteration) {
+  constexpr auto op = dataset_op::global_shuffle;
+  HEADRACE_TRY(check_input(op, source));
+  if (!reads_in_any_order(*source))
+    return refused(
+      op,
+      fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
+                  "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
+                  file_compression(*source).empty() ? "" : "compressed ", to_string(source->op)));
+  auto node = node_of(op, {source});
+  node.spec = source->spec;
+  node.cardinality = source->cardinality;
+  node.parameters = global_shuffle_parameters{seed, reshuffle_each_iteration};
+  return finish(std::move(node));
+}
+
+} // namespace headrace

@@ -1,0 +1,174 @@
+#include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/makers/node_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_count;
+using detail::check_input;
+using detail::check_tensors;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+/// An operator that leaves elements out.
+dataset_node selection(dataset_op op, const dataset_ptr& input) {
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  if (input->cardinality == 0)
+    node.cardinality = 0;
+  return node;
+}
+
+/// What accepts the elements of all; they must have one layout and the same dtypes.
+result<element_spec> common_spec(dataset_op op, const std::vector<dataset_ptr>& inputs) {
+  if (inputs.empty())
+    return refused(op, "there are no datasets; give at least one");
+  for (const auto& input : inputs) HEADRACE_TRY(check_input(op, input));
+  auto spec = inputs[0]->spec;
+  for (size_t n = 1; n < inputs.size(); ++n) {
+    const auto& other = inputs[n]->spec;
+    if (!detail::join_spec(spec, other))
+      return refused(op, fmt::format("dataset {} gives {}; it must give {} as the first does", n,
+                                     to_string(other), to_string(inputs[0]->spec)));
+  }
+  return spec;
+}
+
+bool all_infinite(const std::vector<dataset_ptr>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const auto& x) { return x->cardinality == infinite_cardinality; });
+}
+
+status check_weights(const std::vector<double>& weights, size_t inputs) {
+  constexpr auto op = dataset_op::sample_from;
+  if (weights.size() != inputs)
+    return refused(op, fmt::format("there are {} weights for {} datasets; give one for each",
+                                   weights.size(), inputs));
+  double sum = 0;
+  for (auto x : weights) {
+    if (!(x >= 0) || !std::isfinite(x))
+      return refused(op, fmt::format("a weight is {}; weights must be 0 or more", x));
+    sum += x;
+  }
+  if (!(sum > 0) || !std::isfinite(sum))
+    return refused(op, "one of the weights must be more than 0, and their sum finite");
+  return {};
+}
+
+} // namespace
+
+result<dataset_ptr> make_shard(dataset_ptr input, int64_t shards, int64_t index) {
+  constexpr auto op = dataset_op::shard;
+  HEADRACE_TRY(check_input(op, input));
+  const bool hint = shards == shard_hint;
+  if (!hint)
+    HEADRACE_TRY(check_count(op, "num_shards", shards));
+  // Under the hint the index is whatever the job says, and the placeholder is the usual one.
+  if (hint && index == shard_hint)
+    index = 0;
+  if (index < 0 || (index >= shards && !hint))
+    return refused(op, fmt::format("index is {}; it must be 0 or more and less than num_shards, {}",
+                                   index, shards));
+  auto node = selection(op, input);
+  const auto n = hint && input->cardinality >= 0 ? unknown_cardinality : input->cardinality;
+  node.cardinality = n < 0 ? n : n / shards + (index < n % shards ? 1 : 0);
+  node.parameters = shard_parameters{shards, index};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_unique_elements(dataset_ptr input) {
+  HEADRACE_TRY(check_tensors(dataset_op::unique, input));
+  return finish(selection(dataset_op::unique, input));
+}
+
+result<dataset_ptr> make_ignore_errors(dataset_ptr input) {
+  HEADRACE_TRY(check_input(dataset_op::ignore_errors, input));
+  auto node = selection(dataset_op::ignore_errors, input);
+  if (input->cardinality == infinite_cardinality)
+    node.cardinality = infinite_cardinality;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_assert_cardinality(dataset_ptr input, int64_t count) {
+  constexpr auto op = dataset_op::assert_cardinality;
+  HEADRACE_TRY(check_input(op, input));
+  if (count < 0 && count != infinite_cardinality)
+    return refused(op, fmt::format("expected_cardinality is {}; it must be 0 or more, or {} for an "
+                                   "infinite dataset",
+                                   count, infinite_cardinality));
+  if (input->cardinality != unknown_cardinality && input->cardinality != count)
+    return refused(op, fmt::format("expected_cardinality is {}; the dataset's is {}", count,
+                                   input->cardinality));
+  auto node = selection(op, input);
+  node.cardinality = count;
+  node.parameters = assert_cardinality_parameters{count};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_sleep(dataset_ptr input, int64_t microseconds) {
+  constexpr auto op = dataset_op::sleep;
+  constexpr int64_t day = 86'400'000'000;
+  HEADRACE_TRY(check_input(op, input));
+  if (microseconds < 0 || microseconds > day)
+    return refused(op, fmt::format("sleep_microseconds is {}; it must be between 0 and {}, a day",
+                                   microseconds, day));
+  auto node = selection(op, input);
+  node.cardinality = input->cardinality;
+  node.parameters = sleep_parameters{microseconds};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_sample_from(std::vector<dataset_ptr> inputs, std::vector<double> weights,
+                                     std::optional<uint64_t> seed, bool stop_on_empty,
+                                     bool rerandomize_each_iteration) {
+  constexpr auto op = dataset_op::sample_from;
+  HEADRACE_ASSIGN(auto spec, common_spec(op, inputs));
+  if (weights.empty())
+    weights.assign(inputs.size(), 1);
+  HEADRACE_TRY(check_weights(weights, inputs.size()));
+  int64_t n = stop_on_empty ? unknown_cardinality : 0;
+  for (size_t i = 0; !stop_on_empty && i < inputs.size(); ++i) {
+    const auto more = inputs[i]->cardinality;
+    if (weights[i] == 0 || n == infinite_cardinality)
+      continue;
+    if (more == infinite_cardinality)
+      n = infinite_cardinality;
+    else if (n == unknown_cardinality || more == unknown_cardinality
+             || __builtin_add_overflow(n, more, &n))
+      n = unknown_cardinality;
+  }
+  if (all_infinite(inputs))
+    n = infinite_cardinality;
+  auto node = node_of(op, std::move(inputs));
+  node.spec = std::move(spec);
+  node.cardinality = n;
+  node.parameters =
+    sample_from_parameters{std::move(weights), seed, stop_on_empty, rerandomize_each_iteration};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_ptr> inputs,
+                                     bool stop_on_empty) {
+  constexpr auto op = dataset_op::choose_from;
+  HEADRACE_TRY(check_input(op, choices));
+  if (choices->spec != element_spec{tensor_spec{dtype::int64, {}}})
+    return refused(
+      op, fmt::format("the choices are {}; they must be int64 scalars", to_string(choices->spec)));
+  HEADRACE_ASSIGN(auto spec, common_spec(op, inputs));
+  const bool endless = choices->cardinality == infinite_cardinality && all_infinite(inputs);
+  const bool empty = choices->cardinality == 0;
+  inputs.insert(inputs.begin(), std::move(choices));
+  auto node = node_of(op, std::move(inputs));
+  node.spec = std::move(spec);
+  node.cardinality = empty ? 0 : endless ? infinite_cardinality : unknown_cardinality;
+  node.parameters = choose_from_parameters{stop_on_empty};
+  return finish(std::move(node));
+}
+
+} // namespace headrace

@@ -1,0 +1,103 @@
+#include "headrace/pipeline/makers/node_checks.hpp"
+#include "headrace/pipeline/storage/memory_cache.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace {
+
+namespace {
+
+using detail::check_tensors;
+using detail::finish;
+using detail::node_of;
+using detail::refused;
+
+const element_spec number_spec{tensor_spec{dtype::int64, {}}};
+
+/// An operator that gives what its input gives.
+dataset_node same_elements(dataset_op op, const dataset_ptr& input) {
+  auto node = node_of(op, {input});
+  node.spec = input->spec;
+  node.cardinality = input->cardinality;
+  return node;
+}
+
+} // namespace
+
+result<dataset_ptr> make_load(std::string folder, element_spec spec, int64_t blocks,
+                              int64_t cardinality, expr_ptr shard) {
+  constexpr auto op = dataset_op::load;
+  if (folder.empty())
+    return refused(op, "path is empty; it must name a folder");
+  // How many a shard has is known where it is read.
+  if (blocks < 0 || (!shard && cardinality < blocks))
+    return refused(op, fmt::format("{} elements in {} blocks", cardinality, blocks));
+  if (shard && shard->spec != number_spec.components[0])
+    return refused(op,
+                   fmt::format("shard is {}; it must be an int64 scalar", to_string(shard->spec)));
+  auto node = node_of(op);
+  node.parameters = load_parameters{std::move(folder), blocks};
+  node.spec = std::move(spec);
+  node.cardinality = cardinality;
+  if (shard) {
+    node.tensors = {std::move(shard)};
+    node.cardinality = unknown_cardinality;
+  }
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_load_piece(std::string folder, element_spec spec, expr_ptr piece,
+                                    int64_t wait_ns) {
+  constexpr auto op = dataset_op::load;
+  if (!piece || wait_ns < 1)
+    return refused(op, "a piece needs a number, and a time to wait for it of 1 ns or more");
+  HEADRACE_ASSIGN(const auto shard,
+                  make_load(std::move(folder), std::move(spec), 0, 0, std::move(piece)));
+  auto node = *shard;
+  node.as<load_parameters>().piece_wait_ns = wait_ns;
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t most_bytes) {
+  constexpr auto op = dataset_op::cache;
+  HEADRACE_TRY(check_tensors(op, input));
+  if (most_bytes < 0)
+    return refused(op, fmt::format("most_bytes is {}; it must be 0 (any) or more", most_bytes));
+  if (most_bytes != 0 && !folder.empty())
+    return refused(op, "most_bytes is for a cache in memory, not for one in a folder");
+  if (input->cardinality == infinite_cardinality)
+    return refused(op, "the input never ends, so that its elements are never all there; take(n) "
+                       "of it first");
+  auto node = same_elements(op, input);
+  auto memory = folder.empty() ? std::make_shared<memory_cache>() : nullptr;
+  node.parameters = cache_parameters{std::move(folder), most_bytes, std::move(memory)};
+  return finish(std::move(node));
+}
+
+result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
+                                  std::string_view compression, function_ptr shard) {
+  constexpr auto op = dataset_op::snapshot;
+  HEADRACE_TRY(check_tensors(op, input));
+  if (folder.empty())
+    return refused(op, "path is empty; it must name a folder");
+  auto how = saved_compression_of(compression);
+  if (!how)
+    return how.status().with_context(to_string(op));
+  if (input->cardinality == infinite_cardinality)
+    return refused(op, "the input never ends, so that its elements are never all there; take(n) "
+                       "of it first");
+  auto node = same_elements(op, input);
+  if (shard) {
+    if (shard->dataset || shard->result() != number_spec)
+      return refused(op, "shard_func must give one int64 scalar, the number of a shard");
+    if (!shard->argument.accepts(input->spec))
+      return refused(op, fmt::format("shard_func takes {}, but the input gives {}",
+                                     to_string(shard->argument), to_string(input->spec)));
+    node.body = std::move(shard);
+  }
+  node.parameters = snapshot_parameters{std::move(folder), *how};
+  return finish(std::move(node));
+}
+
+} // namespace headrace

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/pipeline/makers/dataset_makers.hpp"
+
+#include <string_view>
+
+/// Helpers for the makers of all operators.
+namespace headrace::detail {
+
+/// How deep datasets may be nested in elements.
+inline constexpr uint8_t most_nesting = 8;
+
+/// A node to be filled in.
+dataset_node node_of(dataset_op op, std::vector<dataset_ptr> inputs = {});
+dataset_ptr finish(dataset_node node);
+/// The error `operator: what`.
+status refused(dataset_op op, std::string what);
+status check_input(dataset_op op, const dataset_ptr& input);
+status check_expr(dataset_op op, const expr_ptr& x, std::string_view name);
+/// Ok if the elements have only tensors, and no datasets such as those of `window`.
+status check_tensors(dataset_op op, const dataset_ptr& input);
+/// True if both have one layout and dtype. Then the shapes of `spec` are widened to accept those of
+/// `other`.
+bool join_spec(element_spec& spec, const element_spec& other);
+/// A string scalar or vector.
+status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);
+/// "", "GZIP" or "ZLIB".
+status check_compression(dataset_op op, std::string_view text);
+/// A function that gives tensors and is traced, not called by name.
+status check_traced(dataset_op op, std::string_view name, const function_ptr& f);
+/// At least 1.
+status check_count(dataset_op op, std::string_view name, int64_t value);
+
+} // namespace headrace::detail

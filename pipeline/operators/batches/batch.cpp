@@ -1,0 +1,45 @@
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/operators/batches/batch_columns.hpp"
+#include "headrace/pipeline/operators/batches/batch_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class plain_batch_iterator final : public batch_iterator {
+public:
+  using batch_iterator::batch_iterator;
+
+private:
+  block batched(const block& rows, size_t size) override { return batch_rows(rows, size); }
+};
+
+void encode_batch(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<batch_parameters>();
+  auto out = to.over_input(to.out.initBatch());
+  out.setSize(own.rows);
+  out.setDropRemainder(own.drop_remainder);
+}
+
+result<dataset_ptr> decode_batch(node_reader& from) {
+  const auto in = from.in.getBatch();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_batch(std::move(rows), in.getSize(), in.getDropRemainder());
+}
+
+int64_t rows_of_batch(const dataset_node& node) { return node.as<batch_parameters>().rows; }
+std::string shown_batch(const dataset_node& node) { return std::to_string(rows_of_batch(node)); }
+
+} // namespace
+
+constinit const operator_record batch_record{
+  .name = "batch",
+  .arm = schema::Dataset::BATCH,
+  .encode = encode_batch,
+  .decode = decode_batch,
+  .open = open_over_input<plain_batch_iterator>,
+  .pieces = {piece_rule::together, taken_together, rows_of_batch},
+  .shown = shown_batch,
+};
+
+} // namespace headrace::detail

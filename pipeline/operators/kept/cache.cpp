@@ -1,0 +1,346 @@
+#include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/graph_codec/graph_codec.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/operators/kept/kept_pass.hpp"
+#include "headrace/pipeline/operators/kept/unopened_caches.hpp"
+#include "headrace/pipeline/storage/saved_manifest.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// Gives the kept elements, or those of its input, which it keeps.
+class cache_iterator final : public operator_iterator {
+public:
+  cache_iterator(engine& shared, dataset_ptr node, place at, std::string folder,
+                 std::shared_ptr<const compiled_function> shard_of)
+    : operator_iterator(shared, *node),
+      self_(std::move(node)),
+      at_(std::move(at)),
+      folder_(std::move(folder)),
+      shard_of_(std::move(shard_of)),
+      memory_(shared.memory_of(node_, at_)),
+      below_(shared, node_, at_) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (!kept_ && !saved_ && !input_)
+      if (auto failed = begin(); !failed.ok())
+        return last_failure(failed.with_context(to_string(node_.op)));
+    if (kept_)
+      return kept_->next(wanted);
+    if (saved_) {
+      auto out = saved_->next(wanted);
+      if (!out)
+        return last_failure(out.status().with_context(to_string(node_.op)));
+      return *std::move(out);
+    }
+    auto in = input_->next(wanted);
+    if (auto failed = in ? keep(*in) : finish(); !failed.ok())
+      return last_failure(failed.with_context(to_string(node_.op)));
+    return in;
+  }
+
+  // Saves: numbers: which of the two is read; for a saved pass its id, block and row; otherwise the
+  // pass and, unless it is only passed on, the number of rows given. Parts: the position at the
+  // beginning of that pass, or the present one; before the first pass the caches below.
+  void save_to(position& to) const override {
+    const auto pass = [&](const pass_place& x) {
+      for (auto n : {x.seed, x.repetition, x.path, x.iteration}) to.numbers.push_back(n);
+    };
+    const auto whole = [&](const pass_place& x, uint64_t rows, const position_ptr& begin) {
+      to.numbers = {whole_pass};
+      pass(x);
+      to.numbers.push_back(rows);
+      to.parts = {begin};
+    };
+    if (kept_) {
+      whole(kept_->rows().from, kept_->given(), kept_->rows().begin);
+    } else if (saved_) {
+      to.numbers = {saved_pass, saved_->id(), saved_->block(), saved_->row()};
+    } else if (!input_) {
+      // As soon as a pass is kept, by any iterator, it is known what this one will give.
+      if (const auto kept = pass_to_give()) {
+        whole(kept->from, 0, kept->begin);
+      } else {
+        to.numbers = {not_begun};
+        below_.save_to(to);
+      }
+    } else if (sink_ || published_) {
+      whole(pass_, given_, begin_);
+    } else {
+      to.numbers = {passed_on};
+      pass(pass_);
+      to.parts = {input_->save()};
+    }
+  }
+
+  status restore_from(position_reader& from) override {
+    const auto what = from.number(last_kind);
+    if (what == not_begun) {
+      below_.restore(from);
+      return {};
+    }
+    if (what == saved_pass) {
+      const auto id = from.number(), number = from.number(), row = from.number();
+      HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
+      saved_.emplace(std::move(reader));
+      return saved_->go_to(id, number, row);
+    }
+    pass_place pass;
+    for (auto* n : {&pass.seed, &pass.repetition, &pass.path, &pass.iteration}) *n = from.number();
+    if (what == passed_on) {
+      HEADRACE_TRY(open_input(pass));
+      return from.restore(*input_);
+    }
+    const auto rows = from.number();
+    const auto begin = from.part();
+    if (!from.fits() || !begin) {
+      from.refuse();
+      return {};
+    }
+    return go_on({pass, begin}, rows);
+  }
+
+private:
+  enum kind : uint8_t { not_begun, whole_pass, saved_pass, passed_on, last_kind = passed_on };
+
+  /// The pass that is kept already; nullopt if there is none, or if this iteration does not give
+  /// it.
+  std::optional<kept_pass> pass_to_give() const {
+    return memory_ && !at_.in_function() ? engine_.pass_of(*memory_) : std::nullopt;
+  }
+
+  status begin() {
+    if (const auto kept = pass_to_give())
+      return go_on(*kept, 0);
+    if (!at_.in_function() && !folder_.empty()) {
+      HEADRACE_ASSIGN(const auto found, find_saved(folder_));
+      if (found) {
+        HEADRACE_ASSIGN(auto reader, saved_reader::open(folder_, node_.spec));
+        saved_.emplace(std::move(reader));
+        return {};
+      }
+    }
+    const auto& run = engine_.context();
+    HEADRACE_TRY(open_input({run.seed, run.repetition, at_.path, at_.iteration}));
+    begin_ = input_->save();
+    return at_.in_function() ? status{} : open_sink();
+  }
+
+  /// Continues a pass at its row number `rows`: from memory if it is kept, else from the input.
+  status go_on(const kept_pass& pass, uint64_t rows) {
+    if (const auto whole = memory_ ? memory_->whole() : nullptr;
+        whole && whole->from == pass.from) {
+      kept_.emplace(whole);
+      return kept_->skip(rows);
+    }
+    HEADRACE_TRY(open_input(pass.from));
+    HEADRACE_TRY(input_->restore(*pass.begin));
+    begin_ = pass.begin;
+    HEADRACE_TRY(open_sink());
+    constexpr uint64_t most = 4096;
+    while (given_ < rows) {
+      const auto in =
+        input_->next({static_cast<size_t>(std::min(most, rows - given_)), limits{}.bytes});
+      if (!in)
+        return data_loss("the data is not what it was when the position was saved");
+      HEADRACE_TRY(keep(*in));
+    }
+    return {};
+  }
+
+  status open_input(const pass_place& pass) {
+    pass_ = pass;
+    auto inside = at_;
+    inside.path = pass.path;
+    inside.iteration = pass.iteration;
+    const auto& run = engine_.context();
+    auto* by = &engine_;
+    if (pass.seed != run.seed || pass.repetition != run.repetition) {
+      // The pass is of an earlier iteration, which drew other numbers.
+      as_then_ = std::make_unique<earlier_run>(run, engine_.options());
+      as_then_->context.seed = pass.seed;
+      as_then_->context.repetition = pass.repetition;
+      by = as_then_->shared.get();
+    }
+    HEADRACE_ASSIGN(input_, by->make_input(self_, inside));
+    return {};
+  }
+
+  status open_sink() {
+    if (folder_.empty()) {
+      sink_ = std::make_unique<memory_sink>(
+        memory_, pass_, begin_, static_cast<size_t>(node_.as<cache_parameters>().most_bytes));
+      return {};
+    }
+    const auto* snapshot = node_.find<snapshot_parameters>();
+    const auto compression = snapshot ? snapshot->compression : saved_compression::none;
+    HEADRACE_ASSIGN(auto writer, saved_writer::open(folder_, node_.spec, {compression, false}));
+    sink_ = std::make_unique<folder_sink>(std::move(writer), shard_of_);
+    return {};
+  }
+
+  status keep(const block& rows) {
+    given_ += rows.rows;
+    // A pass with a failed row is not kept, so the next one tries again.
+    if (!rows.errors.empty())
+      sink_.reset();
+    return sink_ ? sink_->keep(rows, kernel_calls_) : status{};
+  }
+
+  status finish() {
+    const auto out = sink_ ? sink_->finish(kernel_calls_) : status{};
+    published_ = published_ || (sink_ && folder_.empty());
+    sink_.reset();
+    return out;
+  }
+
+  struct earlier_run {
+    earlier_run(const iterator_context& run, const graph_options& options)
+      : context(run), shared(std::make_shared<engine>(context, options)) {}
+    iterator_context context;
+    std::shared_ptr<engine> shared;
+  };
+
+  dataset_ptr self_;
+  place at_;
+  std::string folder_;
+  std::shared_ptr<const compiled_function> shard_of_; ///< may be null
+  std::shared_ptr<memory_cache> memory_;              ///< null: kept in a folder
+  const unopened_caches below_;
+  // Set while a kept pass is read.
+  std::optional<kept_cursor> kept_;
+  std::optional<saved_cursor> saved_;
+  std::unique_ptr<earlier_run> as_then_; ///< outlives the input
+  std::unique_ptr<iterator> input_;
+  // The pass of the input.
+  pass_place pass_;
+  position_ptr begin_;
+  uint64_t given_ = 0;
+  std::unique_ptr<pass_sink> sink_; ///< null: the elements are not kept, or all of them are
+  bool published_ = false;          ///< all elements are, in memory
+};
+
+opened open_cache(engine& shared, const dataset_ptr& node, const place& at) {
+  const auto* snapshot = node->find<snapshot_parameters>();
+  auto folder = snapshot ? snapshot->folder : node->as<cache_parameters>().folder;
+  if (!folder.empty() && shared.context().splits != nullptr && !at.in_function())
+    return failed_precondition(fmt::format("{}: '{}' cannot be written or read where workers share "
+                                           "the elements (dynamic): each has only "
+                                           "some of them; save the dataset first and load it",
+                                           to_string(node->op), folder));
+  std::shared_ptr<const compiled_function> shard_of;
+  if (snapshot) {
+    HEADRACE_ASSIGN(const auto name, fingerprint(node->inputs[0]));
+    folder += "/" + name;
+  }
+  if (node->body) {
+    HEADRACE_ASSIGN(shard_of, shared.compiled(*node));
+  }
+  return std::unique_ptr<iterator>{
+    std::make_unique<cache_iterator>(shared, node, at, std::move(folder), std::move(shard_of))};
+}
+
+void encode_cache(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<cache_parameters>();
+  auto out = to.over_input(to.out.initCache());
+  out.setFolder(own.folder);
+  out.setMostBytes(own.most_bytes);
+}
+
+result<dataset_ptr> decode_cache(node_reader& from) {
+  const auto in = from.in.getCache();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_cache(std::move(rows), text_of(in.getFolder()), in.getMostBytes());
+}
+
+std::string cache_not_run_again(const dataset_node& node, const broken_run& run, bool in_function) {
+  const auto& folder = node.as<cache_parameters>().folder;
+  return run.gave_rows && !folder.empty() && !in_function ? refused_folder(folder) : "";
+}
+
+std::string_view cache_not_read_again(const dataset_node& node, const reread_place& at) {
+  if (at.in_function)
+    return {};
+  if (!node.as<cache_parameters>().folder.empty())
+    return "a worker's folder stands in for the splits that others are to read again; put the "
+           "cache behind the distribute";
+  return at.repeated ? "later passes come from the memory of the worker that read the first one, "
+                       "and are lost with it; put the cache behind the distribute"
+                     : "";
+}
+
+std::string shown_cache(const dataset_node& node) {
+  const auto& folder = node.as<cache_parameters>().folder;
+  return folder.empty() ? "memory" : folder;
+}
+
+void encode_snapshot(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<snapshot_parameters>();
+  auto out = to.over_input(to.out.initSnapshot());
+  out.setFolder(own.folder);
+  out.setCompression(static_cast<schema::SavedDataset::Compression>(own.compression));
+  out.setShard(node.body ? to.body() + 1 : 0);
+}
+
+result<saved_compression> saved_compression_in(schema::SavedDataset::Compression x) {
+  if (x > schema::SavedDataset::Compression::GZIP)
+    return unknown_value("compression of saved elements", static_cast<uint16_t>(x));
+  return static_cast<saved_compression>(x);
+}
+
+result<dataset_ptr> decode_snapshot(node_reader& from) {
+  const auto in = from.in.getSnapshot();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  function_ptr shard;
+  if (in.getShard() != 0) {
+    HEADRACE_ASSIGN(shard, from.body(in.getShard() - 1));
+  }
+  HEADRACE_ASSIGN(const auto how,
+                  in_operator(dataset_op::snapshot, saved_compression_in(in.getCompression())));
+  return make_snapshot(std::move(rows), text_of(in.getFolder()), to_string(how), std::move(shard));
+}
+
+std::string snapshot_not_run_again(const dataset_node& node, const broken_run& run, bool) {
+  return run.gave_rows ? refused_folder(node.as<snapshot_parameters>().folder) : "";
+}
+
+std::string_view snapshot_not_read_again(const dataset_node&, const reread_place&) {
+  return "a worker's folder stands in for the splits that others are to read again; save the "
+         "elements first, and load them";
+}
+
+std::string shown_snapshot(const dataset_node& node) {
+  return node.as<snapshot_parameters>().folder;
+}
+
+} // namespace
+
+constinit const operator_record cache_record{
+  .name = "cache",
+  .arm = schema::Dataset::CACHE,
+  .encode = encode_cache,
+  .decode = decode_cache,
+  .open = open_cache,
+  .pieces = {piece_rule::kept, "keeps elements in a folder, which takes one run of all of them"},
+  .not_run_again = cache_not_run_again,
+  .not_read_again = cache_not_read_again,
+  .shown = shown_cache,
+};
+
+constinit const operator_record snapshot_record{
+  .name = "snapshot",
+  .arm = schema::Dataset::SNAPSHOT,
+  .encode = encode_snapshot,
+  .decode = decode_snapshot,
+  .open = open_cache,
+  .pieces = {piece_rule::whole, "keeps elements in a folder, which takes one run of all of them"},
+  .not_run_again = snapshot_not_run_again,
+  .not_read_again = snapshot_not_read_again,
+  .shown = shown_snapshot,
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,111 @@
+#include "headrace/pipeline/graph/row_order.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/operators/rows/parallel_operator.hpp"
+#include "headrace/pipeline/operators/rows/seeded_rows.hpp"
+#include "headrace/runtime/base/work_timer.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// For rows that cost this much it is worth waking another thread.
+constexpr auto costly_row = 200us;
+// The first blocks do not count, as a function may make tables in its first call.
+constexpr int costly_blocks = 4;
+
+/// Runs its function in the caller, or, if the graph allows it and rows are costly, on all cores.
+class map_iterator final : public parallel_reader {
+public:
+  map_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input,
+               parallel_blocks::function f, bool may_spread)
+    : parallel_reader(shared, node),
+      input_(std::move(input)),
+      function_(std::move(f)),
+      may_spread_(may_spread) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (spread_)
+      return read(*spread_, wanted);
+    const auto in = input_->next(wanted);
+    if (!in)
+      return std::nullopt;
+    if (!may_spread_)
+      return function_(*in, kernel_calls_);
+    const work_timer timer;
+    auto out = function_(*in, kernel_calls_);
+    const bool costly = timer.took() >= costly_row * in->rows;
+    seen_costly_ = costly ? seen_costly_ + 1 : 0;
+    if (seen_costly_ == costly_blocks)
+      spread();
+    return out;
+  }
+  // Saves: numbers: whether it runs on all cores; then as `parallel_blocks`, or a part: the input.
+  void save_to(position& to) const override {
+    to.numbers.push_back(spread_ ? 1 : 0);
+    if (spread_)
+      spread_->save_to(to);
+    else
+      put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    if (!from.flag())
+      return from.restore(*input_);
+    spread();
+    return spread_->restore(from);
+  }
+
+private:
+  void spread() {
+    // It begins with two calls, as rows are known to be costly; further ones must show that they
+    // help.
+    spread_ = make_parallel_blocks(engine_, node_, std::move(input_), std::move(function_), 2);
+  }
+
+  std::unique_ptr<iterator> input_; ///< with the function: null once all cores are used
+  parallel_blocks::function function_;
+  const bool may_spread_;
+  int seen_costly_ = 0; ///< blocks in a row
+  std::unique_ptr<parallel_blocks> spread_;
+};
+
+opened open_map(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(const auto body, shared.compiled(*node));
+  HEADRACE_ASSIGN(auto input, shared.make_input(node, at));
+  input = with_row_seeds(shared, *node, at, std::move(input));
+  auto f = [body, row = at.row](const block& in, uint64_t& kernel_calls) {
+    return body->run(in, row ? &row->names : nullptr, kernel_calls);
+  };
+  if (node->calls.count != 0)
+    return open_parallel(shared, *node, std::move(input), std::move(f));
+  return std::unique_ptr<iterator>{
+    std::make_unique<map_iterator>(shared, *node, std::move(input), std::move(f),
+                                   may_spread(*node, shared.options(), at.in_function()))};
+}
+
+void encode_map(const dataset_node&, node_writer& to) { to.with_calls(to.out.initMap()); }
+
+result<dataset_ptr> decode_map(node_reader& from) {
+  const auto in = from.in.getMap();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  HEADRACE_ASSIGN(auto f, from.body(in.getFunction()));
+  HEADRACE_ASSIGN(const auto ordered, from_schema(in.getDeterministic()));
+  return make_map(std::move(rows), std::move(f), in.getParallel(), ordered);
+}
+
+} // namespace
+
+constinit const operator_record map_record{
+  .name = "map",
+  .arm = schema::Dataset::MAP,
+  .encode = encode_map,
+  .decode = decode_map,
+  .open = open_map,
+  .rows = {.one_to_one = true, .apart = true, .divides_as_input = true},
+  .pieces = {piece_rule::aligned},
+  .shown = shown_function,
+};
+
+} // namespace headrace::detail

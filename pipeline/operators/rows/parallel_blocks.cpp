@@ -1,0 +1,342 @@
+#include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
+
+#include "headrace/pipeline/iterator/gather.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <oneapi/tbb/info.h>
+#include <vector>
+
+namespace headrace::detail {
+
+namespace {
+
+// ThreadSanitizer does not see how the library passes tasks between threads, and reports each as a
+// race. With it, threads of our own run what otherwise runs in the arena.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool own_threads = true;
+#else
+constexpr bool own_threads = false;
+#endif
+
+} // namespace
+
+struct parallel_blocks::shared {
+  shared(function f, std::shared_ptr<byte_budget> budget)
+    : run(std::move(f)), held(std::move(budget), nullptr, [this] {
+        std::lock_guard lock{mutex};
+        changed.notify_all();
+      }) {}
+
+  const function run;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  size_t in_work = 0; ///< including jobs that wait for a thread
+  budget_share held;
+};
+
+/// One block on its way through the function. The thread that claims it evaluates it.
+struct parallel_blocks::job {
+  job(block in, position_ptr at) : before(std::move(at)), read(in.rows), rows(std::move(in)) {}
+
+  void run_if_unclaimed(shared& with) {
+    if (claimed.exchange(true))
+      return;
+    uint64_t calls = 0;
+    const auto begin = clock::system().now();
+    auto out = with.run(rows, calls);
+    const auto took = clock::system().now() - begin;
+    const auto bytes = out.bytes();
+    size_t over = 0;
+    {
+      std::lock_guard lock{with.mutex};
+      if (ahead) {
+        over = with.held.settle(counted, out.rows, bytes);
+        counted = bytes;
+      }
+      rows = std::move(out);
+      kernel_calls = calls;
+      work_ns = static_cast<uint64_t>(took.count());
+      done = true;
+      --with.in_work;
+      with.changed.notify_all();
+    }
+    with.held.give_back(over);
+  }
+  bool finished() const { return done && given >= rows.rows; }
+
+  const position_ptr before; ///< of the input
+  const uint64_t read;       ///< rows of the input
+  std::atomic<bool> claimed{false};
+  block rows;         ///< of the input; later of the result
+  uint64_t given = 0; ///< rows of the result that are done
+  uint64_t kernel_calls = 0;
+  uint64_t work_ns = 0;
+  size_t counted = 0;  ///< bytes of the budget
+  bool ahead = false;  ///< beyond what the reader waits for, so that it is counted
+  bool no_one = false; ///< there is no thread for it except the reader's
+  bool done = false;
+};
+
+namespace {
+
+// More blocks that were given out of turn would gain little, and the position names each of them.
+constexpr size_t most_jobs_a_call = 64;
+constexpr uint64_t all = UINT64_MAX;
+
+} // namespace
+
+parallel_blocks::parallel_blocks(std::unique_ptr<iterator> input, function f, options how,
+                                 std::stop_token stop)
+  : input_(std::move(input)),
+    options_(std::move(how)),
+    stop_(std::move(stop)),
+    arena_(oneapi::tbb::info::default_concurrency(), 0),
+    shared_(std::make_shared<shared>(std::move(f), options_.budget)) {
+  using oneapi::tbb::global_control;
+  // The lowest of all limits holds; a higher limit of another owner is not changed.
+  const auto wanted = static_cast<size_t>(oneapi::tbb::info::default_concurrency()) + 1;
+  if (global_control::active_value(global_control::max_allowed_parallelism) <= wanted)
+    workers_.emplace(global_control::max_allowed_parallelism, wanted);
+}
+
+parallel_blocks::~parallel_blocks() {
+  if (puller_.joinable()) {
+    puller_.request_stop();
+    puller_.join();
+  }
+  for (const auto& work : jobs_) work->claimed = true;
+}
+
+std::optional<block> parallel_blocks::next(const limits& wanted, uint64_t& kernel_calls) {
+  const auto& time = options_.time ? *options_.time : clock::system();
+  const auto began = time.now();
+  auto out = take(wanted, kernel_calls);
+  if (out)
+    options_.calls->record(began, time.now(), out->rows, out->bytes());
+  return out;
+}
+
+std::optional<block> parallel_blocks::take(const limits& wanted, uint64_t& kernel_calls) {
+  std::unique_lock lock{shared_->mutex};
+  wanted_ = wanted;
+  if (!puller_.joinable()) {
+    if (!after_)
+      after_ = input_->save();
+    puller_ = std::jthread{[this](std::stop_token stop) { pull(stop); }};
+  }
+  while (true) {
+    const auto over = [this] { return ended_ && open_ == 0; };
+    const auto is_there = [&] {
+      if (chosen() || for_the_reader() || over())
+        return true;
+      if (open_ == 0 && !asked_) {
+        asked_ = true;
+        shared_->changed.notify_all();
+      }
+      return false;
+    };
+    if (!shared_->changed.wait(lock, stop_, is_there))
+      return std::nullopt;
+    auto from = chosen();
+    if (!from) {
+      if (over())
+        return std::nullopt;
+      from = for_the_reader();
+      if (!from) // a thread of the arena has just claimed it
+        continue;
+      lock.unlock();
+      from->run_if_unclaimed(*shared_);
+      lock.lock();
+      if (!options_.ordered)
+        continue;
+      if (!shared_->changed.wait(lock, stop_, [&] { return from->done; }))
+        return std::nullopt;
+    }
+    kernel_calls += std::exchange(from->kernel_calls, 0);
+    if (options_.work_ns)
+      *options_.work_ns += std::exchange(from->work_ns, 0);
+    const auto left = from->rows.rows - std::min<uint64_t>(from->given, from->rows.rows);
+    auto out = from->rows.slice(from->rows.rows - left, std::min<uint64_t>(wanted.rows, left));
+    from->given += out.rows;
+    if (from->finished()) {
+      const auto freed = std::exchange(from->counted, 0);
+      from->rows = {};
+      from->given = all;
+      --open_;
+      drop_finished();
+      shared_->changed.notify_all();
+      lock.unlock();
+      shared_->held.give_back(freed);
+      lock.lock();
+    }
+    if (out.rows != 0)
+      return out;
+  }
+}
+
+// The job whose rows come next, if it is done. In order: the first one; else the one that is begun,
+// or any.
+parallel_blocks::job_ptr parallel_blocks::chosen() const {
+  if (options_.ordered)
+    return jobs_.empty() || !jobs_.front()->done ? nullptr : jobs_.front();
+  job_ptr out;
+  for (const auto& x : jobs_) {
+    if (!x->done || x->given == all)
+      continue;
+    if (x->given != 0)
+      return x;
+    if (!out)
+      out = x;
+  }
+  return out;
+}
+
+// A block that the reader should evaluate instead of waiting: in order the one that comes next;
+// else one that nobody has claimed, if as many are in work as may be. If the function may block,
+// the reader evaluates it only if the system gave no thread for it.
+parallel_blocks::job_ptr parallel_blocks::for_the_reader() const {
+  job_ptr out;
+  if (options_.ordered)
+    out = jobs_.empty() ? nullptr : jobs_.front();
+  else if (ended_ || held_back_ || as_many_as_may_be())
+    out = last_unclaimed();
+  return out && options_.may_wait && !out->no_one ? nullptr : out;
+}
+
+parallel_blocks::job_ptr parallel_blocks::last_unclaimed() const {
+  const auto at =
+    std::find_if(jobs_.rbegin(), jobs_.rend(), [](const auto& x) { return !x->claimed; });
+  return at == jobs_.rend() ? nullptr : *at;
+}
+
+void parallel_blocks::drop_finished() {
+  while (!jobs_.empty() && jobs_.front()->given == all) jobs_.pop_front();
+}
+
+void parallel_blocks::start(const job_ptr& work, size_t counted) {
+  work->counted = counted;
+  work->ahead = counted != 0;
+  asked_ = false;
+  jobs_.push_back(work);
+  ++open_;
+  ++shared_->in_work;
+  auto call = [work, with = shared_] { work->run_if_unclaimed(*with); };
+  if (options_.may_wait || own_threads)
+    work->no_one = !threads_.run(std::move(call));
+  else
+    arena_.enqueue(std::move(call));
+}
+
+bool parallel_blocks::as_many_as_may_be() const {
+  const auto most = options_.calls->calls();
+  return shared_->in_work >= most || open_ >= 2 * most || jobs_.size() >= most * most_jobs_a_call;
+}
+
+// How many rows may be pulled now. Rows that the reader waits for are not counted.
+budget_share::taken parallel_blocks::allowed(size_t rows) {
+  if (as_many_as_may_be())
+    return {};
+  if (const auto out = shared_->held.take(rows); out.rows != 0) {
+    held_back_ = false;
+    return out;
+  }
+  if (!std::exchange(held_back_, true))
+    shared_->changed.notify_all();
+  return {asked_ ? rows : 0, 0};
+}
+
+void parallel_blocks::pull(const std::stop_token& stop) {
+  std::unique_lock lock{shared_->mutex};
+  budget_share::taken may;
+  const auto may_read = [&] {
+    may = allowed(wanted_.rows);
+    return may.rows != 0;
+  };
+  while (!stop.stop_requested() && shared_->changed.wait(lock, stop, may_read)) {
+    auto wanted = wanted_;
+    wanted.rows = may.rows;
+    lock.unlock();
+    auto in = input_->next(wanted);
+    auto after = input_->save();
+    lock.lock();
+    auto before = std::exchange(after_, std::move(after));
+    if (in)
+      start(std::make_shared<job>(*std::move(in), std::move(before)), may.bytes);
+    else
+      ended_ = true;
+    shared_->changed.notify_all();
+    if (!ended_)
+      continue;
+    lock.unlock();
+    shared_->held.give_back(may.bytes);
+    return;
+  }
+}
+
+size_t parallel_blocks::ahead() const {
+  std::lock_guard lock{shared_->mutex};
+  return jobs_.size();
+}
+
+// Saves: numbers: how many blocks from the point on have rows that are done, and for each its rows,
+// and how many rows of its result are done.
+void parallel_blocks::save_to(position& to) const {
+  std::lock_guard lock{shared_->mutex};
+  auto last = jobs_.end();
+  while (last != jobs_.begin() && (*std::prev(last))->given == 0) --last;
+  to.numbers.push_back(static_cast<uint64_t>(last - jobs_.begin()));
+  for (auto x = jobs_.begin(); x != last; ++x) {
+    to.numbers.push_back((*x)->read);
+    to.numbers.push_back((*x)->given);
+  }
+  to.parts.push_back(!jobs_.empty() ? jobs_.front()->before : after_ ? after_ : input_->save());
+}
+
+status parallel_blocks::restore(position_reader& from) {
+  HEADRACE_TRY(from.restore(*input_));
+  // To be done without the mutex, as it may call others that share the budget.
+  std::vector<job_ptr> begun;
+  for (auto left = from.number(); left != 0 && from.fits(); --left) {
+    const auto rows = from.number(UINT32_MAX);
+    const auto given = from.number();
+    auto before = input_->save();
+    HEADRACE_ASSIGN(auto in, read_exactly(rows));
+    begun.push_back(std::make_shared<job>(std::move(in), std::move(before)));
+    begun.back()->given = given;
+  }
+  auto after = input_->save();
+  std::lock_guard lock{shared_->mutex};
+  for (const auto& work : begun) {
+    if (work->given != all) {
+      start(work, 0);
+      continue;
+    }
+    work->rows = {};
+    work->claimed = work->done = true;
+    jobs_.push_back(work);
+  }
+  drop_finished();
+  after_ = std::move(after);
+  return {};
+}
+
+result<block> parallel_blocks::read_exactly(uint64_t rows) {
+  std::deque<block> pieces;
+  std::vector<const block*> views;
+  std::vector<row_run> runs;
+  for (auto left = rows; left != 0;) {
+    auto more = input_->next({static_cast<size_t>(left), limits{}.bytes});
+    if (!more)
+      return data_loss("the data is not what it was when the position was saved");
+    left -= more->rows;
+    runs.push_back({static_cast<uint32_t>(views.size()), 0, static_cast<uint32_t>(more->rows)});
+    pieces.push_back(*std::move(more));
+    views.push_back(&pieces.back());
+  }
+  uint64_t unused = 0;
+  return runs.empty() ? block{} : gather_rows(views, runs, unused);
+}
+
+} // namespace headrace::detail

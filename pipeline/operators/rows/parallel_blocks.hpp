@@ -1,0 +1,89 @@
+#pragma once
+
+#include "headrace/pipeline/engine/byte_budget.hpp"
+#include "headrace/pipeline/engine/call_gate.hpp"
+#include "headrace/pipeline/engine/call_threads.hpp"
+#include "headrace/pipeline/iterator/position_reader.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <optional>
+#include <thread>
+
+namespace headrace::detail {
+
+/// Runs a function over the blocks of an input, several at a time: a function that only computes on
+/// the process's worker threads (oneTBB), one that may block on threads of its own. Another thread
+/// pulls the input, so that neither waits for the other.
+///
+/// At most twice as many blocks as may be in work are held, so that work continues while the reader
+/// is busy.
+class parallel_blocks {
+public:
+  /// Makes rows of the rows of a block, each by itself; must not throw. Called by several threads.
+  using function = std::function<block(const block& in, uint64_t& kernel_calls)>;
+  struct options {
+    std::shared_ptr<call_gate> calls; ///< how many run at a time
+    bool ordered = true;              ///< false: blocks come in the order in which they are done
+    bool may_wait = false;            ///< the function may block
+    /// The budget of all that share it; may be null.
+    std::shared_ptr<byte_budget> budget = nullptr;
+    const clock* time = nullptr; ///< the clock by which calls are tuned; null: the system's
+    /// The reader adds the time of the calls whose rows it was given; may be null.
+    std::atomic<uint64_t>* work_ns = nullptr;
+  };
+
+  parallel_blocks(std::unique_ptr<iterator> input, function f, options how, std::stop_token stop);
+  /// Running calls continue; no other one begins.
+  ~parallel_blocks();
+
+  /// As `iterator::next`; nullopt also when stopped.
+  std::optional<block> next(const limits& wanted, uint64_t& kernel_calls);
+
+  /// The number of blocks that are done, in work, or waiting for a call.
+  size_t ahead() const;
+  /// Appends a point of the input, and which rows after it are done. Never blocks.
+  void save_to(position& to) const;
+  /// @pre `next` was not called
+  status restore(position_reader& from);
+
+private:
+  struct job;
+  struct shared;
+  using job_ptr = std::shared_ptr<job>;
+
+  void pull(const std::stop_token& stop);
+  void start(const job_ptr& work, size_t counted);
+  std::optional<block> take(const limits& wanted, uint64_t& kernel_calls);
+  job_ptr chosen() const;
+  job_ptr for_the_reader() const;
+  job_ptr last_unclaimed() const;
+  bool as_many_as_may_be() const;
+  void drop_finished();
+  budget_share::taken allowed(size_t rows);
+  result<block> read_exactly(uint64_t rows);
+
+  std::unique_ptr<iterator> input_; ///< used by the puller only
+  const options options_;
+  const std::stop_token stop_;
+  // One worker thread for each core, as the reader's thread mostly waits; not set if there are more
+  // already.
+  std::optional<oneapi::tbb::global_control> workers_;
+  oneapi::tbb::task_arena arena_;
+  call_threads threads_; ///< in place of the arena, if the function may block
+  /// Shared with the jobs in the arena; its mutex guards the following members.
+  std::shared_ptr<shared> shared_;
+  limits wanted_;
+  std::deque<job_ptr> jobs_; ///< in the order of the input
+  size_t open_ = 0;          ///< how many of them have rows to give
+  position_ptr after_;       ///< after the blocks in `jobs_`; null before anything was read
+  bool ended_ = false;
+  bool asked_ = false;     ///< the reader waits, and nothing is in work
+  bool held_back_ = false; ///< by the budget: no further block will be put into work
+  std::jthread puller_;    ///< last: it ends before what it uses
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,136 @@
+#include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/graph/split_plan.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/operators/kept/unopened_caches.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class repeat_iterator final : public operator_iterator {
+public:
+  repeat_iterator(engine& shared, dataset_ptr node, place at)
+    : operator_iterator(shared, *node),
+      count_(node->as<repeat_parameters>().count),
+      self_(std::move(node)),
+      at_(std::move(at)),
+      caches_(shared, node_, at_) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (true) {
+      if (!input_) {
+        if (count_ >= 0 && passes_ == count_)
+          return std::nullopt;
+        auto opened = open();
+        if (!opened)
+          return last_failure(opened.status());
+        input_ = *std::move(opened);
+        ++passes_;
+        empty_ = true;
+        partial_ = partial_passes();
+        shared_elements_ = engine_.shared_elements();
+      }
+      if (auto out = input_->next(wanted)) {
+        empty_ = false;
+        return out;
+      }
+      input_.reset();
+      // Nothing would come for ever.
+      if (empty_ && (node_.inputs[0]->cardinality == 0 || (count_ < 0 && was_whole())))
+        return std::nullopt;
+      if (engine_.stopped())
+        return last_failure(cancelled("the iteration was stopped"));
+    }
+  }
+  // Saves: numbers: passes begun, whether the last one gave nothing so far; parts: its input, if it
+  // is open; then the caches that later passes read.
+  void save_to(position& to) const override {
+    to.numbers = {static_cast<uint64_t>(passes_), empty_};
+    to.parts = {input_ ? input_->save() : nullptr};
+    if (passes_ != count_)
+      caches_.save_to(to);
+  }
+  status restore_from(position_reader& from) override {
+    passes_ =
+      static_cast<int64_t>(from.number(static_cast<uint64_t>(count_ < 0 ? INT64_MAX : count_)));
+    empty_ = from.flag();
+    const auto at = from.part();
+    if (passes_ != count_)
+      caches_.restore(from);
+    if (!at || passes_ == 0)
+      return {};
+    --passes_; // it is begun again
+    HEADRACE_ASSIGN(input_, open());
+    ++passes_;
+    return input_->restore(*at);
+  }
+
+private:
+  opened open() {
+    auto inside = at_;
+    if (passes_ != 0) // the first pass is as without a repeat
+      inside.iteration = mix(at_.iteration, static_cast<uint64_t>(passes_));
+    return engine_.make_input(self_, inside);
+  }
+
+  uint64_t partial_passes() {
+    return engine_.shares_splits(at_)
+             ? engine_.partial_passes(at_.first_source, engine_.sources_below(*node_.inputs[0]))
+             : 0;
+  }
+  /// True if the last pass gave all that there was of it: other runs had no part.
+  bool was_whole() {
+    if (partial_passes() != partial_)
+      return false;
+    const bool shared = engine_.shares_splits(at_);
+    if (!reads_service(*node_.inputs[0], !shared))
+      return true;
+    // True if others read the job that this one does.
+    return !shared && engine_.shared_elements() == shared_elements_;
+  }
+
+  const int64_t count_; ///< -1: for ever
+  dataset_ptr self_;
+  place at_;
+  const unopened_caches caches_;
+  std::unique_ptr<iterator> input_;
+  int64_t passes_ = 0;
+  bool empty_ = true;
+  uint64_t partial_ = 0;         ///< the count when the last pass was begun
+  uint64_t shared_elements_ = 0; ///< the count at that time
+};
+
+opened open_repeat(engine& shared, const dataset_ptr& node, const place& at) {
+  return std::unique_ptr<iterator>{std::make_unique<repeat_iterator>(shared, node, at)};
+}
+
+void encode_repeat(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initRepeat()).setCount(node.as<repeat_parameters>().count);
+}
+
+result<dataset_ptr> decode_repeat(node_reader& from) {
+  const auto in = from.in.getRepeat();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_repeat(std::move(rows), in.getCount());
+}
+
+std::string shown_repeat(const dataset_node& node) {
+  return std::to_string(node.as<repeat_parameters>().count);
+}
+
+} // namespace
+
+constinit const operator_record repeat_record{
+  .name = "repeat",
+  .arm = schema::Dataset::REPEAT,
+  .encode = encode_repeat,
+  .decode = decode_repeat,
+  .open = open_repeat,
+  .rows = {.apart = true, .divides_as_input = true},
+  .pieces = {piece_rule::apart},
+  .shown = shown_repeat,
+};
+
+} // namespace headrace::detail

@@ -1,0 +1,72 @@
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/operators/rows/simple_iterator.hpp"
+
+namespace headrace::detail {
+
+namespace {
+
+class take_iterator final : public operator_iterator {
+public:
+  take_iterator(engine& shared, const dataset_node& node, std::unique_ptr<iterator> input)
+    : operator_iterator(shared, node),
+      input_(std::move(input)),
+      count_(node.as<take_parameters>().count),
+      left_(count_ < 0 ? SIZE_MAX : static_cast<size_t>(count_)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (left_ == 0)
+      return std::nullopt;
+    auto out = input_->next({std::min(wanted.rows, left_), wanted.bytes});
+    if (out && count_ >= 0)
+      left_ -= out->rows;
+    if (left_ == 0)
+      input_.reset(); // frees files and threads before the last rows are used
+    return out;
+  }
+  // Numbers: rows left; parts: the input, while there are any.
+  void save_to(position& to) const override {
+    to.numbers = {left_};
+    if (left_ != 0)
+      put(to, *input_);
+  }
+  status restore_from(position_reader& from) override {
+    left_ = from.number(left_);
+    if (left_ != 0)
+      return from.restore(*input_);
+    input_.reset();
+    return {};
+  }
+
+private:
+  std::unique_ptr<iterator> input_;
+  const int64_t count_; ///< negative: all
+  size_t left_;
+};
+
+void encode_take(const dataset_node& node, node_writer& to) {
+  to.over_input(to.out.initTake()).setCount(node.as<take_parameters>().count);
+}
+
+result<dataset_ptr> decode_take(node_reader& from) {
+  const auto in = from.in.getTake();
+  HEADRACE_ASSIGN(auto rows, from.input(in.getInput()));
+  return make_take(std::move(rows), in.getCount());
+}
+
+std::string shown_take(const dataset_node& node) {
+  return std::to_string(node.as<take_parameters>().count);
+}
+
+} // namespace
+
+constinit const operator_record take_record{
+  .name = "take",
+  .arm = schema::Dataset::TAKE,
+  .encode = encode_take,
+  .decode = decode_take,
+  .open = open_over_input<take_iterator>,
+  .shown = shown_take,
+};
+
+} // namespace headrace::detail

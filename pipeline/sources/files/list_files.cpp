@@ -1,0 +1,177 @@
+#include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/iterator/counter_random.hpp"
+#include "headrace/pipeline/sources/split_cursor.hpp"
+#include "headrace/runtime/base/crc32c.hpp"
+#include "headrace/runtime/base/descriptors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <glob.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// A folder that cannot be read is skipped, as a shell does; but not if descriptors are missing:
+/// its files would be left out silently.
+int end_without_descriptors(const char*, int number) {
+  return number == EMFILE || number == ENFILE ? 1 : 0;
+}
+
+result<std::vector<std::string>> match(const std::string& pattern, const std::stop_token& stop) {
+  glob_t found{};
+  int failed = 0;
+  const auto looked = with_descriptors(
+    [&] {
+      ::globfree(&found);
+      failed = ::glob(pattern.c_str(), GLOB_NOSORT, end_without_descriptors, &found);
+      errno = EMFILE;
+      return failed == GLOB_ABORTED ? -1 : 0;
+    },
+    stop);
+  std::vector<std::string> out;
+  if (failed == 0)
+    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (looked < 0)
+    return resource_exhausted(
+      fmt::format("list_files: cannot look for '{}': too many open files", pattern));
+  if (failed == GLOB_NOMATCH || (failed == 0 && out.empty()))
+    return not_found(fmt::format("list_files: no file matches '{}'", pattern));
+  if (failed != 0)
+    return status{status_code::unknown, fmt::format("list_files: cannot look for '{}'", pattern)};
+  return out;
+}
+
+/// A split is one file name. The files are listed when the first split is asked for.
+class list_iterator final : public operator_iterator {
+public:
+  list_iterator(engine& shared, const dataset_node& node, place at, column patterns)
+    : operator_iterator(shared, node), at_(std::move(at)), patterns_(std::move(patterns)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    if (!splits_)
+      if (auto listed = list(); !listed.ok())
+        return last_failure(listed);
+    auto more = splits_->here();
+    if (!more)
+      return last_failure(more.status());
+    if (!*more)
+      return std::nullopt;
+    order();
+    const auto now = **more;
+    const auto rows = static_cast<size_t>(std::min<uint64_t>(wanted.rows, now.count));
+    std::vector<std::string_view> views;
+    for (size_t i = 0; i < rows; ++i) views.push_back(names_[now.first + i]);
+    ++kernel_calls_;
+    block out;
+    out.rows = rows;
+    out.columns.push_back(column::of_strings(views));
+    if (splits_->provided())
+      out.origins = {splits_->from(now.first, rows, rows == 1 ? 0 : 1)};
+    splits_->pass(rows);
+    return out;
+  }
+  // Saves: numbers: those of the splits, then a digest of the names; none before the files were
+  // listed and their order is known.
+  void save_to(position& to) const override {
+    if (!ordered_)
+      return;
+    splits_->save_to(to);
+    to.numbers.push_back(digest());
+  }
+  status restore_from(position_reader& from) override {
+    if (from.empty())
+      return {};
+    HEADRACE_TRY(list());
+    splits_->restore_from(from);
+    order();
+    if (from.number() != digest())
+      return failed_precondition("the patterns match other files than when the position was saved");
+    return {};
+  }
+
+private:
+  status list() {
+    for (size_t i = 0; i < static_cast<size_t>(patterns_.total_values()); ++i) {
+      HEADRACE_ASSIGN(auto found, match(std::string{patterns_.string(i)}, engine_.context().stop));
+      names_.insert(names_.end(), std::make_move_iterator(found.begin()),
+                    std::make_move_iterator(found.end()));
+    }
+    // Sorted bytewise, so that hosts which see the same files have the same list; a file that
+    // matches two patterns is listed once.
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    splits_.emplace(engine_, at_, names_.size(),
+                    engine_.shares_splits(at_) ? make_listing(names_) : nullptr);
+    // The files may change between passes.
+    const auto& same = engine_.context().same_listing;
+    if (same && !at_.in_function() && !at_.whole && at_.iteration == 0)
+      if (const auto how = same(at_.first_source, make_listing(names_)); !how)
+        return how.that_ends_run();
+    return {};
+  }
+
+  uint64_t digest() const {
+    uint64_t out = names_.size();
+    for (const auto& name : names_)
+      out = mix(out, crc32c(reinterpret_cast<const std::byte*>(name.data()), name.size()));
+    return out;
+  }
+
+  // Makes the order, which is another one in each pass, and the same on every host.
+  void order() {
+    if (std::exchange(ordered_, true) || !node_.as<list_files_parameters>().shuffle)
+      return;
+    const auto key = mix(engine_.random_key(node_, at_), splits_->pass_key());
+    counter_random random{mix(key, engine_.context().repetition)};
+    for (size_t i = names_.size(); i > 1; --i)
+      std::swap(names_[i - 1], names_[random.below(names_.size() - i, i)]);
+  }
+
+  place at_;
+  column patterns_;
+  std::vector<std::string> names_;
+  bool ordered_ = false;
+  std::optional<split_cursor> splits_;
+};
+
+opened open_list_files(engine& shared, const dataset_ptr& node, const place& at) {
+  HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
+  return std::unique_ptr<iterator>{
+    std::make_unique<list_iterator>(shared, *node, at, std::move(values[0]))};
+}
+
+void encode_list_files(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<list_files_parameters>();
+  auto out = to.out.initListFiles();
+  out.setPatterns(to.tensor(0));
+  out.setShuffle(own.shuffle);
+  write(own.seed, out.initSeed());
+}
+
+result<dataset_ptr> decode_list_files(node_reader& from) {
+  const auto in = from.in.getListFiles();
+  HEADRACE_ASSIGN(auto patterns, from.tensor(in.getPatterns()));
+  return make_list_files(std::move(patterns), in.getShuffle(), seed_of(in.getSeed()));
+}
+
+bool shuffles_files(const dataset_node& node) { return node.as<list_files_parameters>().shuffle; }
+
+} // namespace
+
+constinit const operator_record list_files_record{
+  .name = "list_files",
+  .arm = schema::Dataset::LIST_FILES,
+  .encode = encode_list_files,
+  .decode = decode_list_files,
+  .open = open_list_files,
+  .rows = source_rows,
+  .source = {.files = file_use::others, .splits = splits_of_rows},
+  .draws_order = shuffles_files,
+};
+
+} // namespace headrace::detail

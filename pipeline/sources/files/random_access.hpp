@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/pipeline/engine/engine.hpp"
+
+#include <span>
+
+namespace headrace::detail {
+
+/// Reads the rows of a source by their numbers, in any order.
+class random_access {
+public:
+  virtual ~random_access() = default;
+  virtual uint64_t rows() const noexcept = 0;
+  /// What the row numbers stand for, if another process may find something else; null: they are the
+  /// same everywhere.
+  virtual std::shared_ptr<const split_listing> listing() const { return nullptr; }
+  /// Reads the rows with these numbers, in this order, all below `rows()`. Returns fewer, but at
+  /// least one, if they take more than `bytes`. A row that cannot be read is an error row.
+  virtual block read(std::span<const uint64_t> numbers, size_t bytes, uint64_t& kernel_calls) = 0;
+};
+
+/// The records of files, for `source_facts::open_any_order`. Looks for where they begin.
+result<std::unique_ptr<random_access>> open_indexed_tfrecords(const dataset_node& node,
+                                                              const column& files);
+result<std::unique_ptr<random_access>> open_fixed_length_records(const dataset_node& node,
+                                                                 const column& files);
+
+} // namespace headrace::detail

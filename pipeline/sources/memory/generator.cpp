@@ -1,0 +1,199 @@
+#include "headrace/pipeline/engine/open.hpp"
+#include "headrace/pipeline/graph/function_label.hpp"
+#include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/sources/memory/numbers.hpp"
+
+#include <fmt/format.h>
+
+namespace headrace::detail {
+
+namespace {
+
+/// -1: the function says when it has no more.
+int64_t announced_rows(const dataset_node& node) { return node.as<generator_parameters>().count; }
+
+/// Rows of one run of a function that may give others in its next run are one split: runs of
+/// several tasks could not be divided by the numbers of their rows.
+bool is_divided(const dataset_node& node) { return node.as<generator_parameters>().deterministic; }
+
+std::optional<uint64_t> splits(const dataset_node& node) {
+  return is_divided(node) ? splits_of_rows(node) : 1;
+}
+
+uint64_t most_rows_of(const dataset_node& node) {
+  return announced_rows(node) < 0 ? endless_rows : static_cast<uint64_t>(announced_rows(node));
+}
+
+/// A split is one row, or all rows.
+class generator_iterator final : public operator_iterator {
+public:
+  generator_iterator(engine& shared, const dataset_node& node, const place& at, named_function f)
+    : operator_iterator(shared, node),
+      f_(std::move(f)),
+      splits_(shared, at, is_divided(node) ? most_rows_of(node) : 1),
+      divided_(is_divided(node)) {}
+
+protected:
+  std::optional<block> produce(const limits& wanted) override {
+    while (true) {
+      auto more = rows_here();
+      if (!more)
+        return last_failure(more.status());
+      if (!*more)
+        return std::nullopt;
+      const auto now = **more;
+      auto rows = static_cast<size_t>(std::min<uint64_t>({wanted.rows, most_rows, now.count}));
+      auto out = call(now.first, rows);
+      if (!out) {
+        pass(rows);
+        reading_ = false;
+        splits_.close();
+        return last_failure(out.status().with_context(
+          fmt::format("generator '{}'", function_label(node_.as<generator_parameters>().name))));
+      }
+      if (out->rows < rows) {
+        rows = out->rows;
+        end_at(now.first + rows);
+      }
+      pass(rows);
+      if (rows == 0)
+        continue;
+      out->origins.clear();
+      if (splits_.provided())
+        out->origins.push_back(divided_ ? splits_.from(now.first, rows, rows == 1 ? 0 : 1)
+                                        : splits_.from(0, rows, 0));
+      return *std::move(out);
+    }
+  }
+  // Saves: numbers: those of the splits, and where the rows end; where the rows are one split,
+  // whether it is being read, and its next row.
+  void save_to(position& to) const override {
+    splits_.save_to(to, reading_);
+    to.numbers.push_back(splits_.total());
+    if (!divided_)
+      for (const uint64_t x : {uint64_t{reading_}, row_}) to.numbers.push_back(x);
+  }
+  status restore_from(position_reader& from) override {
+    splits_.restore_from(from);
+    splits_.end_at(from.number(splits_.total()));
+    if (!divided_) {
+      reading_ = from.flag();
+      row_ = from.number(most_rows_of(node_));
+    }
+    return {};
+  }
+
+private:
+  // Bounds a block, as a function is not told the wanted bytes.
+  static constexpr size_t most_rows = 4096;
+
+  /// The rows to ask for next; nullopt: this pass is over.
+  result<std::optional<split_range>> rows_here() {
+    if (divided_)
+      return splits_.here();
+    if (!reading_) {
+      HEADRACE_ASSIGN(const auto more, splits_.here());
+      if (!more)
+        return std::optional<split_range>{};
+      splits_.pass(1);
+      reading_ = true;
+      row_ = 0;
+    }
+    return std::optional{split_range{row_, most_rows_of(node_) - row_}};
+  }
+  void pass(uint64_t rows) {
+    if (divided_)
+      return splits_.pass(rows);
+    row_ += rows;
+    reading_ = reading_ && row_ != most_rows_of(node_);
+  }
+  /// The function has no more.
+  void end_at(uint64_t rows) {
+    if (divided_)
+      splits_.end_at(rows);
+    else
+      reading_ = false;
+  }
+
+  result<block> call(uint64_t first, size_t rows) {
+    mutable_buffer numbers{rows * sizeof(int64_t)};
+    for (size_t i = 0; i < rows; ++i) numbers.as<int64_t>()[i] = static_cast<int64_t>(first + i);
+    block in;
+    in.rows = rows;
+    in.columns.push_back(column::dense(dtype::int64, {}, rows, std::move(numbers).freeze()));
+    HEADRACE_ASSIGN(auto out, f_(in));
+    ++kernel_calls_;
+    HEADRACE_TRY(check(out, first, rows));
+    return out;
+  }
+
+  status check(const block& out, uint64_t first, size_t rows) const {
+    const auto& specs = node_.spec.components;
+    if (out.columns.size() != specs.size() || out.rows > rows)
+      return internal_error(
+        fmt::format("it gave {} rows of {} components for rows {} to {}; it must give at most {} "
+                    "of {}",
+                    out.rows, out.columns.size(), first, first + rows - 1, rows, specs.size()));
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const auto& c = out.columns[i];
+      const bool fits =
+        c.type() == specs[i].type && c.rows() == out.rows
+        && (out.rows == 0 || !c.is_dense() || specs[i].dims.accepts(c.row_shape()))
+        && (c.is_dense() || !specs[i].dims.has_rank() || c.rank() == specs[i].dims.rank());
+      if (!fits)
+        return internal_error(
+          fmt::format("its component {} has {} rows of {}; it must have {} of {}", i, c.rows(),
+                      to_string(c.type()), out.rows, to_string(specs[i])));
+    }
+    if (out.rows < rows && announced_rows(node_) >= 0)
+      return out_of_range(fmt::format("it gave {} rows from row {} on; there must be {} in all",
+                                      out.rows, first, announced_rows(node_)));
+    return {};
+  }
+
+  named_function f_;
+  split_cursor splits_;
+  bool divided_;
+  // Where all rows are one split: is it being read, and from which row on?
+  bool reading_ = false;
+  uint64_t row_ = 0;
+};
+
+opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
+  auto f = shared.find_function(node->as<generator_parameters>().name);
+  if (!f)
+    return f.status().with_context("generator");
+  return std::unique_ptr<iterator>{
+    std::make_unique<generator_iterator>(shared, *node, at, *std::move(f))};
+}
+
+void encode_generator(const dataset_node& node, node_writer& to) {
+  const auto& own = node.as<generator_parameters>();
+  auto out = to.out.initGenerator();
+  out.setName(own.name);
+  headrace::encode(node.spec, out.initSpec());
+  out.setCount(own.count);
+  out.setDeterministic(own.deterministic);
+}
+
+result<dataset_ptr> decode_generator(node_reader& from) {
+  const auto in = from.in.getGenerator();
+  HEADRACE_ASSIGN(auto spec, headrace::decode(in.getSpec()));
+  return make_generator(text_of(in.getName()), std::move(spec), in.getCount(),
+                        in.getDeterministic());
+}
+
+} // namespace
+
+constinit const operator_record generator_record{
+  .name = "generator",
+  .arm = schema::Dataset::GENERATOR,
+  .encode = encode_generator,
+  .decode = decode_generator,
+  .open = open_generator,
+  .position_version = 2,
+  .rows = source_rows,
+  .source = {.splits_are_rows = is_divided, .splits = splits},
+};
+
+} // namespace headrace::detail
