@@ -200,7 +200,7 @@ double saved_a_second(const service* by, const dataset& what) {
     if (by != nullptr)
       distribute_save(what, folder.path(), {.service = by->target(), .wait = true});
     else
-      what.save(folder.path(), {"AUTO"});
+      what.save(folder.path(), {saved_compression::snappy});
   });
   return static_cast<double>(what.cardinality()) / took;
 }

@@ -46,22 +46,22 @@ dataset dataset::from_tensor_slices(const expr_structure& tensors) {
   return checked(make_from_tensor_slices(nodes_of(tensors), tensors.layout()));
 }
 dataset dataset::text_lines(expr files, file_options options) {
-  return checked(make_text_lines(files.node(), std::move(options.compression)));
+  return checked(make_text_lines(files.node(), options.compression));
 }
 dataset dataset::text_lines(const std::vector<std::string>& files, file_options options) {
-  return checked(make_text_lines(names(files), std::move(options.compression)));
+  return checked(make_text_lines(names(files), options.compression));
 }
 dataset dataset::tfrecord(expr files, file_options options) {
-  return checked(make_tfrecord(files.node(), std::move(options.compression)));
+  return checked(make_tfrecord(files.node(), options.compression));
 }
 dataset dataset::tfrecord(const std::vector<std::string>& files, file_options options) {
-  return checked(make_tfrecord(names(files), std::move(options.compression)));
+  return checked(make_tfrecord(names(files), options.compression));
 }
 dataset dataset::list_files(const std::vector<std::string>& patterns, list_files_options options) {
   return checked(make_list_files(names(patterns), options.shuffle, options.seed));
 }
 dataset dataset::fixed_length(expr files, record_layout layout, file_options options) {
-  return checked(make_fixed_length(files.node(), layout, std::move(options.compression)));
+  return checked(make_fixed_length(files.node(), layout, options.compression));
 }
 dataset dataset::fixed_length(const std::vector<std::string>& files, record_layout layout,
                               file_options options) {
@@ -70,14 +70,14 @@ dataset dataset::fixed_length(const std::vector<std::string>& files, record_layo
 dataset dataset::csv(expr files, std::vector<field_format> columns, csv_format format,
                      file_options options) {
   return checked(
-    make_csv(files.node(), std::move(columns), std::move(format), std::move(options.compression)));
+    make_csv(files.node(), std::move(columns), std::move(format), options.compression));
 }
 dataset dataset::csv(const std::vector<std::string>& files, std::vector<field_format> columns,
                      csv_format format, file_options options) {
   return csv(expr{names(files)}, std::move(columns), std::move(format), std::move(options));
 }
 dataset dataset::json_lines(expr files, std::vector<field_format> fields, file_options options) {
-  return checked(make_json_lines(files.node(), std::move(fields), std::move(options.compression)));
+  return checked(make_json_lines(files.node(), std::move(fields), options.compression));
 }
 dataset dataset::json_lines(const std::vector<std::string>& files, std::vector<field_format> fields,
                             file_options options) {

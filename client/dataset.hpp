@@ -210,10 +210,12 @@ public:
   dataset cache(cache_options options = {}) const;
   /// As a cache in a folder inside `folder`. Its name depends on the pipeline, so that another
   /// pipeline writes another one.
-  dataset snapshot(const std::string& folder, save_options options = {"AUTO"}) const;
+  dataset snapshot(const std::string& folder,
+                   save_options options = {saved_compression::snappy}) const;
   /// As above; `shard` gives the number of the file for an element.
   template <class F>
-  dataset snapshot(const std::string& folder, F&& shard, save_options options = {"AUTO"}) const {
+  dataset snapshot(const std::string& folder, F&& shard,
+                   save_options options = {saved_compression::snappy}) const {
     return snapshot_in(folder, trace(spec(), std::forward<F>(shard)), options);
   }
   /// All elements in one random order, almost without memory. It must follow a `range`,

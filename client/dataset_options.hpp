@@ -1,6 +1,8 @@
 #pragma once
 
 #include "headrace/pipeline/functions/expr.hpp"
+#include "headrace/pipeline/types/file_compression.hpp"
+#include "headrace/pipeline/types/saved_compression.hpp"
 #include "headrace/runtime/base/clock.hpp"
 
 #include <cstdint>
@@ -94,7 +96,7 @@ struct choose_options {
 };
 
 struct file_options {
-  std::string compression; ///< "", "GZIP" or "ZLIB"
+  file_compression compression = file_compression::none;
 };
 
 struct tar_options {
@@ -107,7 +109,7 @@ struct cache_options {
 };
 
 struct save_options {
-  std::string compression; ///< "", "NONE", "SNAPPY", "GZIP" or "AUTO"
+  saved_compression compression = saved_compression::none;
 };
 
 struct load_options {

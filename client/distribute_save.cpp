@@ -53,13 +53,14 @@ result<save_status> begin(const dataset& what, const std::string& folder,
     return invalid_argument("path is empty; it must name a folder that all workers see");
   if (what.cardinality() == infinite_cardinality)
     return invalid_argument("the dataset never ends; take(n) of it first");
-  HEADRACE_TRY(saved_compression_of(options.compression).status());
   std::error_code failed;
   const auto path = std::filesystem::absolute(folder, failed);
   if (failed)
     return invalid_argument(fmt::format("path is '{}': {}", folder, failed.message()));
   HEADRACE_ASSIGN(auto dataset, service::registration_of(what.node()));
-  return begin(save_request{std::move(dataset), path.string(), options.compression}, options);
+  return begin(
+    save_request{std::move(dataset), path.string(), std::string{to_string(options.compression)}},
+    options);
 }
 
 /// True if there are workers that could work on the save, even if they are busy with others.

@@ -11,8 +11,8 @@ namespace headrace {
 
 /// Options of `distribute_save`.
 struct distribute_save_options {
-  std::string service;              ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
-  std::string compression = "AUTO"; ///< "NONE", "SNAPPY", "GZIP" or "AUTO" (snappy)
+  std::string service; ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
+  saved_compression compression = saved_compression::snappy;
   /// Waits until the dataset is saved. If false, it is written in the background; a later call for
   /// the same save with `wait` waits for it.
   bool wait = false;

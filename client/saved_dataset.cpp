@@ -61,12 +61,9 @@ void save_all(dataset_iterator from, saved_writer& to, Write write) {
 
 std::unique_ptr<saved_writer> writer_for(const std::string& folder, const element_spec& spec,
                                          const save_options& options) {
-  auto compression = saved_compression_of(options.compression);
-  if (!compression)
-    throw error{compression.status().with_context("save")};
   if (folder.empty())
     throw error{invalid_argument("save: path is empty; it must name a folder")};
-  auto out = saved_writer::open(folder, spec, {*compression, true});
+  auto out = saved_writer::open(folder, spec, {options.compression, true});
   if (!out)
     throw error{out.status().with_context("save")};
   return *std::move(out);

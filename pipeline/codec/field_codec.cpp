@@ -4,17 +4,20 @@
 
 namespace headrace::detail {
 
-schema::Files::Compression file_compression_of(std::string_view word) {
-  if (word == "GZIP")
-    return schema::Files::Compression::GZIP;
-  return word == "ZLIB" ? schema::Files::Compression::ZLIB : schema::Files::Compression::NONE;
+schema::Files::Compression to_schema(file_compression x) {
+  switch (x) {
+  case file_compression::none: break;
+  case file_compression::gzip: return schema::Files::Compression::GZIP;
+  case file_compression::zlib: return schema::Files::Compression::ZLIB;
+  }
+  return schema::Files::Compression::NONE;
 }
 
-result<std::string> word_of(schema::Files::Compression x) {
+result<file_compression> from_schema(schema::Files::Compression x) {
   switch (x) {
-  case schema::Files::Compression::NONE: return std::string{};
-  case schema::Files::Compression::GZIP: return std::string{"GZIP"};
-  case schema::Files::Compression::ZLIB: return std::string{"ZLIB"};
+  case schema::Files::Compression::NONE: return file_compression::none;
+  case schema::Files::Compression::GZIP: return file_compression::gzip;
+  case schema::Files::Compression::ZLIB: return file_compression::zlib;
   }
   return unknown_value("compression of files", static_cast<uint16_t>(x));
 }

@@ -29,10 +29,9 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// Between the word of a source's files ("", GZIP or ZLIB) and the schema. A number that this build
-/// does not know is `unimplemented`.
-schema::Files::Compression file_compression_of(std::string_view word);
-result<std::string> word_of(schema::Files::Compression x);
+/// A number that this build does not know is `unimplemented`.
+schema::Files::Compression to_schema(file_compression x);
+result<file_compression> from_schema(schema::Files::Compression x);
 
 /// Fields that sources read, or components to pad: never datasets.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);

@@ -127,7 +127,7 @@ result<bool> byte_stream::skip(uint64_t size) {
 }
 
 result<std::unique_ptr<byte_stream>>
-open_bytes(const std::string& path, std::string_view compression, const std::stop_token& stop) {
+open_bytes(const std::string& path, file_compression compression, const std::stop_token& stop) {
   const int fd = open_patiently(path, O_RDONLY, stop);
   if (fd < 0)
     return file_error(path, "open", errno);
@@ -136,9 +136,9 @@ open_bytes(const std::string& path, std::string_view compression, const std::sto
   if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
     return file_error(path, "read", EISDIR);
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  if (!compression.empty())
+  if (compression != file_compression::none)
     out = std::make_unique<inflated>(path, std::move(out),
-                                     compression == "GZIP" ? ISAL_GZIP : ISAL_ZLIB);
+                                     compression == file_compression::gzip ? ISAL_GZIP : ISAL_ZLIB);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/types/file_compression.hpp"
 #include "headrace/runtime/base/file_error.hpp"
 #include "headrace/runtime/base/result.hpp"
 
@@ -23,11 +24,11 @@ public:
   virtual result<bool> skip(uint64_t size);
 };
 
-/// Opens a file. `compression`: "", "GZIP" or "ZLIB", unpacked on the way. `not_found` names the
+/// Opens a file. It is unpacked on the way. `not_found` names the
 /// file. Where the process is out of descriptors it waits for one, for a bounded time or until
 /// `stop`.
 result<std::unique_ptr<byte_stream>>
-open_bytes(const std::string& path, std::string_view compression, const std::stop_token& stop = {});
+open_bytes(const std::string& path, file_compression compression, const std::stop_token& stop = {});
 
 /// A part of a stream in memory, which moves forward as it is used.
 class byte_window {

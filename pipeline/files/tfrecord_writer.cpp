@@ -21,8 +21,8 @@ public:
   packer(detail::whole_file& to, const tfrecord_writer_options& how) : to_(to), out_(packed_bytes) {
     constexpr int window_bits = 15, gzip = 16, memory_level = 8;
     if (deflateInit2(&state_, how.compression_level, Z_DEFLATED,
-                     window_bits + (how.compression == "GZIP" ? gzip : 0), memory_level,
-                     Z_DEFAULT_STRATEGY)
+                     window_bits + (how.compression == file_compression::gzip ? gzip : 0),
+                     memory_level, Z_DEFAULT_STRATEGY)
         != Z_OK)
       throw std::bad_alloc{};
   }
@@ -72,16 +72,12 @@ public:
     : file_(std::move(path), options.replace), options_(std::move(options)) {}
 
   status open() {
-    const auto& how = options_.compression;
-    if (!how.empty() && how != "GZIP" && how != "ZLIB")
-      return invalid_argument(
-        fmt::format("tfrecord_writer: compression is '{}'; it must be '', 'GZIP' or 'ZLIB'", how));
     if (options_.compression_level < -1 || options_.compression_level > 9)
       return invalid_argument(
         fmt::format("tfrecord_writer: compression_level is {}; it must be between 0 and 9, or -1",
                     options_.compression_level));
     HEADRACE_TRY(file_.open());
-    if (!how.empty())
+    if (options_.compression != file_compression::none)
       packer_ = std::make_unique<packer>(file_, options_);
     return {};
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/types/file_compression.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace headrace {
 
 struct tfrecord_writer_options {
-  std::string compression;    ///< "", "GZIP" or "ZLIB"
+  file_compression compression = file_compression::none;
   int compression_level = -1; ///< 0 (fastest) to 9 (smallest); -1: a compromise
   /// Replace an existing file; else `finish` keeps it and returns `already_exists`.
   bool replace = true;

@@ -21,13 +21,13 @@ optional_seed given_seed(const dataset_node& node) {
     node.parameters);
 }
 
-std::string_view file_compression(const dataset_node& node) {
+file_compression compression_of_files(const dataset_node& node) {
   return std::visit(
-    [](const auto& own) -> std::string_view {
-      if constexpr (requires { std::string_view{own.compression}; })
+    [](const auto& own) {
+      if constexpr (requires { file_compression{own.compression}; })
         return own.compression;
       else
-        return {};
+        return file_compression::none;
     },
     node.parameters);
 }

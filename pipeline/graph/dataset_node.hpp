@@ -74,8 +74,8 @@ struct dataset_node {
 
 /// The seed that the user gave the operator; unset for one that takes none.
 optional_seed given_seed(const dataset_node& node);
-/// How the files that it reads are compressed: "", GZIP or ZLIB.
-std::string_view file_compression(const dataset_node& node);
+/// How the files that it reads are compressed; none if it reads no files.
+file_compression compression_of_files(const dataset_node& node);
 /// The components that its parameters describe one by one; none for most operators.
 std::span<const field_format> fields_of(const dataset_node& node);
 

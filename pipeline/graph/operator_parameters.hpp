@@ -5,6 +5,8 @@
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/coordinated_reads.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
+#include "headrace/pipeline/types/file_compression.hpp"
+#include "headrace/pipeline/types/saved_compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
 #include "headrace/pipeline/types/trainer_cache.hpp"
@@ -18,7 +20,6 @@
 namespace headrace {
 
 class memory_cache;
-enum class saved_compression : uint8_t;
 
 /// A seed as the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
 using optional_seed = std::optional<uint64_t>;
@@ -27,7 +28,7 @@ using optional_seed = std::optional<uint64_t>;
 
 /// text_lines and tfrecord; tensors: file names (a string vector).
 struct file_parameters {
-  std::string compression; ///< "", GZIP or ZLIB, as of all sources over files
+  file_compression compression = file_compression::none;
 };
 /// tensors: glob patterns (a string vector).
 struct list_files_parameters {
@@ -36,18 +37,18 @@ struct list_files_parameters {
 };
 /// tensors: file names.
 struct fixed_length_parameters {
-  std::string compression;
+  file_compression compression = file_compression::none;
   record_layout layout;
 };
 /// tensors: file names.
 struct csv_parameters {
-  std::string compression;
+  file_compression compression = file_compression::none;
   std::vector<field_format> fields; ///< the columns
   csv_format format;
 };
 /// tensors: file names.
 struct json_lines_parameters {
-  std::string compression;
+  file_compression compression = file_compression::none;
   std::vector<field_format> fields;
 };
 /// tensors: data source and query (string scalars).

@@ -59,7 +59,7 @@ public:
   /// The files that a source reads, which its first tensor names.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
-    to.setCompression(detail::file_compression_of(file_compression(node_)));
+    to.setCompression(detail::to_schema(compression_of_files(node_)));
   }
 
 private:
@@ -85,9 +85,9 @@ public:
     return graph_.tensors(numbers, node_);
   }
   result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
-  /// The word for how the files of a source are compressed.
-  static result<std::string> file_compression(dataset_op op, schema::Files::Reader files) {
-    return detail::in_operator(op, detail::word_of(files.getCompression()));
+  /// How the files of a source are compressed.
+  static result<file_compression> compression_of(dataset_op op, schema::Files::Reader files) {
+    return detail::in_operator(op, detail::from_schema(files.getCompression()));
   }
 
 private:

@@ -26,10 +26,11 @@ result<dataset_ptr> make_from_tensors(std::vector<expr_ptr> tensors, structure l
 /// extent there.
 result<dataset_ptr> make_from_tensor_slices(std::vector<expr_ptr> tensors, structure layout = {});
 /// The lines of these files (a string scalar or vector), without their ends (`\n` or `\r\n`).
-/// `compression`: "", "GZIP" or "ZLIB".
-result<dataset_ptr> make_text_lines(expr_ptr files, std::string compression = {});
+result<dataset_ptr> make_text_lines(expr_ptr files,
+                                    file_compression compression = file_compression::none);
 /// The records of these TFRecord files.
-result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression = {});
+result<dataset_ptr> make_tfrecord(expr_ptr files,
+                                  file_compression compression = file_compression::none);
 /// The names of the files that match these globs, sorted, or shuffled by `seed` (unset: drawn for
 /// each run).
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
@@ -37,17 +38,18 @@ result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle = false,
 /// The fixed-length records of these files, as strings. A file whose size does not fit the layout
 /// is an error. Without compression, records are read in any order.
 result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
-                                      std::string compression = {});
+                                      file_compression compression = file_compression::none);
 /// The rows of tables in these files: scalars, named if all `columns` have names, else a tuple.
 /// Column i is `format.select[i]`; without a selection the one with its name, if there is a header
 /// and all have names, else column i of as many as there are. A row that does not fit is an error
 /// in its place.
 result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns,
-                             csv_format format = {}, std::string compression = {});
+                             csv_format format = {},
+                             file_compression compression = file_compression::none);
 /// One JSON object a line; `fields` are its keys, the others are passed over. Arrays, of any depth,
 /// are tensors. A line that does not fit is an error in its place.
 result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fields,
-                                    std::string compression = {});
+                                    file_compression compression = file_compression::none);
 /// The rows that `query` gives. `driver`: "sqlite", with a file name as `data_source`, which is not
 /// written to. Scalars, named if all `columns` have names, else a tuple.
 result<dataset_ptr> make_sql(std::string driver, expr_ptr data_source, expr_ptr query,
@@ -227,11 +229,10 @@ result<dataset_ptr> make_choose_from(dataset_ptr choices, std::vector<dataset_pt
 /// where more than `most_bytes` (0: any) are an error, or saved in `folder`. In a function it
 /// passes elements on.
 result<dataset_ptr> make_cache(dataset_ptr input, std::string folder = {}, int64_t most_bytes = 0);
-/// As a cache in `folder`, in a folder of its own for each different input. `compression`: "",
-/// "NONE", "SNAPPY", "GZIP" or "AUTO". `shard` gives the number of the file to write an element to,
-/// an int64 scalar; null: one file.
+/// As a cache in `folder`, in a folder of its own for each different input. `shard` gives the
+/// number of the file to write an element to, an int64 scalar; null: one file.
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
-                                  std::string_view compression = "AUTO",
+                                  saved_compression compression = saved_compression::snappy,
                                   function_ptr shard = nullptr);
 
 /// `invalid_argument` if the elements hold datasets, which cannot leave a graph.

@@ -14,7 +14,8 @@ using detail::node_of;
 using detail::refused;
 
 bool reads_in_any_order(const dataset_node& source) {
-  return record_of(source).source.open_any_order != nullptr && file_compression(source).empty();
+  return record_of(source).source.open_any_order != nullptr
+         && compression_of_files(source) == file_compression::none;
 }
 
 } // namespace
@@ -48,10 +49,10 @@ result<dataset_ptr> make_global_shuffle(dataset_ptr source, std::optional<uint64
   HEADRACE_TRY(check_input(op, source));
   if (!reads_in_any_order(*source))
     return refused(
-      op,
-      fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
-                  "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
-                  file_compression(*source).empty() ? "" : "compressed ", to_string(source->op)));
+      op, fmt::format("the rows of {}{} cannot be read in any order; put it right after a range, "
+                      "from_tensors, from_tensor_slices, or uncompressed tfrecord or fixed_length",
+                      compression_of_files(*source) == file_compression::none ? "" : "compressed ",
+                      to_string(source->op)));
   auto node = node_of(op, {source});
   node.spec = source->spec;
   node.cardinality = source->cardinality;

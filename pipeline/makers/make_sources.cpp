@@ -7,7 +7,6 @@ namespace headrace {
 
 namespace {
 
-using detail::check_compression;
 using detail::check_expr;
 using detail::check_strings;
 using detail::finish;
@@ -49,12 +48,11 @@ element_spec spec_of(const std::vector<expr_ptr>& tensors, const structure& layo
   return {layout, std::move(specs)};
 }
 
-result<dataset_ptr> make_files(dataset_op op, expr_ptr files, std::string compression) {
+result<dataset_ptr> make_files(dataset_op op, expr_ptr files, file_compression compression) {
   HEADRACE_TRY(check_strings(op, files, "files"));
-  HEADRACE_TRY(check_compression(op, compression));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.parameters = file_parameters{std::move(compression)};
+  node.parameters = file_parameters{compression};
   node.spec = tensor_spec{dtype::string, {}};
   return finish(std::move(node));
 }
@@ -154,12 +152,12 @@ result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure l
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_text_lines(expr_ptr files, std::string compression) {
-  return make_files(dataset_op::text_lines, std::move(files), std::move(compression));
+result<dataset_ptr> make_text_lines(expr_ptr files, file_compression compression) {
+  return make_files(dataset_op::text_lines, std::move(files), compression);
 }
 
-result<dataset_ptr> make_tfrecord(expr_ptr files, std::string compression) {
-  return make_files(dataset_op::tfrecord, std::move(files), std::move(compression));
+result<dataset_ptr> make_tfrecord(expr_ptr files, file_compression compression) {
+  return make_files(dataset_op::tfrecord, std::move(files), compression);
 }
 
 result<dataset_ptr> make_list_files(expr_ptr patterns, bool shuffle, std::optional<uint64_t> seed) {

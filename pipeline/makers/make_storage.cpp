@@ -76,14 +76,11 @@ result<dataset_ptr> make_cache(dataset_ptr input, std::string folder, int64_t mo
 }
 
 result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
-                                  std::string_view compression, function_ptr shard) {
+                                  saved_compression compression, function_ptr shard) {
   constexpr auto op = dataset_op::snapshot;
   HEADRACE_TRY(check_tensors(op, input));
   if (folder.empty())
     return refused(op, "path is empty; it must name a folder");
-  auto how = saved_compression_of(compression);
-  if (!how)
-    return how.status().with_context(to_string(op));
   if (input->cardinality == infinite_cardinality)
     return refused(op, "the input never ends, so that its elements are never all there; take(n) "
                        "of it first");
@@ -96,7 +93,7 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
                                      to_string(shard->argument), to_string(input->spec)));
     node.body = std::move(shard);
   }
-  node.parameters = snapshot_parameters{std::move(folder), *how};
+  node.parameters = snapshot_parameters{std::move(folder), compression};
   return finish(std::move(node));
 }
 

@@ -8,7 +8,6 @@ namespace headrace {
 
 namespace {
 
-using detail::check_compression;
 using detail::check_count;
 using detail::check_expr;
 using detail::check_strings;
@@ -102,10 +101,9 @@ status check_csv(const csv_format& format, size_t columns) {
 } // namespace
 
 result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
-                                      std::string compression) {
+                                      file_compression compression) {
   constexpr auto op = dataset_op::fixed_length;
   HEADRACE_TRY(check_strings(op, files, "files"));
-  HEADRACE_TRY(check_compression(op, compression));
   HEADRACE_TRY(check_count(op, "record_bytes", layout.record_bytes));
   if (layout.record_bytes > most_record_bytes)
     return refused(op, fmt::format("record_bytes is {}; it must be at most {}", layout.record_bytes,
@@ -118,31 +116,29 @@ result<dataset_ptr> make_fixed_length(expr_ptr files, record_layout layout,
                                    layout.footer_bytes, most_record_bytes));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
-  node.parameters = fixed_length_parameters{std::move(compression), layout};
+  node.parameters = fixed_length_parameters{compression, layout};
   node.spec = tensor_spec{dtype::string, {}};
   return finish(std::move(node));
 }
 
 result<dataset_ptr> make_csv(expr_ptr files, std::vector<field_format> columns, csv_format format,
-                             std::string compression) {
+                             file_compression compression) {
   constexpr auto op = dataset_op::csv;
   HEADRACE_TRY(check_strings(op, files, "files"));
-  HEADRACE_TRY(check_compression(op, compression));
   HEADRACE_TRY(check_fields(op, columns, "column"));
   HEADRACE_TRY(check_scalars(op, columns, "column"));
   HEADRACE_TRY(check_csv(format, columns.size()));
   auto node = node_of(op);
   node.tensors = {std::move(files)};
   node.spec = spec_of(columns);
-  node.parameters = csv_parameters{std::move(compression), std::move(columns), std::move(format)};
+  node.parameters = csv_parameters{compression, std::move(columns), std::move(format)};
   return finish(std::move(node));
 }
 
 result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fields,
-                                    std::string compression) {
+                                    file_compression compression) {
   constexpr auto op = dataset_op::json_lines;
   HEADRACE_TRY(check_strings(op, files, "files"));
-  HEADRACE_TRY(check_compression(op, compression));
   HEADRACE_TRY(check_fields(op, fields, "field"));
   for (size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].name.empty())
@@ -154,7 +150,7 @@ result<dataset_ptr> make_json_lines(expr_ptr files, std::vector<field_format> fi
   auto node = node_of(op);
   node.tensors = {std::move(files)};
   node.spec = spec_of(fields);
-  node.parameters = json_lines_parameters{std::move(compression), std::move(fields)};
+  node.parameters = json_lines_parameters{compression, std::move(fields)};
   return finish(std::move(node));
 }
 

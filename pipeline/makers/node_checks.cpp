@@ -77,12 +77,6 @@ status check_traced(dataset_op op, std::string_view name, const function_ptr& f)
   return {};
 }
 
-status check_compression(dataset_op op, std::string_view text) {
-  if (text.empty() || text == "GZIP" || text == "ZLIB")
-    return {};
-  return refused(op, fmt::format("compression is '{}'; it must be '', 'GZIP' or 'ZLIB'", text));
-}
-
 status check_count(dataset_op op, std::string_view name, int64_t value) {
   if (value > 0)
     return {};

@@ -24,8 +24,6 @@ status check_tensors(dataset_op op, const dataset_ptr& input);
 bool join_spec(element_spec& spec, const element_spec& other);
 /// A string scalar or vector.
 status check_strings(dataset_op op, const expr_ptr& x, std::string_view name);
-/// "", "GZIP" or "ZLIB".
-status check_compression(dataset_op op, std::string_view text);
 /// A function that gives tensors and is traced, not called by name.
 status check_traced(dataset_op op, std::string_view name, const function_ptr& f);
 /// At least 1.

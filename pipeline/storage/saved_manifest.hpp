@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/pipeline/types/saved_compression.hpp"
 #include "headrace/pipeline/types/spec.hpp"
 #include "headrace/runtime/base/result.hpp"
 
@@ -10,14 +11,6 @@
 #include <vector>
 
 namespace headrace {
-
-/// The compression of elements in files. The numbers are stored in graphs.
-enum class saved_compression : uint8_t { none = 0, snappy, gzip };
-
-std::string_view to_string(saved_compression x) noexcept;
-
-/// "", "NONE", "SNAPPY", "GZIP" or "AUTO" (snappy). `invalid_argument` for others.
-result<saved_compression> saved_compression_of(std::string_view name);
 
 /// The contents of a folder of saved elements. See schemas/saved.capnp.
 struct saved_manifest {

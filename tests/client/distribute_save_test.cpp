@@ -121,7 +121,7 @@ TEST_F(DistributeSave, TheSameAgainIsDoneAndAnotherIsRefused) {
               testing::AllOf(HasSubstr("already_exists"), HasSubstr("'" + path("a") + "'"),
                              HasSubstr("holds another dataset"), HasSubstr("name another folder")));
   auto packed = waiting();
-  packed.compression = "GZIP";
+  packed.compression = saved_compression::gzip;
   EXPECT_THAT(refusal(held(100), path("a"), packed),
               HasSubstr("holds this dataset with compression SNAPPY, and not GZIP"));
   dataset::range(3).save(path("plain"));
@@ -134,8 +134,6 @@ TEST_F(DistributeSave, WhatCannotBeIsRefusedWithTheReason) {
   EXPECT_THAT(refusal(dataset::range(5).repeat(), path("a"), waiting()),
               HasSubstr("the dataset never ends; take(n) of it first"));
   auto how = waiting();
-  how.compression = "LZ4";
-  EXPECT_THAT(refusal(dataset::range(5), path("a"), how), HasSubstr("compression is 'LZ4'"));
   EXPECT_THAT(refusal(dataset::range(5), "", waiting()), HasSubstr("path is empty"));
   how = waiting();
   how.service = "127.0.0.1:1";
@@ -329,7 +327,7 @@ TEST_F(DistributeSave, FilesAreCutWhereTheWorkerSays) {
     .dispatcher = dispatcher->target(), .lease = 1s, .save_max_file_size = 1 << 20}));
   const auto large = dataset::range(8).map([](expr x) { return fill({1 << 17}, x); });
   auto how = waiting();
-  how.compression = "NONE";
+  how.compression = saved_compression::none;
   distribute_save(large.take(8), path("a"), how); // one piece
   size_t files = 0;
   for (const auto& at : fs::recursive_directory_iterator{path("a")})

@@ -86,9 +86,9 @@ TEST_F(Sources, WorkersShareTheRecordsOfOneFileAndNumbersWithoutEnd) {
 TEST_F(Sources, WhatWasWrittenIsReadAgain) {
   const auto path = (folder_ / "out").string();
   auto words = dataset::from_tensor_slices(constant(std::vector<std::string>{"a", "", "c"}));
-  EXPECT_EQ(write_tfrecord(words, path, {.compression = "GZIP"}).value(), 3u);
+  EXPECT_EQ(write_tfrecord(words, path, {.compression = file_compression::gzip}).value(), 3u);
   std::vector<std::string> got;
-  for (const element& x : dataset::tfrecord(one(path), {.compression = "GZIP"}))
+  for (const element& x : dataset::tfrecord(one(path), {.compression = file_compression::gzip}))
     got.emplace_back(x[0].string());
   EXPECT_THAT(got, ElementsAre("a", "", "c"));
 }

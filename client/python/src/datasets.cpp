@@ -163,11 +163,11 @@ void bind_datasets(nb::module_& m) {
     auto all = structure_of(x);
     return checked(make_from_tensor_slices(nodes_of(all), all.layout()));
   });
-  m.def("text_lines", [](e files, std::string compression) {
-    return checked(make_text_lines(files.node(), std::move(compression)));
+  m.def("text_lines", [](e files, const std::string& compression) {
+    return checked(make_text_lines(files.node(), file_compression_of(compression).value()));
   });
-  m.def("tfrecord", [](e files, std::string compression) {
-    return checked(make_tfrecord(files.node(), std::move(compression)));
+  m.def("tfrecord", [](e files, const std::string& compression) {
+    return checked(make_tfrecord(files.node(), file_compression_of(compression).value()));
   });
   m.def(
     "list_files",
@@ -176,22 +176,23 @@ void bind_datasets(nb::module_& m) {
     },
     nb::arg("patterns"), nb::arg("shuffle"), nb::arg("seed").none());
 
-  m.def("fixed_length",
-        [](e files, int64_t record, int64_t header, int64_t footer, std::string compression) {
-          return checked(make_fixed_length(
-            files.node(), {.record_bytes = record, .header_bytes = header, .footer_bytes = footer},
-            std::move(compression)));
-        });
+  m.def("fixed_length", [](e files, int64_t record, int64_t header, int64_t footer,
+                           const std::string& compression) {
+    return checked(make_fixed_length(
+      files.node(), {.record_bytes = record, .header_bytes = header, .footer_bytes = footer},
+      file_compression_of(compression).value()));
+  });
   m.def("csv",
         [](e files, const nb::list& columns, bool header, const std::string& delimiter, bool quotes,
-           std::string na_value, std::vector<int64_t> select, std::string compression) {
+           std::string na_value, std::vector<int64_t> select, const std::string& compression) {
           return checked(
             make_csv(files.node(), fields_of(columns),
                      {header, delimiter.at(0), quotes, std::move(na_value), std::move(select)},
-                     std::move(compression)));
+                     file_compression_of(compression).value()));
         });
-  m.def("json_lines", [](e files, const nb::list& fields, std::string compression) {
-    return checked(make_json_lines(files.node(), fields_of(fields), std::move(compression)));
+  m.def("json_lines", [](e files, const nb::list& fields, const std::string& compression) {
+    return checked(
+      make_json_lines(files.node(), fields_of(fields), file_compression_of(compression).value()));
   });
   m.def("tar_samples", [](e files, std::vector<std::string> extensions, bool skip_incomplete) {
     return checked(make_tar_samples(files.node(), std::move(extensions), skip_incomplete));

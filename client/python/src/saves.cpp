@@ -16,7 +16,7 @@ void bind_saves(nb::module_& m) {
   const auto options_of = [](const std::string& service, const std::string& compression,
                              double worker_timeout, double stall_timeout, std::stop_token stop) {
     return distribute_save_options{.service = service,
-                                   .compression = compression,
+                                   .compression = saved_compression_of(compression).value(),
                                    .wait = false,
                                    .worker_timeout = seconds(worker_timeout),
                                    .stall_timeout = seconds(stall_timeout),

@@ -29,18 +29,18 @@ void bind_storage(nb::module_& m) {
     "snapshot",
     [](graph in, std::string folder, const std::string& compression, const function* shard) {
       return checked(
-        make_snapshot(in.node(), std::move(folder), compression,
+        make_snapshot(in.node(), std::move(folder), saved_compression_of(compression).value(),
                       shard ? std::make_shared<const function>(*shard) : function_ptr{}));
     },
     nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
   m.def(
     "save",
-    [](graph in, std::string folder, std::string compression, const function* shard) {
+    [](graph in, std::string folder, const std::string& compression, const function* shard) {
       enter_threads();
+      const auto how = saved_compression_of(compression).value();
       auto by = shard ? std::optional{*shard} : std::nullopt;
-      run_interruptibly([=, in = in, reading = with_python()] {
-        save_elements(in, folder, by, {compression}, reading);
-      });
+      run_interruptibly(
+        [=, in = in, reading = with_python()] { save_elements(in, folder, by, {how}, reading); });
     },
     nb::arg("input"), nb::arg("folder"), nb::arg("compression"), nb::arg("shard").none());
   m.def(

@@ -301,7 +301,7 @@ result<dataset_ptr> decode_snapshot(node_reader& from) {
   }
   HEADRACE_ASSIGN(const auto how,
                   in_operator(dataset_op::snapshot, saved_compression_in(in.getCompression())));
-  return make_snapshot(std::move(rows), text_of(in.getFolder()), to_string(how), std::move(shard));
+  return make_snapshot(std::move(rows), text_of(in.getFolder()), how, std::move(shard));
 }
 
 std::string snapshot_not_run_again(const dataset_node& node, const broken_run& run, bool) {

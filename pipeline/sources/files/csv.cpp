@@ -93,7 +93,8 @@ protected:
 
 private:
   status start(uint64_t offset) {
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path_, file_compression(node_), engine_.context().stop));
+    HEADRACE_ASSIGN(auto bytes,
+                    open_bytes(path_, compression_of_files(node_), engine_.context().stop));
     if (offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(offset));
       if (!there)
@@ -266,8 +267,8 @@ result<dataset_ptr> decode_csv(node_reader& from) {
   csv_format format{in.getHeader(), static_cast<char>(in.getDelimiter()), in.getQuotes(),
                     text_of(in.getNaValue())};
   for (auto column : in.getSelect()) format.select.push_back(column);
-  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::csv, in.getFiles()));
-  return make_csv(std::move(names), std::move(columns), std::move(format), std::move(packing));
+  HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::csv, in.getFiles()));
+  return make_csv(std::move(names), std::move(columns), std::move(format), packing);
 }
 
 } // namespace

@@ -6,7 +6,8 @@ namespace headrace::detail {
 
 status file_reader::open(const std::string& path, file_place from) {
   path_ = path;
-  HEADRACE_ASSIGN(auto bytes, open_bytes(path_, file_compression(node_), engine_.context().stop));
+  HEADRACE_ASSIGN(auto bytes,
+                  open_bytes(path_, compression_of_files(node_), engine_.context().stop));
   if (from.offset != 0) {
     HEADRACE_ASSIGN(const bool there, bytes->skip(from.offset));
     if (!there)

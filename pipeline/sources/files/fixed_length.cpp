@@ -101,7 +101,7 @@ private:
 
 opened open_fixed_length(engine& shared, const dataset_ptr& node, const place& at) {
   HEADRACE_ASSIGN(auto values, shared.arguments(node, at));
-  if (file_compression(*node).empty())
+  if (compression_of_files(*node) == file_compression::none)
     return std::unique_ptr<iterator>{
       std::make_unique<record_iterator>(shared, *node, at, values[0])};
   return std::unique_ptr<iterator>{
@@ -120,14 +120,15 @@ void encode_fixed_length(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_fixed_length(node_reader& from) {
   const auto in = from.in.getFixedLength();
   HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
-  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::fixed_length, in.getFiles()));
-  return make_fixed_length(std::move(names),
-                           {in.getRecordBytes(), in.getHeaderBytes(), in.getFooterBytes()},
-                           std::move(packing));
+  HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::fixed_length, in.getFiles()));
+  return make_fixed_length(
+    std::move(names), {in.getRecordBytes(), in.getHeaderBytes(), in.getFooterBytes()}, packing);
 }
 
 // Where records of files that are not compressed begin is known.
-bool splits_are_records(const dataset_node& node) { return file_compression(node).empty(); }
+bool splits_are_records(const dataset_node& node) {
+  return compression_of_files(node) == file_compression::none;
+}
 
 std::optional<uint64_t> splits_of_fixed_length(const dataset_node& node) {
   return splits_are_records(node) ? splits_of_rows(node) : splits_of_files(node);

@@ -24,7 +24,8 @@ protected:
   status open(const std::string& path, file_place from) override {
     path_ = path;
     line_ = from.line;
-    HEADRACE_ASSIGN(auto bytes, open_bytes(path, file_compression(node_), engine_.context().stop));
+    HEADRACE_ASSIGN(auto bytes,
+                    open_bytes(path, compression_of_files(node_), engine_.context().stop));
     if (from.offset != 0) {
       HEADRACE_ASSIGN(const bool there, bytes->skip(from.offset));
       if (!there)
@@ -113,8 +114,8 @@ result<dataset_ptr> decode_json_lines(node_reader& from) {
   const auto in = from.in.getJsonLines();
   HEADRACE_ASSIGN(auto names, from.tensor(in.getFiles().getNames()));
   HEADRACE_ASSIGN(auto fields, decode(in.getFields()));
-  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::json_lines, in.getFiles()));
-  return make_json_lines(std::move(names), std::move(fields), std::move(packing));
+  HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::json_lines, in.getFiles()));
+  return make_json_lines(std::move(names), std::move(fields), packing);
 }
 
 } // namespace

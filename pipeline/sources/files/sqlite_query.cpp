@@ -39,7 +39,7 @@ public:
 
   status start(const std::string& query) {
     // Checks that the file exists, as SQLite's error says less.
-    HEADRACE_TRY(open_bytes(path_, "", stop_).status());
+    HEADRACE_TRY(open_bytes(path_, file_compression::none, stop_).status());
     constexpr int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
     const auto opened = with_descriptors(
       [&] {

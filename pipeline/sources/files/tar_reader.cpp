@@ -32,7 +32,7 @@ public:
 
   status start() {
     // Checks that the file exists, as the library's errors have no kinds.
-    HEADRACE_TRY(open_bytes(path_, "").status());
+    HEADRACE_TRY(open_bytes(path_, file_compression::none).status());
     archive_read_support_format_tar(from_);
     archive_read_support_filter_gzip(from_);
     archive_read_support_filter_bzip2(from_);

@@ -68,8 +68,8 @@ void encode_text_lines(const dataset_node&, node_writer& to) { to.files(to.out.i
 result<dataset_ptr> decode_text_lines(node_reader& from) {
   const auto in = from.in.getTextLines();
   HEADRACE_ASSIGN(auto names, from.tensor(in.getNames()));
-  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::text_lines, in));
-  return make_text_lines(std::move(names), std::move(packing));
+  HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::text_lines, in));
+  return make_text_lines(std::move(names), packing);
 }
 
 } // namespace

@@ -58,7 +58,7 @@ private:
                                  path, part, offset(), from.offset()));
   }
   const char* offset() const {
-    return file_compression(node_).empty() ? "offset" : "unpacked offset";
+    return compression_of_files(node_) == file_compression::none ? "offset" : "unpacked offset";
   }
 };
 
@@ -73,8 +73,8 @@ void encode_tfrecord(const dataset_node&, node_writer& to) { to.files(to.out.ini
 result<dataset_ptr> decode_tfrecord(node_reader& from) {
   const auto in = from.in.getTfrecord();
   HEADRACE_ASSIGN(auto names, from.tensor(in.getNames()));
-  HEADRACE_ASSIGN(auto packing, from.file_compression(dataset_op::tfrecord, in));
-  return make_tfrecord(std::move(names), std::move(packing));
+  HEADRACE_ASSIGN(const auto packing, from.compression_of(dataset_op::tfrecord, in));
+  return make_tfrecord(std::move(names), packing);
 }
 
 result<std::unique_ptr<random_access>> open_any_tfrecord(engine& shared, const dataset_ptr& node,

@@ -78,7 +78,7 @@ TEST(UnknownValues, OfOptionsAreRefusedByName) {
 
 TEST(UnknownValues, OfFilesAreRefusedByName) {
   EXPECT_EQ(
-    refusal(make_tfrecord(test::files({"x"}), "GZIP").value(),
+    refusal(make_tfrecord(test::files({"x"}), file_compression::gzip).value(),
             [](schema::Dataset::Builder x) {
               x.getTfrecord().setCompression(static_cast<schema::Files::Compression>(3));
             }),

@@ -12,7 +12,8 @@ using namespace test;
 /// Eight by eight pixels and what digit they show.
 dataset_ptr digits() {
   const auto six =
-    make_take(records(test::data_path("digits/digits-gzip.tfrecord"), "GZIP"), 6).value();
+    make_take(records(test::data_path("digits/digits-gzip.tfrecord"), file_compression::gzip), 6)
+      .value();
   return map(six, [](expr x) {
     const auto digit = io::parse_example(x, {io::fixed_len_feature("image", {}, dtype::string),
                                              io::fixed_len_feature("label", {}, dtype::int64)});

@@ -24,7 +24,8 @@ void expect_same(const std::string& name, const dataset_ptr& in, F f) {
   expect_same(name, map(in, f));
 }
 
-inline dataset_ptr records(const std::string& path, const std::string& compression = "") {
+inline dataset_ptr records(const std::string& path,
+                           file_compression compression = file_compression::none) {
   return make_tfrecord(string_constant(std::vector{path}), compression).value();
 }
 inline expr thousandths(const expr& x) { return cast<int64_t>(round(x * 1000.0f)); }

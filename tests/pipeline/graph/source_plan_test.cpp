@@ -18,7 +18,7 @@ TEST(SourcePlan, TellsTheSplitsThatTheGraphTells) {
   EXPECT_EQ(splits(make_json_lines(files({"x", "y", "z"}), one)), 3u);
   EXPECT_EQ(splits(make_tar_samples(files({"x"}), {"a"})), 1u);
   EXPECT_EQ(splits(make_sql("sqlite", expr{"x"}.node(), expr{"y"}.node(), one)), 1u);
-  EXPECT_EQ(splits(make_fixed_length(files({"x", "y"}), {5}, "GZIP")), 2u);
+  EXPECT_EQ(splits(make_fixed_length(files({"x", "y"}), {5}, file_compression::gzip)), 2u);
   EXPECT_EQ(splits(make_fixed_length(files({"x", "y"}), {5})), std::nullopt);
   EXPECT_EQ(splits(make_generator("f", tensor_spec{}, 7)), 7u);
   EXPECT_EQ(splits(make_generator("f", tensor_spec{})), std::nullopt);
@@ -31,9 +31,9 @@ TEST(SourcePlan, LeasesRowsOfZippedSourcesTogether) {
   auto numbered =
     make_zip({make_fixed_length(files({"x"}), {5}).value(), make_counter().value()}).value();
   EXPECT_EQ(plan_splits(numbered).groups, 1u);
-  auto packed =
-    make_zip({make_fixed_length(files({"x"}), {5}, "GZIP").value(), make_counter().value()})
-      .value();
+  auto packed = make_zip({make_fixed_length(files({"x"}), {5}, file_compression::gzip).value(),
+                          make_counter().value()})
+                  .value();
   EXPECT_EQ(plan_splits(packed).groups, 2u);
 }
 

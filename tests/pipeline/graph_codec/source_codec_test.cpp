@@ -18,14 +18,15 @@ std::vector<dataset_ptr> sample_sources() {
   tensor.missing =
     column::of_strings(std::vector<std::string_view>{"x", "y"}).reshaped(shape{1, 2}, 1);
   return {
-    make_fixed_length(files({"x", "y"}), {7, 5, 3}, "ZLIB").value(),
+    make_fixed_length(files({"x", "y"}), {7, 5, 3}, file_compression::zlib).value(),
     make_csv(
       files({"x"}), named,
       {.header = true, .delimiter = ';', .quotes = false, .na_value = "NA", .select = {0, 2, 5, 9}},
-      "GZIP")
+      file_compression::gzip)
       .value(),
     make_csv(files({"x"}), {field("", dtype::float16)}).value(),
-    make_json_lines(files({"x"}), {tensor, field("f", dtype::boolean)}, "GZIP").value(),
+    make_json_lines(files({"x"}), {tensor, field("f", dtype::boolean)}, file_compression::gzip)
+      .value(),
     make_sql("sqlite", expr{"file"}.node(), expr{"select 1"}.node(), {field("", uint8_t{3})})
       .value(),
     make_tar_samples(files({"x"}), {"jpg;jpeg", "cls"}, true).value(),

@@ -29,8 +29,6 @@ TEST(Build, NamesOperatorArgumentAndWhatWouldBeRight) {
             "invalid_argument: take: count is -2; it must be 0 or more, or -1 for all");
   EXPECT_EQ(why(make_range(0, 1, 0)),
             "invalid_argument: range: step is 0; it must be another number");
-  EXPECT_EQ(why(make_text_lines(string_constant({}), "LZ4")),
-            "invalid_argument: text_lines: compression is 'LZ4'; it must be '', 'GZIP' or 'ZLIB'");
   EXPECT_EQ(why(make_tfrecord(scalar_constant(3))),
             "invalid_argument: tfrecord: files is int64[]; it must be a string or a vector of "
             "strings");

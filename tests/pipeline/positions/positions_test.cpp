@@ -150,10 +150,10 @@ TEST(Positions, OfFiles) {
 
 TEST(Positions, OfCompressedFilesAndRecords) {
   test::scratch_folder folder;
-  for (const std::string how : {"", "GZIP", "ZLIB"}) {
+  for (const auto how : file_compressions) {
     std::vector<std::string> files;
     for (int i = 0; i < 3; ++i) {
-      files.push_back(folder.path() + "/" + std::to_string(i) + how);
+      files.push_back(folder.path() + "/" + std::to_string(i) + std::string{to_string(how)});
       auto writer = tfrecord_writer::open(files.back(), {.compression = how}).value();
       for (int n = 0; n < (i == 1 ? 0 : 9); ++n)
         ASSERT_TRUE(writer.write(std::string(n * 50, static_cast<char>('a' + i)) + "\n").ok());

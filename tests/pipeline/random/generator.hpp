@@ -350,7 +350,9 @@ private:
     case 0: out.graph = make_cache(in.graph).value(); break;
     case 1: out.graph = make_cache(in.graph, folder("cache")).value(); break;
     default:
-      out.graph = make_snapshot(in.graph, folder("snapshot"), below(2) ? "GZIP" : "AUTO").value();
+      out.graph = make_snapshot(in.graph, folder("snapshot"),
+                                below(2) ? saved_compression::gzip : saved_compression::snappy)
+                    .value();
     }
     return below(2) ? repeat(out) : out;
   }

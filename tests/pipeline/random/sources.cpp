@@ -100,7 +100,7 @@ sample text_source(dice& die, const scratch_folder& folder) {
 sample tfrecord_source(dice& die, const scratch_folder& folder) {
   const auto xs = some_numbers(die);
   const auto path = file(folder, "records", "");
-  const std::string compression = die.toss() ? "GZIP" : "";
+  const auto compression = die.toss() ? file_compression::gzip : file_compression::none;
   auto to = tfrecord_writer::open(path, {.compression = compression}).value();
   for (auto x : xs)
     if (auto ok = to.write(std::to_string(x)); !ok.ok())

@@ -21,9 +21,9 @@ using source = piecewise::source;
 dataset_ptr files() {
   return make_text_lines(string_constant(std::vector<std::string>{"a", "b"})).value();
 }
-dataset_ptr records(std::string compression = {}) {
+dataset_ptr records(file_compression compression = file_compression::none) {
   return make_fixed_length(string_constant(std::vector<std::string>{"a", "b"}), {8, 0, 0},
-                           std::move(compression))
+                           compression)
     .value();
 }
 dataset_ptr counter() { return make_counter().value(); }
@@ -75,7 +75,7 @@ TEST(Piecewise, TellsSourcesOfRowsFromThoseOfFiles) {
        {range(0, 9), make_from_tensors({scalar_constant(1)}).value(), counter(),
         make_random().value(), records(), make_global_shuffle(range(0, 9)).value()})
     EXPECT_THAT(sources_of(graph), ElementsAre(row)) << to_string(graph->op);
-  for (const auto& graph : {files(), records("GZIP")})
+  for (const auto& graph : {files(), records(file_compression::gzip)})
     EXPECT_THAT(sources_of(graph), ElementsAre(file)) << to_string(graph->op);
 }
 
@@ -136,9 +136,9 @@ TEST(Piecewise, BatchesOfUnlikeSizesDoNotConcernEachOther) {
 TEST(Piecewise, ABatchThatMayBeOfSeveralPiecesIsWhole) {
   const auto in = range(0, 9);
   for (const auto& graph :
-       {batch(files(), 4), batch(records("GZIP"), 4), batch(even(in), 4), batch(repeat(in, 2), 4),
-        batch(concatenate(in, in), 4), batch(make_ignore_errors(in).value(), 4),
-        batch(make_flat_map(in, up_to(in)).value(), 4),
+       {batch(files(), 4), batch(records(file_compression::gzip), 4), batch(even(in), 4),
+        batch(repeat(in, 2), 4), batch(concatenate(in, in), 4),
+        batch(make_ignore_errors(in).value(), 4), batch(make_flat_map(in, up_to(in)).value(), 4),
         batch(batch(batch(in, INT32_MAX), INT32_MAX), INT32_MAX)})
     EXPECT_EQ(reason_of(graph), "batch takes elements together that may be of several pieces; save "
                                 "what stands before it, and batch what is loaded");

@@ -152,9 +152,10 @@ TEST(Csv, RowsLongerThanAnyWindowAndCompressedFilesComeWhole) {
   const std::vector<field_format> columns{field("", dtype::int64), field("", dtype::string),
                                           field("", dtype::float64)};
   EXPECT_EQ(rows_of(make_csv(files({folder.write("a", text)}), columns).value()), want);
-  EXPECT_EQ(
-    rows_of(make_csv(files({folder.write("z", pack(text, 31))}), columns, {}, "GZIP").value()),
-    want);
+  EXPECT_EQ(rows_of(make_csv(files({folder.write("z", pack(text, 31))}), columns, {},
+                             file_compression::gzip)
+                      .value()),
+            want);
 }
 
 TEST(Csv, RandomTablesComeBack) {
@@ -212,8 +213,9 @@ TEST(Csv, MissingAndDamagedFilesAreErrorsThatNameThem) {
   scratch_folder folder;
   auto packed = pack("1,a\n2,b\n", 31);
   auto cut = folder.write("cut", packed.substr(0, packed.size() - 3));
-  EXPECT_THAT(rows_of(make_csv(files({cut}), number_and_word(), {}, "GZIP").value()).back(),
-              AllOf(HasSubstr("data_loss"), HasSubstr(cut)));
+  EXPECT_THAT(
+    rows_of(make_csv(files({cut}), number_and_word(), {}, file_compression::gzip).value()).back(),
+    AllOf(HasSubstr("data_loss"), HasSubstr(cut)));
 }
 
 TEST(Csv, TheDigitsTableIsReadAsAnyOtherReaderDoes) {

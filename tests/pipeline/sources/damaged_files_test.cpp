@@ -22,7 +22,7 @@ protected:
     folder_.write("x", bytes);
     return file("x");
   }
-  std::string records(int64_t count, const std::string& compression = "") {
+  std::string records(int64_t count, file_compression compression = file_compression::none) {
     const auto path = folder_.path() + "/records";
     auto to = tfrecord_writer::open(path, {.compression = compression}).value();
     for (int64_t i = 0; i < count; ++i) EXPECT_EQ(to.write(fmt::format("record {}", i)), status{});
@@ -56,7 +56,7 @@ private:
 };
 
 TEST_F(DamagedFiles, OfRecords) {
-  const auto whole = records(3), packed = records(3, "GZIP");
+  const auto whole = records(3), packed = records(3, file_compression::gzip);
   EXPECT_EQ(why(make_tfrecord(write(changed(whole, 0)))),
             "!data_loss: tfrecord: 'F/x': the length of the record at offset 0 does not match its "
             "checksum");
@@ -69,11 +69,11 @@ TEST_F(DamagedFiles, OfRecords) {
   EXPECT_EQ(
     why(make_tfrecord(write(whole + "abc"))),
     "!data_loss: tfrecord: 'F/x' ends in the middle of the length of the record at offset 72");
-  EXPECT_EQ(why(make_tfrecord(write(cut(packed, 3)), "GZIP")),
+  EXPECT_EQ(why(make_tfrecord(write(cut(packed, 3)), file_compression::gzip)),
             "!data_loss: tfrecord: 'F/x' ends in the middle of its compressed data, at offset 52");
-  EXPECT_EQ(why(make_tfrecord(write(whole), "GZIP")),
+  EXPECT_EQ(why(make_tfrecord(write(whole), file_compression::gzip)),
             "!data_loss: tfrecord: 'F/x' holds damaged GZIP data near offset 10");
-  EXPECT_EQ(why(make_tfrecord(write(whole), "ZLIB")),
+  EXPECT_EQ(why(make_tfrecord(write(whole), file_compression::zlib)),
             "!data_loss: tfrecord: 'F/x' holds damaged ZLIB data near offset 2 (wrong checksum)");
   EXPECT_EQ(why(make_tfrecord(string_constant(std::vector{path()}))),
             "!failed_precondition: tfrecord: cannot read 'F': Is a directory");

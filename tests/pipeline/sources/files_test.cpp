@@ -16,12 +16,14 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> lines_of(std::vector<std::string> files, const std::string& how = "",
+std::vector<std::string> lines_of(std::vector<std::string> files,
+                                  file_compression how = file_compression::none,
                                   size_t rows = 1000) {
   return read_all(make_text_lines(test::files(std::move(files)), how).value(), always(rows));
 }
 
-std::vector<std::string> records_of(std::vector<std::string> files, const std::string& how = "",
+std::vector<std::string> records_of(std::vector<std::string> files,
+                                    file_compression how = file_compression::none,
                                     size_t rows = 1000) {
   return read_all(make_tfrecord(test::files(std::move(files)), how).value(), always(rows));
 }
@@ -53,12 +55,12 @@ TEST(TextLines, AreUnpacked) {
     text += fmt::format("line {}\n", i);
     want.push_back(fmt::format("'line {}'", i));
   }
-  EXPECT_EQ(lines_of({folder.write("gz", pack(text, 31))}, "GZIP"), want);
-  EXPECT_EQ(lines_of({folder.write("zlib", pack(text, 15))}, "ZLIB"), want);
+  EXPECT_EQ(lines_of({folder.write("gz", pack(text, 31))}, file_compression::gzip), want);
+  EXPECT_EQ(lines_of({folder.write("zlib", pack(text, 15))}, file_compression::zlib), want);
   const auto half = text.find("line 25000\n");
   EXPECT_EQ(
     lines_of({folder.write("two", pack(text.substr(0, half), 31) + pack(text.substr(half), 31))},
-             "GZIP"),
+             file_compression::gzip),
     want)
     << "several members";
 }
@@ -73,12 +75,13 @@ TEST(TextLines, OfDamagedOrCutArchivesGiveWhatIsWholeAndAnErrorWithTheOffset) {
   scratch_folder folder;
   auto packed = pack("one\ntwo\n", 31);
   auto cut = folder.write("cut", packed.substr(0, packed.size() - 3));
-  EXPECT_THAT(lines_of({cut}, "GZIP").back(),
+  EXPECT_THAT(lines_of({cut}, file_compression::gzip).back(),
               AllOf(HasSubstr("data_loss"), HasSubstr(cut), HasSubstr("offset")));
   packed[packed.size() - 6] ^= 1; // in the checksum
   auto bad = folder.write("bad", packed);
-  EXPECT_THAT(lines_of({bad}, "GZIP").back(), AllOf(HasSubstr("data_loss"), HasSubstr(bad)));
-  EXPECT_THAT(lines_of({folder.write("text", "no archive at all")}, "GZIP").back(),
+  EXPECT_THAT(lines_of({bad}, file_compression::gzip).back(),
+              AllOf(HasSubstr("data_loss"), HasSubstr(bad)));
+  EXPECT_THAT(lines_of({folder.write("text", "no archive at all")}, file_compression::gzip).back(),
               HasSubstr("data_loss"));
 }
 
@@ -93,9 +96,9 @@ TEST(TFRecord, ThatTensorFlowWroteIsReadRight) {
 }
 
 TEST(TFRecord, IsTheSameInEachCompression) {
-  auto gzip = records_of({digits("digits-gzip.tfrecord")}, "GZIP");
+  auto gzip = records_of({digits("digits-gzip.tfrecord")}, file_compression::gzip);
   EXPECT_EQ(gzip.size(), 100u);
-  EXPECT_EQ(gzip, records_of({digits("digits-zlib.tfrecord")}, "ZLIB", 3));
+  EXPECT_EQ(gzip, records_of({digits("digits-zlib.tfrecord")}, file_compression::zlib, 3));
   auto shard = records_of({digits("digits-00000-of-00004.tfrecord")});
   EXPECT_EQ(gzip[0], shard[0]);
   EXPECT_EQ(gzip[4], shard[1]);

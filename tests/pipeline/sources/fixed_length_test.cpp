@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr record_layout layout{.record_bytes = 3, .header_bytes = 2, .footer_bytes = 1};
 
-dataset_ptr records(std::vector<std::string> names, const std::string& how = "") {
+dataset_ptr records(std::vector<std::string> names, file_compression how = file_compression::none) {
   return make_fixed_length(files(std::move(names)), layout, how).value();
 }
 
@@ -27,7 +27,8 @@ TEST(FixedLength, RecordsAreReadWithoutHeaderAndFooter) {
   auto a = folder.write("a", "HHabcdefghiF"), b = folder.write("b", "HHF"),
        c = folder.write("c", "HHxyzF");
   EXPECT_THAT(rows_of(records({a, b, c})), ElementsAre("'abc'", "'def'", "'ghi'", "'xyz'"));
-  for (const auto& [how, bits] : {std::pair{"GZIP", 31}, std::pair{"ZLIB", 15}}) {
+  for (const auto& [how, bits] :
+       {std::pair{file_compression::gzip, 31}, std::pair{file_compression::zlib, 15}}) {
     auto packed = folder.write("packed", pack("HHabcdefghiF", bits));
     EXPECT_THAT(rows_of(records({packed, packed}, how)),
                 ElementsAre("'abc'", "'def'", "'ghi'", "'abc'", "'def'", "'ghi'"));
@@ -46,7 +47,8 @@ TEST(FixedLength, ManyRecordsComeInOrder) {
   auto file = folder.write("many", bytes);
   EXPECT_EQ(rows_of(make_fixed_length(files({file}), plain).value()), want);
   auto packed = folder.write("packed", pack(bytes, 31));
-  EXPECT_EQ(rows_of(make_fixed_length(files({packed}), plain, "GZIP").value()), want);
+  EXPECT_EQ(rows_of(make_fixed_length(files({packed}), plain, file_compression::gzip).value()),
+            want);
 }
 
 TEST(FixedLength, AFileOfAnotherSizeIsAnErrorThatNamesItAfterTheFilesBefore) {
@@ -59,7 +61,7 @@ TEST(FixedLength, AFileOfAnotherSizeIsAnErrorThatNamesItAfterTheFilesBefore) {
   EXPECT_THAT(rows_of(records({tiny})), ElementsAre(HasSubstr("header (2) and footer (1) alone")));
   for (auto [cut, rows] : {std::pair{"HHabcdF", 2}, std::pair{"HH", 1}, std::pair{"", 1}}) {
     auto packed = folder.write("packed", *cut ? pack(cut, 31) : "");
-    auto got = rows_of(records({packed}, "GZIP"));
+    auto got = rows_of(records({packed}, file_compression::gzip));
     ASSERT_EQ(got.size(), static_cast<size_t>(rows));
     EXPECT_THAT(got.back(), AllOf(HasSubstr("data_loss"), HasSubstr(packed)));
   }
@@ -69,7 +71,8 @@ TEST(FixedLength, AMissingFileIsAnErrorThatNamesIt) {
   EXPECT_THAT(rows_of(records({"/nowhere/x"})),
               ElementsAre("!not_found: fixed_length: cannot open '/nowhere/x': No such file or "
                           "directory"));
-  EXPECT_THAT(rows_of(records({"/nowhere/x"}, "GZIP")), ElementsAre(HasSubstr("/nowhere/x")));
+  EXPECT_THAT(rows_of(records({"/nowhere/x"}, file_compression::gzip)),
+              ElementsAre(HasSubstr("/nowhere/x")));
   EXPECT_THAT(rows_of(records({"/dev/null"})), ElementsAre(HasSubstr("is no regular file")));
 }
 

@@ -165,7 +165,8 @@ TEST(GlobalShuffle, RefusesWhatCannotBeReadInAnyOrder) {
     "invalid_argument: global_shuffle: the rows of batch cannot be read in any order; put it "
     "right after a range, from_tensors, from_tensor_slices, or uncompressed tfrecord or "
     "fixed_length");
-  EXPECT_THAT(make_global_shuffle(make_tfrecord(string_constant(digit_files()), "GZIP").value())
+  EXPECT_THAT(make_global_shuffle(
+                make_tfrecord(string_constant(digit_files()), file_compression::gzip).value())
                 .status()
                 .message(),
               HasSubstr("the rows of compressed tfrecord"));

@@ -101,9 +101,10 @@ TEST(JsonLines, ManyLinesOfManyLengthsComeWholeFromCompressedFilesToo) {
   }
   const std::vector<field_format> fields{field("n", dtype::int64), field("w", dtype::string)};
   EXPECT_EQ(rows_of(make_json_lines(files({folder.write("a", text)}), fields).value()), want);
-  EXPECT_EQ(
-    rows_of(make_json_lines(files({folder.write("z", pack(text, 15))}), fields, "ZLIB").value()),
-    want);
+  EXPECT_EQ(rows_of(make_json_lines(files({folder.write("z", pack(text, 15))}), fields,
+                                    file_compression::zlib)
+                      .value()),
+            want);
 }
 
 TEST(JsonLines, DamagedLinesAreRowsOrErrors) {
@@ -136,7 +137,9 @@ TEST(JsonLines, MissingAndDamagedFilesAreErrorsThatNameThem) {
   auto packed = pack("{\"a\": 1}\n", 31);
   auto cut = folder.write("cut", packed.substr(0, packed.size() - 3));
   EXPECT_THAT(
-    rows_of(make_json_lines(files({cut}), {field("a", dtype::int64)}, "GZIP").value()).back(),
+    rows_of(
+      make_json_lines(files({cut}), {field("a", dtype::int64)}, file_compression::gzip).value())
+      .back(),
     AllOf(HasSubstr("data_loss"), HasSubstr(cut)));
 }
 

@@ -1,4 +1,6 @@
 #include "headrace/pipeline/types/compression.hpp"
+#include "headrace/pipeline/types/file_compression.hpp"
+#include "headrace/pipeline/types/saved_compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 
 #include <gmock/gmock.h>
@@ -21,6 +23,11 @@ TEST(Words, OthersAreRefusedWithThoseThatAreKnown) {
             "'file_or_data' or 'hint'");
   EXPECT_EQ(to_string(compression_of("AUTO").status()),
             "invalid_argument: compression is 'AUTO'; it must be 'auto', 'none' or 'snappy'");
+  EXPECT_EQ(to_string(file_compression_of("LZ4").status()),
+            "invalid_argument: compression is 'LZ4'; it must be '', 'GZIP' or 'ZLIB'");
+  EXPECT_EQ(to_string(saved_compression_of("ZIP").status()),
+            "invalid_argument: compression is 'ZIP'; it must be 'NONE', 'SNAPPY', 'GZIP' or "
+            "'AUTO'");
 }
 
 } // namespace
