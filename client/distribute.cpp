@@ -45,6 +45,7 @@ service_options to_service_options(const distribute_options& from) {
   out.worker_timeout_ns = from.worker_timeout.count();
   out.stall_timeout_ns = from.stall_timeout.count();
   out.iterations = std::make_shared<service_iterations>();
+  out.session = from.session.state();
   return out;
 }
 
@@ -100,7 +101,7 @@ std::string register_dataset(const std::string& service, const dataset& what,
   auto graph = what.node();
   if (options.compression != compression::automatic)
     graph = make_options(graph, {.compression = options.compression}).value();
-  auto out = service::register_graph(service, graph,
+  auto out = service::register_graph({service, options.session.state()}, graph,
                                      options.id.empty() ? to_hex(random_id()) + to_hex(random_id())
                                                         : options.id,
                                      {.limit = options.timeout, .stop = options.stop})
@@ -123,7 +124,7 @@ dataset from_dataset_id(distribute_options options, const std::string& id, std::
   auto about = to_service_options(options);
   auto what =
     service::metadata_of(
-      options.service, id,
+      {options.service, options.session.state()}, id,
       {.limit = options.worker_timeout, .option = "worker_timeout", .stop = std::move(stop)})
       .value();
   if (options.compression != compression::automatic && options.compression != what.compression)

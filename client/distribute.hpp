@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
+#include "headrace/client/session.hpp"
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/coordinated_reads.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
@@ -55,6 +56,8 @@ struct distribute_options {
   /// begin when all consumers have come, and a round is handed out when all consumers have received
   /// their elements of it.
   std::optional<headrace::coordinated_reads> coordinated_reads = {};
+  /// How this program connects to the service.
+  headrace::session session = {};
 };
 
 /// `ds.apply(distribute(options))`: operators before it run on the workers of a service, later ones
@@ -75,6 +78,8 @@ struct register_options {
   duration timeout = std::chrono::seconds{60};
   /// The compression for its readers.
   headrace::compression compression = headrace::compression::automatic;
+  /// How this program connects to the service.
+  headrace::session session = {};
   /// Ends the wait: `cancelled`.
   std::stop_token stop;
   /// Called with a warning if the id belongs to another graph of the same structure; empty: the

@@ -30,11 +30,11 @@ service::waiting waits(const distribute_save_options& options, duration limit) {
 
 result<save_status> begin(save_request what, const distribute_save_options& options) {
   const auto ask = [&](const save_request& request) {
-    return status_in(service::call(options.service, waits(options, options.worker_timeout),
-                                   make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-                                     write_save_request(b.initDispatcher().initSaveDataset(),
-                                                        request);
-                                   })));
+    return status_in(service::call(
+      {options.service, options.session.state()}, waits(options, options.worker_timeout),
+      make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+        write_save_request(b.initDispatcher().initSaveDataset(), request);
+      })));
   };
   if (what.dataset.graph.size() >= large_graph) {
     // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
@@ -65,7 +65,7 @@ result<save_status> begin(const dataset& what, const std::string& folder,
 
 /// True if there are workers that could work on the save, even if they are busy with others.
 bool has_workers(const distribute_save_options& options) {
-  const auto now = get_service_status(options.service);
+  const auto now = get_service_status(options.service, std::chrono::seconds{5}, options.session);
   return now
          && std::ranges::any_of(now->workers, [](const auto& x) { return x.alive && !x.draining; });
 }
@@ -98,7 +98,8 @@ result<save_status> await_change(const dataset& what, const save_status& known,
   for (;;) {
     const auto left =
       std::min(std::max(until - now(), duration{1'000'000}), options.worker_timeout);
-    auto out = status_in(service::call(options.service, waits(options, left), question));
+    auto out = status_in(
+      service::call({options.service, options.session.state()}, waits(options, left), question));
     const auto code = out.status().code();
     if (code == status_code::not_found)
       // The dispatcher lost its state; all that is written is in the folder.

@@ -2,6 +2,7 @@
 
 #include "headrace/client/dataset.hpp"
 #include "headrace/client/service_status.hpp"
+#include "headrace/client/session.hpp"
 
 #include <functional>
 #include <stop_token>
@@ -11,7 +12,8 @@ namespace headrace {
 
 /// Options of `distribute_save`.
 struct distribute_save_options {
-  std::string service; ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
+  std::string service;            ///< `host:port` of the dispatcher; empty: HEADRACE_SERVICE
+  headrace::session session = {}; ///< how this program connects to the service
   saved_compression compression = saved_compression::snappy;
   /// Waits until the dataset is saved. If false, it is written in the background; a later call for
   /// the same save with `wait` waits for it.

@@ -74,9 +74,9 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
     // If the dispatcher answered before, it may be restarted; if it never did, that is reported at
     // once.
     const auto answer =
-      last ? service::call(dispatcher, {.limit = left, .option = "timeout", .stop = how.stop},
-                           question)
-           : service::call(dispatcher, left, question);
+      last ? service::call({dispatcher, how.session.state()},
+                           {.limit = left, .option = "timeout", .stop = how.stop}, question)
+           : service::call({dispatcher, how.session.state()}, left, question);
     if (answer.status().code() == status_code::deadline_exceeded)
       return too_late(worker, last, how.timeout);
     if (!answer)

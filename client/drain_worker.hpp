@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/session.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 
@@ -21,6 +22,8 @@ struct draining_worker {
 struct drain_options {
   /// How long to wait until the worker has left, including a dispatcher that is away for a moment.
   duration timeout = std::chrono::seconds{60};
+  /// How this program connects to the service.
+  headrace::session session = {};
   /// Called at once, and with each change. May be empty.
   std::function<void(const draining_worker&)> on_progress;
   /// Ends the wait between two answers: `cancelled`. The worker continues to leave.

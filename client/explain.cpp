@@ -47,8 +47,9 @@ result<dataset> read_dataset(const std::string& file) {
   return dataset{*std::move(graph)};
 }
 
-result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id) {
-  HEADRACE_ASSIGN(auto graph, service::graph_of(dispatcher, id));
+result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id,
+                                   const session& in) {
+  HEADRACE_ASSIGN(auto graph, service::graph_of({dispatcher, in.state()}, id));
   return dataset{std::move(graph)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/client/dataset.hpp"
+#include "headrace/client/session.hpp"
 #include "headrace/pipeline/explain/explanation.hpp"
 
 #include <string>
@@ -18,6 +19,7 @@ status write_dataset(const dataset& what, const std::string& file);
 /// Errors name the file.
 result<dataset> read_dataset(const std::string& file);
 /// The dataset that is registered under `id`. Errors name the address.
-result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id);
+result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id,
+                                   const session& in = {});
 
 } // namespace headrace

@@ -1,6 +1,7 @@
 #include "headrace/client/secure_session.hpp"
 
 #include "headrace/client/internal/service_client.hpp"
+#include "headrace/client/internal/service_session.hpp"
 #include "headrace/runtime/node/node.hpp"
 
 namespace headrace {
@@ -13,6 +14,6 @@ secure_session::secure_session(tls_options tls) {
 
 secure_session::~secure_session() = default;
 
-bool secure_session::used() const { return service::has_session_of(*here_); }
+bool secure_session::used() const { return service_session::is_of_process(*here_); }
 
 } // namespace headrace

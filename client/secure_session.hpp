@@ -8,9 +8,10 @@ namespace headrace {
 
 class node;
 
-/// While one exists, this program connects to services with mutual TLS. It must be made before all
-/// other objects that use a service, and destroyed after them: a program connects in one way at a
-/// time. Without one, connections are plain, and a service with TLS refuses them.
+/// While one exists, the session of the process connects to services with mutual TLS. It must be
+/// made before all other objects that use a service without a `session` of their own, and destroyed
+/// after them. Without one, connections are plain, and a service with TLS refuses them. A program
+/// that uses services with several certificates gives each its `session`.
 class secure_session {
 public:
   /// Throws `error`: the files are unusable, or this program has connected in another way.

@@ -3,6 +3,7 @@
 #include "headrace/actors/node/roles.hpp"
 #include "headrace/actors/protocol/local_reads.hpp"
 #include "headrace/client/internal/local_listener.hpp"
+#include "headrace/client/internal/other_services.hpp"
 #include "headrace/client/internal/server_timing.hpp"
 #include "headrace/client/internal/service_client.hpp"
 #include "headrace/client/internal/service_source.hpp"
@@ -97,6 +98,7 @@ uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_por
 // -- worker -----------------------------------------------------------------------
 
 struct worker_server::impl {
+  std::shared_ptr<other_services> others;
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();
   std::string data;
@@ -109,7 +111,8 @@ struct worker_server::impl {
     if (role)
       stop_role(here, role, options.drain + std::chrono::seconds{1});
   }
-  explicit impl(const worker_server_options& from) : here(options_of_worker(from)) {
+  explicit impl(const worker_server_options& from)
+    : others(std::make_shared<other_services>(from.endpoint.tls)), here(options_of_worker(from)) {
     const auto dispatcher = service::named(from.dispatcher, "dispatcher").value();
     auto where = parse_address(dispatcher);
     if (!where)
@@ -142,14 +145,10 @@ struct worker_server::impl {
       options.place = process_place();
     options.tasks.find_function = from.find_function;
     options.tasks.open_distribute =
-      [tls = from.endpoint.tls](const dataset_node& node,
-                                std::stop_token stop) -> result<std::unique_ptr<element_source>> {
-      // Other services are read with the worker's own certificate.
-      std::shared_ptr<headrace::node> secure;
-      if (tls.enabled()) {
-        HEADRACE_ASSIGN(secure, service::node_with(tls));
-      }
-      HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop)));
+      [others = others](const dataset_node& node,
+                        std::stop_token stop) -> result<std::unique_ptr<element_source>> {
+      HEADRACE_ASSIGN(auto session, others->session());
+      HEADRACE_ASSIGN(auto out, service_source::open(node, std::move(stop), {}, session));
       return std::unique_ptr<element_source>{std::move(out)};
     };
     options.tasks.cache_bytes =

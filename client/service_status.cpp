@@ -123,12 +123,13 @@ std::string_view state_of(const list_entry_status& x, const service_status& in) 
   return at == in.workers.end() ? "lost" : state_of(*at);
 }
 
-result<service_status> get_service_status(const std::string& dispatcher, duration limit) {
-  HEADRACE_ASSIGN(
-    auto answer,
-    service::call(dispatcher, limit, make_envelope(random_id(), [](schema::Envelope::Builder b) {
-                    b.initDispatcher().setGetStatus();
-                  })));
+result<service_status> get_service_status(const std::string& dispatcher, duration limit,
+                                          const session& in) {
+  HEADRACE_ASSIGN(auto answer,
+                  service::call({dispatcher, in.state()}, limit,
+                                make_envelope(random_id(), [](schema::Envelope::Builder b) {
+                                  b.initDispatcher().setGetStatus();
+                                })));
   auto in = answer->getDispatcher().getStatus();
   service_status out;
   out.uptime = ns(in.getUptimeNs());
@@ -150,12 +151,14 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
   return out;
 }
 
-status await_service_workers(const std::string& dispatcher, size_t count, duration limit) {
+status await_service_workers(const std::string& dispatcher, size_t count, duration limit,
+                             const session& in) {
   HEADRACE_ASSIGN(const auto known, service::named(dispatcher));
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
   });
-  const auto how = service::call(known, {.limit = limit, .option = "limit"}, question);
+  const auto how =
+    service::call({known, in.state()}, {.limit = limit, .option = "limit"}, question);
   if (how.status().code() == status_code::deadline_exceeded)
     return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
                                          known, count, in_seconds(limit)));

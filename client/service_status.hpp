@@ -1,5 +1,6 @@
 #pragma once
 
+#include "headrace/client/session.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/runtime/metrics/metric_sample.hpp"
@@ -162,10 +163,12 @@ std::string_view state_of(const list_entry_status& x, const service_status& in) 
 
 /// Requests the status from a dispatcher. Blocks for at most `limit`; errors name the address.
 result<service_status> get_service_status(const std::string& dispatcher,
-                                          duration limit = std::chrono::seconds{5});
+                                          duration limit = std::chrono::seconds{5},
+                                          const session& in = {});
 
 /// Waits until at least `count` workers are alive and not about to leave. Also waits for a
 /// dispatcher that is not reachable yet.
-status await_service_workers(const std::string& dispatcher, size_t count, duration limit);
+status await_service_workers(const std::string& dispatcher, size_t count, duration limit,
+                             const session& in = {});
 
 } // namespace headrace

@@ -13,10 +13,10 @@ namespace headrace::service {
 
 /// Sends a request to a dispatcher and waits for the answer. Errors name the address, or are the
 /// dispatcher's own.
-result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what);
+result<envelope> call(const target& dispatcher, duration limit, const envelope& what);
 /// As above, and waits for a dispatcher that is not reachable: tries again, with growing pauses.
 /// The request may reach the dispatcher more than once.
-result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what);
+result<envelope> call(const target& dispatcher, const waiting& how, const envelope& what);
 
 /// The message that registers a graph under an id which the service chooses. Fails if it is too
 /// large.

@@ -1,15 +1,14 @@
 #include "headrace/client/internal/service_client.hpp"
 
-#include "headrace/actors/consumer/link_pool.hpp"
 #include "headrace/actors/protocol/dataset_codec.hpp"
 #include "headrace/actors/protocol/envelope_parts.hpp"
 #include "headrace/actors/protocol/large_graph.hpp"
 #include "headrace/client/internal/service_call.hpp"
+#include "headrace/client/internal/service_session.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 #include "headrace/runtime/base/ids.hpp"
-#include "headrace/runtime/base/process_place.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 #include "headrace/runtime/node/first_contact.hpp"
@@ -24,41 +23,6 @@
 #include <unistd.h>
 
 namespace headrace::service {
-
-namespace {
-
-/// The only global state of this process: a session is shared as long as somebody holds it.
-struct last_session {
-  std::mutex mutex;
-  std::weak_ptr<node> here;
-  std::weak_ptr<link_pool> links;
-};
-last_session& last() {
-  static last_session the;
-  return the;
-}
-
-} // namespace
-
-result<session> session_of_process() {
-  HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer}));
-  auto& known = last();
-  std::lock_guard lock{known.mutex};
-  auto links = known.links.lock();
-  if (!links || known.here.lock() != here) {
-    HEADRACE_ASSIGN(auto way, here->transports().find("nearest"));
-    links = std::make_shared<link_pool>(std::move(way), here->id(), process_place());
-    known.links = links;
-    known.here = here;
-  }
-  return session{std::move(here), std::move(links)};
-}
-
-bool has_session_of(const node& here) {
-  auto& known = last();
-  std::lock_guard lock{known.mutex};
-  return known.here.lock().get() == &here;
-}
 
 result<std::shared_ptr<node>> node_with(const tls_options& tls) {
   HEADRACE_ASSIGN(auto here, node::process({.role = node_role::consumer, .tls = tls}));
@@ -116,19 +80,19 @@ bool pause_for(duration length, const std::stop_token& stop) {
 
 } // namespace
 
-result<envelope> call(const std::string& dispatcher, duration limit, const envelope& what) {
-  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+result<envelope> call(const target& dispatcher, duration limit, const envelope& what) {
+  HEADRACE_ASSIGN(const auto known, named(dispatcher.address));
   HEADRACE_ASSIGN(auto where, parse_address(known));
-  HEADRACE_ASSIGN(auto session, session_of_process());
+  HEADRACE_ASSIGN(auto session, service_session::of(dispatcher.session));
   HEADRACE_ASSIGN(auto to, connect(*session.here, where, limit));
   return ask_dispatcher(*session.here, where, to.actor, limit, what);
 }
 
-result<envelope> call(const std::string& dispatcher, const waiting& how, const envelope& what) {
+result<envelope> call(const target& dispatcher, const waiting& how, const envelope& what) {
   constexpr duration attempt = std::chrono::seconds{5}, longest = std::chrono::milliseconds{500};
-  HEADRACE_ASSIGN(const auto known, named(dispatcher));
+  HEADRACE_ASSIGN(const auto known, named(dispatcher.address));
   HEADRACE_ASSIGN(auto where, parse_address(known));
-  HEADRACE_ASSIGN(auto session, session_of_process());
+  HEADRACE_ASSIGN(auto session, service_session::of(dispatcher.session));
   const auto now = [] { return clock::system().now(); };
   first_contact contact{to_string(where), how.option, how.limit, now()};
   backoff pauses{{.first = std::chrono::milliseconds{50}, .longest = longest}, random_id()};
@@ -177,7 +141,7 @@ result<buffer> encoded(const dataset_ptr& graph) {
   return out;
 }
 
-result<registered_graph> register_dataset(const std::string& dispatcher, const waiting& how,
+result<registered_graph> register_dataset(const target& dispatcher, const waiting& how,
                                           const dataset_registration& what) {
   HEADRACE_ASSIGN(
     auto answer, call(dispatcher, how, make_envelope(random_id(), [&](schema::Envelope::Builder b) {
@@ -199,7 +163,7 @@ result<dataset_registration> registration_of(const dataset_ptr& graph) {
                               .fingerprint = std::move(print)};
 }
 
-result<registered_graph> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+result<registered_graph> register_graph(const target& dispatcher, const dataset_ptr& graph,
                                         const std::string& id, const waiting& how) {
   HEADRACE_ASSIGN(auto what, registration_of(graph));
   what.id = id;
@@ -223,13 +187,13 @@ envelope question_for_dataset(const std::string& id) {
 
 } // namespace
 
-result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id, duration limit) {
+result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id, duration limit) {
   HEADRACE_ASSIGN(auto answer, call(dispatcher, limit, question_for_dataset(id)));
   auto graph = answer->getDispatcher().getDatasetDef().getGraph();
   return decode_graph(buffer::copy_of(graph.begin(), graph.size()));
 }
 
-result<dataset_metadata> metadata_of(const std::string& dispatcher, const std::string& id,
+result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,
                                      const waiting& how) {
   HEADRACE_ASSIGN(auto answer, call(dispatcher, how, question_for_dataset(id)));
   const auto def = answer->getDispatcher().getDatasetDef();

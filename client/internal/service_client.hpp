@@ -13,21 +13,18 @@
 
 namespace headrace {
 
-class link_pool;
 class node;
+struct service_session;
 
 /// Blocking calls to a dispatcher from this process's node. Without an address they use
 /// HEADRACE_SERVICE. Errors name the address.
 namespace service {
 
-/// State that this process's consumers and calls share, as long as one of them holds it.
-struct session {
-  std::shared_ptr<node> here;
-  std::shared_ptr<link_pool> links;
+/// A dispatcher, and the session in which it is called.
+struct target {
+  std::string address;                        ///< empty: HEADRACE_SERVICE
+  std::shared_ptr<service_session> session{}; ///< null: that of the process
 };
-result<session> session_of_process();
-/// True if there is a session for this node, that of the process.
-bool has_session_of(const node& here);
 
 /// This process's node, which connects with these TLS files (or without TLS). An error if the node
 /// exists and connects in another way.
@@ -57,10 +54,10 @@ struct registered_graph {
   std::string warning; ///< for the caller; usually empty
 };
 /// Registers a graph, under `id` or an id that the service chooses.
-result<registered_graph> register_graph(const std::string& dispatcher, const dataset_ptr& graph,
+result<registered_graph> register_graph(const target& dispatcher, const dataset_ptr& graph,
                                         const std::string& id, const waiting& how = {});
 /// The graph of a registered dataset. Does not wait for a dispatcher.
-result<dataset_ptr> graph_of(const std::string& dispatcher, const std::string& id,
+result<dataset_ptr> graph_of(const target& dispatcher, const std::string& id,
                              duration limit = answer_limit);
 /// The properties of a registered dataset that readers rely on.
 struct dataset_metadata {
@@ -68,7 +65,7 @@ struct dataset_metadata {
   int64_t cardinality = unknown_cardinality;
   headrace::compression compression = headrace::compression::automatic; ///< as registered
 };
-result<dataset_metadata> metadata_of(const std::string& dispatcher, const std::string& id,
+result<dataset_metadata> metadata_of(const target& dispatcher, const std::string& id,
                                      const waiting& how = {});
 
 } // namespace service

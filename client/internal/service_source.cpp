@@ -3,6 +3,7 @@
 #include "headrace/actors/consumer/consumer_state.hpp"
 #include "headrace/client/internal/consumer_setup.hpp"
 #include "headrace/client/internal/service_client.hpp"
+#include "headrace/client/internal/service_session.hpp"
 #include "headrace/runtime/node/caf_access.hpp"
 #include "headrace/runtime/node/caf_connect.hpp"
 #include "headrace/runtime/node/first_contact.hpp"
@@ -43,10 +44,11 @@ service_source::~service_source() {
   port::tell(impl_->actor, make_local<consumer_event>(trainer_leaves{}));
 }
 
-result<std::unique_ptr<service_source>> service_source::open(const dataset_node& graph,
-                                                             std::stop_token stop, warning warn) {
+result<std::unique_ptr<service_source>>
+service_source::open(const dataset_node& graph, std::stop_token stop, warning warn,
+                     const std::shared_ptr<service_session>& in) {
   const auto& about = graph.as<service_options>();
-  HEADRACE_ASSIGN(auto session, service::session_of_process());
+  HEADRACE_ASSIGN(auto session, service_session::of(in ? in : about.session));
   HEADRACE_ASSIGN(auto where, parse_address(about.address));
   HEADRACE_ASSIGN(auto options, service::consumer_options_of(graph));
   HEADRACE_TRY(certainly_wrong(*session.here, where, options.worker_timeout));

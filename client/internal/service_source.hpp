@@ -21,9 +21,10 @@ public:
   /// elements are missing. May be empty.
   using warning = std::function<void(const std::string&)>;
   /// Connects to the service, begins to open the next repetition of its job, and returns without
-  /// waiting for the answer.
-  static result<std::unique_ptr<service_source>> open(const dataset_node& node,
-                                                      std::stop_token stop, warning warn = {});
+  /// waiting for the answer. `in`: the session; null: that of the graph.
+  static result<std::unique_ptr<service_source>>
+  open(const dataset_node& node, std::stop_token stop, warning warn = {},
+       const std::shared_ptr<service_session>& in = {});
   ~service_source() override;
 
   std::optional<block> next(const limits& wanted) override;

@@ -20,6 +20,7 @@
 namespace headrace {
 
 class memory_cache;
+struct service_session;
 
 /// A seed as the user gave it; unset stays unset in the graph, and whoever runs the graph draws it.
 using optional_seed = std::optional<uint64_t>;
@@ -141,6 +142,8 @@ struct service_options {
   std::optional<coordinated_reads> rounds; ///< unset: it reads for itself
   /// Copies of a dataset share it. Not part of the graph.
   std::shared_ptr<service_iterations> iterations;
+  /// In which it is read; null: that of the process. Not part of the graph.
+  std::shared_ptr<service_session> session;
   friend bool operator==(const service_options&, const service_options&) = default;
 };
 struct shard_parameters {

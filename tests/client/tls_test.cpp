@@ -44,6 +44,33 @@ TEST_F(Tls, AProgramWithACertificateReadsElements) {
   EXPECT_EQ(outcomes(numbers(), text).size(), 1'000u);
 }
 
+TEST_F(Tls, AProgramReadsEachServiceInASessionOfItsOwn) {
+  const started other{with({"up", "--workers", "1", "--port", "0"}, theirs_.issue("cluster"))};
+  const started plain{{"up", "--workers", "1", "--port", "0"}};
+  const session here{ours_.issue("trainer")}, there{theirs_.issue("trainer")};
+  const auto read = [](const dataset& from, const std::string& service, const session& in) {
+    return from.apply(distribute{{.processing_mode = sharding_policy::dynamic,
+                                  .service = service,
+                                  .worker_timeout = std::chrono::seconds{2},
+                                  .session = in}});
+  };
+  const auto numbers = dataset::range(100);
+  const auto both =
+    dataset::zip({read(numbers, cluster_.address, here), read(numbers, other.address, there),
+                  read(numbers, plain.address, {})});
+  EXPECT_EQ(outcomes(both.map([](expr x, expr, expr) { return x; }), text).size(), 100u);
+
+  const auto wrong =
+    thrown_by([&] { read(numbers, other.address, here).iterate().next().value(); });
+  EXPECT_THAT(wrong.message(), HasSubstr(other.address));
+  EXPECT_EQ(get_service_status(other.address, std::chrono::seconds{5}, there)->workers.size(), 1u);
+  EXPECT_FALSE(get_service_status(other.address, std::chrono::seconds{5}, here));
+  const auto id = register_dataset(other.address, numbers, register_options{.session = there});
+  EXPECT_EQ(
+    outcomes(from_dataset_id({.service = other.address, .session = there}, id), text).size(), 100u);
+  EXPECT_EQ(registered_dataset(other.address, id, there)->cardinality(), 100);
+}
+
 TEST_F(Tls, AWorkerReadsOtherServicesWithItsOwnCertificate) {
   const started dispatcher{with({"dispatcher", "--port", "0"}, ours_.issue("dispatcher"))};
   const started worker{with({"worker", "--dispatcher", dispatcher.address}, ours_.issue("worker"))};

@@ -14,8 +14,10 @@ void bind_saves(nb::module_& m) {
         throw error{x.failure};
     });
   const auto options_of = [](const std::string& service, const std::string& compression,
-                             double worker_timeout, double stall_timeout, std::stop_token stop) {
+                             double worker_timeout, double stall_timeout,
+                             const headrace::session& in, std::stop_token stop) {
     return distribute_save_options{.service = service,
+                                   .session = in,
                                    .compression = saved_compression_of(compression).value(),
                                    .wait = false,
                                    .worker_timeout = seconds(worker_timeout),
@@ -23,25 +25,35 @@ void bind_saves(nb::module_& m) {
                                    .on_progress = {},
                                    .stop = std::move(stop)};
   };
-  m.def("distribute_save",
-        [options_of](const dataset& what, const std::string& folder, const std::string& service,
-                     const std::string& compression, double worker_timeout, double stall_timeout) {
-          return interruptibly([=](std::stop_token stop) {
-            return distribute_save(
-              what, folder,
-              options_of(service, compression, worker_timeout, stall_timeout, std::move(stop)));
-          });
-        });
-  m.def("await_change",
-        [options_of](const dataset& what, const save_status& known, const std::string& service,
-                     const std::string& compression, double worker_timeout, double stall_timeout) {
-          return interruptibly([=](std::stop_token stop) {
-                   return await_change(what, known,
-                                       options_of(service, compression, worker_timeout,
-                                                  stall_timeout, std::move(stop)));
-                 })
-            .value();
-        });
+  m.def(
+    "distribute_save",
+    [options_of](const dataset& what, const std::string& folder, const std::string& service,
+                 const std::string& compression, double worker_timeout, double stall_timeout,
+                 const headrace::session* given) {
+      const auto in = given ? *given : headrace::session{};
+      return interruptibly([=](std::stop_token stop) {
+        return distribute_save(
+          what, folder,
+          options_of(service, compression, worker_timeout, stall_timeout, in, std::move(stop)));
+      });
+    },
+    nb::arg("dataset"), nb::arg("folder"), nb::arg("service"), nb::arg("compression"),
+    nb::arg("worker_timeout"), nb::arg("stall_timeout"), nb::arg("session").none());
+  m.def(
+    "await_change",
+    [options_of](const dataset& what, const save_status& known, const std::string& service,
+                 const std::string& compression, double worker_timeout, double stall_timeout,
+                 const headrace::session* given) {
+      const auto in = given ? *given : headrace::session{};
+      return interruptibly([=](std::stop_token stop) {
+               return await_change(what, known,
+                                   options_of(service, compression, worker_timeout, stall_timeout,
+                                              in, std::move(stop)));
+             })
+        .value();
+    },
+    nb::arg("dataset"), nb::arg("known"), nb::arg("service"), nb::arg("compression"),
+    nb::arg("worker_timeout"), nb::arg("stall_timeout"), nb::arg("session").none());
 }
 
 } // namespace headrace::python

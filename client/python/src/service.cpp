@@ -29,13 +29,19 @@ using cache_arguments =
 /// another one, and how many seconds to wait for those that are missing.
 using rounds_arguments = std::optional<std::tuple<uint32_t, uint32_t, bool, double>>;
 
+/// None is the session of the process.
+headrace::session session_of(const headrace::session* given) {
+  return given ? *given : headrace::session{};
+}
+
 distribute_options options_of(const std::string& mode, const std::string& service,
                               const std::string& job_name, int64_t max_outstanding_requests,
                               const std::string& compression, double worker_timeout,
                               double stall_timeout, const std::string& targets,
                               const std::string& guarantee, const cache_arguments& cache,
-                              const rounds_arguments& rounds) {
+                              const rounds_arguments& rounds, const headrace::session* in) {
   distribute_options out;
+  out.session = session_of(in);
   out.processing_mode = sharding_policy_of(mode).value();
   out.service = service;
   out.job_name = job_name;
@@ -145,53 +151,80 @@ endpoint_options endpoint_of(nb::handle options) {
 } // namespace
 
 void bind_service(nb::module_& m) {
-  m.def("distribute",
-        [](const dataset& input, const std::string& mode, const std::string& service,
-           const std::string& job_name, int64_t max_outstanding_requests,
-           const std::string& compression, double worker_timeout, double stall_timeout,
-           const std::string& targets, const std::string& guarantee, const cache_arguments& cache,
-           const rounds_arguments& rounds) {
-          return distribute{options_of(mode, service, job_name, max_outstanding_requests,
-                                       compression, worker_timeout, stall_timeout, targets,
-                                       guarantee, cache, rounds)}(input);
-        });
-  m.def("register_dataset", [](const std::string& service, const dataset& what,
-                               const std::string& id, const std::string& compression,
-                               double timeout) {
-    register_options options{
-      .id = id, .timeout = seconds(timeout), .compression = compression_of(compression).value()};
-    // With what the caller is to be warned of.
-    return interruptibly([=](std::stop_token stop) mutable {
-      std::string warning;
-      options.stop = std::move(stop);
-      options.warn = [&](const std::string& text) { warning = text; };
-      auto known = register_dataset(service, what, options);
-      return std::pair{std::move(known), std::move(warning)};
-    });
-  });
-  m.def("from_dataset_id", [](const std::string& mode, const std::string& service,
-                              const std::string& job_name, int64_t max_outstanding_requests,
-                              const std::string& compression, double worker_timeout,
-                              double stall_timeout, const std::string& targets,
-                              const std::string& guarantee, const cache_arguments& cache,
-                              const rounds_arguments& rounds, const std::string& id) {
-    auto options = options_of(mode, service, job_name, max_outstanding_requests, compression,
-                              worker_timeout, stall_timeout, targets, guarantee, cache, rounds);
-    return interruptibly([=](std::stop_token stop) { return from_dataset_id(options, id, stop); });
-  });
-  m.def("service_status", [](const std::string& dispatcher, double limit) {
-    return to_python(interruptibly([=](const std::stop_token&) {
-      return get_service_status(dispatcher, seconds(limit)).value();
-    }));
-  });
-  m.def("drain_worker", [](const std::string& dispatcher, const std::string& worker, double limit) {
-    const auto gone = interruptibly([=](std::stop_token stop) {
-      return drain_worker(dispatcher, worker,
-                          {.timeout = seconds(limit), .on_progress = {}, .stop = std::move(stop)});
-    });
-    if (!gone)
-      throw error{gone.status()};
-  });
+  m.def(
+    "distribute",
+    [](const dataset& input, const std::string& mode, const std::string& service,
+       const std::string& job_name, int64_t max_outstanding_requests,
+       const std::string& compression, double worker_timeout, double stall_timeout,
+       const std::string& targets, const std::string& guarantee, const cache_arguments& cache,
+       const rounds_arguments& rounds, const headrace::session* in) {
+      return distribute{options_of(mode, service, job_name, max_outstanding_requests, compression,
+                                   worker_timeout, stall_timeout, targets, guarantee, cache, rounds,
+                                   in)}(input);
+    },
+    nb::arg("input"), nb::arg("mode"), nb::arg("service"), nb::arg("job_name"),
+    nb::arg("max_outstanding_requests"), nb::arg("compression"), nb::arg("worker_timeout"),
+    nb::arg("stall_timeout"), nb::arg("targets"), nb::arg("guarantee"), nb::arg("cache").none(),
+    nb::arg("rounds").none(), nb::arg("session").none());
+  m.def(
+    "register_dataset",
+    [](const std::string& service, const dataset& what, const std::string& id,
+       const std::string& compression, double timeout, const headrace::session* in) {
+      register_options options{.id = id,
+                               .timeout = seconds(timeout),
+                               .compression = compression_of(compression).value(),
+                               .session = session_of(in),
+                               .stop = {},
+                               .warn = {}};
+      // With what the caller is to be warned of.
+      return interruptibly([=](std::stop_token stop) mutable {
+        std::string warning;
+        options.stop = std::move(stop);
+        options.warn = [&](const std::string& text) { warning = text; };
+        auto known = register_dataset(service, what, options);
+        return std::pair{std::move(known), std::move(warning)};
+      });
+    },
+    nb::arg("service"), nb::arg("dataset"), nb::arg("id"), nb::arg("compression"),
+    nb::arg("timeout"), nb::arg("session").none());
+  m.def(
+    "from_dataset_id",
+    [](const std::string& mode, const std::string& service, const std::string& job_name,
+       int64_t max_outstanding_requests, const std::string& compression, double worker_timeout,
+       double stall_timeout, const std::string& targets, const std::string& guarantee,
+       const cache_arguments& cache, const rounds_arguments& rounds, const headrace::session* in,
+       const std::string& id) {
+      auto options =
+        options_of(mode, service, job_name, max_outstanding_requests, compression, worker_timeout,
+                   stall_timeout, targets, guarantee, cache, rounds, in);
+      return interruptibly(
+        [=](std::stop_token stop) { return from_dataset_id(options, id, stop); });
+    },
+    nb::arg("mode"), nb::arg("service"), nb::arg("job_name"), nb::arg("max_outstanding_requests"),
+    nb::arg("compression"), nb::arg("worker_timeout"), nb::arg("stall_timeout"), nb::arg("targets"),
+    nb::arg("guarantee"), nb::arg("cache").none(), nb::arg("rounds").none(),
+    nb::arg("session").none(), nb::arg("id"));
+  m.def(
+    "service_status",
+    [](const std::string& dispatcher, double limit, const headrace::session* given) {
+      return to_python(interruptibly([=, in = session_of(given)](const std::stop_token&) {
+        return get_service_status(dispatcher, seconds(limit), in).value();
+      }));
+    },
+    nb::arg("dispatcher"), nb::arg("limit"), nb::arg("session").none());
+  m.def(
+    "drain_worker",
+    [](const std::string& dispatcher, const std::string& worker, double limit,
+       const headrace::session* given) {
+      const auto gone = interruptibly([=, in = session_of(given)](std::stop_token stop) {
+        return drain_worker(
+          dispatcher, worker,
+          {.timeout = seconds(limit), .session = in, .on_progress = {}, .stop = std::move(stop)});
+      });
+      if (!gone)
+        throw error{gone.status()};
+    },
+    nb::arg("dispatcher"), nb::arg("worker"), nb::arg("limit"), nb::arg("session").none());
   m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
     auto how = interruptibly([=](const std::stop_token&) {
       return await_service_workers(dispatcher, count, seconds(limit));
@@ -199,6 +232,13 @@ void bind_service(nb::module_& m) {
     if (!how)
       throw error{std::move(how)};
   });
+
+  nb::class_<headrace::session>(m, "Session")
+    .def("__init__", [](headrace::session* self, const std::string& certificate,
+                        const std::string& key, const std::string& ca) {
+      new (self)
+        headrace::session{tls_options{.certificate = certificate, .key = key, .ca_file = ca}};
+    });
 
   nb::class_<held_session>(m, "SecureSession")
     .def("__init__",

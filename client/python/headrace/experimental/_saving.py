@@ -11,11 +11,12 @@ from .. import _core, _vouching
 from .._dataset import Dataset
 from .._values import seconds
 from ..service.addresses import address_of
+from ..service.securing import Session, inner
 
 
 def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_address: Any = None,
                      compression: str | None = "AUTO", *, wait: bool = False, worker_timeout: float | None = None,
-                     stall_timeout: float | None = None) -> dict[str, Any]:
+                     stall_timeout: float | None = None, session: Session | None = None) -> dict[str, Any]:
     """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
 
     path: the same folder for all workers, on storage that they share; a relative one begins at this process's.
@@ -25,6 +26,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
     returns; to ask again with ``wait=True`` waits for them.
     worker_timeout: seconds to wait for a dispatcher that does not answer, and for a worker while none works on it (60).
     stall_timeout: seconds to wait while workers work and no piece gets done (3600).
+    session: as of ``service.distribute``.
 
     The dataset is divided into pieces, which are written by one worker each, and again by another one if that is lost; each
     is there once, whatever is killed. What is loaded is what the dataset gives in one process, in the same order (an
@@ -58,7 +60,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
     if not isinstance(wait, bool):
         raise TypeError(f"wait must be a bool, not {type(wait).__name__}: {wait!r}")
     given = (address_of(dispatcher_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
-             seconds(stall_timeout, "stall_timeout", 3600.0))
+             seconds(stall_timeout, "stall_timeout", 3600.0), inner(session))
     _vouching.vouch(dataset._graph.function_names())
     now = _core.distribute_save(dataset._graph, os.fspath(path), *given)
     if wait:

@@ -18,7 +18,7 @@ One dispatcher, workers where there are cores to spare, and ``distribute`` in th
 from .configs import DispatcherConfig, WorkerConfig
 from .distributing import distribute, from_dataset_id, register_dataset
 from .policies import SHARD_HINT, CrossTrainerCache, ShardingPolicy
-from .securing import secure
+from .securing import Session, secure
 from .servers import DispatchServer, WorkerServer, drain_worker, status
 
 COMPRESSION_AUTO = "AUTO"
@@ -26,6 +26,6 @@ COMPRESSION_NONE = None
 
 __all__ = [
     "COMPRESSION_AUTO", "COMPRESSION_NONE", "CrossTrainerCache", "DispatchServer", "DispatcherConfig", "SHARD_HINT",
-    "ShardingPolicy", "WorkerConfig", "WorkerServer", "distribute", "drain_worker", "from_dataset_id", "register_dataset",
-    "secure", "status",
+    "Session", "ShardingPolicy", "WorkerConfig", "WorkerServer", "distribute", "drain_worker", "from_dataset_id",
+    "register_dataset", "secure", "status",
 ]

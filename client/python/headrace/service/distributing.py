@@ -17,13 +17,14 @@ from .._values import integer, seconds
 from ..errors import InvalidArgumentError, UnimplementedError
 from .addresses import address_of
 from .policies import CrossTrainerCache, mode_name
+from .securing import Session, inner
 
 
 def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer_index: Any, num_consumers: Any,
                      max_outstanding_requests: Any, data_transfer_protocol: Any, compression: Any,
                      cross_trainer_cache: Any, target_workers: Any, task_refresh_interval_hint_ms: Any,
                      worker_timeout: Any, stall_timeout: Any, guarantee: Any, rejoin: Any,
-                     consumer_timeout: Any) -> tuple[Any, ...]:
+                     consumer_timeout: Any, session: Any) -> tuple[Any, ...]:
     """The checked arguments, as the engine takes them."""
     mode, where = mode_name(processing_mode), address_of(service)
     if job_name is not None:
@@ -69,7 +70,7 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
     return (mode, where, job_name or "", outstanding, _compression(compression),
             seconds(worker_timeout, "worker_timeout", 60.0), seconds(stall_timeout, "stall_timeout", 3600.0),
             target_workers.lower(), _guarantee(guarantee),
-            None if cross_trainer_cache is None else cross_trainer_cache._arguments(), rounds)
+            None if cross_trainer_cache is None else cross_trainer_cache._arguments(), rounds, inner(session))
 
 
 def _guarantee(guarantee: Any) -> str:
@@ -93,7 +94,8 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
                task_refresh_interval_hint_ms: int | None = None,
                worker_timeout: float | None = None, stall_timeout: float | None = None,
                guarantee: str = "at_most_once", rejoin: bool = False,
-               consumer_timeout: float | None = None) -> Callable[[Dataset], Dataset]:
+               consumer_timeout: float | None = None,
+               session: Session | None = None) -> Callable[[Dataset], Dataset]:
     """For ``Dataset.apply``: what comes before runs on the workers of a service, what follows runs here.
 
     processing_mode: how the workers share the dataset: a ``ShardingPolicy`` or a name of one.
@@ -124,6 +126,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     guarantee: of ``DYNAMIC``, where workers are lost: ``"at_most_once"`` (no element comes twice, some may be missing)
         or ``"at_least_once"`` (none is missing, some may come twice). Under both, what a trainer of a shared job had
         given out and not reported when it died, or was stopped for longer than its lease, may come to another one again.
+    session: how this program connects to the service: a ``Session``. None: as the whole process does, see ``secure``.
 
     Raises ``TypeError`` or ``ValueError`` naming the argument that is wrong, and ``UnimplementedError`` for what this release
     does not have. Elements that failed on a worker raise in their place, with ``worker host:port`` before the text. Shapes are those of the input.
@@ -138,7 +141,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
                                target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee, rejoin,
-                               consumer_timeout)
+                               consumer_timeout, session)
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
@@ -170,12 +173,14 @@ def _options_of(input: Options, job_name: str | None) -> Options:
 
 
 def register_dataset(service: Any, dataset: Dataset, compression: str | None = "AUTO",
-                     dataset_id: str | None = None, *, timeout: float | None = None) -> str:
+                     dataset_id: str | None = None, *, timeout: float | None = None,
+                     session: Session | None = None) -> str:
     """Hands a dataset to a service and returns its id, for ``from_dataset_id``: by default a new one, also for a dataset
     that was registered before. Trainers that share a job by its name share the id, too.
 
     compression: ``"AUTO"``, ``"SNAPPY"`` or None, of what the dataset's readers get.
     timeout: seconds to wait for a dispatcher that is not there yet, and for its answer (60).
+    session: as of ``distribute``.
 
     A ``dataset_id`` that is taken by a dataset with the same structure (``element_spec``; finite, infinite or of unknown
     size) means that one, with a ``RuntimeWarning`` if its graph is another. Raises ``AlreadyExistsError`` where it is taken
@@ -200,7 +205,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
     # this id.
     known: str
     known, warning = _core.register_dataset(where, graph, dataset_id or uuid.uuid4().hex, packed,
-                                            seconds(timeout, "timeout", 60.0))
+                                            seconds(timeout, "timeout", 60.0), inner(session))
     if warning:
         warnings.warn(f"register_dataset: {warning}", RuntimeWarning, stacklevel=2)
     return known
@@ -213,7 +218,7 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
                     compression: str | None = "AUTO", task_refresh_interval_hint_ms: int | None = None,
                     worker_timeout: float | None = None, stall_timeout: float | None = None,
                     guarantee: str = "at_most_once", rejoin: bool = False,
-                    consumer_timeout: float | None = None) -> Dataset:
+                    consumer_timeout: float | None = None, session: Session | None = None) -> Dataset:
     """Reads the dataset that was registered under ``dataset_id``. Arguments as of ``distribute``.
 
     Trainers that read one ``dataset_id`` with the same ``job_name`` share its elements; other ids are other jobs.
@@ -232,7 +237,7 @@ def from_dataset_id(processing_mode: Any, service: Any, dataset_id: Any, element
     options = _reading_options(processing_mode, service, job_name, consumer_index, num_consumers,
                                max_outstanding_requests, data_transfer_protocol, compression, cross_trainer_cache,
                                target_workers, task_refresh_interval_hint_ms, worker_timeout, stall_timeout, guarantee, rejoin,
-                               consumer_timeout)
+                               consumer_timeout, session)
     if isinstance(dataset_id, bytes):
         dataset_id = dataset_id.decode()
     everything = (*options, str(dataset_id))

@@ -7,6 +7,51 @@ from typing import Any
 
 from .. import _core
 
+
+def _paths(tls_cert: Any, tls_key: Any, tls_ca: Any) -> list[str]:
+    files = {"tls_cert": tls_cert, "tls_key": tls_key, "tls_ca": tls_ca}
+    for name, value in files.items():
+        if not hasattr(value, "__fspath__") and not isinstance(value, str):
+            raise TypeError(f"{name} must be a path, not {type(value).__name__}: {value!r}")
+        if not str(value):
+            raise ValueError(f"{name} must not be empty")
+    return [str(x) for x in files.values()]
+
+
+class Session:
+    """How this program connects to a service: with mutual TLS, and a certificate that is this session's. It is given to
+    what uses the service (``session=``), so that one program can read several services, each with a certificate of its own.
+    What was made with it holds it; a dataset that is pickled does not take it along.
+
+    tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts.
+
+    Raises ``TypeError`` and ``ValueError`` naming the argument, and ``InvalidArgumentError`` or ``NotFoundError`` for files
+    that cannot be used.
+
+    >>> import headrace as hr
+    >>> try:
+    ...     hr.service.Session("trainer.pem", "trainer.key", "")
+    ... except ValueError as e:
+    ...     print(e)
+    tls_ca must not be empty
+    """
+
+    def __init__(self, tls_cert: Any, tls_key: Any, tls_ca: Any) -> None:
+        self._session = _core.Session(*_paths(tls_cert, tls_key, tls_ca))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Session cannot be pickled: make one in the process that uses it")
+
+
+def inner(session: Any) -> _core.Session | None:
+    """The engine's session of the argument ``session``."""
+    if session is None:
+        return None
+    if not isinstance(session, Session):
+        raise TypeError(f"session must be a Session, not {type(session).__name__}: {session!r}")
+    return session._session
+
+
 #: Sessions that were not closed: they last even if nobody keeps the object.
 _open: set[secure] = set()
 
@@ -33,13 +78,7 @@ class secure:
     """
 
     def __init__(self, tls_cert: Any, tls_key: Any, tls_ca: Any) -> None:
-        files = {"tls_cert": tls_cert, "tls_key": tls_key, "tls_ca": tls_ca}
-        for name, value in files.items():
-            if not hasattr(value, "__fspath__") and not isinstance(value, str):
-                raise TypeError(f"{name} must be a path, not {type(value).__name__}: {value!r}")
-            if not str(value):
-                raise ValueError(f"{name} must not be empty")
-        self._session = _core.SecureSession(*(str(x) for x in files.values()))
+        self._session = _core.SecureSession(*_paths(tls_cert, tls_key, tls_ca))
         _open.add(self)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from .._values import seconds
 from ..errors import DeadlineExceededError, OpError, _make
 from .addresses import without_scheme
 from .configs import DispatcherConfig, WorkerConfig, check
+from .securing import Session, inner
 
 
 #: How long a silent worker counts as alive by default, and how long a silent trainer keeps its
@@ -314,12 +315,12 @@ class WorkerServer(_Server):
         return self.num_tasks()
 
 
-def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
+def status(service: str | None = None, timeout: float = 5.0, *, session: Session | None = None) -> dict[str, Any]:
     """The status of a service, with the names of ``headrace status``. None: the service of HEADRACE_SERVICE.
 
     ``"metrics"``, of the whole (the dispatcher's) and of each worker, is what its process has counted: a list of dicts
     with ``"name"``, ``"kind"`` (counter, gauge or histogram), ``"labels"`` and ``"value"``; docs/metrics.md says what
-    they are.
+    they are. ``session``: as of ``distribute``.
 
     Raises ``UnavailableError`` or ``DeadlineExceededError`` if nobody answers.
 
@@ -327,16 +328,17 @@ def status(service: str | None = None, timeout: float = 5.0) -> dict[str, Any]:
     ...     len(status(dispatcher.target)["jobs"])
     0
     """
-    out: dict[str, Any] = _core.service_status(without_scheme(service, "service"), seconds(timeout, "timeout", 5.0))
+    out: dict[str, Any] = _core.service_status(without_scheme(service, "service"),
+                                               seconds(timeout, "timeout", 5.0), inner(session))
     return out
 
 
-def drain_worker(service: str, worker: str, timeout: float = 60.0) -> None:
+def drain_worker(service: str, worker: str, timeout: float = 60.0, *, session: Session | None = None) -> None:
     """Has a worker leave its service in order and waits until it has: what ``headrace drain`` does.
 
     It gets no new tasks, gives trainers what it has begun (for as long as its ``headrace worker --drain`` says) and
     gives others the rest; the process of a ``headrace worker`` ends. ``worker`` is its address or its number, as
-    ``status`` has them; a number is hexadecimal.
+    ``status`` has them; a number is hexadecimal. ``session``: as of ``distribute``.
 
     Raises ``NotFoundError``, which names the workers that there are, ``UnavailableError`` if nobody answers,
     ``DeadlineExceededError`` if it has not left within ``timeout`` seconds (it goes on leaving), and ``AbortedError`` if
@@ -347,4 +349,4 @@ def drain_worker(service: str, worker: str, timeout: float = 60.0) -> None:
     ...     status(dispatcher.target)["workers"][0]["state"]
     'left'
     """
-    _core.drain_worker(without_scheme(service, "service"), worker, seconds(timeout, "timeout", 60.0))
+    _core.drain_worker(without_scheme(service, "service"), worker, seconds(timeout, "timeout", 60.0), inner(session))

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "headrace/client/internal/service_session.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace headrace {
+
+/// The session in which a worker reads other services, opened when it is first needed: with the
+/// worker's own certificate, or that of the process if the worker has none. Thread-safe.
+class other_services {
+public:
+  explicit other_services(tls_options tls) : tls_(std::move(tls)) {}
+
+  /// Null: that of the process.
+  result<std::shared_ptr<service_session>> session() {
+    std::lock_guard lock{mutex_};
+    if (tls_.enabled() && !session_) {
+      HEADRACE_ASSIGN(session_, service_session::open(tls_));
+    }
+    return session_;
+  }
+
+private:
+  const tls_options tls_;
+  std::mutex mutex_;
+  std::shared_ptr<service_session> session_;
+};
+
+} // namespace headrace

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "headrace/runtime/base/result.hpp"
+#include "headrace/runtime/base/tls_options.hpp"
+
+#include <memory>
+#include <sys/types.h>
+
+namespace headrace {
+
+class link_pool;
+class node;
+
+/// What the consumers and calls of one session share.
+struct service_session {
+  std::shared_ptr<node> here;
+  std::shared_ptr<link_pool> links;
+  pid_t owner = 0; ///< the process that made it
+
+  /// A forked child leaves what its parent made alone, as the threads of it are not there.
+  ~service_session();
+
+  /// A session that connects with these TLS files.
+  static result<std::shared_ptr<service_session>> open(const tls_options& tls);
+  /// The session of the process, which is shared as long as somebody holds it.
+  static result<service_session> of_process();
+  /// `given`, or that of the process if `given` is null. An error in a child that was forked after
+  /// `given` was made, as its threads do not exist there.
+  static result<service_session> of(const std::shared_ptr<service_session>& given);
+  /// True if the session of the process has this node.
+  static bool is_of_process(const node& here);
+};
+
+} // namespace headrace

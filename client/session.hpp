@@ -1,0 +1,28 @@
+#pragma once
+
+#include "headrace/runtime/base/tls_options.hpp"
+
+#include <memory>
+
+namespace headrace {
+
+struct service_session;
+
+/// How a program connects to services. A program may have several sessions at a time, each with a
+/// certificate of its own; copies are the same session. Its connections last as long as a copy, or
+/// what was made with one: a dataset, an iterator.
+class session {
+public:
+  /// The session of the process: plain, or that of a `secure_session`.
+  session() = default;
+  /// Connects with mutual TLS. Throws `error`: the files are missing or unusable.
+  explicit session(const tls_options& tls);
+
+  /// For the library. Null: the session of the process.
+  const std::shared_ptr<service_session>& state() const noexcept { return state_; }
+
+private:
+  std::shared_ptr<service_session> state_;
+};
+
+} // namespace headrace
