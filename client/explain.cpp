@@ -48,8 +48,8 @@ result<dataset> read_dataset(const std::string& file) {
 }
 
 result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id,
-                                   const session& in) {
-  HEADRACE_ASSIGN(auto graph, service::graph_of({dispatcher, in.state()}, id));
+                                   const session& with) {
+  HEADRACE_ASSIGN(auto graph, service::graph_of({dispatcher, with.state()}, id));
   return dataset{std::move(graph)};
 }
 

@@ -20,6 +20,6 @@ status write_dataset(const dataset& what, const std::string& file);
 result<dataset> read_dataset(const std::string& file);
 /// The dataset that is registered under `id`. Errors name the address.
 result<dataset> registered_dataset(const std::string& dispatcher, const std::string& id,
-                                   const session& in = {});
+                                   const session& with = {});
 
 } // namespace headrace

@@ -124,9 +124,9 @@ std::string_view state_of(const list_entry_status& x, const service_status& in) 
 }
 
 result<service_status> get_service_status(const std::string& dispatcher, duration limit,
-                                          const session& in) {
+                                          const session& with) {
   HEADRACE_ASSIGN(auto answer,
-                  service::call({dispatcher, in.state()}, limit,
+                  service::call({dispatcher, with.state()}, limit,
                                 make_envelope(random_id(), [](schema::Envelope::Builder b) {
                                   b.initDispatcher().setGetStatus();
                                 })));
@@ -152,13 +152,13 @@ result<service_status> get_service_status(const std::string& dispatcher, duratio
 }
 
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit,
-                             const session& in) {
+                             const session& with) {
   HEADRACE_ASSIGN(const auto known, service::named(dispatcher));
   const auto question = make_envelope(random_id(), [&](schema::Envelope::Builder b) {
     b.initDispatcher().setAwaitWorkers(static_cast<uint32_t>(count));
   });
   const auto how =
-    service::call({known, in.state()}, {.limit = limit, .option = "limit"}, question);
+    service::call({known, with.state()}, {.limit = limit, .option = "limit"}, question);
   if (how.status().code() == status_code::deadline_exceeded)
     return deadline_exceeded(fmt::format("the service at {} had fewer than {} workers for {:.3g} s",
                                          known, count, in_seconds(limit)));

@@ -164,11 +164,11 @@ std::string_view state_of(const list_entry_status& x, const service_status& in) 
 /// Requests the status from a dispatcher. Blocks for at most `limit`; errors name the address.
 result<service_status> get_service_status(const std::string& dispatcher,
                                           duration limit = std::chrono::seconds{5},
-                                          const session& in = {});
+                                          const session& with = {});
 
 /// Waits until at least `count` workers are alive and not about to leave. Also waits for a
 /// dispatcher that is not reachable yet.
 status await_service_workers(const std::string& dispatcher, size_t count, duration limit,
-                             const session& in = {});
+                             const session& with = {});
 
 } // namespace headrace

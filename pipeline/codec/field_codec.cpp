@@ -4,24 +4,6 @@
 
 namespace headrace::detail {
 
-schema::Files::Compression to_schema(file_compression x) {
-  switch (x) {
-  case file_compression::none: break;
-  case file_compression::gzip: return schema::Files::Compression::GZIP;
-  case file_compression::zlib: return schema::Files::Compression::ZLIB;
-  }
-  return schema::Files::Compression::NONE;
-}
-
-result<file_compression> from_schema(schema::Files::Compression x) {
-  switch (x) {
-  case schema::Files::Compression::NONE: return file_compression::none;
-  case schema::Files::Compression::GZIP: return file_compression::gzip;
-  case schema::Files::Compression::ZLIB: return file_compression::zlib;
-  }
-  return unknown_value("compression of files", static_cast<uint16_t>(x));
-}
-
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in) {
   std::vector<field_format> out;
   for (auto one : in) {

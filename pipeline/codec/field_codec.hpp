@@ -29,10 +29,6 @@ inline void write(const std::optional<uint64_t>& seed, schema::Seed::Builder out
     out.setUnset();
 }
 
-/// A number that this build does not know is `unimplemented`.
-schema::Files::Compression to_schema(file_compression x);
-result<file_compression> from_schema(schema::Files::Compression x);
-
 /// Fields that sources read, or components to pad: never datasets.
 result<std::vector<field_format>> decode(::capnp::List<schema::Field>::Reader in);
 void encode(std::span<const field_format> fields, ::capnp::List<schema::Field>::Builder out);

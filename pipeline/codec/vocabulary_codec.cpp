@@ -85,4 +85,22 @@ result<compression> from_schema(schema::Compression x) {
   return unknown_value("compression", static_cast<uint16_t>(x));
 }
 
+schema::Files::Compression to_schema(file_compression x) {
+  switch (x) {
+  case file_compression::none: break;
+  case file_compression::gzip: return schema::Files::Compression::GZIP;
+  case file_compression::zlib: return schema::Files::Compression::ZLIB;
+  }
+  return schema::Files::Compression::NONE;
+}
+
+result<file_compression> from_schema(schema::Files::Compression x) {
+  switch (x) {
+  case schema::Files::Compression::NONE: return file_compression::none;
+  case schema::Files::Compression::GZIP: return file_compression::gzip;
+  case schema::Files::Compression::ZLIB: return file_compression::zlib;
+  }
+  return unknown_value("compression of files", static_cast<uint16_t>(x));
+}
+
 } // namespace headrace

@@ -5,10 +5,12 @@
 
 #include "headrace/pipeline/types/compression.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
+#include "headrace/pipeline/types/file_compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
 #include "headrace/runtime/base/result.hpp"
 #include "headrace/schemas/compression.capnp.h"
+#include "headrace/schemas/dataset.capnp.h"
 #include "headrace/schemas/sharding.capnp.h"
 
 #include <cstdint>
@@ -30,5 +32,8 @@ result<delivery_guarantee> from_schema(schema::Guarantee x);
 
 schema::Compression to_schema(compression x);
 result<compression> from_schema(schema::Compression x);
+
+schema::Files::Compression to_schema(file_compression x);
+result<file_compression> from_schema(schema::Files::Compression x);
 
 } // namespace headrace

@@ -212,6 +212,11 @@ struct expr_node {
   std::shared_ptr<const void> prepared;
 };
 
+/// The value of a constant expression, or null.
+inline const column* constant_of(const expr_ptr& x) noexcept {
+  return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
+}
+
 /// Identity of one traced function; parameters of an outer function that appear in an inner one are
 /// its captures.
 struct function_scope {};

@@ -59,7 +59,7 @@ public:
   /// The files that a source reads, which its first tensor names.
   void files(schema::Files::Builder to) const {
     to.setNames(tensor(0));
-    to.setCompression(detail::to_schema(compression_of_files(node_)));
+    to.setCompression(headrace::to_schema(compression_of_files(node_)));
   }
 
 private:
@@ -87,7 +87,7 @@ public:
   result<function_ptr> body(uint32_t number) { return graph_.body(number, node_); }
   /// How the files of a source are compressed.
   static result<file_compression> compression_of(dataset_op op, schema::Files::Reader files) {
-    return detail::in_operator(op, detail::from_schema(files.getCompression()));
+    return detail::in_operator(op, headrace::from_schema(files.getCompression()));
   }
 
 private:

@@ -3,7 +3,7 @@
 namespace headrace::detail {
 
 namespace {
-constexpr size_t word = sizeof(int64_t);
+constexpr size_t border_bytes = sizeof(int64_t);
 }
 
 field_column::field_column(const tensor_spec& spec) : spec_(spec), dense_(spec.dims.is_static()) {
@@ -32,9 +32,9 @@ void field_column::end_shape() {
 
 void field_column::drop_row() {
   if (spec_.type == dtype::string) {
-    borders_.truncate((row_ends_at_ + 1) * word);
+    borders_.truncate((row_ends_at_ + 1) * border_bytes);
     int64_t end = 0;
-    std::memcpy(&end, borders_.data() + row_ends_at_ * word, word);
+    std::memcpy(&end, borders_.data() + row_ends_at_ * border_bytes, border_bytes);
     values_.truncate(static_cast<size_t>(end));
   } else {
     values_.truncate(row_ends_at_ * size_of(spec_.type));

@@ -237,7 +237,5 @@ result<dataset_ptr> make_snapshot(dataset_ptr input, std::string folder,
 
 /// `invalid_argument` if the elements hold datasets, which cannot leave a graph.
 status check_gives_tensors(const dataset_node& graph);
-/// The value of a constant expression, or null.
-const column* constant_of(const expr_ptr& x) noexcept;
 
 } // namespace headrace

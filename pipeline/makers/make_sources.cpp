@@ -70,10 +70,6 @@ expr_ptr string_constant(std::span<const std::string> xs) {
     .value();
 }
 
-const column* constant_of(const expr_ptr& x) noexcept {
-  return x && x->op == expr_op::constant ? &x->attrs.value : nullptr;
-}
-
 result<dataset_ptr> make_range(expr_ptr start, expr_ptr stop, expr_ptr step) {
   constexpr auto op = dataset_op::range;
   auto node = node_of(op);

@@ -61,6 +61,54 @@ def test_AProgramShowsItsCertificate(files):
     assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
 
 
+SESSIONS = """
+import pickle, sys
+import headrace as hr
+cert, key, ca = sys.argv[1:]
+tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
+S = hr.service
+
+def read(target, session):
+    return hr.Dataset.range(9).apply(S.distribute("distributed_epoch", target, worker_timeout=3, session=session))
+
+mine = S.Session(**tls)
+with S.DispatchServer(S.DispatcherConfig(**tls)) as d, S.WorkerServer(S.WorkerConfig(d.target, **tls)) as w, \\
+        S.DispatchServer() as plain, S.WorkerServer(S.WorkerConfig(plain.target)):
+    assert d.num_workers() == 1 and w.num_tasks() == 0
+    both = hr.Dataset.zip((read(d.target, mine), read(plain.target, None)))
+    assert sorted(int(a) for a, b in both) == list(range(9))
+    assert len(S.status(d.target, session=mine)["workers"]) == 1
+    known = S.register_dataset(d.target, hr.Dataset.range(4), session=mine)
+    assert sorted(map(int, S.from_dataset_id("off", d.target, known, session=mine))) == list(range(4))
+    S.drain_worker(d.target, w.address, session=mine)
+    for wrong in (lambda: list(read(d.target, None)), lambda: S.status(d.target)):
+        try:
+            wrong()
+        except hr.errors.OpError as e:
+            assert "TLS" in str(e), e
+        else:
+            raise AssertionError("without a certificate")
+    try:
+        pickle.dumps(mine)
+    except TypeError as e:
+        assert "cannot be pickled" in str(e)
+    else:
+        raise AssertionError("pickled")
+    try:
+        read(d.target, "mine")
+    except TypeError as e:
+        assert str(e) == "session must be a Session, not str: 'mine'", e
+    else:
+        raise AssertionError("a str")
+print("fine")
+"""
+
+
+def test_AProgramReadsEachServiceInASessionOfItsOwn(files):
+    done = subprocess.run([sys.executable, "-c", SESSIONS, *files], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
+
+
 STATEMENT = """
 import gc, sys, warnings
 import headrace as hr

@@ -225,13 +225,16 @@ void bind_service(nb::module_& m) {
         throw error{gone.status()};
     },
     nb::arg("dispatcher"), nb::arg("worker"), nb::arg("limit"), nb::arg("session").none());
-  m.def("await_workers", [](const std::string& dispatcher, size_t count, double limit) {
-    auto how = interruptibly([=](const std::stop_token&) {
-      return await_service_workers(dispatcher, count, seconds(limit));
-    });
-    if (!how)
-      throw error{std::move(how)};
-  });
+  m.def(
+    "await_workers",
+    [](const std::string& dispatcher, size_t count, double limit, const headrace::session* given) {
+      auto how = interruptibly([=, in = session_of(given)](const std::stop_token&) {
+        return await_service_workers(dispatcher, count, seconds(limit), in);
+      });
+      if (!how)
+        throw error{std::move(how)};
+    },
+    nb::arg("dispatcher"), nb::arg("count"), nb::arg("limit"), nb::arg("session").none());
 
   nb::class_<headrace::session>(m, "Session")
     .def("__init__", [](headrace::session* self, const std::string& certificate,

@@ -22,8 +22,9 @@ void bind_writers(nb::module_& m) {
     .def(
       "finish", [](tfrecord_writer& to) { checked(to.finish()); },
       nb::call_guard<nb::gil_scoped_release>());
-  m.def("open_tfrecord_writer", [](std::string path, std::string compression, int level) {
-    return tfrecord_writer::open(std::move(path), {std::move(compression), level}).value();
+  m.def("open_tfrecord_writer", [](std::string path, const std::string& compression, int level) {
+    return tfrecord_writer::open(std::move(path), {file_compression_of(compression).value(), level})
+      .value();
   });
 }
 

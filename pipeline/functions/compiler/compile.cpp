@@ -156,8 +156,6 @@ private:
     case expr_op::row_seed: return kind::parameter;
     case expr_op::parameter:
       return node.scope.get() == plan_.scope ? kind::parameter : kind::capture;
-    case expr_op::parse_example:
-    case expr_op::parse_sequence_example: return kind::parse;
     default:
       if (const auto* f = detail::find_library_function(node.op); f && f->run_all)
         return kind::parse;

@@ -1,6 +1,5 @@
 #include "headrace/pipeline/functions/compiler/evaluation.hpp"
 
-#include "headrace/pipeline/functions/operations/ops.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
 
 #include <algorithm>
@@ -146,7 +145,7 @@ call_result run_node(const expr_node& node, std::span<const value* const> inputs
                      bool uniform, const std::vector<uint8_t>& failed_before,
                      const fused_pass* pass) {
   return call_with(node, inputs, rows, uniform, failed_before, [&](const op_call& call) {
-    return pass ? pass->run(call) : std::vector<column>{run_op(call)};
+    return pass ? pass->run(call) : std::vector<column>{find_library_function(node.op)->run(call)};
   });
 }
 
@@ -238,7 +237,7 @@ void evaluation::run_step(const program::plan::step& step) {
     const auto* function = find_library_function(item.node->op);
     std::vector<uint8_t> own;
     auto made = call_with(*item.node, inputs, item.uniform ? 1 : in_.rows, item.uniform,
-                          skipped(step, own), function ? function->run_all : &run_parse_example);
+                          skipped(step, own), function->run_all);
     ++counter_.calls;
     for (auto i : step.nodes) {
       const auto feature = static_cast<size_t>(plan_.items[i].node->attrs.index);

@@ -1,4 +1,5 @@
 #include "headrace/pipeline/functions/operations/ops.hpp"
+#include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ column run_gather(const op_call& call) {
     }
     const shape rows[2] = {call.inputs[0].shape_of(r), call.inputs[1].shape_of(r)};
     if (r == 0 || rows[0] != last_rows[0] || rows[1] != last_rows[1]) {
-      dims = result_shape(node.op, node.attrs, rows);
+      dims = result_shape(node, rows);
       if (dims)
         parts = layout_of(rows[0], *normal_axis(node.attrs.index, rows[0].rank()));
       last_rows[0] = rows[0];

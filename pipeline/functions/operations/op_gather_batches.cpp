@@ -1,4 +1,7 @@
+#include "headrace/pipeline/functions/operations/ops.hpp"
 #include "headrace/pipeline/functions/representation/library.hpp"
+#include "headrace/pipeline/functions/representation/movement_shapes.hpp"
+#include "headrace/pipeline/functions/representation/operand_rule.hpp"
 
 #include <fmt/format.h>
 
@@ -85,7 +88,20 @@ column run_gather_batches(const op_call& call) {
 } // namespace
 
 std::span<const library_function> gather_functions() {
+  static constexpr operand_rule gathered{
+    .takes = kinds::any,
+    .dims = [](const expr_attrs& attrs,
+               std::span<const shape> in) { return movement::gather(attrs, in[0], in[1]); },
+    .one_type = false,
+    .check =
+      [](const library_operands& in) {
+        return is_integer(in[1].type)
+                 ? status{}
+                 : invalid_argument(
+                   fmt::format("the indices are {}; they must be integers", to_string(in[1])));
+      }};
   static constexpr library_function functions[] = {
+    {expr_op::gather, "gather", 2, 2, infer_by<gathered>, run_gather},
     {expr_op::gather_batches, "gather", 2, 2, infer_gather_batches, run_gather_batches},
   };
   return functions;

@@ -1,5 +1,6 @@
-#include "headrace/pipeline/functions/operations/ops.hpp"
+#include "headrace/pipeline/functions/representation/movement_shapes.hpp"
 #include "headrace/pipeline/functions/representation/moves.hpp"
+#include "headrace/pipeline/functions/representation/operand_rule.hpp"
 
 namespace headrace::detail {
 
@@ -91,14 +92,12 @@ void move_row(column_builder& out, const op_call& call, const move_plan& plan, s
   out.end_row(plan.dims);
 }
 
-} // namespace
-
 column run_movement(const op_call& call) {
   const auto& node = call.node;
   std::vector<shape> shapes(call.inputs.size());
   const auto plan_row = [&](size_t r) {
     for (size_t i = 0; i < shapes.size(); ++i) shapes[i] = call.inputs[i].shape_of(r);
-    return plan_moves(node.op, node.attrs, shapes);
+    return plan_moves(node, shapes);
   };
   size_t rank = 0;
   for (const auto& in : call.inputs) rank = std::max(rank, in.data->rank());
@@ -152,6 +151,53 @@ column run_shape(const op_call& call) {
   if (whole)
     dims = shape{static_cast<int64_t>(width)};
   return column::dense(dtype::int64, std::move(dims), call.rows, std::move(out).freeze());
+}
+
+} // namespace
+
+std::span<const library_function> movement_functions() {
+  using namespace movement;
+  constexpr size_t any_number = SIZE_MAX;
+  static constexpr operand_rule reshaped{.takes = kinds::any, .dims = of_first<reshape>};
+  static constexpr operand_rule indexed{.takes = kinds::any, .dims = of_first<shape_rules::index>};
+  static constexpr operand_rule stacked{.takes = kinds::any, .dims = stack};
+  static constexpr operand_rule joined{.takes = kinds::any, .dims = concat};
+  static constexpr operand_rule transposed{.takes = kinds::any, .dims = of_first<transpose>};
+  static constexpr operand_rule expanded{.takes = kinds::any, .dims = of_first<expand_dims>};
+  static constexpr operand_rule squeezed{.takes = kinds::any, .dims = of_first<squeeze>};
+  static constexpr operand_rule filled{.takes = kinds::any, .dims = of_first<fill>};
+  static constexpr operand_rule tiled{.takes = kinds::any, .dims = of_first<tile>};
+  static constexpr operand_rule rolled{.takes = kinds::any, .dims = of_first<roll>};
+  static constexpr operand_rule padded{
+    .takes = kinds::any, .dims = [](const expr_attrs& attrs, std::span<const shape> in) {
+      return pad(attrs, in[0], in[1]);
+    }};
+  static constexpr operand_rule extents{
+    .takes = kinds::any,
+    .dims = [](const expr_attrs&, std::span<const shape> in) -> result<shape> {
+      return shape{in[0].has_rank() ? static_cast<int64_t>(in[0].rank()) : shape::unknown};
+    },
+    .type = gives::int64};
+  static constexpr operand_rule number_of_values{
+    .takes = kinds::any,
+    .dims = [](const expr_attrs&, std::span<const shape>) -> result<shape> { return shape{}; },
+    .type = gives::int64};
+  static constexpr library_function functions[] = {
+    {expr_op::reshape, "reshape", 1, 1, infer_by<reshaped>, run_movement},
+    {expr_op::index, "index", 1, 1, infer_by<indexed>, run_movement},
+    {expr_op::stack, "stack", 1, any_number, infer_by<stacked>, run_movement},
+    {expr_op::concat, "concat", 1, any_number, infer_by<joined>, run_movement},
+    {expr_op::transpose, "transpose", 1, 1, infer_by<transposed>, run_movement},
+    {expr_op::expand_dims, "expand_dims", 1, 1, infer_by<expanded>, run_movement},
+    {expr_op::squeeze, "squeeze", 1, 1, infer_by<squeezed>, run_movement},
+    {expr_op::fill, "fill", 1, 1, infer_by<filled>, run_movement},
+    {expr_op::tile, "tile", 1, 1, infer_by<tiled>, run_movement},
+    {expr_op::pad, "pad", 2, 2, infer_by<padded>, run_movement},
+    {expr_op::roll, "roll", 1, 1, infer_by<rolled>, run_movement},
+    {expr_op::shape_of, "shape_of", 1, 1, infer_by<extents>, run_shape},
+    {expr_op::size, "size", 1, 1, infer_by<number_of_values>, run_shape},
+  };
+  return functions;
 }
 
 } // namespace headrace::detail

@@ -1,6 +1,7 @@
 #include "headrace/pipeline/functions/operations/feature_column.hpp"
 #include "headrace/pipeline/functions/operations/ops.hpp"
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
+#include "headrace/pipeline/functions/representation/operand_rule.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -212,7 +213,75 @@ std::vector<column> run_batches(const op_call& call) {
   return out;
 }
 
-} // namespace
+status check_feature(const feature_spec& x) {
+  if (x.type != dtype::int64 && x.type != dtype::float32 && x.type != dtype::string)
+    return invalid_argument(fmt::format("feature '{}' is {}; int64, float32 and string can be read",
+                                        x.name, to_string(x.type)));
+  if (x.size < 0 || x.size > (int64_t{1} << 30))
+    return invalid_argument(fmt::format("feature '{}' has {} places", x.name, x.size));
+  if (!x.index_name.empty() && (x.in_lists || x.sequence || !x.dims.is_scalar()))
+    return invalid_argument(fmt::format(
+      "feature '{}' has its places in '{}': it is a list of scalars", x.name, x.index_name));
+  if (x.size > 0 && x.index_name.empty())
+    return invalid_argument(fmt::format("feature '{}' is sparse: its places are needed", x.name));
+  if (x.in_lists && !x.sequence && !x.variable)
+    return invalid_argument(
+      fmt::format("feature '{}' is a list: it has steps of a shape, or of any length", x.name));
+  if (x.variable && !x.dims.is_scalar())
+    return invalid_argument(fmt::format("feature '{}' has any number of values, and a shape {}",
+                                        x.name, to_string(x.dims)));
+  if (!x.dims.is_static())
+    return invalid_argument(fmt::format("feature '{}' has shape {}; its extents must be known, or "
+                                        "use var_len_feature",
+                                        x.name, to_string(x.dims)));
+  for (auto dim : x.dims.dims())
+    if (dim < 0 || dim > (int64_t{1} << 32))
+      return invalid_argument(fmt::format("feature '{}' has shape {}", x.name, to_string(x.dims)));
+  if (!x.has_default)
+    return {};
+  const auto& value = x.default_value;
+  const auto wanted = x.sequence ? shape{} : x.dims; // fills steps
+  if (value.rows() != 1 || value.type() != x.type || value.shape_of(0) != wanted)
+    return invalid_argument(fmt::format("the default of feature '{}' is not one {}", x.name,
+                                        to_string(tensor_spec{x.type, wanted})));
+  return {};
+}
+
+template <expr_op Op>
+result<tensor_spec> infer_parse(const library_operands& in) {
+  constexpr auto op = Op;
+  const auto& attrs = in.attrs;
+  if (in[0].type != dtype::string)
+    return invalid_argument(
+      fmt::format("an operand is {}; it must be {}", to_string(in[0]), kinds::text.words));
+  const auto& given = in[0].dims;
+  const bool several = op == expr_op::parse_example && given.has_rank() && given.rank() == 1;
+  if (given.has_rank() && !given.is_scalar() && !several)
+    return invalid_argument(fmt::format("the serialized example has shape {}; a scalar is needed{}",
+                                        to_string(given),
+                                        op == expr_op::parse_example ? ", or a vector" : ""));
+  if (attrs.index < 0 || attrs.index >= static_cast<int64_t>(attrs.features.size()))
+    return invalid_argument(
+      fmt::format("component {} of {} features", attrs.index, attrs.features.size()));
+  for (size_t i = 0; i < attrs.features.size(); ++i) {
+    HEADRACE_TRY(check_feature(attrs.features[i]));
+    if (attrs.features[i].in_lists && op == expr_op::parse_example)
+      return invalid_argument(fmt::format("feature '{}' is one of the lists of a sequence example",
+                                          attrs.features[i].name));
+    if (several && !attrs.features[i].index_name.empty() && attrs.features[i].size == 0)
+      return invalid_argument(fmt::format("feature '{}' has rows of different lengths: it is read "
+                                          "from one example at a time",
+                                          attrs.features[i].name));
+    for (size_t j = 0; j < i; ++j)
+      if (attrs.features[j].name == attrs.features[i].name
+          && attrs.features[j].in_lists == attrs.features[i].in_lists)
+        return invalid_argument(fmt::format("feature '{}' is named twice", attrs.features[i].name));
+  }
+  auto out = spec_of(attrs.features[static_cast<size_t>(attrs.index)]);
+  if (several)
+    out.dims = out.dims.with_leading(given[0]);
+  return out;
+}
 
 std::vector<column> run_parse_example(const op_call& call) {
   const auto& in = *call.inputs[0].data;
@@ -234,6 +303,28 @@ std::vector<column> run_parse_example(const op_call& call) {
     parser.commit(failed);
   }
   return std::move(parser).finish();
+}
+
+} // namespace
+
+std::span<const library_function> example_functions() {
+  static constexpr operand_rule decoded{
+    .takes = kinds::text,
+    .dims = of_first<shape_rules::with_last_axis>,
+    .type = gives::asked,
+    .check = [](const library_operands& in) {
+      return in.type == dtype::string || in.type == dtype::boolean ? invalid_argument(
+               fmt::format("cannot decode to {}; numbers can be decoded", to_string(in.type)))
+                                                                   : status{};
+    }};
+  static constexpr library_function functions[] = {
+    {expr_op::parse_example, "parse_example", 1, 1, infer_parse<expr_op::parse_example>, nullptr,
+     nullptr, run_parse_example},
+    {expr_op::parse_sequence_example, "parse_sequence_example", 1, 1,
+     infer_parse<expr_op::parse_sequence_example>, nullptr, nullptr, run_parse_example},
+    {expr_op::decode_raw, "decode_raw", 1, 1, infer_by<decoded>, run_decode_raw},
+  };
+  return functions;
 }
 
 } // namespace headrace::detail

@@ -1,5 +1,4 @@
-#include "headrace/pipeline/functions/operations/ops.hpp"
-#include "headrace/pipeline/functions/representation/shapes.hpp"
+#include "headrace/pipeline/functions/representation/operand_rule.hpp"
 #include "headrace/pipeline/kernels/reduce.hpp"
 
 #include <algorithm>
@@ -85,8 +84,6 @@ void reduce_rows(const op_call& call, std::byte* out, const std::byte* in, const
     kernels::find_reduction(op, type)(out, in, whole->outer * rows, whole->n, whole->inner);
 }
 
-} // namespace
-
 column run_reduction(const op_call& call) {
   const auto& data = *call.inputs[0].data;
   const auto& attrs = call.node.attrs;
@@ -95,7 +92,7 @@ column run_reduction(const op_call& call) {
   const auto* values = data.value_buffer().data();
   if (data.is_dense()) {
     const auto& row = data.row_shape();
-    auto dims = result_shape(call.node.op, attrs, {&row, 1});
+    auto dims = result_shape(call.node, {&row, 1});
     if (!dims) {
       call.fail_all(dims.status());
       return column_of_nothing(call.node.spec, call.rows);
@@ -108,7 +105,7 @@ column run_reduction(const op_call& call) {
   const auto gone = reduced_axes(attrs.axes, data.rank());
   for (size_t r = 0; r < call.rows; ++r) {
     const auto row = data.shape_of(r);
-    auto dims = gone ? result_shape(call.node.op, attrs, {&row, 1}) : result<shape>{gone.status()};
+    auto dims = gone ? result_shape(call.node, {&row, 1}) : result<shape>{gone.status()};
     if (!dims && !call.skips(r))
       call.fail(r, dims.status());
     if (!dims || call.skips(r)) {
@@ -121,6 +118,32 @@ column run_reduction(const op_call& call) {
     out.end_row(*dims);
   }
   return std::move(out).finish();
+}
+
+} // namespace
+
+std::span<const library_function> reduction_functions() {
+  static constexpr operand_rule numbers{.takes = kinds::number,
+                                        .dims = of_first<shape_rules::reduce>};
+  static constexpr operand_rule floats{.takes = kinds::float_number,
+                                       .dims = of_first<shape_rules::reduce>};
+  static constexpr operand_rule reals{.takes = kinds::real, .dims = of_first<shape_rules::reduce>};
+  static constexpr operand_rule bools{.takes = kinds::boolean,
+                                      .dims = of_first<shape_rules::reduce>};
+  static constexpr operand_rule places{
+    .takes = kinds::real, .dims = of_first<shape_rules::arg_reduce>, .type = gives::int64};
+  static constexpr library_function functions[] = {
+    {expr_op::reduce_sum, "reduce_sum", 1, 1, infer_by<numbers>, run_reduction},
+    {expr_op::reduce_mean, "reduce_mean", 1, 1, infer_by<floats>, run_reduction},
+    {expr_op::reduce_max, "reduce_max", 1, 1, infer_by<reals>, run_reduction},
+    {expr_op::reduce_min, "reduce_min", 1, 1, infer_by<reals>, run_reduction},
+    {expr_op::reduce_prod, "reduce_prod", 1, 1, infer_by<numbers>, run_reduction},
+    {expr_op::reduce_all, "reduce_all", 1, 1, infer_by<bools>, run_reduction},
+    {expr_op::reduce_any, "reduce_any", 1, 1, infer_by<bools>, run_reduction},
+    {expr_op::argmax, "argmax", 1, 1, infer_by<places>, run_reduction},
+    {expr_op::argmin, "argmin", 1, 1, infer_by<places>, run_reduction},
+  };
+  return functions;
 }
 
 } // namespace headrace::detail

@@ -1,8 +1,11 @@
 #include "headrace/pipeline/functions/operations/alignment.hpp"
 #include "headrace/pipeline/functions/operations/ops.hpp"
 #include "headrace/pipeline/functions/operations/string_columns.hpp"
+#include "headrace/pipeline/functions/representation/operand_rule.hpp"
 #include "headrace/pipeline/kernels/letter_case.hpp"
 #include "headrace/pipeline/kernels/string_scalar.hpp"
+
+#include <fmt/format.h>
 
 namespace headrace::detail {
 
@@ -162,6 +165,8 @@ bool compare(expr_op op, std::string_view a, std::string_view b) {
   }
 }
 
+} // namespace
+
 column run_compare(const op_call& call) {
   const auto to = align(call);
   operand_reader left{to, 0, *call.inputs[0].data}, right{to, 1, *call.inputs[1].data};
@@ -196,22 +201,39 @@ column run_where(const op_call& call) {
   return strings_with_shapes_of(to, call.rows, borders.finish(), bytes.finish());
 }
 
+namespace {
+
+status check_read(const library_operands& in) {
+  if (kinds::is_real(in.type))
+    return {};
+  return invalid_argument(
+    fmt::format("cannot read {}; integers and floats can be", to_string(in.type)));
+}
+
 } // namespace
 
-column run_strings(const op_call& call) {
-  switch (call.node.op) {
-  case expr_op::string_length: return run_length(call);
-  case expr_op::string_upper:
-  case expr_op::string_lower: return run_case(call);
-  case expr_op::string_strip: return run_strip(call);
-  case expr_op::string_split: return run_split(call);
-  case expr_op::string_join: return run_join(call);
-  case expr_op::string_reduce_join: return run_reduce_join(call);
-  case expr_op::to_number: return run_to_number(call);
-  case expr_op::as_string: return run_as_string(call);
-  case expr_op::where: return run_where(call);
-  default: return run_compare(call);
-  }
+std::span<const library_function> string_functions() {
+  constexpr size_t any_number = SIZE_MAX;
+  static constexpr operand_rule texts{.takes = kinds::text};
+  static constexpr operand_rule lengths{.takes = kinds::text, .type = gives::int32};
+  static constexpr operand_rule parts{.takes = kinds::text, .dims = of_first<shape_rules::split>};
+  static constexpr operand_rule joined{.takes = kinds::text,
+                                       .dims = of_first<shape_rules::without_last_axis>};
+  static constexpr operand_rule read{
+    .takes = kinds::text, .type = gives::asked, .check = check_read};
+  static constexpr operand_rule printed{.takes = kinds::printable, .type = gives::string};
+  static constexpr library_function functions[] = {
+    {expr_op::string_length, "strings.length", 1, 1, infer_by<lengths>, run_length},
+    {expr_op::string_upper, "strings.upper", 1, 1, infer_by<texts>, run_case},
+    {expr_op::string_lower, "strings.lower", 1, 1, infer_by<texts>, run_case},
+    {expr_op::string_strip, "strings.strip", 1, 1, infer_by<texts>, run_strip},
+    {expr_op::string_split, "strings.split", 1, 1, infer_by<parts>, run_split},
+    {expr_op::string_join, "strings.join", 1, any_number, infer_by<texts>, run_join},
+    {expr_op::string_reduce_join, "strings.reduce_join", 1, 1, infer_by<joined>, run_reduce_join},
+    {expr_op::to_number, "strings.to_number", 1, 1, infer_by<read>, run_to_number},
+    {expr_op::as_string, "strings.as_string", 1, 1, infer_by<printed>, run_as_string},
+  };
+  return functions;
 }
 
 } // namespace headrace::detail

@@ -7,15 +7,20 @@ namespace headrace::detail {
 
 namespace {
 
-std::vector<library_function> all_functions() {
-  std::vector<library_function> out;
+/// By number; null where there is none.
+std::vector<const library_function*> all_functions() {
+  std::vector<const library_function*> out;
   for (const auto group :
-       {ordering_functions(), numeric_functions(), checking_functions(), control_functions(),
-        ragged_functions(), text_functions(), lookup_functions(), random_functions(),
-        image_codec_functions(), image_functions(), gather_functions(), split_functions(),
-        csv_functions(), file_functions()})
-    out.insert(out.end(), group.begin(), group.end());
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.op < b.op; });
+       {elementwise_functions(), reduction_functions(), movement_functions(), string_functions(),
+        example_functions(), ordering_functions(), numeric_functions(), checking_functions(),
+        control_functions(), ragged_functions(), text_functions(), lookup_functions(),
+        random_functions(), image_codec_functions(), image_functions(), gather_functions(),
+        split_functions(), csv_functions(), file_functions()})
+    for (const auto& f : group) {
+      const auto number = static_cast<size_t>(f.op);
+      out.resize(std::max(out.size(), number + 1));
+      out[number] = &f;
+    }
   return out;
 }
 
@@ -23,21 +28,30 @@ std::vector<library_function> all_functions() {
 
 const library_function* find_library_function(expr_op op) noexcept {
   static const auto all = all_functions();
-  const auto at = std::lower_bound(all.begin(), all.end(), op,
-                                   [](const auto& f, expr_op wanted) { return f.op < wanted; });
-  return at != all.end() && at->op == op ? &*at : nullptr;
+  const auto number = static_cast<size_t>(op);
+  return number < all.size() ? all[number] : nullptr;
 }
 
-result<tensor_spec> infer_library(const library_function& f, const std::vector<expr_ptr>& inputs,
-                                  const expr_attrs& attrs, dtype type) {
-  if (inputs.size() < f.least_operands || inputs.size() > f.most_operands)
+result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
+                          dtype type) {
+  const auto* f = find_library_function(op);
+  if (!f)
+    return invalid_argument("not a function of operands");
+  if (inputs.size() < f->least_operands || inputs.size() > f->most_operands)
     return invalid_argument(fmt::format("{} operands given; {} needed", inputs.size(),
-                                        f.least_operands == f.most_operands
-                                          ? std::to_string(f.least_operands)
-                                          : fmt::format("at least {}", f.least_operands)));
+                                        f->least_operands == f->most_operands
+                                          ? std::to_string(f->least_operands)
+                                          : fmt::format("at least {}", f->least_operands)));
   std::vector<tensor_spec> specs;
   for (const auto& x : inputs) specs.push_back(x->spec);
-  return f.infer({specs, attrs, type});
+  return f->infer({specs, attrs, type});
+}
+
+result<shape> result_shape(const expr_node& of, std::span<const shape> inputs) {
+  std::vector<tensor_spec> specs;
+  for (size_t i = 0; i < inputs.size(); ++i) specs.push_back({of.inputs[i]->spec.type, inputs[i]});
+  HEADRACE_ASSIGN(auto spec, find_library_function(of.op)->infer({specs, of.attrs, of.spec.type}));
+  return std::move(spec.dims);
 }
 
 row_specs::row_specs(const op_call& call)

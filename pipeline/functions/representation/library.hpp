@@ -5,8 +5,7 @@
 
 #include <span>
 
-/// Functions other than arithmetic and movement. Each is a record of how it is checked and how it
-/// runs.
+/// The functions of expressions. Each is a record of how it is checked and how it runs.
 namespace headrace::detail {
 
 /// The operands of a library function, as it sees them when it is made and again for each row.
@@ -28,8 +27,9 @@ struct library_function {
   /// known unless they depend on data. It is called again for rows, whose shapes may be more
   /// precise than those known when the function was made.
   result<tensor_spec> (*infer)(const library_operands& in);
-  /// A column of `call.rows` rows of `call.node.spec`.
-  column (*run)(const op_call& call);
+  /// A column of `call.rows` rows of `call.node.spec`. Null if `run_all` is called, or if it is
+  /// only run in fused passes (see compiler/fused.hpp).
+  column (*run)(const op_call& call) = nullptr;
   /// Makes the content of the node's `prepared`, once; or null.
   result<std::shared_ptr<const void>> (*prepare)(const expr_node& node) = nullptr;
   /// If not null, it is called in place of `run` for all results of one call: one column for each
@@ -40,23 +40,30 @@ struct library_function {
 /// The record of `op`; null if it is not in the library.
 const library_function* find_library_function(expr_op op) noexcept;
 
-/// The result's spec after the common checks.
-result<tensor_spec> infer_library(const library_function& f, const std::vector<expr_ptr>& inputs,
-                                  const expr_attrs& attrs, dtype type);
+/// The result's spec, or what is wrong with the inputs or attributes (without the function's name).
+result<tensor_spec> infer(expr_op op, const std::vector<expr_ptr>& inputs, const expr_attrs& attrs,
+                          dtype type);
+/// The shape of the result for inputs of these shapes, which must be of a right dtype.
+result<shape> result_shape(const expr_node& of, std::span<const shape> inputs);
 
 // -- the groups, a file each ---------------------------------------------------
 
-std::span<const library_function> ordering_functions(); ///< one_hot, sort, argsort
-std::span<const library_function> numeric_functions();  ///< cumsum, cumprod, matmul, slice_at
-std::span<const library_function> checking_functions(); ///< assertions
-std::span<const library_function> text_functions();     ///< regex_*, substr, unicode, ngrams ...
+std::span<const library_function> elementwise_functions(); ///< arithmetic, comparisons, cast ...
+std::span<const library_function> reduction_functions();   ///< reduce_*, argmax, argmin
+std::span<const library_function> movement_functions();    ///< reshape, index, stack, shape_of ...
+std::span<const library_function> string_functions();      ///< strings.length, split, to_number ...
+std::span<const library_function> example_functions();     ///< parse_example, decode_raw
+std::span<const library_function> ordering_functions();    ///< one_hot, sort, argsort
+std::span<const library_function> numeric_functions();     ///< cumsum, cumprod, matmul, slice_at
+std::span<const library_function> checking_functions();    ///< assertions
+std::span<const library_function> text_functions();        ///< regex_*, substr, unicode, ngrams ...
 std::span<const library_function> lookup_functions();
 std::span<const library_function> random_functions();
 std::span<const library_function> image_codec_functions();
 std::span<const library_function> image_functions(); ///< resize_image, colours, place_image
 std::span<const library_function> ragged_functions();
 std::span<const library_function> control_functions(); ///< cond
-std::span<const library_function> gather_functions();  ///< gather_batches
+std::span<const library_function> gather_functions();  ///< gather, gather_batches
 std::span<const library_function> split_functions();   ///< split_values, split_lengths
 std::span<const library_function> csv_functions();     ///< decode_csv
 std::span<const library_function> file_functions();    ///< read_file

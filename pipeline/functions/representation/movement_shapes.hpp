@@ -5,7 +5,7 @@
 
 #include <span>
 
-/// The shapes of functions that move values without computing, as `result_shape` tells them.
+/// The shapes of functions that move values without computing, as `shape_rule`s do.
 namespace headrace::detail::movement {
 
 result<shape> reshape(const expr_attrs& attrs, const shape& in);

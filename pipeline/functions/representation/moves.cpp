@@ -1,17 +1,12 @@
 #include "headrace/pipeline/functions/representation/moves.hpp"
 
+#include "headrace/pipeline/functions/representation/library.hpp"
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
 namespace headrace::detail {
 
 bool keeps_order(expr_op op) noexcept {
   return op == expr_op::reshape || op == expr_op::expand_dims || op == expr_op::squeeze;
-}
-
-bool is_movement(expr_op op) noexcept {
-  return keeps_order(op) || op == expr_op::index || op == expr_op::stack || op == expr_op::concat
-         || op == expr_op::transpose || op == expr_op::fill || op == expr_op::tile
-         || op == expr_op::pad || op == expr_op::roll;
 }
 
 namespace {
@@ -162,8 +157,10 @@ void plan_places(std::vector<move_run>& runs, expr_op op, const expr_attrs& attr
 
 } // namespace
 
-result<move_plan> plan_moves(expr_op op, const expr_attrs& attrs, std::span<const shape> in) {
-  HEADRACE_ASSIGN(auto dims, result_shape(op, attrs, in));
+result<move_plan> plan_moves(const expr_node& of, std::span<const shape> in) {
+  HEADRACE_ASSIGN(auto dims, result_shape(of, in));
+  const auto op = of.op;
+  const auto& attrs = of.attrs;
   move_plan out;
   const auto values = *dims.elements();
   switch (op) {

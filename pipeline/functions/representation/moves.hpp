@@ -21,12 +21,11 @@ struct move_plan {
   std::vector<move_run> runs;
 };
 
-/// True if `op` makes its result of its inputs' values, at places that depend only on the shapes.
-bool is_movement(expr_op op) noexcept;
 /// True if it only changes the shape.
 bool keeps_order(expr_op op) noexcept;
 
-/// Plans `op` for rows of these shapes. Fails (without the function's name) if they do not fit.
-result<move_plan> plan_moves(expr_op op, const expr_attrs& attrs, std::span<const shape> inputs);
+/// Plans a node of `movement_functions` for rows of these shapes. Fails (without the function's
+/// name) if they do not fit.
+result<move_plan> plan_moves(const expr_node& of, std::span<const shape> inputs);
 
 } // namespace headrace::detail

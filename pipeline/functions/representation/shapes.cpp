@@ -1,7 +1,6 @@
 #include "headrace/pipeline/functions/representation/shapes.hpp"
 
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
-#include "headrace/pipeline/functions/representation/movement_shapes.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,17 +34,6 @@ std::optional<shape> broadcast(const shape& a, const shape& b) {
 
 namespace headrace::detail {
 
-bool is_elementwise(expr_op op) noexcept {
-  return (op >= expr_op::add && op <= expr_op::cast) || op == expr_op::string_length
-         || op == expr_op::string_upper || op == expr_op::string_lower
-         || op == expr_op::string_strip || op == expr_op::string_join || op == expr_op::to_number
-         || op == expr_op::as_string;
-}
-
-bool is_reduction(expr_op op) noexcept {
-  return op >= expr_op::reduce_sum && op <= expr_op::reduce_any;
-}
-
 result<size_t> normal_axis(int64_t axis, size_t rank) {
   const auto n = static_cast<int64_t>(rank);
   if (axis < -n || axis >= n)
@@ -64,11 +52,9 @@ result<std::vector<bool>> reduced_axes(const std::vector<int64_t>& axes, size_t 
   return out;
 }
 
-namespace {
+namespace shape_rules {
 
-constexpr int64_t unknown = shape::unknown;
-
-result<shape> broadcast_all(std::span<const shape> inputs) {
+result<shape> broadcast_all(const expr_attrs&, std::span<const shape> inputs) {
   auto out = inputs[0];
   for (const auto& next : inputs.subspan(1)) {
     auto both = broadcast(out, next);
@@ -106,14 +92,14 @@ result<shape> arg_reduce(const expr_attrs& attrs, const shape& in) {
   return out;
 }
 
-result<shape> split(const shape& in) {
+result<shape> split(const expr_attrs&, const shape& in) {
   if (in.has_rank() && !in.is_scalar())
     return invalid_argument(
       fmt::format("the string has shape {}; a scalar is needed", to_string(in)));
-  return shape{unknown};
+  return shape{shape::unknown};
 }
 
-result<shape> reduce_join(const shape& in) {
+result<shape> without_last_axis(const expr_attrs&, const shape& in) {
   if (in.is_scalar())
     return invalid_argument("a scalar has no axis to join along");
   if (!in.has_rank())
@@ -121,47 +107,21 @@ result<shape> reduce_join(const shape& in) {
   return shape{std::vector<int64_t>{in.dims().begin(), in.dims().end() - 1}};
 }
 
-} // namespace
-
-result<shape> result_shape(expr_op op, const expr_attrs& attrs, std::span<const shape> in) {
-  if (is_elementwise(op))
-    return broadcast_all(in);
-  if (is_reduction(op))
-    return reduce(attrs, in[0]);
-  switch (op) {
-  case expr_op::argmax:
-  case expr_op::argmin: return arg_reduce(attrs, in[0]);
-  case expr_op::reshape: return movement::reshape(attrs, in[0]);
-  case expr_op::index: {
-    if (!in[0].has_rank())
-      return shape::unknown_rank();
-    HEADRACE_ASSIGN(auto plan, plan_index(attrs.slices, in[0]));
-    return shape{std::move(plan.dims)};
-  }
-  case expr_op::stack: return movement::stack(attrs, in);
-  case expr_op::concat: return movement::concat(attrs, in);
-  case expr_op::transpose: return movement::transpose(attrs, in[0]);
-  case expr_op::expand_dims: return movement::expand_dims(attrs, in[0]);
-  case expr_op::squeeze: return movement::squeeze(attrs, in[0]);
-  case expr_op::shape_of:
-    return shape{in[0].has_rank() ? static_cast<int64_t>(in[0].rank()) : unknown};
-  case expr_op::size: return shape{};
-  case expr_op::fill: return movement::fill(attrs, in[0]);
-  case expr_op::gather: return movement::gather(attrs, in[0], in[1]);
-  case expr_op::tile: return movement::tile(attrs, in[0]);
-  case expr_op::pad: return movement::pad(attrs, in[0], in[1]);
-  case expr_op::roll: return movement::roll(attrs, in[0]);
-  case expr_op::string_split: return split(in[0]);
-  case expr_op::string_reduce_join: return reduce_join(in[0]);
-  case expr_op::decode_raw: {
-    if (!in[0].has_rank())
-      return in[0];
-    std::vector<int64_t> dims{in[0].dims().begin(), in[0].dims().end()};
-    dims.push_back(unknown);
-    return shape{std::move(dims)};
-  }
-  default: return internal_error("no shape rule");
-  }
+result<shape> with_last_axis(const expr_attrs&, const shape& in) {
+  if (!in.has_rank())
+    return in;
+  std::vector<int64_t> dims{in.dims().begin(), in.dims().end()};
+  dims.push_back(shape::unknown);
+  return shape{std::move(dims)};
 }
+
+result<shape> index(const expr_attrs& attrs, const shape& in) {
+  if (!in.has_rank())
+    return shape::unknown_rank();
+  HEADRACE_ASSIGN(auto plan, plan_index(attrs.slices, in));
+  return shape{std::move(plan.dims)};
+}
+
+} // namespace shape_rules
 
 } // namespace headrace::detail

@@ -7,15 +7,23 @@
 
 namespace headrace::detail {
 
-/// Kinds of functions, by how the shape of their result is found.
-bool is_elementwise(expr_op op) noexcept;
-bool is_reduction(expr_op op) noexcept;
+/// The shape of a function's result for inputs of these shapes. Extents may be unknown (then more
+/// of the result's are); with static shapes it is exact, so it is used while tracing and for each
+/// row. Errors do not contain the function's name. Results of data-dependent shape have unknown
+/// extents even then.
+using shape_rule = result<shape> (*)(const expr_attrs& attrs, std::span<const shape> inputs);
 
-/// The shape of the result of `op` for inputs of these shapes. Extents may be unknown (then more of
-/// the result's are); with static shapes it is exact, so it is used while tracing and for each row.
-/// Errors do not contain the function's name. Results of data-dependent shape have unknown extents
-/// even then.
-result<shape> result_shape(expr_op op, const expr_attrs& attrs, std::span<const shape> inputs);
+namespace shape_rules {
+result<shape> broadcast_all(const expr_attrs& attrs, std::span<const shape> inputs);
+result<shape> reduce(const expr_attrs& attrs, const shape& in);     ///< over `attrs.axes`
+result<shape> arg_reduce(const expr_attrs& attrs, const shape& in); ///< over the one axis there
+result<shape> index(const expr_attrs& attrs, const shape& in);      ///< by `attrs.slices`
+/// A vector of unknown length for a scalar.
+result<shape> split(const expr_attrs& attrs, const shape& in);
+result<shape> without_last_axis(const expr_attrs& attrs, const shape& in);
+/// One more axis, of unknown extent.
+result<shape> with_last_axis(const expr_attrs& attrs, const shape& in);
+} // namespace shape_rules
 
 /// `axis` counted from the front. Fails if there is no such axis.
 result<size_t> normal_axis(int64_t axis, size_t rank);

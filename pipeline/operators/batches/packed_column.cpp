@@ -6,14 +6,14 @@ namespace headrace::detail {
 
 namespace {
 
-constexpr size_t word = sizeof(uint64_t);
+constexpr size_t word_bytes = sizeof(uint64_t);
 constexpr uint64_t most_rank = 64;
-constexpr uint64_t most_bytes = uint64_t{1} << 30;
+constexpr uint64_t most_packed_bytes = uint64_t{1} << 30;
 
 void put_bytes(position& to, const std::byte* data, size_t size) {
-  for (size_t i = 0; i < size; i += word) {
+  for (size_t i = 0; i < size; i += word_bytes) {
     uint64_t packed = 0;
-    std::memcpy(&packed, data + i, std::min(word, size - i));
+    std::memcpy(&packed, data + i, std::min(word_bytes, size - i));
     to.numbers.push_back(packed);
   }
 }
@@ -21,11 +21,11 @@ void put_bytes(position& to, const std::byte* data, size_t size) {
 // It grows with the bytes that are read, so that a wrong size costs nothing.
 std::optional<buffer> read_bytes(position_reader& from, uint64_t size) {
   buffer_builder out;
-  for (uint64_t i = 0; i < size; i += word) {
+  for (uint64_t i = 0; i < size; i += word_bytes) {
     const auto packed = from.number();
     if (!from.fits())
       return std::nullopt;
-    out.append(&packed, static_cast<size_t>(std::min<uint64_t>(word, size - i)));
+    out.append(&packed, static_cast<size_t>(std::min<uint64_t>(word_bytes, size - i)));
   }
   return out.finish();
 }
@@ -51,12 +51,12 @@ std::optional<column> read_column(position_reader& from, const tensor_spec& spec
   std::vector<int64_t> extents(static_cast<size_t>(from.number(most_rank)));
   uint64_t values = 1;
   for (auto& extent : extents) {
-    extent = static_cast<int64_t>(from.number(most_bytes));
+    extent = static_cast<int64_t>(from.number(most_packed_bytes));
     if (__builtin_mul_overflow(values, static_cast<uint64_t>(extent), &values))
       return std::nullopt;
   }
   const shape dims{std::move(extents)};
-  if (!from.fits() || !spec.dims.accepts(dims) || values > most_bytes)
+  if (!from.fits() || !spec.dims.accepts(dims) || values > most_packed_bytes)
     return std::nullopt;
   if (spec.type != dtype::string) {
     auto bytes = read_bytes(from, values * size_of(spec.type));
@@ -68,8 +68,8 @@ std::optional<column> read_column(position_reader& from, const tensor_spec& spec
   uint64_t end = 0;
   borders.push_back(end);
   for (uint64_t i = 0; i < values; ++i) {
-    end += from.number(most_bytes);
-    if (!from.fits() || end > most_bytes)
+    end += from.number(most_packed_bytes);
+    if (!from.fits() || end > most_packed_bytes)
       return std::nullopt;
     borders.push_back(end);
   }

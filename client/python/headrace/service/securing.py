@@ -62,8 +62,8 @@ class secure:
     was asked of a service warns.
 
     tls_cert, tls_key, tls_ca: PEM files: this program's certificate, its key, and the authorities that it trusts. They
-    serve all that the program asks of services: ``distribute``, ``register_dataset``, ``status`` and what servers tell of
-    themselves; the servers in this program get theirs by their configs. It comes before all else that uses a service,
+    serve all that the program asks of services without a ``Session``: ``distribute``, ``register_dataset``, ``status``;
+    the servers in this program get theirs by their configs, and answer about themselves with these. It comes before all else that uses a service,
     and goes after it. Processes that read for this one (DataLoader workers) do the same for themselves.
 
     Raises ``TypeError`` and ``ValueError`` naming the argument, and ``FailedPreconditionError`` if the program is

@@ -59,6 +59,8 @@ class _Server:
 
     _running: Any = None
     _ending: _Ending | None = None
+    _config: Any = None
+    _own: Session | None = None
 
     def __init__(self, start: bool) -> None:
         if start:
@@ -99,6 +101,7 @@ class _Server:
         >>> dispatcher.stop()
         """
         running, self._running = self._running, None
+        self._own = None
         if running is not None:
             self._end(running)
         if self._ending is not None:
@@ -113,6 +116,13 @@ class _Server:
 
     def _launch(self, ending: _Ending) -> Any:
         raise NotImplementedError
+
+    def _session(self) -> Session | None:
+        """In which the server is asked about itself: with its own certificate, if it has one."""
+        c = self._config
+        if self._own is None and c.tls_cert:
+            self._own = Session(c.tls_cert, c.tls_key, c.tls_ca)
+        return self._own
 
     def _started(self) -> Any:
         if self._running is None:
@@ -192,7 +202,7 @@ class DispatchServer(_Server):
         ...     dispatcher.status()["workers"]
         []
         """
-        return status(self._address)
+        return status(self._address, session=self._session())
 
     def num_workers(self) -> int:
         """How many workers are registered and alive.
@@ -262,12 +272,12 @@ class WorkerServer(_Server):
         dispatcher = without_scheme(self._config.dispatcher_address, "dispatcher_address")
         try:
             while not self._is_over() and (left := limit - time.monotonic()) > 0:
-                workers = status(dispatcher or None, timeout=1)["workers"]
+                workers = status(dispatcher or None, timeout=1, session=self._session())["workers"]
                 if any(w["alive"] and w["address"] == self.address for w in workers):
                     return
                 ready = sum(1 for w in workers if w["state"] == "alive")  # and not about to leave
                 try:
-                    _core.await_workers(dispatcher, ready + 1, min(left, _LOOK))
+                    _core.await_workers(dispatcher, ready + 1, min(left, _LOOK), inner(self._session()))
                 except DeadlineExceededError:
                     pass  # others may have left
         except OpError:
@@ -306,7 +316,7 @@ class WorkerServer(_Server):
         """
         if self._ending is not None:
             self._ending.check()
-        told = status(self._config.dispatcher_address or None)
+        told = status(self._config.dispatcher_address or None, session=self._session())
         mine = {w["worker"] for w in told["workers"] if w["address"] == self.address}
         return sum(1 for job in told["jobs"] for task in job["tasks"]
                    if task["worker"] in mine and task["state"] in ("starting", "running"))
