@@ -101,9 +101,10 @@ endfunction()
 
 # headrace_test(folder DEPENDS targets... [GROUPED]): one test program from tests/<folder>/**/*_test.cpp
 # and the helpers beside them; each test case is a ctest entry, <folder>.<suite>.<case>. PRECOMPILE:
-# further headers, as for headrace_precompile. GROUPED: as headrace_group.
+# further headers, as for headrace_precompile. GROUPED: as headrace_group. ALONE: no other test runs
+# beside one of these, which keep the machine busy with processes of their own.
 function(headrace_test folder)
-  cmake_parse_arguments(ARG "GROUPED" "TIMEOUT" "DEPENDS;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "GROUPED;ALONE" "TIMEOUT" "DEPENDS;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   if(NOT sources)
     return()
@@ -123,5 +124,5 @@ function(headrace_test folder)
     set(ARG_TIMEOUT 300)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX ${folder}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_ALONE})
 endfunction()
