@@ -35,7 +35,7 @@ TEST(TextLines, AreSplitAtNewlinesAndLoseTheirReturns) {
   auto a = folder.write("a", "one\r\ntwo\n\nfour");
   auto b = folder.write("b", "five\n");
   for (size_t rows : {1, 2, 100})
-    EXPECT_THAT(lines_of({a, b}, "", rows),
+    EXPECT_THAT(lines_of({a, b}, file_compression::none, rows),
                 ElementsAre("'one'", "'two'", "''", "'four'", "'five'"));
   EXPECT_THAT(lines_of({folder.write("empty", "")}), ElementsAre());
 }
@@ -92,7 +92,7 @@ TEST(TFRecord, ThatTensorFlowWroteIsReadRight) {
   auto records = records_of(shards);
   EXPECT_EQ(records.size(), 1797u);
   for (const auto& r : records) ASSERT_NE(r[0], '!') << r;
-  EXPECT_EQ(records, records_of(shards, "", 7));
+  EXPECT_EQ(records, records_of(shards, file_compression::none, 7));
 }
 
 TEST(TFRecord, IsTheSameInEachCompression) {

@@ -28,10 +28,12 @@ std::vector<std::string> read_without_descriptors(const dataset_ptr& graph) {
 TEST(WithoutDescriptors, SourcesWaitForOne) {
   scratch_folder folder;
   const auto a = folder.write("a", "one\ntwo\n"), b = folder.write("b", "six");
-  EXPECT_THAT(read_without_descriptors(make_text_lines(test::files({a, b}), "").value()),
-              ElementsAre("'one'", "'two'", "'six'"));
   EXPECT_THAT(
-    read_without_descriptors(make_fixed_length(test::files({b}), {.record_bytes = 3}, "").value()),
+    read_without_descriptors(make_text_lines(test::files({a, b}), file_compression::none).value()),
+    ElementsAre("'one'", "'two'", "'six'"));
+  EXPECT_THAT(
+    read_without_descriptors(
+      make_fixed_length(test::files({b}), {.record_bytes = 3}, file_compression::none).value()),
     ElementsAre("'six'"));
 }
 
