@@ -1,6 +1,8 @@
 # Installs the headers that programs include, and those that these include: nothing else is for users. Run at
 # install time with HEADRACE_SOURCE_DIR and HEADRACE_HEADERS, the folder for `headrace/`.
 
+cmake_policy(VERSION 3.25)
+
 # What programs include. The first is all that most of them need.
 set(waiting client/headrace.hpp client/consumer_actor.hpp pipeline/custom/plugin.hpp
   pipeline/files/tfrecord_writer.hpp)

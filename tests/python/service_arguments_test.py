@@ -63,7 +63,7 @@ def test_TheEngineRefusesAWordThatItDoesNotKnow(words, text):
     said = {"mode": "off", "packing": "auto", "guarantee": "at_most_once", **words}
     with pytest.raises(hr.errors.InvalidArgumentError, match=text):
         _core.distribute(hr.Dataset.range(3)._graph, said["mode"], "localhost:1", "", 0, said["packing"], 60.0, 60.0, "auto",
-                         said["guarantee"], None, None)
+                         said["guarantee"], None, None, None)
 
 
 def test_TheHintOfTaskRefreshIsAccepted():

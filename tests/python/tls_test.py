@@ -144,7 +144,7 @@ with warnings.catch_warnings(record=True) as said:
     session.close()
     with hr.service.DispatchServer(hr.service.DispatcherConfig(**tls)) as dispatcher:
         with hr.service.secure(**tls):
-            dispatcher.num_workers()
+            hr.service.status(dispatcher.target)
 for one in said:
     print(one.filename, one.message)
 """
