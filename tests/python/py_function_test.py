@@ -255,7 +255,7 @@ def test_APoolHasNoMoreProcessesThanItMay(bounded):
 
 
 def test_ProcessesForgetFunctionsThatAreNotUsed():
-    from headrace import _child, _pool, _shipping
+    from headrace._processes import child as _child, pool as _pool, shipping as _shipping
 
     class Counted:
         def __init__(self):

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from headrace import _canonical
+from headrace._processes import canonical as _canonical
 
 PROGRAM = """
 import hashlib
 import headrace as hr
-from headrace import _shipping
+from headrace._processes import shipping as _shipping
 
 WORDS = {"ash", "birch", "cedar", "elm", "fir", "oak", "pine", "yew"}
 def counted():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace._python import PyFunction
+from headrace._processes.python import PyFunction
 
 SCALAR = hr.TensorSpec([], hr.int64)
 LEAF = ["tensor", "int64", []]
@@ -237,7 +237,7 @@ def test_AFolderThatOthersCanWriteToCountsForNothing(cluster, monkeypatch, tmp_p
 
 
 def test_OldFilesAreForgotten(monkeypatch, tmp_path):
-    from headrace import _vouching
+    from headrace._processes import vouching as _vouching
 
     monkeypatch.setenv("HEADRACE_PYTHON_FUNCTIONS", str(tmp_path))
     _vouching.vouch(f"python:f:{i}" for i in range(_vouching._MANY - 1))

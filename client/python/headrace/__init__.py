@@ -19,23 +19,23 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from . import _load  # isort: skip
 from . import _core  # isort: skip
 from . import debugging, errors, image, io, lookup, math, random, strings
-from ._array_ops import (
+from ._functions.array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
 )
-from ._composed import boolean_mask, case, ones_like, repeat, sequence_mask, split, zeros_like
-from ._composed import range_ as range
+from ._functions.composed import boolean_mask, case, ones_like, repeat, sequence_mask, split, zeros_like
+from ._functions.composed import range_ as range
 from ._dataset import (
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset, FixedLengthRecordDataset, TFRecordDataset,
     TextLineDataset,
 )
-from ._lifetime import _register
+from ._processes.lifetime import _register
 from ._missing import names_of as _names_of
 from ._options import Options
-from ._python import NamedFunction, PyFunction, load_plugin, named_function, py_function
-from ._ragged import RaggedTensor, RaggedTensorSpec
-from ._shaping import slice_ as slice
-from ._shaping import (
+from ._processes.python import NamedFunction, PyFunction, load_plugin, named_function, py_function
+from ._functions.ragged import RaggedTensor, RaggedTensorSpec
+from ._functions.shaping import slice_ as slice
+from ._functions.shaping import (
     concat, ensure_shape, expand_dims, gather, pad, rank, reshape, reverse, roll, shape, size, squeeze, stack, tile,
     transpose, unstack,
 )

@@ -104,7 +104,7 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
 
     Raises ``TypeError`` if ``f`` is no function, or gives a dataset where tensors are needed or the other way round.
     """
-    from ._python import PyFunction
+    from ._processes.python import PyFunction
 
     if isinstance(f, PyFunction):
         if dataset:
@@ -119,7 +119,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
                dataset: bool) -> _core.Function:
     """As ``trace``, for a function whose argument is ``given``."""
     from ._dataset import Dataset
-    from ._python import PyFunction
+    from ._processes.python import PyFunction
 
     if isinstance(f, PyFunction):
         raise TypeError(f"{operator}: {argument} cannot be a py_function; use a function that is traced")

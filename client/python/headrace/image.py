@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
-from ._chance import (
+from ._functions.chance import (
     random_brightness, random_contrast, random_crop, random_flip_left_right, random_flip_up_down, random_hue,
     random_saturation, stateless_random_brightness, stateless_random_contrast, stateless_random_crop,
     stateless_random_flip_left_right, stateless_random_flip_up_down, stateless_random_hue, stateless_random_saturation,
 )
-from ._colours import (
+from ._functions.colours import (
     adjust_brightness, adjust_contrast, adjust_gamma, adjust_hue, adjust_saturation, convert_image_dtype,
     grayscale_to_rgb, hsv_to_rgb, per_image_standardization, rgb_to_grayscale, rgb_to_hsv,
 )

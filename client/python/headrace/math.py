@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._floats import (
+from ._functions.floats import (
     divide_no_nan, is_finite, is_inf, reciprocal, reduce_std, reduce_variance, rsqrt, sigmoid, squared_difference,
 )
 from ._missing import names_of as _names_of
-from ._reductions import (
+from ._functions.reductions import (
     argmax, argmin, cumprod, cumsum, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum,
     top_k,
 )

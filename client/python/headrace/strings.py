@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core, dtypes
 from ._missing import names_of as _names_of
-from ._ragged import RaggedTensor
+from ._functions.ragged import RaggedTensor
 from ._values import integer, integers, tensor
 
 if not TYPE_CHECKING:

@@ -39,7 +39,7 @@ nb::object arranged(const structure& layout, const std::function<nb::object(size
 }
 
 nb::object ragged_of(nb::tuple parts) {
-  return nb::module_::import_("headrace._ragged").attr("of_parts")(parts);
+  return nb::module_::import_("headrace._functions.ragged").attr("of_parts")(parts);
 }
 
 structure layout_of(nb::handle value, std::vector<nb::object>& leaves) {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing
-from .._python import PyFunction
+from .._processes.python import PyFunction
 from .._values import integer
 from ..errors import UnimplementedError
 from .arguments import AUTOTUNE, Int, flag, order, parallel_calls

@@ -80,7 +80,7 @@ class Sources(Described):
         >>> list(Dataset.from_generator(squares, args=(3,), output_signature=spec))
         [np.int64(0), np.int64(1), np.int64(4)]
         """
-        from .._python import from_generator
+        from .._processes.python import from_generator
 
         return from_generator(generator, output_types, output_shapes, args, output_signature, deterministic)
 

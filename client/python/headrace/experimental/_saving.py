@@ -7,7 +7,8 @@ import sys
 import warnings
 from typing import Any
 
-from .. import _core, _vouching
+from .. import _core
+from .._processes import vouching as _vouching
 from .._dataset import Dataset
 from .._values import seconds
 from ..service.addresses import address_of

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, _vouching
+from .. import _core
+from .._processes import vouching as _vouching
 from .._dataset import AUTOTUNE, Dataset
 from .._options import AutoShardPolicy, Options
 from .._specs import flatten

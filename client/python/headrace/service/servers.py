@@ -6,7 +6,8 @@ import sys
 import time
 from typing import Any
 
-from .. import _core, _lifetime, _pool, _vouching
+from .. import _core
+from .._processes import lifetime as _lifetime, pool as _pool, vouching as _vouching
 from .._values import seconds
 from ..errors import DeadlineExceededError, OpError, _make
 from .addresses import without_scheme

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._reductions import reduce_mean
-from ._values import constant, tensor
+from .. import _core
+from .reductions import reduce_mean
+from .._values import constant, tensor
 
 Tensor = _core.Tensor
 

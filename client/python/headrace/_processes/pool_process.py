@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _shipping
-from ._child import ANSWER, receive, send
-from ._specs import flatten, map_structure
-from .dtypes import as_dtype
+from . import shipping as _shipping
+from .child import ANSWER, receive, send
+from .._specs import flatten, map_structure
+from ..dtypes import as_dtype
 
 
 def _as_declared(value: Any, kind: str, dims: list[int | None] | None, where: str) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _values, dtypes
-from ._array_ops import argsort, cast, cond, constant
-from ._refusals import refuse
-from ._shaping import expand_dims, gather, reshape, slice_
+from .. import _core, _values, dtypes
+from .array_ops import argsort, cast, cond, constant
+from .._refusals import refuse
+from .shaping import expand_dims, gather, reshape, slice_
 
 Tensor = _core.Tensor
 

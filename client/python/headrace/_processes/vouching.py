@@ -14,8 +14,8 @@ import stat
 import time
 from collections.abc import Iterable
 
-from . import _shipping
-from .errors import PermissionDeniedError
+from . import shipping as _shipping
+from ..errors import PermissionDeniedError
 
 #: The environment variable that names another folder.
 VARIABLE = "HEADRACE_PYTHON_FUNCTIONS"

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ._child import Answer, Child, Limits, end
+from .child import Answer, Child, Limits, end
 
 __all__ = ["Generator", "Limits", "Pool", "shared"]
 

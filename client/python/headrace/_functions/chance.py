@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
-from ._values import constant, integers
-from .random import _drawn_seed
+from .. import _core
+from .._values import constant, integers
+from ..random import _drawn_seed
 
 Tensor = _core.Tensor
 

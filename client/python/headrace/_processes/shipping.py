@@ -11,9 +11,9 @@ import pickle
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import dtypes
-from ._ragged import RaggedTensorSpec
-from .errors import InvalidArgumentError
+from .. import dtypes
+from .._functions.ragged import RaggedTensorSpec
+from ..errors import InvalidArgumentError
 
 #: The prefix of the names of Python functions in graphs. A label for people follows, a colon, and
 #: the shipped function in base64.
@@ -40,7 +40,7 @@ class Shipped(NamedTuple):
 
 def pack(kind: str, made: Any, argument: Any, declared: Any) -> bytes:
     """A ``"function"`` or ``"generator"`` with the specs of its argument and result."""
-    from . import _canonical
+    from . import canonical as _canonical
 
     header = {"format": _FORMAT, "kind": kind, "argument": _encoded(argument), "result": _encoded(declared)}
     return json.dumps(header, separators=(",", ":")).encode() + b"\n" + _canonical.dumps(made)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, _values, dtypes
-from ._specs import TensorShape, TensorSpec
+from .. import _core, _values, dtypes
+from .._specs import TensorShape, TensorSpec
 
 
 class RaggedTensor:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, dtypes
-from ._values import constant
+from .. import _core, dtypes
+from .._values import constant
 
 Tensor = _core.Tensor
 

@@ -7,7 +7,8 @@ import time
 import weakref
 from typing import Any
 
-from . import _child, _core
+from . import child as _child
+from .. import _core
 
 #: Seconds that the tasks of servers may take to end by themselves, and then the servers.
 _MOMENT = 0.3

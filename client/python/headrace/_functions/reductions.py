@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
-from ._values import integer, integers, tensor
+from .. import _core
+from .._values import integer, integers, tensor
 
 Tensor = _core.Tensor
 
 
 def _name(dtype: Any) -> str:
-    from .dtypes import as_dtype
+    from ..dtypes import as_dtype
 
     return as_dtype(dtype).name
 

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from . import _core, _pool, _shipping, _values
-from ._specs import TensorSpec, map_structure, spec_of_leaf
-from .dtypes import as_dtype
+from .. import _core, _values
+from . import pool as _pool, shipping as _shipping
+from .._specs import TensorSpec, map_structure, spec_of_leaf
+from ..dtypes import as_dtype
 
 if TYPE_CHECKING:
-    from ._dataset import Dataset
+    from .._dataset import Dataset
 
 def _spec(leaf: Any) -> TensorSpec:
     return leaf if isinstance(leaf, TensorSpec) else TensorSpec(None, as_dtype(leaf))
@@ -180,7 +181,7 @@ def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
 def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: Any, output_signature: Any,
                    deterministic: Any) -> Dataset:
     """See ``Dataset.from_generator``."""
-    from ._dataset import Dataset
+    from .._dataset import Dataset
 
     if not callable(generator):
         raise TypeError("from_generator: generator must be callable and give an iterable")

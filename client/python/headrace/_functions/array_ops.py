@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, _values, dtypes
-from ._specs import map_structure
-from ._refusals import refuse
+from .. import _core, _values, dtypes
+from .._specs import map_structure
+from .._refusals import refuse
 
 Tensor = _core.Tensor
 

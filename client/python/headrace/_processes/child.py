@@ -83,7 +83,7 @@ class Child:
         theirs, self._life = os.pipe()
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "headrace._pool_process", str(limits.memory or 0),
+                [sys.executable, "-m", "headrace._processes.pool_process", str(limits.memory or 0),
                  str(limits.call_timeout or 0), str(theirs)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(theirs,),
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, start_new_session=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core, _values, dtypes
-from ._specs import TensorShape
-from ._refusals import refuse
+from .. import _core, _values, dtypes
+from .._specs import TensorShape
+from .._refusals import refuse
 
 Tensor = _core.Tensor
 

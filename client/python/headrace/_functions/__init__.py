@@ -1,0 +1,1 @@
+"""What functions of tensors are made of."""
