@@ -29,7 +29,7 @@ size_t raise_descriptor_limit() noexcept {
   return descriptor_limit();
 }
 
-bool half_of_descriptors_taken(int any) noexcept {
+bool lower_half_of_descriptors_taken(int any) noexcept {
   const int lowest = ::fcntl(any, F_DUPFD_CLOEXEC, 0);
   if (lowest < 0)
     return errno == EMFILE || errno == ENFILE;

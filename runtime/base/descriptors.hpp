@@ -21,7 +21,7 @@ size_t descriptor_limit() noexcept;
 /// True if all descriptors below half of the limit are in use. If one of these is free it is false,
 /// even if more than half are in use in all; but a caller that checks this first never takes one of
 /// the upper half. Costs three system calls. `any` is an open descriptor.
-bool half_of_descriptors_taken(int any) noexcept;
+bool lower_half_of_descriptors_taken(int any) noexcept;
 
 /// How long and how often to try again.
 struct descriptor_patience {

@@ -76,7 +76,7 @@ void guarded_broker::forget(handle_type handle) {
 
 void guarded_broker::on_new(const caf::io::new_connection_msg& x) {
   add(x.handle, side::accepted);
-  if (half_of_descriptors_taken(descriptor_of(x.handle)))
+  if (lower_half_of_descriptors_taken(descriptor_of(x.handle)))
     return refuse(x.handle, basp_refusal::crowded, "half of the descriptors are in use");
   if (ungreeted_.size() > guard_.options().most_ungreeted)
     refuse(ungreeted_.begin()->second, basp_refusal::crowded,

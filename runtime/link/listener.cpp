@@ -93,7 +93,7 @@ void listener::accept() {
 
 void listener::take() {
   // The upper half is for work on open connections, above all for the files of pipelines.
-  if (half_of_descriptors_taken(acceptor_.native_handle()))
+  if (lower_half_of_descriptors_taken(acceptor_.native_handle()))
     return rest("half of the descriptors are in use");
   const auto fd = accept_own_socket(acceptor_.native_handle());
   if (fd >= 0) {

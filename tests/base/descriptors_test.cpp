@@ -26,13 +26,13 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
 
 TEST(Descriptors, HalfAreTakenWhenTheLowestFreeOneIsInTheUpperHalf) {
   few_descriptors few{2};
-  EXPECT_FALSE(half_of_descriptors_taken(STDERR_FILENO));
+  EXPECT_FALSE(lower_half_of_descriptors_taken(STDERR_FILENO));
   few.take_half();
-  EXPECT_TRUE(half_of_descriptors_taken(STDERR_FILENO));
+  EXPECT_TRUE(lower_half_of_descriptors_taken(STDERR_FILENO));
   few.take_all();
-  EXPECT_TRUE(half_of_descriptors_taken(STDERR_FILENO)) << "none is left at all";
+  EXPECT_TRUE(lower_half_of_descriptors_taken(STDERR_FILENO)) << "none is left at all";
   few.give_back();
-  EXPECT_FALSE(half_of_descriptors_taken(STDERR_FILENO));
+  EXPECT_FALSE(lower_half_of_descriptors_taken(STDERR_FILENO));
 }
 
 TEST(WithDescriptors, TriesAgainUntilThereAreSome) {
