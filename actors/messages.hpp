@@ -33,8 +33,6 @@ CAF_ADD_ATOM(headrace_actors, headrace::atom, deadline, "deadline")
 // A group of facts is kept, or never will be. The message has the number of the group, and true if
 // it is kept.
 CAF_ADD_ATOM(headrace_actors, headrace::atom, stored, "stored")
-// The time for a heartbeat to the dispatcher.
-CAF_ADD_ATOM(headrace_actors, headrace::atom, beat, "beat")
 CAF_END_TYPE_ID_BLOCK(headrace_actors)
 
 namespace headrace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "headrace/actors/stopping_threads.hpp"
+#include "headrace/actors/task_limits.hpp"
 #include "headrace/pipeline/iterator/ports.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/supervision/child_spec.hpp"
@@ -20,9 +21,7 @@ using open_service =
 struct task_surroundings {
   /// How often a task's runner, and its actor, may crash before the task fails.
   restart_budget restarts{.max_restarts = 3, .within = std::chrono::seconds{60}};
-  /// How many answers with splits (24 bytes each) a task keeps for a replay. If there are more, it
-  /// keeps none, as a replay would take about as long as the task has run.
-  size_t most_splits = size_t{1} << 20;
+  task_limits limits;
   /// The bytes that the windows of all tasks may take together.
   size_t cache_bytes = size_t{1} << 30;
   /// Finds the C++ functions that graphs call by name; may be empty.

@@ -185,7 +185,7 @@ private:
   bool all_exhausted() const;
   void end();
   /// How long after the last answer of the job this consumer may count on its lease.
-  duration trust() const { return timing_.lease - timing_.lease / 5; }
+  duration trust() const { return trusted(timing_.lease); }
   /// True if the rows of the stream cannot have gone to other readers.
   bool owns(const stream& s, time_point now) const;
   /// Lets the handout give rows of streams that `owns` is true for, and of no others.

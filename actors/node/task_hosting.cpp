@@ -26,11 +26,8 @@ public:
   pipeline_task(const task_order& order, dataset_ptr graph, task_surroundings surroundings,
                 const std::shared_ptr<window_store>& windows, const logger& log)
     : surroundings_(std::move(surroundings)),
-      memory_(std::make_shared<task_memory>(task_core{order,
-                                                      std::move(graph),
-                                                      {.most_splits = surroundings_.most_splits},
-                                                      log,
-                                                      output_of(order, windows)})) {}
+      memory_(std::make_shared<task_memory>(task_core{order, std::move(graph), surroundings_.limits,
+                                                      log, output_of(order, windows)})) {}
 
   task_handle run(caf::actor_system& system, const worker_handle& parent, const tree_place& place,
                   const logger& log) override {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "headrace/actors/protocol/timing.hpp"
 #include "headrace/actors/protocol/worker_messages.hpp"
 #include "headrace/actors/stream/dealer.hpp"
 #include "headrace/actors/task/done_marks.hpp"
 #include "headrace/actors/task/split_log.hpp"
 #include "headrace/actors/task/task_command.hpp"
+#include "headrace/actors/task_limits.hpp"
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/log/logger.hpp"
@@ -18,13 +20,6 @@
 #include <utility>
 
 namespace headrace {
-
-/// The bounds of a task.
-struct task_limits {
-  /// How many answers with splits (24 bytes each) are kept for a replay. If there are more, none is
-  /// kept, as a replay would take about as long as the task has run.
-  size_t most_splits = size_t{1} << 20;
-};
 
 /// Decides for a task: it deals what the runner produces to the streams of consumers, gets splits
 /// for the runner, and reports when it ends. It is also the task's memory: what the pipeline was
@@ -150,7 +145,7 @@ private:
   void name(const task_readers& who);
   bool is_named(consumer_id who) const;
   /// How long after a link was cut its other end has noticed, too, and hands out nothing more.
-  duration fence() const { return order_.lease + order_.lease / 4; }
+  duration fence() const { return fenced(order_.lease); }
   /// When the rows of a consumer that is gone may go to others.
   time_point free_at(const route& of) const { return of.cut_at + fence(); }
   /// Asks consumers that are gone how far they are, and gives up those that cannot answer any more.

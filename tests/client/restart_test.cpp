@@ -89,7 +89,7 @@ TEST_P(Restarts, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) 
   if (GetParam() == sharding_policy::off)
     GTEST_SKIP() << "leases nothing";
   auto options = with_function(crashing(1, 1));
-  options.tasks.most_splits = 0;
+  options.tasks.limits.most_splits = 0;
   add_workers(1, options);
   auto reading = through_f(1'000).apply(over()).iterate();
   const auto x = reading.next();

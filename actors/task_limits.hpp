@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+namespace headrace {
+
+/// The bounds of a task.
+struct task_limits {
+  /// How many answers with splits (24 bytes each) are kept for a replay. If there are more, none is
+  /// kept, as a replay would take about as long as the task has run.
+  size_t most_splits = size_t{1} << 20;
+};
+
+} // namespace headrace
