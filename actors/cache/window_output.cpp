@@ -33,12 +33,13 @@ status window_output::opened(consumer_id who, const stream_open& how) {
                   "(expected_trainers) that came",
                   how.trainer, terms_.expected_trainers));
   window_.join(how.trainer, how.start);
-  auto& x =
-    trainers_
-      .try_emplace(
-        how.trainer,
-        task_output{{.shared = whole(), .accounts = false, .whole = true, .rising = !whole()}})
-      .first->second;
+  auto& x = trainers_
+              .try_emplace(how.trainer, task_output{{.shared = whole(),
+                                                     .accounts = false,
+                                                     .whole = true,
+                                                     .rising = !whole(),
+                                                     .claims = whole()}})
+              .first->second;
   if (leaving_)
     x.out.leaving();
   whose_[who] = how.trainer;
@@ -73,6 +74,11 @@ void window_output::received(consumer_id who, uint64_t elements) {
     x->out.received(who, elements);
 }
 
+void window_output::claims(consumer_id who, uint64_t elements) {
+  if (auto* x = of(who))
+    x->out.claims(who, elements);
+}
+
 void window_output::leaving() {
   leaving_ = true;
   for (auto& [id, x] : trainers_) x.out.leaving();
@@ -87,6 +93,13 @@ void window_output::cut(consumer_id who) {
 void window_output::leave(consumer_id who) {
   if (auto* x = of(who))
     x->out.leave(who);
+  whose_.erase(who);
+  cut_.erase(who);
+}
+
+void window_output::give_up(consumer_id who) {
+  if (auto* x = of(who))
+    x->out.give_up(who);
   whose_.erase(who);
   cut_.erase(who);
 }
@@ -269,6 +282,12 @@ bool window_output::delivered() const {
 std::map<consumer_id, reader_marks> window_output::held() const {
   std::map<consumer_id, reader_marks> out;
   for (const auto& [id, x] : trainers_) out.merge(x.out.held());
+  return out;
+}
+
+std::map<consumer_id, reader_marks> window_output::lost() const {
+  std::map<consumer_id, reader_marks> out;
+  for (const auto& [id, x] : trainers_) out.merge(x.out.lost());
   return out;
 }
 

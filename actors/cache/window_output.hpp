@@ -18,7 +18,8 @@ namespace headrace {
 ///
 /// An element that failed, or that is too large for any window, is given only to the trainer for
 /// which it was made. With `expected_trainers`, elements are given once that many trainers have
-/// come, the streams end, and rows of a reader that is gone go to other readers of its trainer.
+/// come, the streams end, and rows of a reader that is gone go to other readers of its trainer,
+/// except those that it had claimed: they are lost, and counted.
 class window_output final : public dealer {
 public:
   struct options {
@@ -36,9 +37,11 @@ public:
   void recalled(consumer_id who, uint64_t id, uint64_t mark) override;
   void handed_out(consumer_id who, uint64_t elements) override;
   void received(consumer_id who, uint64_t elements) override;
+  void claims(consumer_id who, uint64_t elements) override;
   void leaving() override;
   void cut(consumer_id who) override;
   void leave(consumer_id who) override;
+  void give_up(consumer_id who) override;
 
   std::vector<action> deal_at(time_point now, bool dry) override;
   std::optional<time_point> next_deadline() const override;
@@ -50,6 +53,7 @@ public:
   bool finished() const override;
   bool delivered() const override;
   std::map<consumer_id, reader_marks> held() const override;
+  std::map<consumer_id, reader_marks> lost() const override;
   uint64_t handed_out_below() const override;
   const reached_splits& given() const override { return given_; }
   size_t pending_bytes() const override { return waiting_bytes_; }

@@ -198,6 +198,7 @@ void consumer_core::apply(const iteration_view& state, time_point now) {
   // A dispatcher that was restarted may have a shorter lease.
   beat_at_ = std::min(beat_at_, now + timing_.heartbeat);
   if (first) {
+    came_late_ = state.finished;
     looked_at_ = now;
     if (shared_) // the process may be stopped before its first heartbeat
       out_->trust_until(now + trust());
@@ -329,6 +330,13 @@ void consumer_core::end() {
     remark =
       "this job was read to its end before this iteration began, and gives nothing more; give "
       "another job_name to read the dataset again";
+  else if (const auto& cache = options_.parameters.cross_trainer_cache;
+           came_late_ && cache && cache->expected_trainers != 0)
+    remark = fmt::format(
+      "this pass was over when trainer '{}' came, or came again, so that it is given no more of "
+      "its elements: with expected_trainers a pass ends once the trainers that are there have "
+      "read it; give another job_name to read the dataset again",
+      options_.trainer);
   out_->finish({}, std::move(remark), empty_);
 }
 

@@ -273,7 +273,8 @@ private:
   /// Total of elements that left the window before this trainer was handed them.
   uint64_t skipped_ = 0;
   uint64_t warn_of_skips_at_ = 1;
-  uint64_t waits_for_epoch_ = 0;               ///< not zero: the proposed epoch
+  bool came_late_ = false;       ///< the repetition was finished when the job first answered
+  uint64_t waits_for_epoch_ = 0; ///< not zero: the proposed epoch
   std::optional<time_point> incomplete_since_; ///< since when some seats are free
 };
 

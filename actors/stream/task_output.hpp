@@ -44,9 +44,14 @@ public:
     bool whole = false;
     /// Rows that come back after later ones were handed out are skipped, so that numbers rise.
     bool rising = false;
+    bool claims = false; ///< as above
   };
   explicit task_output(sharing how)
-    : shared_(how.shared), accounts_(how.accounts), whole_(how.whole), rising_(how.rising) {}
+    : shared_(how.shared),
+      accounts_(how.accounts),
+      claims_(how.claims),
+      whole_(how.whole),
+      rising_(how.rising) {}
 
   // -- events -----------------------------------------------------------------------
 

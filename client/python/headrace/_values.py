@@ -114,7 +114,7 @@ def seconds(value: Any, argument: str, default: float) -> float:
         return default
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{argument} must be a number of seconds or None, not {type(value).__name__}: {value!r}")
-    if not value > 0:
+    if not value >= 1e-9:
         raise ValueError(f"{argument} must be more than 0 seconds, not {value!r}")
     # The engine counts nanoseconds in 64 bits, so thirty years stand for ever.
     return float(min(value, 1e9))

@@ -169,8 +169,8 @@ named_function find(const std::string& name, const nb::object* pool) {
     return {};
   std::optional<function_of_rows> f;
   try {
-    auto found = nb::cast<nb::tuple>(
-      nb::module_::import_("headrace._processes.python").attr("_find")(name, pool ? *pool : nb::none()));
+    auto found = nb::cast<nb::tuple>(nb::module_::import_("headrace._processes.python")
+                                       .attr("_find")(name, pool ? *pool : nb::none()));
     f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                                spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
   } catch (const nb::python_error& e) {

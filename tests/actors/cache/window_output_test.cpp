@@ -134,6 +134,26 @@ TEST_F(WholeEpoch, SharesTheElementsOfATrainerAmongItsIterators) {
   for (const auto& [x, n] : w.all_handed_out()) EXPECT_EQ(n, 2u) << x;
 }
 
+TEST_F(WholeEpoch, GivesNoElementAgainThatAnIteratorThatDiedMayHaveHandedOut) {
+  const auto a = w.come("a"), died = w.come("b");
+  w.settle();
+  make(30);
+  w.settle();
+  // What it hands out now is not reported.
+  for (int i = 0; i < 12; ++i) ASSERT_EQ(w.take(died), step::element);
+  w.die(died);
+  const auto again = w.come("b");
+  read_in_turn(w, {a, again});
+  auto got = w.consumers.at(died).pipes.at(0).handed_out;
+  const auto& rest = w.consumers.at(again).pipes.at(0).handed_out;
+  got.insert(got.end(), rest.begin(), rest.end());
+  std::ranges::sort(got);
+  EXPECT_EQ(std::ranges::adjacent_find(got), got.end()) << "an element came twice";
+  EXPECT_EQ(w.consumers.at(a).taken, 300u);
+  EXPECT_GT(rest.size(), 200u) << "what it had not claimed is given to the next iterator";
+  EXPECT_EQ(w.tasks[0].lost_with_readers, 300 - rest.size()) << "and the rest is counted";
+}
+
 TEST_F(WholeEpoch, HoldsTheCacheForTheSlowerTrainer) {
   stream_world small{
     {.tasks = 1, .stream_bytes = 400, .cache = cache_terms{60s, 2}, .cache_bytes = 3000}};

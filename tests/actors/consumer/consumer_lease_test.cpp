@@ -109,5 +109,25 @@ TEST_F(ConsumerLease, TellsWhoReusesANameThatItsJobIsOver) {
     EXPECT_FALSE(std::holds_alternative<consume::say_goodbye>(x)) << "nobody would know it";
 }
 
+TEST_F(ConsumerLease, TellsATrainerOfASharedCacheThatItsPassWasOverWhenItCame) {
+  consumer_core late{{.dataset_id = "d",
+                      .job_name = "j",
+                      .parameters = {.cross_trainer_cache = cache_terms{1min, 2}},
+                      .trainer = "b"},
+                     consumer_id{1},
+                     "host:1",
+                     out,
+                     logger{},
+                     now};
+  late.dispatcher_up(now);
+  view.tasks.clear();
+  view.finished = true;
+  late.answered(1, view, now);
+  std::shared_ptr<const block> current;
+  status how;
+  EXPECT_EQ(out->try_next(current, how), handout::outcome::over);
+  EXPECT_THAT(out->take_remark(), testing::HasSubstr("was over when trainer 'b' came"));
+}
+
 } // namespace
 } // namespace headrace::test

@@ -36,6 +36,9 @@ class ShardingPolicy(enum.IntEnum):
 SHARD_HINT = -1
 
 
+_MOST_TRAINERS = 65_536
+
+
 class CrossTrainerCache:
     """Lets trainers with different ids share what was computed once: each is given all elements of each worker.
 
@@ -60,10 +63,14 @@ class CrossTrainerCache:
 
     def __init__(self, trainer_id: str, *, on_lag: str = "skip", lag_limit: float | None = None, start: str = "oldest",
                  expected_trainers: int | None = None) -> None:
-        if not trainer_id:
-            raise ValueError("CrossTrainerCache: trainer_id must not be empty")
         if not isinstance(trainer_id, str):
             raise TypeError(f"CrossTrainerCache: trainer_id must be a str, not {type(trainer_id).__name__}")
+        if not trainer_id:
+            raise ValueError("CrossTrainerCache: trainer_id must not be empty")
+        try:
+            trainer_id.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"CrossTrainerCache: trainer_id must be text that UTF-8 can hold, not {trainer_id!r}") from None
         if on_lag not in ("skip", "wait"):
             raise ValueError(f"CrossTrainerCache: on_lag must be \"skip\" or \"wait\", not {on_lag!r}")
         if start not in ("oldest", "newest"):
@@ -71,8 +78,9 @@ class CrossTrainerCache:
         if lag_limit is not None and on_lag != "wait":
             raise ValueError("CrossTrainerCache: lag_limit is for on_lag=\"wait\"")
         if expected_trainers is not None:
-            if integer(expected_trainers, "CrossTrainerCache: expected_trainers") < 1:
-                raise ValueError(f"CrossTrainerCache: expected_trainers must be 1 or more, not {expected_trainers}")
+            if not 1 <= integer(expected_trainers, "CrossTrainerCache: expected_trainers") <= _MOST_TRAINERS:
+                raise ValueError(f"CrossTrainerCache: expected_trainers must be between 1 and {_MOST_TRAINERS}, "
+                                 f"not {expected_trainers}")
             if on_lag != "wait":
                 raise ValueError("CrossTrainerCache: expected_trainers promises all elements to each trainer, so that it "
                                  "needs on_lag=\"wait\"")
