@@ -97,6 +97,10 @@ def test_ATrainerThatIsTooSlowIsWarned(target):
 @pytest.mark.parametrize("arguments, error, text", [
     ({"trainer_id": ""}, ValueError, "trainer_id"),
     ({"trainer_id": 3}, TypeError, "trainer_id"),
+    ({"trainer_id": None}, TypeError, "trainer_id must be a str"),
+    ({"trainer_id": "\ud800"}, ValueError, "UTF-8"),
+    ({"trainer_id": "a", "on_lag": "wait", "expected_trainers": 1 << 40}, ValueError, "between 1 and 65536"),
+    ({"trainer_id": "a", "lag_limit": 1e-12, "on_lag": "wait"}, ValueError, "lag_limit"),
     ({"trainer_id": "a", "on_lag": "stop"}, ValueError, "on_lag"),
     ({"trainer_id": "a", "start": "middle"}, ValueError, "start"),
     ({"trainer_id": "a", "lag_limit": 3}, ValueError, "on_lag=\"wait\""),

@@ -141,10 +141,11 @@ TEST_F(WholeEpoch, GivesNoElementAgainThatAnIteratorThatDiedMayHaveHandedOut) {
   w.settle();
   // What it hands out now is not reported.
   for (int i = 0; i < 12; ++i) ASSERT_EQ(w.take(died), step::element);
+  auto got = w.consumers.at(died).pipes.at(0).handed_out;
+  ASSERT_EQ(got.size(), 12u);
   w.die(died);
   const auto again = w.come("b");
   read_in_turn(w, {a, again});
-  auto got = w.consumers.at(died).pipes.at(0).handed_out;
   const auto& rest = w.consumers.at(again).pipes.at(0).handed_out;
   got.insert(got.end(), rest.begin(), rest.end());
   std::ranges::sort(got);

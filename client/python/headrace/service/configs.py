@@ -150,6 +150,8 @@ def _texts(value: Any, field: str) -> None:
 def _amount(value: Any, field: str) -> None:
     if integer(value, field) < 0:
         raise ValueError(f"{field} must be 0 or more, not {value}")
+    if value >= 1 << 63:
+        raise ValueError(f"{field} must be less than 2**63, not {value}")
 
 
 #: About thirty years: the engine counts nanoseconds in 64 bits.
