@@ -136,6 +136,7 @@ def test_FieldsOfWrongValuesNameThemselves():
         ("WorkerConfig", {"worker_tags": [""]}, "worker_tags"), ("WorkerConfig", {"dispatcher_address": ""}, "empty"),
         ("WorkerConfig", {"python_processes": 0}, "python_processes"),
         ("WorkerConfig", {"heartbeat_interval_ms": -1}, "heartbeat_interval_ms"),
+        ("WorkerConfig", {"cross_trainer_cache_size_bytes": 1 << 70}, "cross_trainer_cache_size_bytes must be less"),
         ("WorkerConfig", {"dispatcher_timeout_ms": -1}, "dispatcher_timeout_ms"),
         ("WorkerConfig", {"shutdown_quiet_period_ms": -1}, "shutdown_quiet_period_ms"),
         ("WorkerConfig", {"data_transfer_port": 70000}, "data_transfer_port"),

@@ -150,6 +150,10 @@ def _texts(value: Any, field: str) -> None:
 def _amount(value: Any, field: str) -> None:
     if integer(value, field) < 0:
         raise ValueError(f"{field} must be 0 or more, not {value}")
+
+
+def _number(value: Any, field: str) -> None:
+    _amount(value, field)
     if value >= 1 << 63:
         raise ValueError(f"{field} must be less than 2**63, not {value}")
 
@@ -196,7 +200,7 @@ _CHECKS: dict[str, _Check] = {
     **{field: _milliseconds for field in (
         "job_gc_check_interval_ms", "client_timeout_ms", "heartbeat_interval_ms",
         "dispatcher_timeout_ms", "shutdown_quiet_period_ms")},
-    **{field: _amount for field in (
+    **{field: _number for field in (
         "worker_max_concurrent_snapshots", "cross_trainer_cache_size_bytes", "snapshot_max_chunk_size_bytes")},
 }
 
