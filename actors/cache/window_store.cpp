@@ -86,6 +86,7 @@ bool window_store::may_evict(const window& of) {
 
 void window_store::evict(window& of) {
   auto& gone = *of.blocks.front();
+  of.shrank = true;
   gone.content_.reset();
   gone.forms_ = {};
   of.bytes -= gone.charged_;
@@ -118,7 +119,7 @@ bool window_store::make_room(uint64_t needs, const cached_block* but) {
 std::shared_ptr<cached_block> window_store::append(uint64_t window, uint64_t first, block rows,
                                                    bool bounded) {
   const auto charge = charge_of(rows);
-  const std::lock_guard lock{mutex_};
+  std::unique_lock lock{mutex_};
   auto& to = windows_.at(window);
   if (bounded)
     while (to.bytes + charge > share_locked() && may_evict(to)) evict(to);
@@ -143,6 +144,9 @@ std::shared_ptr<cached_block> window_store::append(uint64_t window, uint64_t fir
   to.bytes += charge;
   ++to.appended;
   bytes_ += charge;
+  const auto shrunk = who_shrank(window);
+  lock.unlock();
+  for (const auto& call : shrunk) call();
   return out;
 }
 
@@ -156,6 +160,14 @@ void window_store::hold(uint64_t window, uint64_t from) {
       waiting = who_lacks_room(window);
   }
   for (const auto& call : waiting) call();
+}
+
+std::vector<std::function<void()>> window_store::who_shrank(uint64_t but) {
+  std::vector<std::function<void()>> out;
+  for (const auto& [id, x] : windows_)
+    if (id != but && x.shrank && !std::exchange(x.noticed, true) && x.room)
+      out.push_back(x.room);
+  return out;
 }
 
 std::vector<std::function<void()>> window_store::who_lacks_room(uint64_t but) {
@@ -183,6 +195,7 @@ std::shared_ptr<cached_block> window_store::find(uint64_t window, uint64_t row) 
 window_store::span window_store::of(uint64_t window) const {
   const std::lock_guard lock{mutex_};
   const auto& x = windows_.at(window);
+  x.shrank = x.noticed = false;
   return {x.blocks.empty() ? x.end : x.blocks.front()->first_, x.end, x.bytes, x.appended,
           x.encoded};
 }

@@ -54,7 +54,8 @@ public:
   /// Makes a new, empty window.
   uint64_t open();
   /// `call` is called, from any thread and without a lock, when there may be room for rows that the
-  /// window could not append.
+  /// window could not append, and when blocks of the window were evicted for another one: once
+  /// until `of` is called for the window.
   void when_there_is_room(uint64_t window, std::function<void()> call);
   void close(uint64_t window);
 
@@ -97,6 +98,9 @@ private:
     uint64_t encoded = 0;
     bool lacks_room = false;
     std::function<void()> room;
+    // Since `of` was called:
+    mutable bool shrank = false;  ///< blocks were evicted
+    mutable bool noticed = false; ///< and `room` was called for that
   };
 
   explicit window_store(size_t budget) : budget_(budget) {}
@@ -104,6 +108,7 @@ private:
   void evict(window& of);
   static bool may_evict(const window& of);
   std::vector<std::function<void()>> who_lacks_room(uint64_t but);
+  std::vector<std::function<void()>> who_shrank(uint64_t but);
   size_t share_locked() const { return budget_ / std::max<size_t>(windows_.size(), 1); }
 
   const size_t budget_;
