@@ -24,17 +24,21 @@ result<save_status> status_in(const result<envelope>& answer) {
   return service::to_public(view);
 }
 
+service::target target_of(const distribute_save_options& options) {
+  return {options.service, options.session.state()};
+}
+
 service::waiting waits(const distribute_save_options& options, duration limit) {
   return {.limit = limit, .option = "worker_timeout", .stop = options.stop};
 }
 
 result<save_status> begin(save_request what, const distribute_save_options& options) {
   const auto ask = [&](const save_request& request) {
-    return status_in(service::call(
-      {options.service, options.session.state()}, waits(options, options.worker_timeout),
-      make_envelope(random_id(), [&](schema::Envelope::Builder b) {
-        write_save_request(b.initDispatcher().initSaveDataset(), request);
-      })));
+    return status_in(service::call(target_of(options), waits(options, options.worker_timeout),
+                                   make_envelope(random_id(), [&](schema::Envelope::Builder b) {
+                                     write_save_request(b.initDispatcher().initSaveDataset(),
+                                                        request);
+                                   })));
   };
   if (what.dataset.graph.size() >= large_graph) {
     // A large graph (it has captured arrays) is sent once: the dispatcher may have it already.
@@ -98,8 +102,7 @@ result<save_status> await_change(const dataset& what, const save_status& known,
   for (;;) {
     const auto left =
       std::min(std::max(until - now(), duration{1'000'000}), options.worker_timeout);
-    auto out = status_in(
-      service::call({options.service, options.session.state()}, waits(options, left), question));
+    auto out = status_in(service::call(target_of(options), waits(options, left), question));
     const auto code = out.status().code();
     if (code == status_code::not_found)
       // The dispatcher lost its state; all that is written is in the folder.

@@ -61,6 +61,7 @@ status check_worker_name(const std::string& worker) { return request_for(worker)
 result<draining_worker> drain_worker(const std::string& dispatcher, const std::string& worker,
                                      const drain_options& how) {
   HEADRACE_ASSIGN(auto request, request_for(worker));
+  const service::target to{dispatcher, how.session.state()};
   const auto now = [] { return clock::system().now(); };
   const auto until = now() + how.timeout;
   std::optional<worker_drains> last;
@@ -74,9 +75,8 @@ result<draining_worker> drain_worker(const std::string& dispatcher, const std::s
     // If the dispatcher answered before, it may be restarted; if it never did, that is reported at
     // once.
     const auto answer =
-      last ? service::call({dispatcher, how.session.state()},
-                           {.limit = left, .option = "timeout", .stop = how.stop}, question)
-           : service::call({dispatcher, how.session.state()}, left, question);
+      last ? service::call(to, {.limit = left, .option = "timeout", .stop = how.stop}, question)
+           : service::call(to, left, question);
     if (answer.status().code() == status_code::deadline_exceeded)
       return too_late(worker, last, how.timeout);
     if (!answer)

@@ -98,6 +98,7 @@ uint16_t dispatcher_server::port() const noexcept { return impl_->here.actor_por
 // -- worker -----------------------------------------------------------------------
 
 struct worker_server::impl {
+  // Ends after the node, whose actors may read in it.
   std::shared_ptr<other_services> others;
   node here;
   std::shared_ptr<stream_router> router = std::make_shared<stream_router>();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "headrace/pipeline/engine/engine.hpp"
-#include "headrace/pipeline/sources/files/make_listing.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 
 namespace headrace::detail {
 

@@ -8,6 +8,7 @@ namespace headrace {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
+/// A duration as messages show it.
 constexpr double in_seconds(duration x) noexcept {
   return std::chrono::duration<double>(x).count();
 }

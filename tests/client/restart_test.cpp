@@ -48,6 +48,8 @@ protected:
   std::vector<std::unique_ptr<test_worker>> workers;
 };
 
+class RestartsWithLeases : public Restarts {};
+
 TEST_P(Restarts, ARunnerThatDiesInMidEpochIsRestartedAndEachElementComesOnce) {
   add_workers(2, with_function(crashing(6, 3)));
   // More than streams and tasks hold, so that no task is over when the status is read.
@@ -85,9 +87,7 @@ TEST_P(Restarts, ARunnerThatAlwaysDiesFailsTheJobWithItsReasonAndTheServiceLives
   EXPECT_EQ(sorted(seen), expected(1'000));
 }
 
-TEST_P(Restarts, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) {
-  if (GetParam() == sharding_policy::off)
-    GTEST_SKIP() << "leases nothing";
+TEST_P(RestartsWithLeases, ARunnerThatDiesAfterMoreLeasesThanAreKeptFailsTheJobAndSaysSo) {
   auto options = with_function(crashing(1, 1));
   options.tasks.limits.most_splits = 0;
   add_workers(1, options);
@@ -301,11 +301,15 @@ TEST(DispatcherRestart, OfItsActorInMidEpochLosesNothingAndRepeatsNothing) {
   for (int64_t i = 0; i < total; ++i) ASSERT_EQ(seen[static_cast<size_t>(i)], i);
 }
 
+std::string mode_name(const testing::TestParamInfo<sharding_policy>& mode) {
+  return mode.param == sharding_policy::off ? "Off" : "Dynamic";
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, Restarts,
                          testing::Values(sharding_policy::off, sharding_policy::dynamic),
-                         [](const auto& mode) {
-                           return mode.param == sharding_policy::off ? "Off" : "Dynamic";
-                         });
+                         mode_name);
+INSTANTIATE_TEST_SUITE_P(Modes, RestartsWithLeases, testing::Values(sharding_policy::dynamic),
+                         mode_name);
 
 } // namespace
 } // namespace headrace::test

@@ -62,7 +62,7 @@ def test_AProgramShowsItsCertificate(files):
 
 
 SESSIONS = """
-import pickle, sys
+import os, pickle, sys
 import headrace as hr
 cert, key, ca = sys.argv[1:]
 tls = dict(tls_cert=cert, tls_key=key, tls_ca=ca)
@@ -100,6 +100,18 @@ with S.DispatchServer(S.DispatcherConfig(**tls)) as d, S.WorkerServer(S.WorkerCo
         assert str(e) == "session must be a Session, not str: 'mine'", e
     else:
         raise AssertionError("a str")
+    child = os.fork()
+    if child == 0:
+        try:
+            list(read(d.target, mine))
+            os._exit(1)
+        except hr.errors.FailedPreconditionError as e:
+            del mine
+            os._exit(0 if "forked" in str(e) else 2)
+        except BaseException:
+            os._exit(3)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(S.status(d.target, session=mine)["workers"]) == 1
 print("fine")
 """
 

@@ -9,11 +9,15 @@ namespace headrace::detail {
 
 namespace {
 
+status check_indices(const library_operands& in) {
+  return is_integer(in[1].type) ? status{}
+                                : invalid_argument(fmt::format(
+                                  "the indices are {}; they must be integers", to_string(in[1])));
+}
+
 result<tensor_spec> infer_gather_batches(const library_operands& in) {
+  HEADRACE_TRY(check_indices(in));
   const auto &x = in[0].dims, &indices = in[1].dims;
-  if (!is_integer(in[1].type))
-    return invalid_argument(
-      fmt::format("the indices are {}; they must be integers", to_string(in[1])));
   if (in.attrs.dims.size() != 1)
     return invalid_argument("the number of axes in common is needed");
   if (!x.has_rank() || !indices.has_rank())
@@ -93,13 +97,7 @@ std::span<const library_function> gather_functions() {
     .dims = [](const expr_attrs& attrs,
                std::span<const shape> in) { return movement::gather(attrs, in[0], in[1]); },
     .one_type = false,
-    .check =
-      [](const library_operands& in) {
-        return is_integer(in[1].type)
-                 ? status{}
-                 : invalid_argument(
-                   fmt::format("the indices are {}; they must be integers", to_string(in[1])));
-      }};
+    .check = check_indices};
   static constexpr library_function functions[] = {
     {expr_op::gather, "gather", 2, 2, infer_by<gathered>, run_gather},
     {expr_op::gather_batches, "gather", 2, 2, infer_gather_batches, run_gather_batches},

@@ -1,8 +1,8 @@
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/sources/files/file_reader.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
 #include "headrace/pipeline/sources/files/record_files.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 
 namespace headrace::detail {
 

@@ -1,10 +1,10 @@
 #include "headrace/pipeline/files/random_file.hpp"
 #include "headrace/pipeline/files/tfrecord_format.hpp"
 #include "headrace/pipeline/sources/files/file_reader.hpp"
-#include "headrace/pipeline/sources/files/make_listing.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
 #include "headrace/pipeline/sources/files/record_files.hpp"
 #include "headrace/pipeline/sources/files/record_index.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "headrace/pipeline/sources/files/record_files.hpp"
 
 #include "headrace/pipeline/files/byte_stream.hpp"
-#include "headrace/pipeline/sources/files/make_listing.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 #include "headrace/runtime/base/descriptors.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "headrace/pipeline/files/tfrecord_format.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/sources/files/file_reader.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 
 #include <fmt/format.h>
 

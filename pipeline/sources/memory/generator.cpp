@@ -20,7 +20,8 @@ std::optional<uint64_t> splits(const dataset_node& node) {
   return is_divided(node) ? splits_of_rows(node) : 1;
 }
 
-uint64_t most_rows_of(const dataset_node& node) {
+/// How many rows the generator has, if it says so; else `endless_rows`.
+uint64_t row_count(const dataset_node& node) {
   return announced_rows(node) < 0 ? endless_rows : static_cast<uint64_t>(announced_rows(node));
 }
 
@@ -30,7 +31,7 @@ public:
   generator_iterator(engine& shared, const dataset_node& node, const place& at, named_function f)
     : operator_iterator(shared, node),
       f_(std::move(f)),
-      splits_(shared, at, is_divided(node) ? most_rows_of(node) : 1),
+      splits_(shared, at, is_divided(node) ? row_count(node) : 1),
       divided_(is_divided(node)) {}
 
 protected:
@@ -78,7 +79,7 @@ protected:
     splits_.end_at(from.number(splits_.total()));
     if (!divided_) {
       reading_ = from.flag();
-      row_ = from.number(most_rows_of(node_));
+      row_ = from.number(row_count(node_));
     }
     return {};
   }
@@ -99,13 +100,13 @@ private:
       reading_ = true;
       row_ = 0;
     }
-    return std::optional{split_range{row_, most_rows_of(node_) - row_}};
+    return std::optional{split_range{row_, row_count(node_) - row_}};
   }
   void pass(uint64_t rows) {
     if (divided_)
       return splits_.pass(rows);
     row_ += rows;
-    reading_ = reading_ && row_ != most_rows_of(node_);
+    reading_ = reading_ && row_ != row_count(node_);
   }
   /// The function has no more.
   void end_at(uint64_t rows) {

@@ -1,8 +1,8 @@
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
 #include "headrace/pipeline/sources/memory/permutation.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
 #include <numeric>

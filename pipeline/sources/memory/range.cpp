@@ -1,7 +1,7 @@
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
 #include "headrace/pipeline/sources/memory/numbers.hpp"
 #include "headrace/pipeline/sources/memory/source_rows.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 
 namespace headrace::detail {
 

@@ -1,8 +1,8 @@
 #include "headrace/pipeline/engine/open.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 #include "headrace/pipeline/iterator/gather.hpp"
-#include "headrace/pipeline/sources/files/random_access.hpp"
 #include "headrace/pipeline/sources/memory/source_rows.hpp"
+#include "headrace/pipeline/sources/random_access.hpp"
 #include "headrace/pipeline/sources/split_cursor.hpp"
 
 namespace headrace::detail {

@@ -98,8 +98,8 @@ saved_sample expect_saved(const sample& what, std::mt19937_64& random, bool in_o
 TEST(RandomSaves, GiveWhatAnElementByElementEvaluationGives) {
   const auto seed = test::test_seed();
   size_t divided = 0, failed = 0;
-  constexpr size_t samples = 60;
-  for (uint64_t i = 0; i < samples; ++i) {
+  constexpr size_t samples = 60, most = 4 * samples;
+  for (uint64_t i = 0; i < samples || (divided <= samples / 5 && i < most); ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     test::scratch_folder folder;
     generator make{seed + i * 1000003, folder};
@@ -113,15 +113,15 @@ TEST(RandomSaves, GiveWhatAnElementByElementEvaluationGives) {
     if (testing::Test::HasFailure())
       return;
   }
-  EXPECT_GT(divided, samples / 10);
+  EXPECT_GT(divided, samples / 5);
   EXPECT_GT(divided + failed, divided);
 }
 
 TEST(RandomSaves, GiveTheSameElementsInAnyOrderWhereOrderDoesNotMatter) {
   const auto seed = test::test_seed();
   size_t divided = 0;
-  constexpr size_t samples = 30;
-  for (uint64_t i = 0; i < samples; ++i) {
+  constexpr size_t samples = 30, most = 4 * samples;
+  for (uint64_t i = 0; i < samples || (divided <= samples / 5 && i < most); ++i) {
     SCOPED_TRACE(fmt::format("seed {}, pipeline {}", seed, i));
     test::scratch_folder folder;
     generator make{seed + i * 1000003, folder};
@@ -131,7 +131,7 @@ TEST(RandomSaves, GiveTheSameElementsInAnyOrderWhereOrderDoesNotMatter) {
     if (testing::Test::HasFailure())
       return;
   }
-  EXPECT_GT(divided, samples / 10);
+  EXPECT_GT(divided, samples / 5);
 }
 
 TEST(RandomSaves, GiveZipsBatchesAndPassesInTheirOrder) {

@@ -1,4 +1,4 @@
-#include "headrace/pipeline/sources/files/make_listing.hpp"
+#include "headrace/pipeline/sources/make_listing.hpp"
 
 #include "headrace/pipeline/iterator/counter_random.hpp"
 
