@@ -15,6 +15,8 @@ void add_compute_cases(std::vector<bench_case>& to, services& with);
 void add_data_cases(std::vector<bench_case>& to);
 /// How long things take, what is shared how, and how much an idle server holds.
 void add_service_cases(std::vector<bench_case>& to, services& with);
+/// A dispatcher that keeps its state on the disk, with four workers, while it stores leases.
+void add_durable_cases(std::vector<bench_case>& to, services& with);
 /// Several trainers that share one pipeline's output, and replicas that step together.
 void add_sharing_cases(std::vector<bench_case>& to, services& with);
 /// What consumers that stall, many of them, many files and very large elements cost others, and

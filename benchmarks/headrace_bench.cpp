@@ -29,6 +29,7 @@ std::vector<bench_case> all_cases(services& with) {
   add_compute_cases(out, with);
   add_data_cases(out);
   add_service_cases(out, with);
+  add_durable_cases(out, with);
   add_sharing_cases(out, with);
   add_overload_cases(out, with);
   add_kernel_calls(out);

@@ -2,9 +2,12 @@
 
 namespace headrace::bench {
 
-service::service(const std::string& headrace, size_t workers) {
-  dispatcher_.push_back(
-    start({headrace, "dispatcher", "--port", "0", "--no-restart", "--log-level", "warn"}));
+service::service(const std::string& headrace, size_t workers,
+                 const std::vector<std::string>& flags) {
+  std::vector<std::string> dispatcher{headrace,       "dispatcher",  "--port", "0",
+                                      "--no-restart", "--log-level", "warn"};
+  dispatcher.insert(dispatcher.end(), flags.begin(), flags.end());
+  dispatcher_.push_back(start(std::move(dispatcher)));
   for (size_t i = 0; i < workers; ++i)
     workers_.push_back(
       start({headrace, "worker", "--dispatcher", target_, "--no-restart", "--log-level", "warn"}));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "benchmarks/temporary_folder.hpp"
+
 #include <headrace/headrace.hpp>
 #include <headrace/runtime/process/child_process.hpp>
 
@@ -13,7 +15,8 @@ namespace headrace::bench {
 /// start.
 class service {
 public:
-  service(const std::string& headrace, size_t workers);
+  /// `flags`: more of the dispatcher's.
+  service(const std::string& headrace, size_t workers, const std::vector<std::string>& flags = {});
 
   const std::string& target() const { return target_; }
   int dispatcher_pid() const { return dispatcher_.front().pid(); }
@@ -37,6 +40,13 @@ public:
   const std::string& headrace() const { return headrace_; }
   service& one() { return start(one_, 1); }
   service& two() { return start(two_, 2); }
+  /// Four workers, and a dispatcher that keeps its state in a temporary folder.
+  service& durable() {
+    if (!durable_)
+      durable_ = std::make_unique<service>(headrace_, 4,
+                                           std::vector<std::string>{"--work-dir", folder_.path()});
+    return *durable_;
+  }
 
 private:
   service& start(std::unique_ptr<service>& which, size_t workers) {
@@ -45,7 +55,8 @@ private:
     return *which;
   }
   std::string headrace_;
-  std::unique_ptr<service> one_, two_;
+  temporary_folder folder_;
+  std::unique_ptr<service> one_, two_, durable_;
 };
 
 } // namespace headrace::bench

@@ -53,8 +53,20 @@ node_options options_of_worker(const worker_server_options& from) {
 
 // -- dispatcher -----------------------------------------------------------------
 
+namespace {
+
+node_options options_of_dispatcher(const dispatcher_server_options& from,
+                                   std::shared_ptr<metric_registry> metrics) {
+  auto out = node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log);
+  out.metrics = std::move(metrics);
+  return out;
+}
+
+} // namespace
+
 struct dispatcher_server::impl {
   duration heartbeat;
+  std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   std::shared_ptr<dispatcher_stores> stores;
   node here;
   std::string target;
@@ -68,15 +80,16 @@ struct dispatcher_server::impl {
   }
   explicit impl(const dispatcher_server_options& from)
     : heartbeat(heartbeat_for(from.heartbeat, from.lease, from.jobs)),
-      stores(from.work_dir.empty() ? std::make_shared<dispatcher_stores>()
-                                   : dispatcher_stores::open(from.work_dir, from.log).value()),
-      here(node_options_of(from.endpoint, node_role::dispatcher, from.lease, from.log)) {
+      stores(from.work_dir.empty()
+               ? std::make_shared<dispatcher_stores>()
+               : dispatcher_stores::open(from.work_dir, from.log, metrics).value()),
+      here(options_of_dispatcher(from, metrics)) {
     raise_descriptor_limit();
     dispatcher_options options;
     options.timing = {heartbeat, from.lease};
     options.jobs = from.jobs;
     options.past = from.past;
-    options.metrics = here.metrics();
+    options.metrics = metrics;
     options.work_dir = from.work_dir;
     options.roster = worker_roster::of(from.worker_addresses).value();
     options.deployment = from.deployment;

@@ -18,8 +18,9 @@ constexpr uint64_t service_stream = 0;
 dispatcher_stores::dispatcher_stores()
   : service_(std::make_shared<memory_store<service_record>>(service_record{})) {}
 
-result<std::shared_ptr<dispatcher_stores>> dispatcher_stores::open(const std::string& directory,
-                                                                   const logger& log) {
+result<std::shared_ptr<dispatcher_stores>>
+dispatcher_stores::open(const std::string& directory, const logger& log,
+                        std::shared_ptr<metric_registry> metrics) {
   auto out = std::make_shared<dispatcher_stores>();
   const auto on_health = [health = out->health_, log](const status& disk) {
     if (disk.ok())
@@ -29,8 +30,9 @@ result<std::shared_ptr<dispatcher_stores>> dispatcher_stores::open(const std::st
     std::lock_guard lock{health->mutex};
     health->disk = disk;
   };
-  HEADRACE_ASSIGN(auto opened,
-                  open_sqlite_journal({.directory = directory, .on_health = on_health}));
+  HEADRACE_ASSIGN(auto opened, open_sqlite_journal({.directory = directory,
+                                                    .on_health = on_health,
+                                                    .metrics = std::move(metrics)}));
   out->journal_ = std::make_shared<closable_journal>(std::move(opened));
   const auto within = [&](const status& why) {
     return why.with_context("the store in " + directory);

@@ -5,6 +5,7 @@
 #include "headrace/actors/store/fact_store.hpp"
 #include "headrace/runtime/journal/closable_journal.hpp"
 #include "headrace/runtime/log/logger.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 
 #include <map>
 #include <memory>
@@ -22,8 +23,8 @@ public:
   dispatcher_stores();
   /// Keeps facts in a directory, so that another process can continue. Errors are those of
   /// `open_sqlite_journal`, or data_loss or unimplemented for content that this build cannot read.
-  static result<std::shared_ptr<dispatcher_stores>> open(const std::string& directory,
-                                                         const logger& log);
+  static result<std::shared_ptr<dispatcher_stores>>
+  open(const std::string& directory, const logger& log, std::shared_ptr<metric_registry> metrics);
 
   const std::shared_ptr<fact_store<service_record>>& service() const noexcept { return service_; }
   /// The store of a job, which is empty for a new job.

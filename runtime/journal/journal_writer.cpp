@@ -26,6 +26,7 @@ std::string mebibytes(uint64_t bytes) {
 journal_writer::journal_writer(sqlite_journal_options options, std::optional<journal_lock> lock,
                                disk_reserve reserve, std::unique_ptr<journal_file> file)
   : options_(std::move(options)),
+    metrics_(*options_.metrics),
     lock_(std::move(lock)),
     reserve_(std::move(reserve)),
     file_(std::move(file)),
@@ -129,6 +130,7 @@ void journal_writer::work() {
   tried_ = now();
   auto failure = with_reserve([this] { return file_->write(batch_); });
   if (!failure) {
+    count(now() - tried_);
     acknowledge();
     batch_.clear();
     // Callers that wait for a commit need not wait for this.
@@ -149,6 +151,18 @@ write_failure journal_writer::with_reserve(const Attempt& attempt) {
   next_try_ = now() + options_.full_pause;
   report(in_reserve());
   return attempt();
+}
+
+void journal_writer::count(duration took) {
+  uint64_t records = 0, bytes = 0;
+  for (const auto& x : batch_)
+    if (x.what == journal_change::kind::append) {
+      ++records;
+      bytes += x.bytes.size();
+    }
+  metrics_.records.add(records);
+  metrics_.bytes.add(bytes);
+  metrics_.commit.observe(in_seconds(took));
 }
 
 void journal_writer::acknowledge() {

@@ -4,6 +4,7 @@
 #include "headrace/runtime/journal/disk_reserve.hpp"
 #include "headrace/runtime/journal/journal_file.hpp"
 #include "headrace/runtime/journal/journal_lock.hpp"
+#include "headrace/runtime/journal/journal_metrics.hpp"
 #include "headrace/runtime/journal/sqlite_journal.hpp"
 
 #include <condition_variable>
@@ -41,6 +42,7 @@ private:
   void work();
   template <class Attempt>
   write_failure with_reserve(const Attempt& attempt);
+  void count(duration took);
   void acknowledge();
   void judge(const write_failure& failure);
   void report(const status& health);
@@ -48,6 +50,7 @@ private:
   status stuck(const write_failure& failure) const;
 
   const sqlite_journal_options options_;
+  journal_metrics metrics_;
   std::optional<journal_lock> lock_;
   disk_reserve reserve_;
   std::unique_ptr<journal_file> file_;

@@ -2,6 +2,7 @@
 
 #include "headrace/runtime/base/clock.hpp"
 #include "headrace/runtime/journal/journal.hpp"
+#include "headrace/runtime/metrics/metric_registry.hpp"
 #include "headrace/runtime/supervision/backoff.hpp"
 
 #include <functional>
@@ -36,6 +37,8 @@ struct sqlite_journal_options {
   duration end_patience = std::chrono::seconds{2};
   /// When the write-ahead log has this many pages, they are moved into the file.
   int checkpoint_pages = 1000;
+  /// The registry for what it counts (`journal_metrics`).
+  std::shared_ptr<metric_registry> metrics = std::make_shared<metric_registry>();
   /// SQLite's interface to the disk, for tests; empty: the system's.
   std::string vfs = {};
 };

@@ -2,6 +2,7 @@
 #include "headrace/client/server.hpp"
 #include "headrace/client/service_status.hpp"
 #include "headrace/runtime/basp/network_guard.hpp"
+#include "headrace/runtime/journal/journal_metrics.hpp"
 #include "headrace/runtime/link/link_metrics.hpp"
 #include "headrace/runtime/node/node_metrics.hpp"
 #include "tests/support/paths.hpp"
@@ -19,6 +20,7 @@ std::string table() {
   metric_registry all;
   const link_metrics links{all};
   const node_metrics node{all};
+  const journal_metrics journal{all};
   const worker_metrics worker{all};
   const network_guard guard{
     {.log = {}, .metrics = std::shared_ptr<metric_registry>{std::shared_ptr<void>{}, &all}}};
@@ -41,6 +43,7 @@ TEST(MetricNames, EndWithTheirUnitsAndBeginWithTheProject) {
   metric_registry all;
   const link_metrics links{all};
   const node_metrics node{all};
+  const journal_metrics journal{all};
   const worker_metrics worker{all};
   for (const auto& [what, kind] : all.families()) {
     EXPECT_TRUE(what.name.starts_with("headrace_")) << what.name;

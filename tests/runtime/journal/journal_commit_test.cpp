@@ -1,4 +1,5 @@
 #include "headrace/runtime/journal/commit_pace.hpp"
+#include "headrace/runtime/journal/journal_metrics.hpp"
 #include "tests/runtime/journal/journal_fixture.hpp"
 #include "tests/runtime/journal/simulated_disk.hpp"
 
@@ -65,6 +66,21 @@ TEST(JournalCommit, IsOneForASingleAppendAndNoneForNothing) {
   log->drop(77);
   ASSERT_TRUE(append(*log, 1, "x").ok());
   EXPECT_LE(disk.syncs() - before, 2u);
+}
+
+TEST(JournalCommit, IsCountedWithItsRecordsAndTheirBytes) {
+  scratch_directory folder;
+  auto options = quick(folder.journal());
+  auto log = open(options);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append(*log, 1, "four").ok());
+  log->settle(1, bytes_of("state"));
+  ASSERT_TRUE(append(*log, 2, "more").ok());
+  const auto& all = *options.metrics;
+  EXPECT_EQ(all.count(journal_metric::records), 4u);
+  EXPECT_EQ(all.count(journal_metric::bytes), 16u);
+  const auto commits = options.metrics->get(journal_metric::commit).value();
+  EXPECT_GE(commits.total(), 4u);
+  EXPECT_GT(commits.sum, 0);
 }
 
 TEST(CommitPace, LetsABurstThroughAndThenOneInEachSpacing) {
