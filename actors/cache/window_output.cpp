@@ -152,10 +152,10 @@ bool window_output::extend_for(trainer& foremost, time_point now) {
     auto failed = piece;
     failed.errors.push_back(
       {0, resource_exhausted(fmt::format(
-            "an element of {} bytes is larger than the worker's cross-trainer cache, which has {} "
-            "bytes: give that more (`cross_trainer_cache_size_bytes`, "
+            "an element that takes {} bytes is larger than the worker's cross-trainer cache, which "
+            "has {} bytes: give that more (`cross_trainer_cache_size_bytes`, "
             "--cross-trainer-cache-size)",
-            piece.bytes(), window_.budget()))});
+            window_store::charge_of(piece), window_.budget()))});
     foremost.out.produced_apart(end, std::move(failed));
   }
   }

@@ -95,15 +95,17 @@ void window_store::evict(window& of) {
 }
 
 bool window_store::make_room(uint64_t needs, const cached_block* but) {
-  // Nothing is evicted if the block would not fit anyway.
+  // Nothing is evicted if the block would not fit anyway. No more blocks are looked at than it
+  // needs, as a window may have very many.
   size_t may_go = 0;
-  for (const auto& [id, x] : windows_)
-    for (const auto& one : x.blocks) {
-      if (one.get() == but || one->first_ + one->rows_ > x.held_from)
+  const auto fits = [&] { return bytes_ - may_go + needs <= budget_; };
+  for (auto x = windows_.begin(); x != windows_.end() && !fits(); ++x)
+    for (const auto& one : x->second.blocks) {
+      if (fits() || one.get() == but || one->first_ + one->rows_ > x->second.held_from)
         break;
       may_go += one->charged_;
     }
-  if (bytes_ - may_go + needs > budget_)
+  if (!fits())
     return false;
   while (bytes_ + needs > budget_) {
     window* oldest = nullptr;

@@ -323,7 +323,8 @@ void consumer_core::end() {
   // The repetition is finished, so no rows here can go to others.
   for (const auto& [id, s] : streams_) out_->own(id);
   out_->trust_until(time_point::max());
-  auto remark = describe(losses_, options_.parameters.mode);
+  auto remark = describe(losses_, options_.parameters.mode,
+                         options_.parameters.cross_trainer_cache.has_value());
   // A later iteration passes over a finished repetition. If it is the first one, the job name may
   // have been used before.
   if (over_before_ && options_.repetition == 0)

@@ -183,11 +183,17 @@ void consumer_core::note_skips(stream& s, uint64_t skipped) {
   if (skipped_ < warn_of_skips_at_)
     return;
   warn_of_skips_at_ = 2 * skipped_;
+  const auto limit = options_.parameters.cross_trainer_cache.value_or(cache_terms{}).wait;
   out_->remark(
     fmt::format("trainer '{}' was too slow for the cross-trainer cache: {} elements were "
-                "made and dropped before it read them; give the workers a larger cache "
-                "(cross_trainer_cache_size_bytes), or ask for on_lag \"wait\"",
-                options_.trainer, skipped_));
+                "made and dropped before it read them; {}",
+                options_.trainer, skipped_,
+                limit ? fmt::format("the others waited for it for {:g} s (on_lag \"wait\"): a "
+                                    "longer limit, or a larger cache on the workers "
+                                    "(cross_trainer_cache_size_bytes), gives it more time",
+                                    in_seconds(*limit))
+                      : "give the workers a larger cache (cross_trainer_cache_size_bytes), or ask "
+                        "for on_lag \"wait\""));
   log_.warn("this trainer is too slow for the cross-trainer cache and has skipped elements",
             {{"trainer", options_.trainer}, {"skipped_so_far", skipped_}});
 }

@@ -13,7 +13,7 @@ iteration_losses& iteration_losses::operator+=(const iteration_losses& more) {
   return *this;
 }
 
-std::string describe(const iteration_losses& what, sharding_policy mode) {
+std::string describe(const iteration_losses& what, sharding_policy mode, bool cached) {
   const auto many = [](uint64_t n, const char* one) {
     return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
   };
@@ -27,6 +27,10 @@ std::string describe(const iteration_losses& what, sharding_policy mode) {
                        "or trainers with rows of workers that had gone before, and others read "
                        "again what may not have been handed out",
                        many(what.repeated, "split"));
+  if (what.tasks == 0 && what.elements != 0 && cached)
+    return fmt::format("this epoch is incomplete for one of the trainers: up to {} were with an "
+                       "iterator of it that is gone, which may have been given them",
+                       many(what.elements, "element"));
   if (what.tasks == 0)
     return held.empty() ? held : "this epoch is incomplete: " + held;
   if (mode == sharding_policy::off)

@@ -27,7 +27,8 @@ struct iteration_losses {
   friend bool operator==(const iteration_losses&, const iteration_losses&) = default;
 };
 
-/// A sentence for the trainer; empty if nothing is lost and nothing may have come twice.
-std::string describe(const iteration_losses& what, sharding_policy mode);
+/// A sentence for the trainer; empty if nothing is lost and nothing may have come twice. `cached`:
+/// trainers share the epoch through a cross-trainer cache, and each reads all of it.
+std::string describe(const iteration_losses& what, sharding_policy mode, bool cached = false);
 
 } // namespace headrace

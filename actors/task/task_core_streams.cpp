@@ -215,8 +215,8 @@ void task_core::look_at_the_gone(time_point now) {
             ? "the job gave this consumer of its rounds up, as it was not heard of for its lease, "
               "or "
               "as another one came in its place (`rejoin`)"
-            : "the job gave this reader up, as it was not heard of for its lease; its rows go to "
-              "the other readers")}});
+            : "the job gave this reader up, as it was not heard of for its lease; rows "
+              "that it has not handed out are no longer its own")}});
     } else if (*route.gone_until <= now) {
       then(produce::close_link{route.over, aborted("a reader that its job gave up does not say how "
                                                    "far it is")});

@@ -266,7 +266,7 @@ TEST_F(ErrorsOfAWindow, SayThatAnElementIsLargerThanTheCache) {
   EXPECT_THAT(deal()[a], testing::ElementsAre(-1));
   EXPECT_THAT(said,
               testing::HasSubstr(
-                "40000 bytes is larger than the worker's cross-trainer cache, which has 20000"));
+                "40256 bytes is larger than the worker's cross-trainer cache, which has 20000"));
   EXPECT_EQ(out.report()->end, 0u);
 }
 

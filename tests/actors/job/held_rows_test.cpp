@@ -68,6 +68,9 @@ TEST_F(HeldRows, AreCountedWhenTheirReaderDies) {
   EXPECT_EQ(losses().elements, 3u);
   EXPECT_THAT(describe(losses(), sharding_policy::dynamic),
               testing::HasSubstr("up to 3 elements were with a trainer that is gone"));
+  EXPECT_THAT(
+    describe(losses(), sharding_policy::off, true),
+    testing::HasSubstr("for one of the trainers: up to 3 elements were with an iterator"));
 }
 
 TEST_F(HeldRows, AreCountedAsFarAsAReaderThatLeavesDidNotHandThemOut) {
