@@ -39,6 +39,8 @@ service_options to_service_options(const distribute_options& from) {
   out.rounds = from.coordinated_reads;
   out.address = host_and_port(where->host, where->port);
   out.processing_mode = from.processing_mode;
+  if (auto how = check_job_name(from.job_name); !how)
+    throw error{how.with_context("distribute")};
   out.job_name = from.job_name;
   out.max_outstanding_requests = from.max_outstanding_requests;
   out.compression = from.compression;

@@ -23,7 +23,7 @@ struct distribute_options {
   /// variable HEADRACE_SERVICE, as for all functions that take a service.
   std::string service;
   /// Consumers with the same job name and dataset share its elements; empty: this iterator reads
-  /// alone. Each new iteration is the next repetition of the job.
+  /// alone. Each new iteration is the next repetition of the job. At most 1,024 bytes.
   std::string job_name;
   /// How many elements are requested from all workers in advance, in equal parts and at least one
   /// from each. While a worker joins, elements that the others were granted before may still

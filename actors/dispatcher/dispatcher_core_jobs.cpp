@@ -22,6 +22,10 @@ constexpr size_t most_failed_jobs = 100;
 
 dispatcher_commands dispatcher_core::open_iteration(request_token request,
                                                     const headrace::open_iteration& wanted) {
+  if (auto how = check_job_name(wanted.job_name); !how) {
+    answer(request, std::move(how));
+    return finish();
+  }
   if (!wanted.job && answer_ended(request, wanted))
     return finish();
   auto job = wanted.job ? result<job_id>{wanted.job} : find_or_begin_job(wanted);

@@ -1,5 +1,7 @@
 #include "headrace/actors/protocol/failure_codec.hpp"
 
+#include "headrace/runtime/base/status_code.hpp"
+
 #include <string>
 
 namespace headrace {
@@ -11,11 +13,8 @@ void write_failure(schema::Failure::Builder out, const status& why) {
 }
 
 status read_failure(schema::Failure::Reader in) {
-  auto code = in.getCode();
-  if (code == 0 || code > static_cast<uint16_t>(status_code::unauthenticated))
-    code = static_cast<uint16_t>(status_code::unknown);
   const auto text = in.getText();
-  return {static_cast<status_code>(code), std::string{text.cStr(), text.size()}};
+  return {status_code_of(in.getCode()), std::string{text.cStr(), text.size()}};
 }
 
 } // namespace headrace

@@ -29,6 +29,13 @@ std::string said(uint32_t consumers) {
 
 } // namespace
 
+status check_job_name(const std::string& name) {
+  if (name.size() <= longest_job_name)
+    return {};
+  return invalid_argument(
+    fmt::format("job_name has {} bytes; it may have up to {}", name.size(), longest_job_name));
+}
+
 status may_share(const std::string& name, const job_parameters& existing,
                  const job_parameters& asked) {
   std::string has;

@@ -25,6 +25,12 @@ struct job_parameters {
   friend bool operator==(const job_parameters&, const job_parameters&) = default;
 };
 
+/// In bytes.
+inline constexpr size_t longest_job_name = 1024;
+
+/// invalid_argument: the name is too long. An empty one is that of an anonymous job.
+status check_job_name(const std::string& name);
+
 /// Ok if a client that asks for `asked` may read the job `name`, which has `existing`. Else
 /// invalid_argument, naming for each parameter that differs the value of the job and the value that
 /// was asked for.

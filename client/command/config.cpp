@@ -32,7 +32,9 @@ void add_config(CLI::App& app, action& chosen) {
     "config", "Print what holds for a server with these flags, this file and this environment, and "
               "where each value is from; without a server, for all of them");
   auto given = std::make_shared<given_settings>();
-  sub.add_option("--config", given->file, "TOML file with settings")->type_name("FILE");
+  sub.add_option("--config", given->file, "TOML file with settings")
+    ->type_name("FILE")
+    ->check(names_a_file);
   sub.require_subcommand(0, 1);
   for (const auto kind : server_kinds) {
     auto& one = *sub.add_subcommand(std::string{to_string(kind)},

@@ -126,9 +126,8 @@ private:
   }
 
   void say_where() {
-    if (!options_.port_file.empty())
-      if (const auto how = write_port_file(options_.port_file, port_); !how)
-        log_.error("--port-file", {{"why", how.message()}});
+    if (const auto how = published_port_.write(options_.port_file, port_); !how)
+      log_.error("--port-file", {{"why", how.message()}});
     std::printf("dispatcher listening on %s\n", told_.c_str());
     std::fflush(stdout);
   }
@@ -137,6 +136,7 @@ private:
   logger log_;
   line_output lines_; ///< output of the processes
   uint16_t port_;
+  port_file published_port_;
   std::string told_;       ///< the dispatcher's advertised address
   std::string dispatcher_; ///< the dispatcher's address for its workers
   int silent_ = -1;        ///< number of workers that do not listen yet; -1: not known

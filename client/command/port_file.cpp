@@ -7,11 +7,23 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <unistd.h>
 
 namespace headrace::command {
 
-status write_port_file(const std::string& name, uint16_t port) {
+port_file::~port_file() {
+  if (name_.empty())
+    return;
+  std::ifstream in{name_};
+  if (std::string{std::istreambuf_iterator<char>{in}, {}} == text_)
+    ::unlink(name_.c_str());
+}
+
+status port_file::write(const std::string& name, uint16_t port) {
+  if (name.empty())
+    return {};
   const auto failed = [&](int number) {
     return failed_precondition(fmt::format("cannot write {}: {}", name, std::strerror(number)));
   };
@@ -31,8 +43,11 @@ status write_port_file(const std::string& name, uint16_t port) {
     why = errno;
   if (why == 0 && std::rename(draft.c_str(), name.c_str()) != 0)
     why = errno;
-  if (why == 0)
+  if (why == 0) {
+    name_ = name;
+    text_ = text;
     return {};
+  }
   ::unlink(draft.c_str());
   return failed(why);
 }

@@ -7,10 +7,25 @@
 
 namespace headrace::command {
 
-/// Writes the port and a newline to the file `name`. The file appears complete, so that readers
-/// never see a part of the number. An existing file with that name is replaced; a symbolic link is
-/// replaced itself, so that nobody who can write to the folder can make us overwrite another file.
-/// Errors name the file.
-status write_port_file(const std::string& name, uint16_t port);
+/// A file with the port that a server listens on, for scripts that asked for port 0. It is there
+/// while the server listens.
+class port_file {
+public:
+  port_file() = default;
+  port_file(const port_file&) = delete;
+  port_file& operator=(const port_file&) = delete;
+  /// Deletes the file, unless it has another port by now.
+  ~port_file();
+
+  /// Writes the port and a newline to the file `name`; an empty name means that none is wanted. The
+  /// file appears complete, so that readers never see a part of the number. An existing file with
+  /// that name is replaced; a symbolic link is replaced itself, so that nobody who can write to the
+  /// folder can make us overwrite another file. Errors name the file.
+  status write(const std::string& name, uint16_t port);
+
+private:
+  std::string name_; ///< empty: nothing was written
+  std::string text_;
+};
 
 } // namespace headrace::command

@@ -43,9 +43,9 @@ int live(const std::string& name, const process_flags& flags, process_lives& liv
   try {
     auto up = start(lives, *log);
     for (size_t slot = 0; slot < up.ports.size(); ++slot) lives.keep_port(slot, up.ports[slot]);
-    if (!flags.port_file.empty())
-      if (auto how = write_port_file(flags.port_file, up.ports.at(0)); !how)
-        return fail(name, how.with_context("--port-file"));
+    port_file published_port;
+    if (auto how = published_port.write(flags.port_file, up.ports.at(0)); !how)
+      return fail(name, how.with_context("--port-file"));
     std::printf("%s listening on %s\n", (up.role.empty() ? name : up.role).c_str(),
                 up.address.c_str());
     std::fflush(stdout);
@@ -103,8 +103,7 @@ void add_plugin_flag(CLI::App& app, std::vector<std::string>& into) {
     ->allow_extra_args(false);
 }
 
-std::function<named_function(const std::string&)>
-functions_of(const std::vector<std::string>& plugins) {
+function_finder functions_of(const std::vector<std::string>& plugins) {
   auto functions = std::make_shared<function_registry>();
   for (const auto& file : plugins)
     if (auto failed = functions->load_plugin(file); !failed.ok())

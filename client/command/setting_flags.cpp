@@ -42,12 +42,17 @@ CLI::Option* add_flag(CLI::App& app, const setting& what, server_kind kind, give
 
 } // namespace
 
+std::string names_a_file(const std::string& value) {
+  return value.empty() ? "it must name a file" : "";
+}
+
 void add_setting_flags(CLI::App& app, server_kind kind, given_settings& into) {
   app
     .add_option("--config", into.file,
                 "TOML file with more of these settings, by their names (with _ for -); the command "
                 "line goes before it, and it before the environment (HEADRACE_PORT and so on)")
-    ->type_name("FILE");
+    ->type_name("FILE")
+    ->check(names_a_file);
   const auto defaults = defaults_of(kind);
   for (const auto* what : settings_of(kind)) {
     auto* option = add_flag(app, *what, kind, into);

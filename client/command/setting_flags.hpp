@@ -8,6 +8,9 @@
 
 namespace headrace::command {
 
+/// For `CLI::Option::check`: empty if the value may be the name of a file, else the objection.
+std::string names_a_file(const std::string& value);
+
 /// Adds the flags of this kind of server, and `--config`. Values that are invalid by themselves are
 /// refused while the command line is parsed.
 void add_setting_flags(CLI::App& app, server_kind kind, given_settings& into);

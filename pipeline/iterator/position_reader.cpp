@@ -1,8 +1,22 @@
 #include "headrace/pipeline/iterator/position_reader.hpp"
 
+#include "headrace/runtime/base/status_code.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
 namespace headrace::detail {
+
+namespace {
+
+/// In bytes.
+constexpr size_t longest_text = 4096;
+
+} // namespace
 
 uint64_t position_reader::number(uint64_t most) noexcept {
   if (numbers_ == from_.numbers.size() || from_.numbers[numbers_] > most) {
@@ -40,6 +54,34 @@ status position_reader::finish() const {
     "the position of a {} does not fit: the dataset or its data is not what it was when "
     "the position was saved",
     to_string(from_.op)));
+}
+
+status position_reader::failure() {
+  const auto code = number(UINT16_MAX);
+  if (code == 0)
+    return {};
+  const bool ends_run = flag();
+  std::string text(number(longest_text), 0);
+  for (size_t at = 0; at < text.size(); at += sizeof(uint64_t)) {
+    const auto word = number();
+    std::memcpy(text.data() + at, &word, std::min(sizeof word, text.size() - at));
+  }
+  const status out{status_code_of(static_cast<uint16_t>(code)), std::move(text)};
+  return ends_run ? out.that_ends_run() : out;
+}
+
+void put(position& to, const status& failure) {
+  to.numbers.push_back(static_cast<uint64_t>(failure.code()));
+  if (failure.ok())
+    return;
+  to.numbers.push_back(failure.ends_run() ? 1 : 0);
+  const auto text = std::string_view{failure.message()}.substr(0, longest_text);
+  to.numbers.push_back(text.size());
+  for (size_t at = 0; at < text.size(); at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, std::min(sizeof word, text.size() - at));
+    to.numbers.push_back(word);
+  }
 }
 
 void put(position& to, resume_point point) {

@@ -12,6 +12,8 @@ public:
 
   /// The next number, at most `most`; 0 if it is missing or larger.
   uint64_t number(uint64_t most = UINT64_MAX) noexcept;
+  /// The next failure, or ok.
+  status failure();
   /// There is nothing left.
   bool empty() const noexcept {
     return numbers_ == from_.numbers.size() && parts_ == from_.parts.size();
@@ -37,6 +39,9 @@ private:
 
 /// Appends `point`, for `position_reader::resume`.
 void put(position& to, resume_point point);
+/// Appends a failure that is still to be given, or ok, for `position_reader::failure`. Of a long
+/// text, the beginning is kept.
+void put(position& to, const status& failure);
 /// Appends the position of an input.
 inline void put(position& to, const iterator& input) { to.parts.push_back(input.save()); }
 

@@ -3,6 +3,8 @@
 #include "headrace/pipeline/graph/free_parameters.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
 
+#include <fmt/format.h>
+
 namespace headrace::detail {
 
 namespace {
@@ -21,9 +23,11 @@ protected:
     return out;
   }
   void save_to(position& to) const override {
-    to.refused =
-      unimplemented("distribute: what a service gives has no positions that can be saved; "
-                    "save those of datasets that are read without it");
+    const bool in_rounds = node_.as<service_options>().rounds.has_value();
+    to.refused = unimplemented(
+      fmt::format("distribute: what a service gives has no positions that can be saved; {}",
+                  in_rounds ? "a consumer of coordinated reads continues with `rejoin`"
+                            : "save those of datasets that are read without it"));
   }
   status restore_from(position_reader&) override {
     return unimplemented("what a service gives has no positions to begin at");

@@ -167,10 +167,15 @@ TEST(Command, StatusSaysWhenNobodyListens) {
 
 TEST(Command, ThePortFileHoldsThePort) {
   const auto file = testing::TempDir() + "headrace_port_file";
-  server dispatcher{{"dispatcher", "--port", "0", "--port-file", file}};
-  std::string port;
-  std::ifstream{file} >> port;
-  EXPECT_EQ(port, dispatcher.port());
+  {
+    server dispatcher{{"dispatcher", "--port", "0", "--port-file", file}};
+    std::string port;
+    std::ifstream{file} >> port;
+    EXPECT_EQ(port, dispatcher.port());
+    dispatcher.process.kill(SIGTERM);
+    EXPECT_EQ(dispatcher.process.wait(command_patience).value(), process_end{});
+  }
+  EXPECT_FALSE(std::ifstream{file}) << "the server is gone";
 }
 
 /// The process of the server: the one child of the process that was started.

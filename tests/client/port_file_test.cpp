@@ -4,6 +4,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,14 +23,28 @@ struct PortFile : testing::Test {
   }
   const fs::path folder = testing::TempDir() + "headrace_port_file_" + std::to_string(::getpid());
   const fs::path file = folder / "port";
+  std::optional<port_file> kept{std::in_place};
 };
 
 TEST_F(PortFile, HoldsThePort) {
-  ASSERT_TRUE(write_port_file(file, 5050));
+  ASSERT_TRUE(kept->write(file, 5050));
   EXPECT_EQ(text(file), "5050\n");
-  ASSERT_TRUE(write_port_file(file, 7));
+  ASSERT_TRUE(kept->write(file, 7));
   EXPECT_EQ(text(file), "7\n") << "it replaces what was there";
   EXPECT_EQ(std::distance(fs::directory_iterator{folder}, {}), 1) << "nothing is left beside it";
+}
+
+TEST_F(PortFile, GoesWithItsServerUnlessItIsAnothersByThen) {
+  ASSERT_TRUE(kept->write(file, 5050));
+  kept.reset();
+  EXPECT_FALSE(fs::exists(file));
+  kept.emplace();
+  ASSERT_TRUE(kept->write(file, 5050));
+  std::ofstream{file} << "6060\n";
+  kept.reset();
+  EXPECT_EQ(text(file), "6060\n");
+  kept.emplace();
+  EXPECT_TRUE(kept->write("", 1)) << "none is wanted";
 }
 
 TEST_F(PortFile, IsNotWrittenThroughLinks) {
@@ -37,18 +52,18 @@ TEST_F(PortFile, IsNotWrittenThroughLinks) {
   std::ofstream{victim} << "precious";
   fs::create_symlink(victim, folder / "port.new");
   fs::create_symlink(victim, file);
-  ASSERT_TRUE(write_port_file(file, 5050));
+  ASSERT_TRUE(kept->write(file, 5050));
   EXPECT_EQ(text(victim), "precious");
   EXPECT_FALSE(fs::is_symlink(file));
   EXPECT_EQ(text(file), "5050\n");
 }
 
 TEST_F(PortFile, ThatCannotBeWrittenIsNamed) {
-  const auto how = write_port_file(folder / "nowhere" / "port", 1);
+  const auto how = kept->write(folder / "nowhere" / "port", 1);
   ASSERT_FALSE(how);
   EXPECT_THAT(how.message(), HasSubstr("nowhere/port: No such file"));
   fs::create_directory(file);
-  EXPECT_FALSE(write_port_file(file, 1));
+  EXPECT_FALSE(kept->write(file, 1));
   EXPECT_EQ(std::distance(fs::directory_iterator{folder}, {}), 1);
 }
 

@@ -41,13 +41,16 @@ protected:
       return last_failure(std::exchange(last_, {}));
     return std::nullopt;
   }
-  // Saves: numbers: rows of other shards before the next one; parts: the input.
+  // Saves: numbers: rows of other shards before the next one; the failure of the last row; parts:
+  // the input.
   void save_to(position& to) const override {
     to.numbers = {others_};
+    put(to, last_);
     put(to, *input_);
   }
   status restore_from(position_reader& from) override {
     others_ = from.number(shards_ - 1);
+    last_ = from.failure();
     return from.restore(*input_);
   }
 
@@ -94,6 +97,7 @@ constinit const operator_record shard_record{
   .encode = encode_shard,
   .decode = decode_shard,
   .open = open_shard,
+  .position_version = 2,
 };
 
 } // namespace headrace::detail

@@ -122,6 +122,13 @@ INSTANTIATE_TEST_SUITE_P(
               "under processing mode off alone, and this job's is dynamic"}),
   [](const auto& of) { return std::string{of.param.name}; });
 
+TEST(NamesOfJobs, AreBounded) {
+  EXPECT_TRUE(check_job_name(""));
+  EXPECT_TRUE(check_job_name(std::string(1'024, 'x')));
+  EXPECT_EQ(check_job_name(std::string(1'025, 'x')),
+            invalid_argument("job_name has 1025 bytes; it may have up to 1024"));
+}
+
 TEST(SharingOfJobs, SaysNothingOfWhatIsTheSame) {
   EXPECT_THAT(may_share("train", {.mode = dynamic}, {}).message(), Not(HasSubstr("workers")));
 }

@@ -68,6 +68,12 @@ TEST(Positions, OfSourcesAndSimpleOperators) {
   expect_resumes(make_batch(counted(), 5, true).value());
 }
 
+TEST(Positions, OfAShardThatHasTheFailureOfAnotherShardsLastRowToGive) {
+  const auto in = range(1, 6);
+  const auto last_fails = make_map(in, traced(in, [](expr x) { return 840 / (x % 5); })).value();
+  for (int64_t index : {0, 1}) expect_resumes(make_shard(last_fails, 2, index).value());
+}
+
 TEST(Positions, OfOneCacheThatIsReadAgainWhateverItsFirstReaderDrew) {
   const auto kept = make_cache(make_shuffle(range(0, 12), 5).value()).value();
   expect_resumes(make_repeat(kept, 3).value());
