@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _load  # isort: skip
 from . import _core  # isort: skip
-from . import debugging, errors, image, io, lookup, math, random, strings
+from . import autograph, debugging, errors, image, io, lookup, math, random, strings
 from ._functions.array_ops import (
     argsort, cast, clip_by_value, cond, constant, convert_to_tensor, fill, identity, matmul, one_hot, ones, sort, where,
     while_loop, zeros,
@@ -61,7 +61,7 @@ __all__ = [
     "AUTOTUNE", "DType", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY",
     "NamedFunction", "Options", "PyFunction", "RaggedTensor", "RaggedTensorSpec", "TFRecordDataset", "Tensor",
     "TensorShape", "TensorSpec", "TextLineDataset", "UNKNOWN_CARDINALITY", "abs", "add", "argmax", "argmin",
-    "argsort", "as_dtype", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
+    "argsort", "as_dtype", "autograph", "bfloat16", "bool", "boolean_mask", "case", "cast", "clip_by_value", "complex128",
     "complex64", "concat", "cond", "constant", "convert_to_tensor", "cos", "cumsum", "data", "debugging",
     "divide", "double", "ensure_shape", "equal", "errors", "exp", "expand_dims", "experimental", "fill",
     "float16", "float32", "float64", "floor", "gather", "greater", "greater_equal", "half", "identity", "image",

@@ -22,7 +22,8 @@ class NoSuchAttributeError(OperatorNotAllowedInGraphError, AttributeError):
     """A traced function asked a tensor for what only values have."""
 
 
-def _is_users(file: str) -> bool:
+def is_users(file: str) -> bool:
+    """Is it a file of neither this package, nor numpy, nor Python itself?"""
     if file.startswith(_OURS):
         return False
     return not file.startswith(_STANDARD) or "site-packages" in file or "dist-packages" in file
@@ -37,7 +38,7 @@ def _place(frame: FrameType, line: int) -> str:
 def users_line() -> str:
     """``file:line: `text` `` of the innermost caller outside of this package, numpy and Python's own modules."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and not _is_users(frame.f_code.co_filename):
+    while frame.f_back is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
     return _place(frame, frame.f_lineno)
 
@@ -58,7 +59,7 @@ def explained(error: Exception) -> Exception | None:
     text, at, where, innermost = str(error), error.__traceback__, None, ""
     while at is not None:
         innermost = at.tb_frame.f_code.co_filename
-        if _is_users(innermost):
+        if is_users(innermost):
             where = _place(at.tb_frame, at.tb_lineno)
         at = at.tb_next
     about = isinstance(error, TypeError) and "Tensor" in text or "<headrace.Tensor shape=" in text

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import _core, _values
+from ._control_flow.rewriting import rewritten
 from ._refusals import explained
 from ._specs import map_structure
+from .errors import OperatorNotAllowedInGraphError
 
 
 def _leaf(value: Any) -> Any:
@@ -115,6 +117,33 @@ def trace(graph: _core.Graph, f: Callable[..., Any], operator: str, argument: st
     return trace_with(opened, None if opened is None else opened.argument, f, operator, argument, dataset=dataset)
 
 
+def _called(f: Callable[..., Any], given: tuple[Any, ...], opened: Any) -> tuple[_Call, Any]:
+    """What ``f`` gives for tensors. Where it needs the value of one for its control flow, it is rewritten, and called
+    again.
+    """
+    try:
+        return _called_as_it_is(f, given, opened)
+    except OperatorNotAllowedInGraphError:
+        other = rewritten(f)
+        if other is None:
+            raise
+    return _called_as_it_is(other, given, opened)
+
+
+def _called_as_it_is(f: Callable[..., Any], given: tuple[Any, ...], opened: Any) -> tuple[_Call, Any]:
+    call = _Call(opened)
+    _tracing.calls.append(call)
+    try:
+        return call, f(*given)
+    except Exception as e:
+        better = explained(e)
+        if better is None:
+            raise
+        raise better from e
+    finally:
+        _tracing.calls.pop()
+
+
 def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, argument: str, *,
                dataset: bool) -> _core.Function:
     """As ``trace``, for a function whose argument is ``given``."""
@@ -128,17 +157,7 @@ def trace_with(opened: Any, given: Any, f: Callable[..., Any], operator: str, ar
     given = _argument(given)
     given = given if isinstance(given, tuple) else (given,)
     _check_arguments(f, given, f"{operator}: {argument} {describe(f)}")
-    call = _Call(opened)
-    _tracing.calls.append(call)
-    try:
-        result = f(*given)
-    except Exception as e:
-        better = explained(e)
-        if better is None:
-            raise
-        raise better from e
-    finally:
-        _tracing.calls.pop()
+    call, result = _called(f, given, opened)
     if call.read and operator not in ("map", "flat_map", "interleave", "group_by_window"):
         raise TypeError(f"{operator}: {argument} {describe(f)} reads a dataset that it is given; do so in a map before")
     if isinstance(result, Dataset):

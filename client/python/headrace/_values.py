@@ -62,7 +62,7 @@ def constant(value: Any, dtype: Any = None) -> _core.Tensor:
         wanted = value.dtype if dtype is None else dtypes.as_dtype(dtype)
         return value if wanted == value.dtype else _core.cast(value, wanted.name)
     if holds_tensors(value):
-        return _core.stack([_beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
+        return _core.stack([beside(part, _first_tensor(value).dtype) if dtype is None else constant(part, dtype)
                             for part in value], 0)
     return _core.constant(as_array(value, dtype))
 
@@ -76,7 +76,7 @@ def _first_tensor(value: Any) -> _core.Tensor:
     return found
 
 
-def _beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
+def beside(part: Any, dtype: dtypes.DType) -> _core.Tensor:
     """A part of a list with tensors of this dtype in it, which Python's numbers take."""
     if holds_tensors(part):
         return constant(part)

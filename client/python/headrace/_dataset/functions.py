@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _tracing
+from .._control_flow.rewriting import REWRITTEN, rewritten
 from .._processes.python import PyFunction
 from .._values import integer
 from ..errors import UnimplementedError
@@ -27,6 +28,10 @@ def _twice(reduce_func: Any) -> Any:
         state = reduce_func(state, element)
         return state, state
 
+    def rewritten_both() -> Any:
+        other = rewritten(reduce_func)
+        return None if other is None else _twice(other)
+    setattr(both, REWRITTEN, rewritten_both)
     return both
 
 

@@ -1,0 +1,205 @@
+"""What rewritten functions call where their source has `if`, `and`, `or`, `not`, a conditional expression or a chain of
+comparisons. A condition that is a Python value acts as Python says; for a tensor both branches are traced, and the
+values that they leave become one, chosen by the condition for each element.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .. import _core, _values
+from .._refusals import refuse
+from .rewriting import callee as callee
+
+Thunk = Callable[[], Any]
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
+    "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not, "In": lambda a, b: a in b,
+    "NotIn": lambda a, b: a not in b,
+}
+
+
+class Unset:
+    """The value of a variable after an `if` over a tensor that gave it no value which every element has."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __repr__(self) -> str:
+        return f"<{self._why}>"
+
+    def _use(self, *_: Any) -> NoReturn:
+        refuse(self._why, "Set it to tensors of one dtype and structure in both branches, or before the `if`")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        self._use()
+
+
+for _name in ("add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul and rand or "
+              "ror xor rxor lshift rlshift rshift rrshift neg pos abs invert lt le gt ge eq ne getitem call bool iter "
+              "len contains int float index array hash").split():
+    setattr(Unset, f"__{_name}__", Unset._use)
+
+
+def _condition(value: Any) -> _core.Tensor:
+    if not value.dtype.is_bool:
+        refuse(f"the condition is {value.dtype.name}, and not bool", "Compare it")
+    if value.shape.dims not in ((), None):
+        refuse(f"the condition has the shape {value.shape}, and is not one bool",
+               "Use headrace.reduce_all or headrace.reduce_any")
+    return value
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, _core.Tensor)
+
+
+# -- expressions -------------------------------------------------------------------------------------------
+
+
+def and_(first: Any, second: Thunk) -> Any:
+    """``first and second()``."""
+    if not _is_tensor(first):
+        return first and second()
+    return _core.cond(_condition(first), _truth(second()), _values.constant(False))
+
+
+def or_(first: Any, second: Thunk) -> Any:
+    """``first or second()``."""
+    if not _is_tensor(first):
+        return first or second()
+    return _core.cond(_condition(first), _values.constant(True), _truth(second()))
+
+
+def _truth(value: Any) -> _core.Tensor:
+    return _condition(value) if _is_tensor(value) else _values.constant(bool(value))
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    return ~_condition(value) if _is_tensor(value) else not value
+
+
+def chain(first: Any, others: tuple[tuple[str, Thunk], ...]) -> Any:
+    """``first < second() <= third() ...``: each operand is evaluated once."""
+    (name, thunk), *rest = others
+    second = thunk()
+    held = _COMPARISONS[name](first, second)
+    return and_(held, lambda: chain(second, tuple(rest))) if rest else held
+
+
+def choose(condition: Any, yes: Thunk, no: Thunk) -> Any:
+    """``yes() if condition else no()``."""
+    if not _is_tensor(condition):
+        return yes() if condition else no()
+    return _one(_condition(condition), yes(), no(), "a conditional expression")
+
+
+# -- statements --------------------------------------------------------------------------------------------
+
+
+def values(*names: Thunk) -> list[Any]:
+    """The values of variables; ``Unset`` for those that have none."""
+    out: list[Any] = []
+    for get in names:
+        try:
+            out.append(get())
+        except NameError as e:
+            out.append(Unset(str(e)))
+    return out
+
+
+def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], names: tuple[str, ...],
+           in_place: str) -> None:
+    """An `if` of which no branch returns. ``names``: the variables that it sets. ``in_place``: what it does besides."""
+    if not _is_tensor(condition):
+        (yes if condition else no)()
+        return
+    condition = _condition(condition)
+    if in_place or not names:
+        refuse(f"an `if` over a tensor {in_place or 'sets no variable'}, which would happen for every element",
+               "Set variables in the branches, and use them after the `if`")
+    before = get()
+    yes()
+    after_yes = get()
+    put(before)
+    no()
+    after_no = get()
+    put([_merged(condition, *both, name) for *both, name in zip(after_yes, after_no, names)])
+
+
+def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], in_place: str) -> Any:
+    """The result of a function that ends with an `if`, or whose `if` returns: the rest of it is in the branches."""
+    if not _is_tensor(condition):
+        return (yes if condition else no)()
+    condition = _condition(condition)
+    if in_place:
+        refuse(f"an `if` over a tensor {in_place}, which would happen for every element",
+               "Set variables in the branches, and use them after the `if`")
+    before = get()
+    result = yes()
+    put(before)
+    other = no()
+    if (result is None) != (other is None):
+        refuse("one branch of an `if` over a tensor returns a value, and the other one returns none",
+               "Return tensors in both")
+    return None if result is None else _one(condition, result, other, "what the branches of an `if` return")
+
+
+def plain(condition: Any, why: str) -> Any:
+    """The condition of a statement that only Python can run."""
+    if _is_tensor(condition):
+        refuse(f"{why} depends on a tensor", "Use headrace.cond, headrace.where or headrace.while_loop")
+    return condition
+
+
+# -- two values become one ---------------------------------------------------------------------------------
+
+
+def _merged(condition: _core.Tensor, yes: Any, no: Any, name: str) -> Any:
+    if yes is no:
+        return yes
+    if isinstance(yes, Unset) or isinstance(no, Unset):
+        return Unset(f"`{name}` is set in only one branch of an `if` over a tensor")
+    if _fits_no_tensor(yes) or _fits_no_tensor(no):
+        return Unset(f"`{name}` is {_kind(yes)} or {_kind(no)}, as an `if` over a tensor says, and no tensor")
+    return _one(condition, yes, no, f"`{name}` in the branches of an `if`")
+
+
+def _fits_no_tensor(value: Any) -> bool:
+    return value is None or callable(value) and not hasattr(value, "__array__")
+
+
+def _kind(value: Any) -> str:
+    return value.dtype.name if _is_tensor(value) else "None" if value is None else type(value).__name__
+
+
+def _one(condition: _core.Tensor, yes: Any, no: Any, what: str) -> Any:
+    if yes is no:
+        return yes
+    if isinstance(yes, dict) and isinstance(no, dict) and yes.keys() == no.keys():
+        return {key: _one(condition, yes[key], no[key], f"{what}[{key!r}]") for key in yes}
+    for kind in (tuple, list):
+        if isinstance(yes, kind) and isinstance(no, kind) and len(yes) == len(no):
+            parts = [_one(condition, a, b, f"{what}[{i}]") for i, (a, b) in enumerate(zip(yes, no))]
+            return type(yes)(*parts) if hasattr(yes, "_fields") else kind(parts)
+    if isinstance(yes, (dict, tuple, list)) or isinstance(no, (dict, tuple, list)):
+        refuse(f"{what} has different structures: {yes!r} and {no!r}", "Give both the same")
+    a, b = _beside_each_other(yes, no)
+    if a.dtype != b.dtype:
+        refuse(f"{what} is {a.dtype.name} in one and {b.dtype.name} in the other", "Use headrace.cast")
+    return _core.cond(condition, a, b)
+
+
+def _beside_each_other(yes: Any, no: Any) -> tuple[_core.Tensor, _core.Tensor]:
+    """Python's numbers take the dtype of a tensor in the other branch."""
+    if _is_tensor(yes) == _is_tensor(no):
+        return _values.constant(yes), _values.constant(no)
+    if _is_tensor(yes):
+        return yes, _values.beside(no, yes.dtype)
+    return _values.beside(yes, no.dtype), no

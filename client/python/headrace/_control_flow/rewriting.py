@@ -1,0 +1,339 @@
+"""Functions whose control flow may depend on tensors: made from the source of the user's, with the lines of its file.
+
+Each `if` becomes two functions, one a branch, which set the variables of the function around them, and a call of
+``branches.branch`` that decides what becomes of both. Where a branch returns, all that follows the `if` is part of its
+branches. The idea is that of AutoGraph (Moldovan et al., 2019); loops stay Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import types
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from .._refusals import is_users
+from .source import OPS, Node, compiled, tree_of
+
+#: The attribute of functions that are left as they are.
+LEFT_ALONE = "_headrace_do_not_convert"
+#: The attribute of functions that wrap another one: makes the wrapper of that one rewritten.
+REWRITTEN = "_headrace_rewritten"
+_made: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType | None] = weakref.WeakKeyDictionary()
+_Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def rewritten(f: Any) -> Any:
+    """``f`` with control flow that takes tensors; None if its source is not to be had, or it is none of the user's."""
+    if hasattr(f, REWRITTEN):
+        return getattr(f, REWRITTEN)()
+    if isinstance(f, functools.partial):
+        inner = rewritten(f.func)
+        return None if inner is None else functools.partial(inner, *f.args, **f.keywords)
+    if isinstance(f, types.MethodType):
+        inner = rewritten(f.__func__)
+        return None if inner is None else types.MethodType(inner, f.__self__)
+    if not isinstance(f, types.FunctionType):
+        call = getattr(type(f), "__call__", None)
+        inner = rewritten(call) if isinstance(call, types.FunctionType) else None
+        return None if inner is None else types.MethodType(inner, f)
+    if getattr(f, LEFT_ALONE, False) or not is_users(f.__code__.co_filename):
+        return None
+    if f not in _made:
+        _made[f] = _rewrite(f)
+    return _made[f]
+
+
+def callee(f: Any) -> Any:
+    """What a rewritten function calls in the place of ``f``."""
+    if not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
+        return f
+    return rewritten(f) or f
+
+
+def _rewrite(f: types.FunctionType) -> types.FunctionType | None:
+    from . import branches
+
+    tree = tree_of(f)
+    if tree is None or _yields(tree):
+        return None
+    code = compiled(_Rewriter().function(copy.deepcopy(tree)), f, with_ops=True)
+    if code is None:
+        return None
+    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
+    cells[OPS] = types.CellType(branches)
+    out = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__,
+                             tuple(cells[name] for name in code.co_freevars))
+    out.__kwdefaults__ = f.__kwdefaults__
+    out.__qualname__ = f.__qualname__
+    out.__dict__.update(f.__dict__)
+    return out
+
+
+def _own(node: ast.AST) -> list[ast.AST]:
+    """The nodes below one, without those in functions and classes inside."""
+    out: list[ast.AST] = []
+    todo = list(ast.iter_child_nodes(node))
+    while todo:
+        x = todo.pop()
+        out.append(x)
+        if not isinstance(x, _Scope):
+            todo.extend(ast.iter_child_nodes(x))
+    return out
+
+
+def _has(nodes: list[Any], kinds: Any) -> bool:
+    return any(isinstance(x, kinds) for node in nodes for x in (node, *_own(node)) if not isinstance(node, _Scope))
+
+
+def _yields(node: Node) -> bool:
+    return any(isinstance(x, (ast.Yield, ast.YieldFrom, ast.Await)) for x in _own(node))
+
+
+def _leaves_loop(nodes: list[ast.stmt]) -> bool:
+    """Is there a break or continue of a loop around these statements?"""
+    todo: list[ast.AST] = list(nodes)
+    while todo:
+        x = todo.pop()
+        if isinstance(x, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(x, (ast.For, ast.While)):
+            todo.extend(x.orelse)
+        elif not isinstance(x, _Scope):
+            todo.extend(ast.iter_child_nodes(x))
+    return False
+
+
+def _always_returns(body: list[ast.stmt]) -> bool:
+    return any(isinstance(x, (ast.Return, ast.Raise))
+               or isinstance(x, ast.If) and _always_returns(x.body) and _always_returns(x.orelse) for x in body)
+
+
+def _stored(nodes: list[ast.stmt]) -> list[str]:
+    """The names of the function's variables that statements set, in their order."""
+    return list(dict.fromkeys(name for node in nodes for name in _sets(node)))
+
+
+def _sets(x: ast.AST) -> Iterator[str]:
+    if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield x.name
+    elif isinstance(x, ast.Name) and isinstance(x.ctx, (ast.Store, ast.Del)):
+        yield x.id
+    elif isinstance(x, ast.alias):
+        yield (x.asname or x.name).split(".")[0]
+    elif isinstance(x, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and x.name:
+        yield x.name
+    elif isinstance(x, ast.MatchMapping) and x.rest:
+        yield x.rest
+    if isinstance(x, _Scope):
+        return
+    for child in ast.iter_child_nodes(x):
+        if not (isinstance(x, ast.comprehension) and child is x.target):  # a variable of its own
+            yield from _sets(child)
+
+
+def _in_place(nodes: list[ast.stmt]) -> str:
+    """What statements do that is no setting of a variable; empty: nothing."""
+    for node in nodes:
+        for x in (node, *([] if isinstance(node, _Scope) else _own(node))):
+            if isinstance(x, (ast.Subscript, ast.Attribute)) and isinstance(x.ctx, (ast.Store, ast.Del)):
+                return f"changes `{ast.unparse(x)}` in place"
+            if isinstance(x, ast.Expr) and isinstance(x.value, ast.Call):
+                return f"calls `{ast.unparse(x.value)}` and does not use the result"
+            if isinstance(x, (ast.Delete, ast.Global, ast.Nonlocal)):
+                return f"has `{ast.unparse(x)}`"
+    return ""
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Of one function; functions inside it have rewriters of their own."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._set: set[str] = set()
+        self._globals: set[str] = set()
+
+    def function(self, node: Node) -> Node:
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+            return node
+        self._globals = {name for x in _own(node) if isinstance(x, ast.Global) for name in x.names}
+        given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        outer = {name for x in _own(node) if isinstance(x, ast.Nonlocal) for name in x.names}
+        body = self._block(node.body, ends=True)
+        # Variables that only branches set belong to the function, too.
+        own = sorted(self._set - given - outer - self._globals)
+        first = [x for x in body if isinstance(x, (ast.Global, ast.Nonlocal))]
+        rest = [x for x in body if not isinstance(x, (ast.Global, ast.Nonlocal))]
+        if own:
+            targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in own]
+            never = ast.If(ast.Constant(False), [ast.Assign(targets, ast.Constant(None))], [])
+            rest.insert(0, _at(never, node))
+        node.body = first + rest
+        return node
+
+    # -- statements ---------------------------------------------------------------------------------------
+
+    def _block(self, body: list[ast.stmt], *, ends: bool) -> list[ast.stmt]:
+        """``ends``: nothing of the function follows, so that a branch may return for it."""
+        out: list[ast.stmt] = []
+        for i, x in enumerate(body):
+            if not isinstance(x, ast.If):
+                made = self.visit(x)
+                out.extend(made if isinstance(made, list) else [made])
+            elif not _has([x], (ast.Return,)):
+                out.extend(self._if(x))
+            elif not ends:
+                out.append(self._plain(x, "a `return` inside a loop, `with` or `try`"))
+            else:
+                rest = body[i + 1:]
+                yes = x.body + ([] if _always_returns(x.body) else copy.deepcopy(rest))
+                no = x.orelse + ([] if _always_returns(x.orelse) else rest)
+                return out + self._returning(x, yes, no)
+        return out
+
+    def _if(self, x: ast.If) -> list[ast.stmt]:
+        both = x.body + x.orelse
+        names = _stored(both)
+        if _leaves_loop(both):
+            return [self._plain(x, "a `break` or `continue`")]
+        if self._globals & set(names):
+            return [self._plain(x, "a global variable")]
+        self._set.update(names)
+        arguments = [ast.Tuple([ast.Constant(name) for name in names], ast.Load()), ast.Constant(_in_place(both))]
+        made, call = self._branches(x, self._block(x.body, ends=False), self._block(x.orelse, ends=False), names,
+                                    "branch", arguments)
+        return [*made, _at(ast.Expr(call), x)]
+
+    def _returning(self, x: ast.If, yes: list[ast.stmt], no: list[ast.stmt]) -> list[ast.stmt]:
+        names = [name for name in _stored(yes + no) if name not in self._globals]
+        if self._globals & set(_stored(yes + no)):
+            return [self._plain(x, "a global variable")]
+        self._set.update(names)
+        in_place = _in_place(yes + no)  # of the user's source: blocks are changed as they are rewritten
+        made, call = self._branches(x, self._block(yes, ends=True), self._block(no, ends=True), names, "returned",
+                                    [ast.Constant(in_place)])
+        return [*made, _at(ast.Return(call), x)]
+
+    def _branches(self, x: ast.If, yes: list[ast.stmt], no: list[ast.stmt], names: list[str], op: str,
+                  more: list[ast.expr]) -> tuple[list[ast.stmt], ast.expr]:
+        self._count += 1
+        name = lambda what: f"{OPS}_{what}_{self._count}_{x.lineno}"
+        shared: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
+        read: list[ast.expr] = [_thunk(ast.Name(n, ast.Load())) for n in names]
+        given = f"{OPS}_values"
+        put: list[ast.stmt] = [ast.Pass()]
+        if names:
+            target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
+            put = [ast.Nonlocal(names), ast.Assign([target], ast.Name(given, ast.Load()))]
+        made = [_function(name("if"), [], shared + yes), _function(name("else"), [], shared + (no or [ast.Pass()])),
+                _function(name("get"), [], [ast.Return(_call("values", *read))]), _function(name("put"), [given], put)]
+        thunks: list[ast.expr] = [ast.Name(name(what), ast.Load()) for what in ("if", "else", "get", "put")]
+        return [_at(m, x) for m in made], _at(_call(op, self.visit(x.test), *thunks, *more), x)
+
+    def _plain(self, x: ast.If, why: str) -> ast.If:
+        x.test = _at(_call("plain", self.visit(x.test), ast.Constant(why)), x.test)
+        x.body = self._block(x.body, ends=False)
+        x.orelse = self._block(x.orelse, ends=False)
+        return x
+
+    def _inner(self, x: Any) -> Any:
+        """A statement with blocks in it."""
+        for field in ("body", "orelse", "finalbody"):
+            if getattr(x, field, None):
+                setattr(x, field, self._block(getattr(x, field), ends=False))
+        for handler in getattr(x, "handlers", []):
+            handler.body = self._block(handler.body, ends=False)
+        return x
+
+    def visit_While(self, x: ast.While) -> Any:
+        x.test = _at(_call("plain", self.visit(x.test), ast.Constant("a `while`")), x.test)
+        return self._inner(x)
+
+    def visit_For(self, x: ast.For) -> Any:
+        x.iter = self.visit(x.iter)
+        return self._inner(x)
+
+    def visit_With(self, x: ast.With) -> Any:
+        for item in x.items:
+            item.context_expr = self.visit(item.context_expr)
+        return self._inner(x)
+
+    def visit_Try(self, x: ast.Try) -> Any:
+        return self._inner(x)
+
+    def visit_FunctionDef(self, x: ast.FunctionDef) -> Any:
+        return x if _yields(x) else _Rewriter().function(x)
+
+    def visit_Lambda(self, x: ast.Lambda) -> Any:
+        return x if _yields(x) else _Rewriter().function(x)
+
+    def visit_AsyncFunctionDef(self, x: ast.AsyncFunctionDef) -> Any:
+        return x
+
+    def visit_ClassDef(self, x: ast.ClassDef) -> Any:
+        return x
+
+    # -- expressions --------------------------------------------------------------------------------------
+
+    def visit_Call(self, x: ast.Call) -> Any:
+        self.generic_visit(x)
+        if isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec"):
+            return x
+        x.func = _at(_call("callee", x.func), x)
+        return x
+
+    def visit_BoolOp(self, x: ast.BoolOp) -> Any:
+        if _has(x.values, (ast.NamedExpr,)):
+            return self.generic_visit(x)
+        out = self.visit(x.values[-1])
+        for value in reversed(x.values[:-1]):
+            out = _at(_call("and_" if isinstance(x.op, ast.And) else "or_", self.visit(value), _thunk(out)), x)
+        return out
+
+    def visit_UnaryOp(self, x: ast.UnaryOp) -> Any:
+        self.generic_visit(x)
+        return _at(_call("not_", x.operand), x) if isinstance(x.op, ast.Not) else x
+
+    def visit_IfExp(self, x: ast.IfExp) -> Any:
+        if _has([x.body, x.orelse], (ast.NamedExpr,)):
+            return self.generic_visit(x)
+        return _at(_call("choose", self.visit(x.test), _thunk(self.visit(x.body)), _thunk(self.visit(x.orelse))), x)
+
+    def visit_Compare(self, x: ast.Compare) -> Any:
+        named = _has([x], (ast.NamedExpr,))
+        self.generic_visit(x)
+        if len(x.ops) == 1 or named:
+            return x
+        others: list[ast.expr] = [ast.Tuple([ast.Constant(type(op).__name__), _thunk(value)], ast.Load())
+                                  for op, value in zip(x.ops, x.comparators)]
+        return _at(_call("chain", x.left, ast.Tuple(others, ast.Load())), x)
+
+
+def _at(node: Any, place: ast.AST) -> Any:
+    """The node, and what is new below it, has the line of ``place``."""
+    for x in ast.walk(node):
+        if "lineno" in x._attributes and not hasattr(x, "lineno"):
+            ast.copy_location(x, place)
+            # Python gives calls of methods that end on another line the number of that line.
+            x.end_lineno, x.end_col_offset = x.lineno, x.col_offset  # type: ignore[attr-defined]
+    return node
+
+
+def _call(op: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(ast.Attribute(ast.Name(OPS, ast.Load()), op, ast.Load()), list(arguments), [])
+
+
+def _no_arguments(names: list[str]) -> ast.arguments:
+    return ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+def _thunk(value: ast.expr) -> ast.expr:
+    return ast.Lambda(_no_arguments([]), value)
+
+
+def _function(name: str, arguments: list[str], body: list[ast.stmt]) -> ast.stmt:
+    return ast.FunctionDef(name=name, args=_no_arguments(arguments), body=body, decorator_list=[], type_params=[])

@@ -1,0 +1,104 @@
+"""The syntax tree of a function that is there as an object."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import types
+from collections.abc import Sequence
+from typing import Union
+
+Node = Union[ast.FunctionDef, ast.Lambda]
+
+#: The name under which rewritten functions find `branches`.
+OPS = "__headrace"
+_FUTURES = 0x1FF0000  # flags of `from __future__ import ...` in co_flags
+
+
+def tree_of(f: types.FunctionType) -> Node | None:
+    """The tree of a Python function, with the line numbers of its file. None if the source is not to be had, or is not
+    that of the function.
+    """
+    code = f.__code__
+    lines = linecache.getlines(code.co_filename, f.__globals__)
+    module = _parsed("".join(lines)) if lines else None
+    if module is None:
+        return None
+    for node in ast.walk(module):
+        if isinstance(node, ast.Lambda) if code.co_name == "<lambda>" else (
+                isinstance(node, ast.FunctionDef) and node.name == code.co_name):
+            if _first_line(node) == code.co_firstlineno and _is(compiled(node, f, beside=_imports_of(module)), code):
+                return node
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _imports_of(scope: ast.AST) -> list[ast.stmt]:
+    """What a module imports: Python compiles calls of functions of imported modules otherwise."""
+    out: list[ast.stmt] = []
+    for x in ast.iter_child_nodes(scope):
+        if isinstance(x, (ast.Import, ast.ImportFrom)):
+            if not (isinstance(x, ast.ImportFrom) and x.module == "__future__"):
+                out.append(x)
+        elif not isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            out.extend(_imports_of(x))
+    return out
+
+
+def _first_line(node: Node) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def _is(made: types.CodeType | None, code: types.CodeType) -> bool:
+    """Is `made` the code of the function, apart from lines? A file may have changed since it was imported."""
+    return made is not None and all(getattr(made, part) == getattr(code, part) for part in (
+        "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount"))
+
+
+def compiled(node: Node, f: types.FunctionType, *, with_ops: bool = False,
+             beside: Sequence[ast.stmt] = ()) -> types.CodeType | None:
+    """The code of a tree in the place of ``f``: its free variables are those of ``f``, and `OPS` if asked for.
+
+    ``beside``: other statements of its module.
+    """
+    free = [*f.__code__.co_freevars, *([OPS] if with_ops else [])]
+    bare = _bare(node)
+    body: list[ast.stmt] = ([ast.Return(bare)] if isinstance(bare, ast.Lambda) else [bare])
+    no_names = ast.arguments(posonlyargs=[], args=[ast.arg(name) for name in free], kwonlyargs=[], kw_defaults=[],
+                             defaults=[])
+    around = ast.FunctionDef(name="around", args=no_names, body=body, decorator_list=[], type_params=[])
+    module = ast.fix_missing_locations(ast.Module(body=[ast.copy_location(around, node), *beside], type_ignores=[]))
+    try:
+        made = compile(module, f.__code__.co_filename, "exec", flags=f.__code__.co_flags & _FUTURES, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    for outer in _codes_in(made):
+        for inner in _codes_in(outer):
+            return inner
+    return None
+
+
+def _codes_in(code: types.CodeType) -> list[types.CodeType]:
+    return [x for x in code.co_consts if isinstance(x, types.CodeType)]
+
+
+def _bare(node: Node) -> Node:
+    """Without what is evaluated around the function: decorators, defaults and annotations."""
+    args = ast.arguments(
+        posonlyargs=[ast.arg(a.arg) for a in node.args.posonlyargs], args=[ast.arg(a.arg) for a in node.args.args],
+        vararg=ast.arg(node.args.vararg.arg) if node.args.vararg else None,
+        kwonlyargs=[ast.arg(a.arg) for a in node.args.kwonlyargs], kw_defaults=[None for _ in node.args.kwonlyargs],
+        kwarg=ast.arg(node.args.kwarg.arg) if node.args.kwarg else None, defaults=[])
+    if isinstance(node, ast.Lambda):
+        return ast.copy_location(ast.Lambda(args=args, body=node.body), node)
+    return ast.copy_location(
+        ast.FunctionDef(name=node.name, args=args, body=node.body, decorator_list=[], type_params=[]), node)

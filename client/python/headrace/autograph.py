@@ -1,0 +1,51 @@
+"""Python's control flow in functions that are given to datasets.
+
+In a function that is traced, ``if``, conditional expressions, ``and``, ``or``, ``not`` and chains of comparisons may
+depend on tensors: the function is rewritten from its source, and so are the functions of the user's that it calls. Both
+branches are traced, and each element takes the values of its own; it cannot fail because of the other one.
+
+>>> import headrace as hr
+>>> def clipped(x):
+...     if x < 0:
+...         return 0 * x
+...     y = x
+...     if 3 < x and x != 5:
+...         y = x - 3
+...     return y
+
+(The source is that of a file or a notebook. What has none, such as lines that are typed in ``python``, is traced as it
+is.)
+
+Limits, each an error that names the line: ``while``, ``break``, ``continue``, and ``return`` inside a loop cannot depend
+on tensors (``headrace.while_loop`` can); a branch sets variables, and changes nothing in place; both branches give
+tensors of one dtype and structure.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ._control_flow.rewriting import LEFT_ALONE
+
+__all__ = ["experimental"]
+
+
+def _do_not_convert(func: Callable[..., Any] | None = None) -> Any:
+    """A decorator: ``func`` is traced as it is, and not rewritten.
+
+    >>> import headrace as hr
+    >>> @hr.autograph.experimental.do_not_convert
+    ... def f(x):
+    ...     return x + 1
+    >>> list(hr.Dataset.range(2).map(f))
+    [np.int64(1), np.int64(2)]
+    """
+    if func is None:
+        return _do_not_convert
+    setattr(func, LEFT_ALONE, True)
+    return func
+
+
+experimental = types.SimpleNamespace(do_not_convert=_do_not_convert)
