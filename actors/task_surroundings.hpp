@@ -25,7 +25,7 @@ struct task_surroundings {
   /// The bytes that the windows of all tasks may take together.
   size_t cache_bytes = size_t{1} << 30;
   /// Finds the C++ functions that graphs call by name; may be empty.
-  std::function<named_function(const std::string&)> find_function;
+  function_finder find_function;
   /// Reads a `distribute` node of a graph from its service; may be empty.
   open_service open_distribute;
   /// Counts the threads that were asked to stop. Outlives restarts of the worker.

@@ -35,7 +35,7 @@ kernel_counts count_kernel_calls(const kernel_case& of, size_t block_rows) {
   std::map<const dataset_node*, op_counters> inner;
   find_inner(*what.node(), false, inner);
   iterator_context context;
-  context.find_function = [](const std::string&) -> named_function {
+  context.find_function = [](const function_reference&) -> named_function {
     return [](const block& rows) -> result<block> { return rows; };
   };
   context.counters = [&](const dataset_node& x) -> op_counters* {

@@ -98,7 +98,7 @@ dataset dataset::random(random_options options) {
   return checked(make_random(options.seed, options.reseed_each_iteration));
 }
 dataset dataset::from_generator(std::string function, element_spec spec, int64_t count) {
-  return checked(make_generator(std::move(function), std::move(spec), count));
+  return checked(make_generator({.name = std::move(function)}, std::move(spec), count));
 }
 dataset dataset::zip(const std::vector<dataset>& inputs) {
   return checked(make_zip(graphs_of(inputs)));
@@ -113,7 +113,7 @@ dataset dataset::filtered(function f, parallel_calls parallel) const {
 dataset dataset::map(const named_call& f, parallel_calls parallel) const {
   function out;
   out.argument = spec();
-  out.named = f.name;
+  out.named.name = f.name;
   out.declared = f.gives;
   out.deterministic = f.deterministic;
   return mapped(std::move(out), parallel);

@@ -22,7 +22,7 @@ struct iterate_options {
   /// order in each. Unset: the next number.
   std::optional<uint64_t> repetition;
   /// Finds the functions that the graph calls by name; without it there are none.
-  std::function<named_function(const std::string&)> find_function;
+  function_finder find_function;
   /// Called with a message about an iteration that ended well although elements are missing,
   /// because workers of a service were lost. Called once for each repetition, on a reading thread.
   /// Unset: the message goes to standard error.

@@ -91,7 +91,7 @@ struct worker_server_options {
   /// its own process, so `serves_own_process` must be set.
   std::vector<std::string> tags;
   /// Finds the functions that pipelines call by name; without it there are none.
-  std::function<named_function(const std::string&)> find_function;
+  function_finder find_function;
   /// The number of threads stuck in foreign code (a file system, a library) with which the worker
   /// cannot continue; 0: it always continues.
   size_t most_stuck_threads = 0;
@@ -169,7 +169,7 @@ struct local_cluster_options {
   uint64_t cross_trainer_cache_size = 0;                ///< of each worker
   uint64_t save_max_file_size = 0;                      ///< of each worker
   /// For each worker.
-  std::function<named_function(const std::string&)> find_function;
+  function_finder find_function;
   size_t most_stuck_threads = 0; ///< of each worker; see worker_server_options
   /// See dispatcher_server_options and worker_server_options; also called for a worker that has no
   /// entry in `worker_addresses`.

@@ -254,6 +254,9 @@ struct Dataset {
     }
     generator :group {
       name @73 :Text;
+      label @142 :Text;
+      program @143 :Data;
+      # As of a named function (Function.named).
       spec @74 :ElementSpec;
       count @75 :Int64;
       # -1: the function tells.

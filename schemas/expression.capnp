@@ -81,8 +81,14 @@ struct Function {
     dataset @4 :UInt32;
     # The result is a dataset.
     named :group {
-      # A C++ function that the worker's program or one of its plug-ins registered.
+      # A function that is not part of the graph.
       name @5 :Text;
+      # Under which the worker's program, or one of its plug-ins, registered it; "python": it is
+      # made of `program`.
+      label @8 :Text;
+      # For people; may be empty.
+      program @9 :Data;
+      # Of which the function is made; empty: it is registered.
       result @6 :ElementSpec;
       deterministic @7 :Bool;
       # The user's guarantee that equal rows give equal results, wherever the function runs.

@@ -40,9 +40,9 @@ public:
     /// Bytes that were passed on and not taken: few, so that they are still in the processor's
     /// cache when they are sent. Two blocks may be outstanding however large they are.
     size_t most_outstanding = 1 << 20;
-    std::function<named_function(const std::string&)> find_function; ///< may be empty
-    open_service open_distribute;                                    ///< may be empty
-    std::shared_ptr<stopping_threads> threads;                       ///< may be null
+    function_finder find_function;             ///< may be empty
+    open_service open_distribute;              ///< may be empty
+    std::shared_ptr<stopping_threads> threads; ///< may be null
     /// Set to the number of failed elements that the pipeline left out; may be null.
     std::shared_ptr<std::atomic<uint64_t>> ignored;
     /// Throws std::system_error if no more threads can be started.

@@ -26,8 +26,7 @@ void settle_service(const CLI::App& app, std::string& into);
 /// `--plugin` of a command that runs pipelines without being a server.
 void add_plugin_flag(CLI::App& app, std::vector<std::string>& into);
 /// The functions of these plug-ins. Throws `error`.
-std::function<named_function(const std::string&)>
-functions_of(const std::vector<std::string>& plugins);
+function_finder functions_of(const std::vector<std::string>& plugins);
 
 /// Ends the process at once and prints the reason.
 [[noreturn]] void end_process(const std::string& name, const status& why, exit_code code);

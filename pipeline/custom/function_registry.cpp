@@ -1,7 +1,6 @@
 #include "headrace/pipeline/custom/function_registry.hpp"
 
 #include "headrace/pipeline/custom/plugin.hpp"
-#include "headrace/pipeline/graph/function_label.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -109,20 +108,19 @@ status function_registry::load_plugin(const std::string& file) {
   return how.with_context(fmt::format("plug-in '{}'", file));
 }
 
-result<named_function> function_registry::find(const std::string& name) const {
-  if (const auto there = functions_.find(name); there != functions_.end())
+result<named_function> function_registry::find(const function_reference& what) const {
+  if (const auto there = functions_.find(what.name); there != functions_.end())
     return there->second.call;
   std::string known;
   for (const auto& [other, x] : functions_)
     known += fmt::format("{}'{}' ({})", known.empty() ? "" : ", ", other, owner_of(x.from));
   return not_found(fmt::format("no function is registered as '{}' in this process; there are: {}",
-                               function_label(name), known.empty() ? "none" : known));
+                               to_string(what), known.empty() ? "none" : known));
 }
 
-std::function<named_function(const std::string&)>
-function_registry::finder(std::shared_ptr<const function_registry> functions) {
-  return [functions = std::move(functions)](const std::string& name) {
-    return functions->find(name).value();
+function_finder function_registry::finder(std::shared_ptr<const function_registry> functions) {
+  return [functions = std::move(functions)](const function_reference& what) {
+    return functions->find(what).value();
   };
 }
 

@@ -58,11 +58,10 @@ public:
   status load_plugin(const std::string& file);
 
   /// `not_found` lists the known names.
-  result<named_function> find(const std::string& name) const;
+  result<named_function> find(const function_reference& what) const;
   /// For the `find_function` of options; keeps `functions` alive. Throws `error` (not_found) for an
   /// unknown name.
-  static std::function<named_function(const std::string&)>
-  finder(std::shared_ptr<const function_registry> functions);
+  static function_finder finder(std::shared_ptr<const function_registry> functions);
 
 private:
   struct entry {

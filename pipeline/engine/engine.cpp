@@ -1,7 +1,6 @@
 #include "headrace/pipeline/engine/engine.hpp"
 #include "headrace/pipeline/graph/graph_options.hpp"
 
-#include "headrace/pipeline/graph/function_label.hpp"
 #include "headrace/pipeline/graph/operator_record.hpp"
 #include "headrace/pipeline/iterator/counter_random.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
@@ -137,11 +136,11 @@ result<std::shared_ptr<const compiled_function>> engine::compiled(const dataset_
   return known;
 }
 
-result<named_function> engine::find_function(const std::string& name) const try {
-  auto found = context_.find_function ? context_.find_function(name) : named_function{};
+result<named_function> engine::find_function(const function_reference& what) const try {
+  auto found = context_.find_function ? context_.find_function(what) : named_function{};
   if (!found)
     return not_found(
-      fmt::format("no function is registered as '{}' in this process", function_label(name)));
+      fmt::format("no function is registered as '{}' in this process", to_string(what)));
   return found;
 } catch (const error& e) {
   return e.why();

@@ -118,7 +118,7 @@ public:
   /// The function of an operator, compiled once.
   result<std::shared_ptr<const compiled_function>> compiled(const dataset_node& node);
   /// The C++ function of that name; `not_found` otherwise.
-  result<named_function> find_function(const std::string& name) const;
+  result<named_function> find_function(const function_reference& what) const;
   /// Expressions, compiled once: the arguments of source `node`, seen from `scope`.
   program arguments_of(const dataset_node& node, const function_scope* scope);
   /// The values of a source's arguments, one row each.

@@ -22,9 +22,9 @@ struct function {
   structure layout;
   std::vector<expr_ptr> tensors;
   dataset_ptr dataset; ///< or null
-  /// Name of a C++ function in the worker's registry instead of a traced body; then `declared` is
-  /// its result.
-  std::string named;
+  /// A function that is not part of the graph, instead of a traced body; then `declared` is its
+  /// result.
+  function_reference named;
   element_spec declared;
   /// The user's word for a named function: equal rows give equal results, wherever it runs.
   bool deterministic = false;

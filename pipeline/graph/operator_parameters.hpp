@@ -6,6 +6,7 @@
 #include "headrace/pipeline/types/coordinated_reads.hpp"
 #include "headrace/pipeline/types/delivery_guarantee.hpp"
 #include "headrace/pipeline/types/file_compression.hpp"
+#include "headrace/pipeline/types/function_reference.hpp"
 #include "headrace/pipeline/types/saved_compression.hpp"
 #include "headrace/pipeline/types/sharding_policy.hpp"
 #include "headrace/pipeline/types/target_workers.hpp"
@@ -71,8 +72,8 @@ struct random_parameters {
   bool reseed = false; ///< another sequence in each iteration
 };
 struct generator_parameters {
-  std::string name;   ///< of a function of row numbers
-  int64_t count = -1; ///< rows; -1: the function says when it has no more
+  function_reference function; ///< of row numbers
+  int64_t count = -1;          ///< rows; -1: the function says when it has no more
   bool deterministic = false;
 };
 /// tensors: the shard (an int64 scalar), or none: all.

@@ -1,6 +1,5 @@
 #include "headrace/pipeline/graph/operator_record.hpp"
 
-#include "headrace/pipeline/graph/function_label.hpp"
 #include "headrace/pipeline/graph/row_seeds.hpp"
 
 #include <array>
@@ -56,7 +55,7 @@ std::string shown_calls(const dataset_node& node) {
 }
 
 std::string shown_function(const dataset_node& node) {
-  const std::string called{node.body ? function_label(node.body->named) : std::string_view{}};
+  const auto called = node.body ? to_string(node.body->named) : std::string{};
   const auto calls = shown_calls(node);
   if (called.empty())
     return calls.empty() ? calls : calls.substr(2);

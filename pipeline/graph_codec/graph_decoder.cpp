@@ -4,6 +4,7 @@
 #include "headrace/pipeline/functions/representation/expression_makers.hpp"
 #include "headrace/pipeline/graph_codec/expression_codec.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/graph_codec/reference_codec.hpp"
 #include "headrace/pipeline/makers/dataset_makers.hpp"
 
 #include <fmt/format.h>
@@ -120,7 +121,7 @@ graph_decoder::finish_function(uint32_t number) {
     break;
   }
   case schema::Function::NAMED: {
-    f->named = detail::text_of(in.getNamed().getName());
+    f->named = detail::read_reference(in.getNamed());
     if (f->named.empty())
       return invalid_argument(fmt::format("function {} has no name", number));
     f->deterministic = in.getNamed().getDeterministic();

@@ -4,6 +4,7 @@
 #include "headrace/pipeline/graph_codec/expression_codec.hpp"
 #include "headrace/pipeline/graph_codec/graph_codec.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/graph_codec/reference_codec.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +78,7 @@ void graph_encoder::write(const function& x, schema::Function::Builder out) cons
   headrace::encode(x.argument, out.initArgument());
   if (!x.named.empty()) {
     auto named = out.initNamed();
-    named.setName(x.named);
+    detail::write_reference(named, x.named);
     named.setDeterministic(x.deterministic);
     headrace::encode(x.declared, named.initResult());
   } else if (x.dataset) {

@@ -2,6 +2,7 @@
 
 #include "headrace/pipeline/graph/dataset_node.hpp"
 #include "headrace/pipeline/types/block.hpp"
+#include "headrace/pipeline/types/function_reference.hpp"
 #include "headrace/runtime/base/result.hpp"
 
 #include <atomic>
@@ -131,6 +132,10 @@ struct op_counters {
 /// destroyed, so the function must own what it uses.
 using named_function = std::function<result<block>(const block& rows)>;
 
+/// Finds a function that a graph calls. An empty result, or an exception `error`, means that there
+/// is no such function.
+using function_finder = std::function<named_function(const function_reference&)>;
+
 class run_caches;
 
 /// The surroundings of an iterator. Outlives the iterator.
@@ -147,9 +152,8 @@ struct iterator_context {
   /// The contents of caches in memory, if they belong to this run alone. Null: they belong to the
   /// graph's nodes, and are shared by all iterations in this process.
   run_caches* caches = nullptr;
-  open_distribute distribute; ///< empty: `distribute` is an error
-  /// An empty result, or an exception `error`, means that there is no such function.
-  std::function<named_function(const std::string&)> find_function;
+  open_distribute distribute;    ///< empty: `distribute` is an error
+  function_finder find_function; ///< empty: there are no functions but those in the graph
   uint64_t seed =
     0; ///< drawn for this run; operators without a seed of their own derive theirs from it
   uint64_t repetition = 0; ///< for shuffles that reshuffle in each iteration

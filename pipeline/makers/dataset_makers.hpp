@@ -66,13 +66,13 @@ result<dataset_ptr> make_counter(int64_t start = 0, int64_t step = 1);
 /// Random int64 numbers in [0, 2^32), without end.
 result<dataset_ptr> make_random(std::optional<uint64_t> seed = {},
                                 bool reseed_each_iteration = false);
-/// The rows that the C++ function registered as `name` makes of row numbers (an int64 column of
+/// The rows that the function makes of row numbers (an int64 column of
 /// ascending numbers from 0): one for each, or fewer, then there are no more. Rows may be asked for
 /// in any order, and again. `count`: how many there are; -1: the function tells. Not
 /// `deterministic`: another run of the function may give others, so that one run gives all rows of
 /// a pass, which are one split then.
-result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count = -1,
-                                   bool deterministic = true);
+result<dataset_ptr> make_generator(function_reference function, element_spec spec,
+                                   int64_t count = -1, bool deterministic = true);
 /// The elements of these datasets, which are parameters of a function (of spec `dataset(...)`),
 /// side by side, arranged as `layout`: as many as the shortest has.
 result<dataset_ptr> make_elements_of(std::vector<expr_ptr> datasets, structure layout = {});

@@ -1,4 +1,3 @@
-#include "headrace/pipeline/graph/function_label.hpp"
 #include "headrace/pipeline/makers/node_checks.hpp"
 
 #include <algorithm>
@@ -42,7 +41,7 @@ status check_body(dataset_op op, const dataset_ptr& input, const function_ptr& b
   if (!body->named.empty() && (has_datasets(body->argument) || has_datasets(body->declared)))
     return refused(op, fmt::format("function '{}' takes {} and gives {}; functions that are called "
                                    "by name take and give tensors",
-                                   function_label(body->named), to_string(body->argument),
+                                   to_string(body->named), to_string(body->argument),
                                    to_string(body->declared)));
   if (!gives_dataset && body->dataset)
     return refused(op, fmt::format("the function gives a dataset of {}; it must give tensors (see "

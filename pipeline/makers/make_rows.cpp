@@ -24,10 +24,10 @@ result<dataset_ptr> make_random(std::optional<uint64_t> seed, bool reseed_each_i
   return finish(std::move(node));
 }
 
-result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t count,
+result<dataset_ptr> make_generator(function_reference function, element_spec spec, int64_t count,
                                    bool deterministic) {
   constexpr auto op = dataset_op::generator;
-  if (name.empty())
+  if (function.empty())
     return refused(op, "the function has no name");
   if (count < -1)
     return refused(op,
@@ -35,7 +35,7 @@ result<dataset_ptr> make_generator(std::string name, element_spec spec, int64_t 
   if (has_datasets(spec))
     return refused(op, fmt::format("the spec is {}; the function gives tensors", to_string(spec)));
   auto node = node_of(op);
-  node.parameters = generator_parameters{std::move(name), count, deterministic};
+  node.parameters = generator_parameters{std::move(function), count, deterministic};
   node.spec = std::move(spec);
   node.cardinality = count < 0 ? unknown_cardinality : count;
   return finish(std::move(node));

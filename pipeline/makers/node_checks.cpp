@@ -1,7 +1,5 @@
 #include "headrace/pipeline/makers/node_checks.hpp"
 
-#include "headrace/pipeline/graph/function_label.hpp"
-
 #include <fmt/format.h>
 
 namespace headrace::detail {
@@ -73,7 +71,7 @@ status check_traced(dataset_op op, std::string_view name, const function_ptr& f)
     return refused(op,
                    fmt::format("{} is '{}', a function that is called by name; call it in a map "
                                "before",
-                               name, function_label(f->named)));
+                               name, to_string(f->named)));
   return {};
 }
 

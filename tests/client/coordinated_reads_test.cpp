@@ -32,7 +32,7 @@ protected:
     workers.push_back(std::make_unique<worker_server>(worker_server_options{
       .dispatcher = dispatcher.target(),
       .lease = 1s,
-      .find_function = [place](const std::string&) -> named_function {
+      .find_function = [place](const function_reference&) -> named_function {
         return [place](const block& rows) -> result<block> {
           std::vector<int64_t> out;
           for (auto x : rows.columns[0].values<int64_t>()) out.push_back(x + place);

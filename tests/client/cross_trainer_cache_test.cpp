@@ -69,7 +69,7 @@ protected:
   }
 
   dispatcher_server dispatcher{{.heartbeat = 50ms, .lease = 1s}};
-  std::function<named_function(const std::string&)> find;
+  function_finder find;
   compression packing = compression::automatic;
   std::optional<worker_server> worker;
 

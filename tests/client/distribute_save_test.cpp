@@ -43,7 +43,7 @@ protected:
     workers.push_back(std::make_unique<worker_server>(
       worker_server_options{.dispatcher = dispatcher->target(),
                             .lease = 1s,
-                            .find_function = [this](const std::string&) -> named_function {
+                            .find_function = [this](const function_reference&) -> named_function {
                               return [this](const block& rows) -> result<block> {
                                 rows_made += rows.rows;
                                 gate.wait(false);

@@ -64,7 +64,7 @@ protected:
   }
 
   std::shared_ptr<node> kept = node::process().value(); // counts all that this process connects
-  std::function<named_function(const std::string&)> find;
+  function_finder find;
   std::optional<dispatcher_server> dispatcher;
   std::optional<worker_server> apart, here;
 };
@@ -155,7 +155,7 @@ TEST_F(LocalReads, ClientsOfOneJobMustAskForTheSameTargets) {
 TEST_F(LocalReads, GiveTheMemoryThatTheWorkerWroteAsTheLinkCompressesNothing) {
   std::mutex mutex;
   std::set<const void*> made;
-  find = [&](const std::string&) -> named_function {
+  find = [&](const function_reference&) -> named_function {
     return [&](const block& rows) -> result<block> {
       mutable_buffer values{rows.rows * 100'000 * sizeof(int64_t)};
       std::ranges::fill(values.as<int64_t>(), 7);

@@ -123,10 +123,11 @@ void bind_datasets(nb::module_& m) {
            const auto facts = order_of(*x.node());
            return std::tuple{facts.drawn, facts.reorders, facts.service};
          })
-    .def("function_names",
+    .def("python_programs",
          [](graph x) {
            nb::list out;
-           for (const auto& name : function_names(*x.node())) out.append(name);
+           for (const auto& program : python_programs(*x.node()))
+             out.append(nb::bytes{program.data(), program.size()});
            return out;
          })
     .def("fingerprint", [](graph x) { return fingerprint(x.node()).value(); })

@@ -144,11 +144,11 @@ public:
     functions_ = std::move(more);
     return {};
   }
-  named_function find(const std::string& name) {
+  named_function find(const function_reference& what) {
     std::unique_lock lock{mutex_};
     const auto functions = functions_;
     lock.unlock();
-    return functions->find(name).value();
+    return functions->find(what).value();
   }
 
 private:
@@ -161,16 +161,26 @@ loaded_plugins& plugins() {
   return all;
 }
 
-named_function find(const std::string& name, const nb::object* pool) {
-  if (!name.starts_with("python:"))
-    return plugins().find(name);
+/// The name of all functions that are Python programs.
+constexpr const char* python_name = "python";
+
+nb::bytes bytes_of(const std::string& x) { return nb::bytes{x.data(), x.size()}; }
+
+function_reference made_by_python(std::string label, const nb::bytes& program) {
+  return {python_name, std::move(label), {program.c_str(), program.size()}};
+}
+
+named_function find(const function_reference& what, const nb::object* pool) {
+  if (what.name != python_name)
+    return plugins().find(what);
   const visit here;
   if (!here)
     return {};
   std::optional<function_of_rows> f;
   try {
-    auto found = nb::cast<nb::tuple>(nb::module_::import_("headrace._processes.python")
-                                       .attr("_find")(name, pool ? *pool : nb::none()));
+    auto found = nb::cast<nb::tuple>(
+      nb::module_::import_("headrace._processes.python")
+        .attr("_find")(what.label, bytes_of(what.program), pool ? *pool : nb::none()));
     f.emplace(function_of_rows{kept(nb::borrow(found[0])), spec_from_python(found[1]),
                                spec_from_python(found[2]).components, nb::cast<bool>(found[3])});
   } catch (const nb::python_error& e) {
@@ -193,46 +203,59 @@ named_function find(const std::string& name, const nb::object* pool) {
   };
 }
 
-void collect_names(const dataset_node& x, std::set<std::string>& out,
-                   std::unordered_set<const dataset_node*>& seen) {
+void collect_programs(const dataset_node& x, std::set<std::string>& out,
+                      std::unordered_set<const dataset_node*>& seen) {
   if (!seen.insert(&x).second)
     return;
+  const auto add = [&](const function_reference& f) {
+    if (f.name == python_name)
+      out.insert(f.program);
+  };
   if (const auto* generator = x.find<generator_parameters>())
-    out.insert(generator->name);
-  if (x.body && !x.body->named.empty())
-    out.insert(x.body->named);
-  for (const auto& input : x.inputs) collect_names(*input, out, seen);
+    add(generator->function);
+  if (x.body)
+    add(x.body->named);
+  for (const auto& input : x.inputs) collect_programs(*input, out, seen);
   if (x.body && x.body->dataset)
-    collect_names(*x.body->dataset, out, seen);
+    collect_programs(*x.body->dataset, out, seen);
+}
+
+function calling(function_reference named, const dataset& input, nb::handle declared,
+                 bool deterministic) {
+  function out;
+  out.scope = std::make_shared<const function_scope>();
+  out.argument = input.spec();
+  out.named = std::move(named);
+  out.deterministic = deterministic;
+  out.declared = spec_from_python(declared);
+  out.layout = out.declared.layout;
+  return out;
 }
 
 } // namespace
 
-std::set<std::string> function_names(const dataset_node& graph) {
+std::set<std::string> python_programs(const dataset_node& graph) {
   std::set<std::string> out;
   std::unordered_set<const dataset_node*> seen;
-  collect_names(graph, out, seen);
+  collect_programs(graph, out, seen);
   return out;
 }
 
-std::function<named_function(const std::string&)> python_functions(nb::object pool) {
+function_finder python_functions(nb::object pool) {
   std::shared_ptr<nb::object> own;
   if (!pool.is_none())
     own = kept(std::move(pool));
-  return [own](const std::string& name) { return find(name, own.get()); };
+  return [own](const function_reference& what) { return find(what, own.get()); };
 }
 
 void bind_python_functions(nb::module_& m) {
-  m.def("python_function",
-        [](const dataset& input, const std::string& name, nb::handle declared, bool deterministic) {
-          function out;
-          out.scope = std::make_shared<const function_scope>();
-          out.argument = input.spec();
-          out.named = name;
-          out.deterministic = deterministic;
-          out.declared = spec_from_python(declared);
-          out.layout = out.declared.layout;
-          return out;
+  m.def("python_function", [](const dataset& input, std::string label, const nb::bytes& program,
+                              nb::handle declared, bool deterministic) {
+    return calling(made_by_python(std::move(label), program), input, declared, deterministic);
+  });
+  m.def("named_function",
+        [](const dataset& input, std::string name, nb::handle declared, bool deterministic) {
+          return calling({.name = std::move(name)}, input, declared, deterministic);
         });
   m.def(
     "load_plugin",
@@ -241,9 +264,12 @@ void bind_python_functions(nb::module_& m) {
         throw error{std::move(failed)};
     },
     nb::arg("file"));
-  m.def("generator", [](const std::string& name, nb::handle declared, bool deterministic) {
-    return dataset{make_generator(name, spec_from_python(declared), -1, deterministic).value()};
-  });
+  m.def("generator",
+        [](std::string label, const nb::bytes& program, nb::handle declared, bool deterministic) {
+          return dataset{make_generator(made_by_python(std::move(label), program),
+                                        spec_from_python(declared), -1, deterministic)
+                           .value()};
+        });
 }
 
 } // namespace headrace::python

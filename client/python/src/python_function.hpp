@@ -10,13 +10,14 @@
 
 namespace headrace::python {
 
-/// Finds the Python functions that graphs call by name: they run in processes of `pool`, a Pool, or
+/// Finds the Python functions that graphs call: they run in processes of `pool`, a Pool, or
 /// of the process's own pool if it is None (see headrace/_python.py). It also finds the C++
 /// functions of loaded plug-ins. Throws `error` (not_found) for other names. The result may be
 /// called and destroyed without the GIL.
-std::function<named_function(const std::string&)> python_functions(nb::object pool = nb::none());
+function_finder python_functions(nb::object pool = nb::none());
 
-/// The names of the functions that a graph calls, including those in its functions' datasets.
-std::set<std::string> function_names(const dataset_node& graph);
+/// The programs of the Python functions that a graph calls, including those in its functions'
+/// datasets.
+std::set<std::string> python_programs(const dataset_node& graph);
 
 } // namespace headrace::python

@@ -1,6 +1,6 @@
 #include "headrace/pipeline/engine/open.hpp"
-#include "headrace/pipeline/graph/function_label.hpp"
 #include "headrace/pipeline/graph_codec/node_codec.hpp"
+#include "headrace/pipeline/graph_codec/reference_codec.hpp"
 #include "headrace/pipeline/sources/memory/numbers.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ protected:
         reading_ = false;
         splits_.close();
         return last_failure(out.status().with_context(
-          fmt::format("generator '{}'", function_label(node_.as<generator_parameters>().name))));
+          fmt::format("generator '{}'", to_string(node_.as<generator_parameters>().function))));
       }
       if (out->rows < rows) {
         rows = out->rows;
@@ -161,7 +161,7 @@ private:
 };
 
 opened open_generator(engine& shared, const dataset_ptr& node, const place& at) {
-  auto f = shared.find_function(node->as<generator_parameters>().name);
+  auto f = shared.find_function(node->as<generator_parameters>().function);
   if (!f)
     return f.status().with_context("generator");
   return std::unique_ptr<iterator>{
@@ -171,7 +171,7 @@ opened open_generator(engine& shared, const dataset_ptr& node, const place& at) 
 void encode_generator(const dataset_node& node, node_writer& to) {
   const auto& own = node.as<generator_parameters>();
   auto out = to.out.initGenerator();
-  out.setName(own.name);
+  write_reference(out, own.function);
   headrace::encode(node.spec, out.initSpec());
   out.setCount(own.count);
   out.setDeterministic(own.deterministic);
@@ -180,8 +180,7 @@ void encode_generator(const dataset_node& node, node_writer& to) {
 result<dataset_ptr> decode_generator(node_reader& from) {
   const auto in = from.in.getGenerator();
   HEADRACE_ASSIGN(auto spec, headrace::decode(in.getSpec()));
-  return make_generator(text_of(in.getName()), std::move(spec), in.getCount(),
-                        in.getDeterministic());
+  return make_generator(read_reference(in), std::move(spec), in.getCount(), in.getDeterministic());
 }
 
 } // namespace

@@ -62,7 +62,7 @@ dataset_ptr numbers(int64_t n) { return make_range(0, n, 1).value(); }
 
 dataset_ptr through_f(dataset_ptr in) {
   auto body = std::make_shared<function>();
-  body->named = "f";
+  body->named = {"f"};
   body->argument = body->declared = in->spec;
   return make_map(std::move(in), body).value();
 }
@@ -100,7 +100,7 @@ TEST(Runner, SaysWhatItIsDoneWithAsFarAsNothingOfItIsHeld) {
 
 TEST(Runner, TellsOfWhatNoOperatorCaught) {
   hearing heard;
-  runner x{{.graph = through_f(numbers(10)), .find_function = [](const std::string&) {
+  runner x{{.graph = through_f(numbers(10)), .find_function = [](const function_reference&) {
               return [](const block&) -> result<block> { throw 7; };
             }}};
   x.start(heard.callbacks());
@@ -227,10 +227,11 @@ TEST(Runner, BeginsWithEmptyCachesWhateverTheGraphKeptBefore) {
 TEST(Runner, IsNotHeldByAThreadThatReadsAheadAndWaitsForSplits) {
   hearing heard;
   auto ahead = make_prefetch(numbers(1'000'000), 4).value();
-  runner x{
-    {.graph = through_f(ahead), .leases_splits = true, .find_function = [](const std::string&) {
-       return [](const block&) -> result<block> { throw 7; };
-     }}};
+  runner x{{.graph = through_f(ahead),
+            .leases_splits = true,
+            .find_function = [](const function_reference&) {
+              return [](const block&) -> result<block> { throw 7; };
+            }}};
   x.start(heard.callbacks());
   ASSERT_TRUE(heard.wait([&] { return !heard.asked.empty(); }));
   x.give_splits({0, 0, 0}, lease_answer{split_range{0, 1}});
@@ -250,7 +251,7 @@ TEST(Runner, CountsAThreadThatDoesNotStopUntilItEnds) {
   {
     runner x{{.graph = through_f(numbers(10)),
               .find_function =
-                [door](const std::string&) {
+                [door](const function_reference&) {
                   return [door](const block& rows) -> result<block> {
                     std::unique_lock lock{door->mutex};
                     door->entered = true;
@@ -289,7 +290,7 @@ TEST(Runner, CountsNoThreadAsStuckThatIsBusy) {
   {
     runner x{{.graph = through_f(numbers(10)),
               .find_function =
-                [door](const std::string&) {
+                [door](const function_reference&) {
                   return [door](const block& rows) -> result<block> {
                     while (!door->open) {
                       timespec used{};

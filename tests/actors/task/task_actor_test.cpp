@@ -61,7 +61,7 @@ protected:
   };
 
   TaskConversation() {
-    surroundings.find_function = [gate = gate](const std::string&) -> named_function {
+    surroundings.find_function = [gate = gate](const function_reference&) -> named_function {
       gate->pass();
       return {};
     };
@@ -81,7 +81,7 @@ protected:
   static dataset_ptr graph() {
     auto in = make_range(0, 1000, 1).value();
     auto body = std::make_shared<function>();
-    body->named = "f";
+    body->named = {"f"};
     body->argument = body->declared = in->spec;
     return make_map(std::move(in), body).value();
   }

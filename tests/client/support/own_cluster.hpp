@@ -126,7 +126,7 @@ private:
 /// range(n), each number through the worker's function `f`.
 inline dataset through_f(int64_t n) {
   auto body = std::make_shared<function>();
-  body->named = "f";
+  body->named = {"f"};
   auto numbers = make_range(0, n, 1).value();
   body->argument = body->declared = numbers->spec;
   return dataset{make_map(numbers, body).value()};
@@ -134,7 +134,7 @@ inline dataset through_f(int64_t n) {
 
 inline worker_options with_function(named_function f) {
   worker_options options;
-  options.tasks.find_function = [f = std::move(f)](const std::string&) { return f; };
+  options.tasks.find_function = [f = std::move(f)](const function_reference&) { return f; };
   return options;
 }
 

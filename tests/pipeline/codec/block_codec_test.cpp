@@ -99,10 +99,10 @@ TEST(BlockCodec, AFailedRowNeedNotFitTheSpec) {
   auto in = range(0, 3);
   auto f = std::make_shared<function>();
   f->argument = in->spec;
-  f->named = "f";
+  f->named = {"f"};
   f->declared = tensor_spec{dtype::float32, {1000, 1000}};
   iterator_context context;
-  context.find_function = [](const std::string&) -> named_function {
+  context.find_function = [](const function_reference&) -> named_function {
     return [](const block&) -> result<block> { throw std::runtime_error{"thrown"}; };
   };
   auto rows = make_iterator(make_map(in, f).value(), context).value()->next({.rows = 3});

@@ -26,7 +26,7 @@ protected:
                           const element_spec& gives = number, int64_t parallel = 0) {
     auto f = std::make_shared<function>();
     f->argument = in->spec;
-    f->named = name;
+    f->named = {name};
     f->declared = gives;
     return make_map(in, f, parallel).value();
   }

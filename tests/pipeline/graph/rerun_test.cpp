@@ -46,7 +46,7 @@ TEST(Rerun, TakesUpWhatGivesTheSameAgain) {
 
 TEST(Rerun, TakesUpAMapThatIsNeverSpreadOverTheCores) {
   auto named = std::make_shared<function>();
-  named->named = "f";
+  named->named = {"f"};
   named->argument = named->declared = range(0, 9)->spec;
   for (const auto& graph :
        {with({.deterministic = false, .autotune = false}, same(range(0, 9), 0, {})),

@@ -20,9 +20,9 @@ TEST(SourcePlan, TellsTheSplitsThatTheGraphTells) {
   EXPECT_EQ(splits(make_sql("sqlite", expr{"x"}.node(), expr{"y"}.node(), one)), 1u);
   EXPECT_EQ(splits(make_fixed_length(files({"x", "y"}), {5}, file_compression::gzip)), 2u);
   EXPECT_EQ(splits(make_fixed_length(files({"x", "y"}), {5})), std::nullopt);
-  EXPECT_EQ(splits(make_generator("f", tensor_spec{}, 7)), 7u);
-  EXPECT_EQ(splits(make_generator("f", tensor_spec{})), std::nullopt);
-  EXPECT_EQ(splits(make_generator("f", tensor_spec{}, -1, false)), 1u);
+  EXPECT_EQ(splits(make_generator({"f"}, tensor_spec{}, 7)), 7u);
+  EXPECT_EQ(splits(make_generator({"f"}, tensor_spec{})), std::nullopt);
+  EXPECT_EQ(splits(make_generator({"f"}, tensor_spec{}, -1, false)), 1u);
   EXPECT_EQ(splits(make_counter()), std::nullopt);
   EXPECT_TRUE(plan_splits(make_random().value()).infinite);
 }

@@ -151,7 +151,7 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
   auto in = range(0, 3);
   auto f = std::make_shared<function>();
   f->argument = in->spec;
-  f->named = "double";
+  f->named = {"python", "double", std::string{"\0\xff", 2}};
   f->deterministic = true;
   f->declared = element_spec::tuple({in->spec, tensor_spec{dtype::float32, {2, shape::unknown}}});
   service_options service{.address = "here:1",
@@ -165,7 +165,7 @@ TEST(GraphCodec, ServicesAndNamedFunctionsComeBack) {
   auto back = decode_graph(encode_graph(graph).value()).value();
   EXPECT_EQ(back->as<service_options>(), service);
   EXPECT_EQ(back->spec, f->declared);
-  EXPECT_EQ(back->inputs[0]->body->named, "double");
+  EXPECT_EQ(back->inputs[0]->body->named, f->named);
   EXPECT_TRUE(back->inputs[0]->body->deterministic);
   service.dataset_id = "id";
   graph = make_distribute(f->declared, infinite_cardinality, service).value();

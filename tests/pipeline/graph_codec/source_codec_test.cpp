@@ -33,11 +33,11 @@ std::vector<dataset_ptr> sample_sources() {
     make_counter(-5, 3).value(),
     make_random(7, true).value(),
     make_random().value(),
-    make_generator("name",
+    make_generator({"name"},
                    element_spec::named({"n"}, {tensor_spec{dtype::float32, {shape::unknown}}}), 9)
       .value(),
-    make_generator("name", tensor_spec{dtype::int8, {}}).value(),
-    make_generator("name", tensor_spec{dtype::int8, {}}, -1, false).value(),
+    make_generator({"name"}, tensor_spec{dtype::int8, {}}).value(),
+    make_generator({"python", "label", "program"}, tensor_spec{dtype::int8, {}}, -1, false).value(),
   };
 }
 
@@ -69,7 +69,7 @@ bool same_parameters(const T& a, const T& b) {
   SAME_IF_THERE(start)
   SAME_IF_THERE(step)
   SAME_IF_THERE(reseed)
-  SAME_IF_THERE(name)
+  SAME_IF_THERE(function)
   SAME_IF_THERE(count)
   SAME_IF_THERE(deterministic)
   return true;

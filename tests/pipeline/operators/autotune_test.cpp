@@ -58,7 +58,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   auto f = std::make_shared<function>();
   const auto in = range(0, 1 << 20);
   f->argument = f->declared = in->spec;
-  f->named = "costly";
+  f->named = {"costly"};
   const auto map = make_map(in, f, -1).value();
   const auto graph = make_options(map, {.threads = 4}).value();
 
@@ -70,7 +70,7 @@ TEST(Autotune, GivesAMapMoreCallsWhileItsReaderWaitsAndTakesThemBackAfterwards) 
   };
   const auto on = std::make_shared<stage>();
   iterator_context context;
-  context.find_function = [on](const std::string&) -> named_function {
+  context.find_function = [on](const function_reference&) -> named_function {
     return [on](const block& rows) -> result<block> {
       // As if that many calls ran at a time, on cores of their own.
       if (on->costly)

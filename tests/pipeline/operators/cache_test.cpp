@@ -24,11 +24,11 @@ protected:
     auto body = std::make_shared<function>();
     body->argument = element_spec{tensor_spec{dtype::int64, {}}};
     body->declared = body->argument;
-    body->named = "count";
+    body->named = {"count"};
     return make_map(range(0, n), body).value();
   }
   std::unique_ptr<iterator> open(const dataset_ptr& graph) {
-    context.find_function = [this](const std::string&) -> named_function {
+    context.find_function = [this](const function_reference&) -> named_function {
       return [this](const block& rows) -> result<block> {
         made += rows.rows;
         return rows;

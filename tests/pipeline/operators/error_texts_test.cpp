@@ -77,7 +77,7 @@ std::vector<error_case> cases() {
      "invalid_argument: sql: driver is 'oracle'; it must be 'sqlite'"},
     {dataset_op::tar_samples, [=] { return made(make_tar_samples(file("a"), {})); },
      "invalid_argument: tar_samples: there are no extensions; give at least one"},
-    {dataset_op::generator, [=] { return read(make_generator("nobody", number, 3)); },
+    {dataset_op::generator, [=] { return read(make_generator({"nobody"}, number, 3)); },
      "not_found: generator: no function is registered as 'nobody' in this process"},
     {dataset_op::elements_of, [=] { return made(make_elements_of({scalar_constant(1)})); },
      "invalid_argument: elements_of: an argument is int64[]; it must be a dataset, as the elements "

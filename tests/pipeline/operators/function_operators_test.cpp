@@ -50,13 +50,13 @@ TEST(Map, CallsANamedFunction) {
   auto in = range(0, 3);
   auto f = std::make_shared<function>();
   f->argument = in->spec;
-  f->named = "double";
+  f->named = {"double"};
   f->declared = in->spec;
   auto x = make_map(in, f).value();
   iterator_context context;
   EXPECT_EQ(to_string(make_iterator(x, context).status()),
             "not_found: no function is registered as 'double' in this process");
-  context.find_function = [](const std::string&) -> named_function {
+  context.find_function = [](const function_reference&) -> named_function {
     return [](const block& rows) -> result<block> {
       block out = rows;
       std::vector<int64_t> values;
@@ -66,7 +66,7 @@ TEST(Map, CallsANamedFunction) {
     };
   };
   EXPECT_THAT(read_all(*make_iterator(x, context).value()), ElementsAre("0", "2", "4"));
-  context.find_function = [](const std::string&) -> named_function {
+  context.find_function = [](const function_reference&) -> named_function {
     return [](const block&) -> result<block> { return unavailable("no"); };
   };
   EXPECT_THAT(

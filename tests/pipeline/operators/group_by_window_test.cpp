@@ -184,7 +184,7 @@ TEST(GroupByWindow, RefusesFunctionsThatDoNotFit) {
             "group_by_window: reduce_func takes (int64[], (dataset(int64[]), dataset(int64[]))); "
             "it must take (key, elements): (int64[], dataset(int64[]))");
   auto named = std::make_shared<function>();
-  named->named = "key";
+  named->named = {"key"};
   named->argument = in->spec;
   named->declared = in->spec;
   EXPECT_EQ(why(make_group_by_window(in, named, batching(in), 2)),

@@ -77,7 +77,8 @@ sample random_numbers_source(dice& die) {
 // Three times the row number; after 50 rows the function has no more.
 sample generator_source(dice& die) {
   const auto n = die.between(-1, 50);
-  sample out{make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}, n).value(), {}};
+  sample out{make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, n).value(),
+             {}};
   for (int64_t i = 0; i < (n < 0 ? 50 : n); ++i) out.want.push_back(number(3 * i));
   return out;
 }

@@ -185,7 +185,7 @@ TEST_F(SaveSteps, WhatCannotBeDividedIsOnePiece) {
 
 TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   const auto endless =
-    make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}, -1, true).value();
+    make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, -1, true).value();
   const auto folder = fresh();
   EXPECT_EQ(open(folder, endless).plan.whole_because,
             "generator says only at its end how many elements it has");
@@ -196,7 +196,7 @@ TEST_F(SaveSteps, ASourceThatTellsItsTotalAtItsEndIsOnePiece) {
   expect_same(zip({range(0, 60), endless}));
   // Runs for several pieces might give other elements.
   const auto any =
-    make_generator("triple", element_spec{tensor_spec{dtype::int64, {}}}, -1, false).value();
+    make_generator({"triple"}, element_spec{tensor_spec{dtype::int64, {}}}, -1, false).value();
   EXPECT_EQ(open(fresh(), zip({any, range(0, 9)})).plan.pieces(), 1u);
 }
 

@@ -30,7 +30,7 @@ constexpr int64_t numbers = 400'000;
 dataset_ptr eventful() {
   auto what = std::make_shared<function>();
   what->argument = element_spec{tensor_spec{dtype::int64, {}}};
-  what->named = "event";
+  what->named = {"event"};
   what->declared = what->argument;
   return make_take(make_map(range(0, numbers), what).value(), numbers).value();
 }
@@ -38,7 +38,7 @@ dataset_ptr eventful() {
 template <class Event>
 iterator_context with_event(Event event) {
   iterator_context out;
-  out.find_function = [event](const std::string&) -> named_function {
+  out.find_function = [event](const function_reference&) -> named_function {
     return [event](const block& rows) -> result<block> {
       if (rows.columns[0].values<int64_t>()[0] > numbers / 2)
         event();

@@ -19,8 +19,8 @@ dataset_ptr first(const dataset_ptr& in, int64_t count) { return make_take(in, c
 /// A function that gives `2 * i` and its text for each row number, of `count` rows.
 iterator_context doubling(int64_t count) {
   iterator_context out;
-  out.find_function = [count](const std::string& name) -> named_function {
-    if (name != "doubled")
+  out.find_function = [count](const function_reference& what) -> named_function {
+    if (what.name != "doubled")
       return {};
     return [count](const block& in) -> result<block> {
       std::vector<int64_t> numbers;
@@ -89,17 +89,17 @@ TEST(Random, BeginsAnewInEachRepetitionOnlyIfAsked) {
 
 TEST(Generator, GivesWhatItsFunctionMakesOfRowNumbers) {
   const auto context = doubling(1'000'000);
-  EXPECT_THAT(rows_of(make_generator("doubled", number_and_word_spec(), 3).value(), context),
+  EXPECT_THAT(rows_of(make_generator({"doubled"}, number_and_word_spec(), 3).value(), context),
               ElementsAre("0|'0'", "2|'1'", "4|'2'"));
 }
 
 TEST(Generator, EndsWhereItsFunctionDoes) {
   for (int64_t count : {0, 1, 20}) {
     const auto rows =
-      rows_of(make_generator("doubled", number_and_word_spec()).value(), doubling(count));
+      rows_of(make_generator({"doubled"}, number_and_word_spec()).value(), doubling(count));
     EXPECT_EQ(static_cast<int64_t>(rows.size()), count);
   }
-  auto twice = make_repeat(make_generator("doubled", number_and_word_spec()).value(), 2).value();
+  auto twice = make_repeat(make_generator({"doubled"}, number_and_word_spec()).value(), 2).value();
   EXPECT_EQ(rows_of(twice, doubling(5)).size(), 10u);
 }
 
@@ -109,14 +109,14 @@ TEST(Generator, TellsItsEndToWhoLeasesSplits) {
   auto context = doubling(6);
   context.splits = &splits;
   auto from =
-    make_iterator(make_generator("doubled", number_and_word_spec()).value(), context).value();
+    make_iterator(make_generator({"doubled"}, number_and_word_spec()).value(), context).value();
   EXPECT_EQ(read_all(*from).size(), 6u);
   EXPECT_EQ(splits.log.back().total, 6u);
 }
 
 TEST(Generator, IsOneSplitWhereItMayGiveOthersInAnotherRun) {
   const auto graph = [](int64_t count) {
-    return make_generator("doubled", number_and_word_spec(), count, false).value();
+    return make_generator({"doubled"}, number_and_word_spec(), count, false).value();
   };
   for (int64_t count : {int64_t{-1}, int64_t{0}, int64_t{6}}) {
     test::scripted_splits splits;
@@ -134,11 +134,11 @@ TEST(Generator, IsOneSplitWhereItMayGiveOthersInAnotherRun) {
 }
 
 TEST(Generator, SaysWhatItsFunctionDidWrong) {
-  auto graph = make_generator("doubled", number_and_word_spec(), 10).value();
+  auto graph = make_generator({"doubled"}, number_and_word_spec(), 10).value();
   EXPECT_THAT(read_all(*make_iterator(graph, doubling(6)).value(), always(100)),
               ElementsAre(AllOf(HasSubstr("out_of_range: generator 'doubled'"),
                                 HasSubstr("there must be 10 in all"))));
-  auto other = make_generator("doubled", tensor_spec{dtype::int64, {}}, 3).value();
+  auto other = make_generator({"doubled"}, tensor_spec{dtype::int64, {}}, 3).value();
   EXPECT_THAT(read_all(*make_iterator(other, doubling(6)).value()),
               ElementsAre(HasSubstr("it gave 3 rows of 2 components")));
   iterator_context nothing;

@@ -58,8 +58,8 @@ std::string row_text(const block& rows, size_t row) {
   return out;
 }
 
-named_function find_function(const std::string& name) {
-  if (name != "triple")
+named_function find_function(const function_reference& what) {
+  if (what.name != "triple")
     return {};
   return [](const block& in) -> result<block> {
     std::vector<int64_t> out;

@@ -22,7 +22,7 @@ inline asking always(size_t n) {
 
 /// The functions that tests' graphs may call by name. `triple`: of row numbers, three times each,
 /// for the first 50.
-named_function find_function(const std::string& name);
+named_function find_function(const function_reference& what);
 
 /// All rows, until the end or until there are `most`. Checks that each block keeps its promises
 /// (1 to as many rows as were asked, consistent columns, errors and origins).

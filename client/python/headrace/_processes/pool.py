@@ -16,9 +16,9 @@ __all__ = ["Generator", "Limits", "Pool", "shared"]
 class Pool:
     """Runs functions over rows, in processes which are started when they are needed."""
 
-    def __init__(self, limits: Limits = Limits(), accepts: Callable[[str], None] = lambda name: None) -> None:
+    def __init__(self, limits: Limits = Limits(), accepts: Callable[[str, bytes], None] = lambda *_: None) -> None:
         self.limits = limits
-        #: Raises for the name of a function that must not run here.
+        #: Raises for the label and the program of a function that must not run here.
         self.accepts = accepts
         self._size = limits.processes or len(os.sched_getaffinity(0))
         self._changed = threading.Condition()

@@ -59,7 +59,7 @@ class PyFunction:
         argument = map_structure(_plain, graph.spec(spec_of_leaf))
         declared = map_structure(_plain, self._declared)
         shipped = _shipping.pack("function", self._f, argument, declared)
-        return _core.python_function(graph, _shipping.name_of(self._f, shipped), declared, self.deterministic)
+        return _core.python_function(graph, _shipping.label_of(self._f), shipped, declared, self.deterministic)
 
     def _twice(self) -> PyFunction:
         """The same function, with its result twice, as a pair."""
@@ -115,7 +115,7 @@ class NamedFunction(PyFunction):
         self._name = name
 
     def _function(self, graph: _core.Graph) -> _core.Function:
-        return _core.python_function(graph, self._name, map_structure(_plain, self._declared), self.deterministic)
+        return _core.named_function(graph, self._name, map_structure(_plain, self._declared), self.deterministic)
 
     def _twice(self) -> PyFunction:
         raise TypeError(f"reduce: reduce_func cannot be the C++ function '{self._name}'; scan with one that gives "
@@ -140,7 +140,7 @@ def named_function(name: str, Tout: Any, *, deterministic: bool = False) -> Name
     """
     if not isinstance(name, str):
         raise TypeError(f"named_function: name must be a string, not {type(name).__name__}")
-    if not name or name.startswith(_shipping.PREFIX):
+    if not name or name == _shipping.NAME:
         raise ValueError(f"named_function: name must be that of a C++ function, not {name!r}")
     return NamedFunction(name, Tout, _yes_or_no(deterministic, "named_function"))
 
@@ -161,15 +161,14 @@ def load_plugin(path: Any) -> None:
     _core.load_plugin(os.fspath(path))
 
 
-def _find(name: str, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
-    """For the extension: how to run the function of that name over rows (in ``pool``, or the process's own), the specs
+def _find(label: str, shipped: bytes, pool: _pool.Pool | None) -> tuple[Any, Any, Any, bool]:
+    """For the extension: how to run what ``_shipping.pack`` made over rows (in ``pool``, or the process's own), the specs
     of what it takes and gives, and whether it is a generator, which may give fewer rows than it is asked for.
 
     Raises ``PermissionDeniedError`` for one that the pool does not accept, and ``InvalidArgumentError`` for a damaged one.
     """
     where = pool or _pool.shared()
-    where.accepts(name)
-    _, shipped = _shipping.parts_of(name)
+    where.accepts(label, shipped)
     # The function itself is made only in the processes of the pool.
     about = _shipping.unpack(shipped)
     if about.kind == "generator":
@@ -198,7 +197,7 @@ def from_generator(generator: Any, output_types: Any, output_shapes: Any, args: 
     given = tuple(map_structure(_values.as_array, part) for part in (args or ()))
     shipped = _shipping.pack("generator", (generator, given), ["int64", []], map_structure(_plain, declared))
     said = _yes_or_no(deterministic, "from_generator")
-    return Dataset(_core.generator(_shipping.name_of(generator, shipped), map_structure(_plain, declared), said))
+    return Dataset(_core.generator(_shipping.label_of(generator), shipped, map_structure(_plain, declared), said))
 
 
 def _with_shapes(types: Any, shapes: Any) -> Any:

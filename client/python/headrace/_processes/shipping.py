@@ -4,8 +4,6 @@ in which the function runs.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import pickle
 from collections.abc import Callable
@@ -15,9 +13,8 @@ from .. import dtypes
 from .._functions.ragged import RaggedTensorSpec
 from ..errors import InvalidArgumentError
 
-#: The prefix of the names of Python functions in graphs. A label for people follows, a colon, and
-#: the shipped function in base64.
-PREFIX = "python:"
+#: The name of all Python functions in graphs.
+NAME = "python"
 #: The version of the header. Another one belongs to a release that this one does not know.
 _FORMAT = 1
 #: The deepest nesting of a function's arguments and results.
@@ -65,19 +62,9 @@ def unpack(shipped: bytes) -> Shipped:
         raise InvalidArgumentError(f"a Python function of the graph cannot be read: {e}") from None
 
 
-def name_of(f: Any, shipped: bytes) -> str:
-    """The name in a graph of what ``pack`` made of ``f``."""
-    label = str(getattr(f, "__qualname__", type(f).__qualname__)).replace(":", "")
-    return f"{PREFIX}{label}:{base64.b64encode(shipped).decode()}"
-
-
-def parts_of(name: str) -> tuple[str, bytes]:
-    """The label and what is shipped, of such a name. Raises ``InvalidArgumentError`` for one of another form."""
-    label, _, shipped = name.removeprefix(PREFIX).rpartition(":")
-    try:
-        return label, base64.b64decode(shipped, validate=True)
-    except (ValueError, binascii.Error):
-        raise InvalidArgumentError(f"a Python function of the graph, '{label:.60}', is not in base64") from None
+def label_of(f: Any) -> str:
+    """What people know ``f`` by, for messages."""
+    return str(getattr(f, "__qualname__", type(f).__qualname__))
 
 
 def _encoded(spec: Any) -> list[Any]:

@@ -14,7 +14,6 @@ import stat
 import time
 from collections.abc import Iterable
 
-from . import shipping as _shipping
 from ..errors import PermissionDeniedError
 
 #: The environment variable that names another folder.
@@ -36,13 +35,13 @@ def _home() -> str:
         return os.path.expanduser("~")
 
 
-def _file_of(name: str) -> str:
-    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+def _file_of(program: bytes) -> str:
+    return hashlib.sha256(program).hexdigest()
 
 
-def vouch(names: Iterable[str]) -> None:
-    """Lets workers of this user run these functions of graphs, if they see this folder. Others are left alone."""
-    files = {_file_of(name) for name in names if name.startswith(_shipping.PREFIX)}
+def vouch(programs: Iterable[bytes]) -> None:
+    """Lets workers of this user run what ``shipping.pack`` made, if they see this folder."""
+    files = {_file_of(program) for program in programs}
     if not files:
         return
     where = folder()
@@ -77,12 +76,11 @@ def _forget_old(where: str) -> None:
             pass  # another process was first
 
 
-def check(name: str) -> None:
-    """Raises ``PermissionDeniedError`` for the name of a function that no process of this user vouches for."""
-    why = _why_not(_file_of(name))
+def check(label: str, program: bytes) -> None:
+    """Raises ``PermissionDeniedError`` for a function that no process of this user vouches for."""
+    why = _why_not(_file_of(program))
     if why is None:
         return
-    label, _ = _shipping.parts_of(name)
     raise PermissionDeniedError(
         f"the Python function '{label:.200}' is refused: {why}. A worker without TLS runs the functions of its own "
         f"user's programs on its host, which leave a file in that folder ({VARIABLE} names another one). One that is "

@@ -62,7 +62,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
         raise TypeError(f"wait must be a bool, not {type(wait).__name__}: {wait!r}")
     given = (address_of(dispatcher_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
              seconds(stall_timeout, "stall_timeout", 3600.0), inner(session))
-    _vouching.vouch(dataset._graph.function_names())
+    _vouching.vouch(dataset._graph.python_programs())
     now = _core.distribute_save(dataset._graph, os.fspath(path), *given)
     if wait:
         bar = _Bar()

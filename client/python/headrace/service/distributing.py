@@ -147,7 +147,7 @@ def distribute(processing_mode: Any, service: Any = None, job_name: str | None =
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset, Dataset):
             raise TypeError(f"distribute: the input must be a Dataset, not {type(dataset).__name__}")
-        _vouching.vouch(dataset._graph.function_names())
+        _vouching.vouch(dataset._graph.python_programs())
         return Dataset(_core.distribute(dataset._graph, *options), _options_of(dataset.options(), job_name))
 
     return apply
@@ -201,7 +201,7 @@ def register_dataset(service: Any, dataset: Dataset, compression: str | None = "
             raise TypeError(f"dataset_id must be a str, not {type(dataset_id).__name__}: {dataset_id!r}")
         if not dataset_id:
             raise ValueError("dataset_id must not be empty")
-    _vouching.vouch(graph.function_names())
+    _vouching.vouch(graph.python_programs())
     # Random, not counted by the dispatcher, so that a restarted dispatcher gives no other dataset
     # this id.
     known: str
