@@ -125,12 +125,6 @@ def test_AFunctionMayGiveADataset(tmp_path):
     assert [s for s, _ in ds] == [b"a1", b"b1", b"a2", b"b2"]
 
 
-def use_if(x):
-    if x > 0:  # the line
-        return x
-    return -x
-
-
 def use_while(x):
     while x < 10:  # the line
         x = x + 1
@@ -143,9 +137,7 @@ def assign(x):
 
 
 @pytest.mark.parametrize("f, line", [
-    (use_if, "if x > 0:  # the line"),
     (use_while, "while x < 10:  # the line"),
-    (lambda x: x if 0 < x < 3 else -x, "0 < x < 3"),
     (lambda x: float(x), "float(x)"),
     (lambda x: int(x), "int(x)"),
     (lambda x: [0, 1, 2][x], "[0, 1, 2][x]"),

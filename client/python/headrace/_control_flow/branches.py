@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from .. import _core, _values
 from .._refusals import refuse
-from .rewriting import callee as callee
+from .rewriting import callee as callee  # of rewritten functions, too
 
 Thunk = Callable[[], Any]
 
@@ -130,7 +130,7 @@ def branch(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[lis
     put(before)
     no()
     after_no = get()
-    put([_merged(condition, *both, name) for *both, name in zip(after_yes, after_no, names)])
+    put([_merged(condition, a, b, name) for a, b, name in zip(after_yes, after_no, names)])
 
 
 def returned(condition: Any, yes: Thunk, no: Thunk, get: Thunk, put: Callable[[list[Any]], None], in_place: str) -> Any:

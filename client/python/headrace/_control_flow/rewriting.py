@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._refusals import is_users
-from .source import OPS, Node, compiled, tree_of
+from .source import OPS, Node, compiled, function_node, tree_of
 
 #: The attribute of functions that are left as they are.
 LEFT_ALONE = "_headrace_do_not_convert"
@@ -221,7 +221,7 @@ class _Rewriter(ast.NodeTransformer):
     def _branches(self, x: ast.If, yes: list[ast.stmt], no: list[ast.stmt], names: list[str], op: str,
                   more: list[ast.expr]) -> tuple[list[ast.stmt], ast.expr]:
         self._count += 1
-        name = lambda what: f"{OPS}_{what}_{self._count}_{x.lineno}"
+        names_of = {what: f"{OPS}_{what}_{self._count}_{x.lineno}" for what in ("if", "else", "get", "put")}
         shared: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
         read: list[ast.expr] = [_thunk(ast.Name(n, ast.Load())) for n in names]
         given = f"{OPS}_values"
@@ -229,9 +229,11 @@ class _Rewriter(ast.NodeTransformer):
         if names:
             target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
             put = [ast.Nonlocal(names), ast.Assign([target], ast.Name(given, ast.Load()))]
-        made = [_function(name("if"), [], shared + yes), _function(name("else"), [], shared + (no or [ast.Pass()])),
-                _function(name("get"), [], [ast.Return(_call("values", *read))]), _function(name("put"), [given], put)]
-        thunks: list[ast.expr] = [ast.Name(name(what), ast.Load()) for what in ("if", "else", "get", "put")]
+        made = [function_node(names_of["if"], _no_arguments([]), shared + yes),
+                function_node(names_of["else"], _no_arguments([]), shared + (no or [ast.Pass()])),
+                function_node(names_of["get"], _no_arguments([]), [ast.Return(_call("values", *read))]),
+                function_node(names_of["put"], _no_arguments([given]), put)]
+        thunks: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names_of.values()]
         return [_at(m, x) for m in made], _at(_call(op, self.visit(x.test), *thunks, *more), x)
 
     def _plain(self, x: ast.If, why: str) -> ast.If:
@@ -334,6 +336,3 @@ def _no_arguments(names: list[str]) -> ast.arguments:
 def _thunk(value: ast.expr) -> ast.expr:
     return ast.Lambda(_no_arguments([]), value)
 
-
-def _function(name: str, arguments: list[str], body: list[ast.stmt]) -> ast.stmt:
-    return ast.FunctionDef(name=name, args=_no_arguments(arguments), body=body, decorator_list=[], type_params=[])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import sys
 import types
 from collections.abc import Sequence
 from typing import Union
@@ -26,11 +27,19 @@ def tree_of(f: types.FunctionType) -> Node | None:
     if module is None:
         return None
     for node in ast.walk(module):
-        if isinstance(node, ast.Lambda) if code.co_name == "<lambda>" else (
-                isinstance(node, ast.FunctionDef) and node.name == code.co_name):
-            if _first_line(node) == code.co_firstlineno and _is(compiled(node, f, beside=_imports_of(module)), code):
-                return node
+        if (isinstance(node, (ast.FunctionDef, ast.Lambda)) and getattr(node, "name", "<lambda>") == code.co_name
+                and _first_line(node) == code.co_firstlineno
+                and _is(compiled(node, f, beside=_imports_of(module)), code)):
+            return node
     return None
+
+
+def function_node(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    """A function without what is evaluated around it."""
+    out = ast.FunctionDef(name=name, args=args, body=body, decorator_list=[])
+    if sys.version_info >= (3, 12):
+        out.type_params = []
+    return out
 
 
 @functools.lru_cache(maxsize=64)
@@ -75,7 +84,7 @@ def compiled(node: Node, f: types.FunctionType, *, with_ops: bool = False,
     body: list[ast.stmt] = ([ast.Return(bare)] if isinstance(bare, ast.Lambda) else [bare])
     no_names = ast.arguments(posonlyargs=[], args=[ast.arg(name) for name in free], kwonlyargs=[], kw_defaults=[],
                              defaults=[])
-    around = ast.FunctionDef(name="around", args=no_names, body=body, decorator_list=[], type_params=[])
+    around = function_node("around", no_names, body)
     module = ast.fix_missing_locations(ast.Module(body=[ast.copy_location(around, node), *beside], type_ignores=[]))
     try:
         made = compile(module, f.__code__.co_filename, "exec", flags=f.__code__.co_flags & _FUTURES, dont_inherit=True)
@@ -100,5 +109,4 @@ def _bare(node: Node) -> Node:
         kwarg=ast.arg(node.args.kwarg.arg) if node.args.kwarg else None, defaults=[])
     if isinstance(node, ast.Lambda):
         return ast.copy_location(ast.Lambda(args=args, body=node.body), node)
-    return ast.copy_location(
-        ast.FunctionDef(name=node.name, args=args, body=node.body, decorator_list=[], type_params=[]), node)
+    return ast.copy_location(function_node(node.name, args, node.body), node)
