@@ -160,6 +160,22 @@ def test_FunctionsThatAreCalled():
     same(Scale(5))
 
 
+def test_MethodsOfBaseClassesAndAnnotations():
+    class Base:
+        def of(self, x):
+            return x if x > 2 else -x
+
+    class Other(Base):
+        def of(self, x):
+            y: int
+            if x > 0:
+                y: int = super().of(x)
+            else:
+                y = x + 1
+            return y
+    same(Other().of)
+
+
 def test_ClosuresAreThoseOfTheFunction():
     by = 2
 

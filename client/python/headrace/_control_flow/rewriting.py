@@ -22,7 +22,7 @@ from .source import OPS, Node, compiled, function_node, tree_of
 LEFT_ALONE = "_headrace_do_not_convert"
 #: The attribute of functions that wrap another one: makes the wrapper of that one rewritten.
 REWRITTEN = "_headrace_rewritten"
-_made: weakref.WeakKeyDictionary[types.FunctionType, types.FunctionType | None] = weakref.WeakKeyDictionary()
+_codes: weakref.WeakKeyDictionary[types.FunctionType, types.CodeType | None] = weakref.WeakKeyDictionary()
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -42,9 +42,10 @@ def rewritten(f: Any) -> Any:
         return None if inner is None else types.MethodType(inner, f)
     if getattr(f, LEFT_ALONE, False) or not is_users(f.__code__.co_filename):
         return None
-    if f not in _made:
-        _made[f] = _rewrite(f)
-    return _made[f]
+    if f not in _codes:
+        _codes[f] = _code_of(f)
+    code = _codes[f]
+    return None if code is None else _with_code(f, code)
 
 
 def callee(f: Any) -> Any:
@@ -54,15 +55,16 @@ def callee(f: Any) -> Any:
     return rewritten(f) or f
 
 
-def _rewrite(f: types.FunctionType) -> types.FunctionType | None:
-    from . import branches
-
+def _code_of(f: types.FunctionType) -> types.CodeType | None:
     tree = tree_of(f)
     if tree is None or _yields(tree):
         return None
-    code = compiled(_Rewriter().function(copy.deepcopy(tree)), f, with_ops=True)
-    if code is None:
-        return None
+    return compiled(_Rewriter().function(copy.deepcopy(tree)), f, with_ops=True)
+
+
+def _with_code(f: types.FunctionType, code: types.CodeType) -> types.FunctionType:
+    from . import branches
+
     cells = dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
     cells[OPS] = types.CellType(branches)
     out = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__,
@@ -155,12 +157,14 @@ class _Rewriter(ast.NodeTransformer):
         self._count = 0
         self._set: set[str] = set()
         self._globals: set[str] = set()
+        self._first: str | None = None
 
     def function(self, node: Node) -> Node:
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
             return node
         self._globals = {name for x in _own(node) if isinstance(x, ast.Global) for name in x.names}
+        self._first = next((a.arg for a in (*node.args.posonlyargs, *node.args.args)), None)
         given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         outer = {name for x in _own(node) if isinstance(x, ast.Nonlocal) for name in x.names}
         body = self._block(node.body, ends=True)
@@ -267,6 +271,12 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Try(self, x: ast.Try) -> Any:
         return self._inner(x)
 
+    def visit_AnnAssign(self, x: ast.AnnAssign) -> Any:
+        # Names that are annotated cannot be nonlocal.
+        if x.value is None:
+            return _at(ast.Pass(), x)
+        return _at(ast.Assign([x.target], self.visit(x.value)), x)
+
     def visit_FunctionDef(self, x: ast.FunctionDef) -> Any:
         return x if _yields(x) else _Rewriter().function(x)
 
@@ -284,6 +294,9 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Call(self, x: ast.Call) -> Any:
         self.generic_visit(x)
         if isinstance(x.func, ast.Name) and x.func.id in ("super", "locals", "vars", "eval", "exec"):
+            if x.func.id == "super" and not x.args and self._first:
+                # Without arguments it looks at those of the function that it is in, which may be a branch.
+                x.args = [_at(ast.Name(name, ast.Load()), x) for name in ("__class__", self._first)]
             return x
         x.func = _at(_call("callee", x.func), x)
         return x
