@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <optional>
 #include <thread>
 
@@ -72,7 +71,6 @@ private:
   // One worker thread for each core, as the reader's thread mostly waits; not set if there are more
   // already.
   std::optional<oneapi::tbb::global_control> workers_;
-  oneapi::tbb::task_arena arena_;
   call_threads threads_; ///< in place of the arena, if the function may block
   /// Shared with the jobs in the arena; its mutex guards the following members.
   std::shared_ptr<shared> shared_;

@@ -114,8 +114,8 @@ TEST_F(ConsumerConversation, IsAnotherOnesWhereverAConsumerWasKilled) {
       EXPECT_TRUE(std::holds_alternative<stream_close>(close));
     }
     for (const auto& step : steps) step.happens();
-    const auto& first = worker().opened().back().second;
-    EXPECT_EQ(first->getOpen().getReceived(), 0u) << "a stream of its own";
+    const auto opened = worker().opened();
+    EXPECT_EQ(opened.back().second->getOpen().getReceived(), 0u) << "a stream of its own";
     expect_complete();
     node.end(consumer);
   }

@@ -35,7 +35,8 @@ protected:
   using ranges = std::vector<split_range>;
   ranges back() {
     ranges out;
-    for (const auto& one : x.settle().value().back) out.push_back(one.splits);
+    const auto settled = x.settle().value();
+    for (const auto& one : settled.back) out.push_back(one.splits);
     return out;
   }
   iteration_losses losses() { return x.settle().value().outcome.lost; }
@@ -265,7 +266,8 @@ protected:
   /// What is read again as a reader is gone.
   ranges again() {
     ranges out;
-    for (const auto& one : x.read_again(task).value().back) out.push_back(one.splits);
+    const auto again = x.read_again(task).value();
+    for (const auto& one : again.back) out.push_back(one.splits);
     return out;
   }
 };

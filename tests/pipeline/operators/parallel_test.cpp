@@ -3,6 +3,7 @@
 #include "headrace/pipeline/operators/rows/parallel_blocks.hpp"
 #include "tests/pipeline/support/rows.hpp"
 #include "tests/support/meeting.hpp"
+#include "tests/support/resident_bytes.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -267,6 +268,26 @@ TEST(Unordered, PositionsKeepEveryRow) {
     }
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(Parallel, LeavesNothingInMemoryWhenItIsNotReadToTheEnd) {
+  const auto in = range(0, 100'000);
+  const auto graph = make_map(in, traced(in, [](expr x) { return x * x; }), 4).value();
+  const auto begin = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      iterator_context context;
+      auto it = make_iterator(graph, context).value();
+      EXPECT_TRUE(it->next({.rows = 10}));
+    }
+  };
+  begin(500);
+  const auto before = test::resident_bytes();
+  constexpr int times = 3'000;
+  begin(times);
+  const auto after = test::resident_bytes();
+  EXPECT_LT(after, before + size_t{1'000} * times) << "each left bytes behind";
+}
+#endif
 
 TEST(Options, NearestToTheResultWin) {
   auto inner = make_options(range(0, 3), {.deterministic = false, .threads = 3}).value();

@@ -3,6 +3,7 @@
 #include "headrace/runtime/link/link_service.hpp"
 #include "tests/runtime/link/raw_peer.hpp"
 #include "tests/runtime/link/two_nodes.hpp"
+#include "tests/support/resident_bytes.hpp"
 
 #include <fstream>
 #include <random>
@@ -119,13 +120,6 @@ TEST(LinkRefuses, AnotherMajorVersionAndTellsItWhy) {
   EXPECT_THAT(why->message(), HasSubstr("version 9.4"));
   EXPECT_THAT(why->message(), HasSubstr("version 1.1"));
   EXPECT_EQ(n.there.service.metrics().count(link_metric::refused, {{"cause", "bad_version"}}), 1u);
-}
-
-size_t resident_bytes() {
-  std::ifstream in{"/proc/self/statm"};
-  size_t total = 0, resident = 0;
-  in >> total >> resident;
-  return resident * 4096;
 }
 
 TEST(LinkRefuses, MoreThanItsLimits) {

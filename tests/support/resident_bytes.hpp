@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <unistd.h>
+
+namespace headrace::test {
+
+/// The memory of this process that is in use.
+inline size_t resident_bytes() {
+  std::ifstream in{"/proc/self/statm"};
+  size_t total = 0, resident = 0;
+  in >> total >> resident;
+  return resident * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+} // namespace headrace::test
