@@ -16,6 +16,7 @@ using test::hello_bytes;
 using test::link_end;
 using test::prefix_bytes;
 using test::raw_peer;
+using test::resident_bytes;
 using test::same;
 using test::sample;
 using test::two_nodes;
