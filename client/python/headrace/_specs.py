@@ -188,6 +188,30 @@ class TensorSpec:
         return len(mine) == len(theirs) and all(
             a is None or b is None or a == b for a, b in zip(mine, theirs))
 
+    @property
+    def value_type(self) -> type:
+        """The class of the tensors that functions get.
+
+        >>> hr.TensorSpec([], hr.int64).value_type is hr.Tensor
+        True
+        """
+        from ._core import Tensor
+
+        return Tensor
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        """The spec of tensors of both. Raises ``ValueError`` if their dtypes differ.
+
+        >>> hr.TensorSpec([2, 3], hr.int64).most_specific_compatible_type(hr.TensorSpec([2, 4], hr.int64)).shape
+        TensorShape([2, None])
+        """
+        if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
+            raise ValueError(f"no spec is compatible with {self!r} and with {other!r}")
+        mine, theirs = self._shape.dims, other._shape.dims
+        if mine is None or theirs is None or len(mine) != len(theirs):
+            return TensorSpec(None, self._dtype)
+        return TensorSpec([a if a == b else None for a, b in zip(mine, theirs)], self._dtype)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self._shape == other._shape and self._dtype == other._dtype
 
@@ -223,6 +247,49 @@ class DatasetSpec:
         """
         return self._element_spec
 
+    @property
+    def value_type(self) -> type:
+        """The class of what has this spec.
+
+        >>> Dataset.range(4).window(2).element_spec.value_type is Dataset
+        True
+        """
+        from ._dataset import Dataset
+
+        return Dataset
+
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """The spec of a dataset.
+
+        >>> hr.DatasetSpec.from_value(Dataset.range(4))
+        DatasetSpec(TensorSpec(shape=(), dtype=headrace.int64, name=None))
+        """
+        return DatasetSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Could a dataset of that spec (or that dataset) be one of this?
+
+        >>> Dataset.range(4).window(2).element_spec.is_compatible_with(Dataset.range(2))
+        True
+        """
+        other = spec_or_value.element_spec
+        return _same_structure(self._element_spec, other) and all(
+            type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(flatten(self._element_spec), flatten(other)))
+
+    def most_specific_compatible_type(self, other: DatasetSpec) -> DatasetSpec:
+        """The spec of datasets of both. Raises ``ValueError`` if there is none.
+
+        >>> one, other = (hr.DatasetSpec(hr.TensorSpec([n], hr.int64)) for n in (2, 3))
+        >>> one.most_specific_compatible_type(other)
+        DatasetSpec(TensorSpec(shape=(None,), dtype=headrace.int64, name=None))
+        """
+        if not isinstance(other, DatasetSpec) or not _same_structure(self._element_spec, other._element_spec):
+            raise ValueError(f"no spec is compatible with {self!r} and with {other!r}")
+        theirs = iter(flatten(other._element_spec))
+        return DatasetSpec(map_structure(lambda mine: mine.most_specific_compatible_type(next(theirs)),
+                                         self._element_spec))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DatasetSpec) and self._element_spec == other._element_spec
 
@@ -250,6 +317,11 @@ def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
     if hasattr(value, "_ragged_parts"):
         return value._mapped(f)
     return f(value)
+
+
+def _same_structure(one: Any, other: Any) -> bool:
+    """Are two nests of tuples and dicts arranged alike?"""
+    return bool(map_structure(lambda leaf: 0, one) == map_structure(lambda leaf: 0, other))
 
 
 def flatten(value: Any) -> list[Any]:

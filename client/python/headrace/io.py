@@ -222,7 +222,9 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     return _core.decode_raw(tensor(input_bytes, "input_bytes"), dtypes.as_dtype(out_type).name, little_endian)
 
 
-def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, **more: Any) -> Tensor:
+def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+                try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
+                name: str | None = None) -> Tensor:
     """See ``headrace.image.decode_jpeg``.
 
     >>> images.map(hr.image.encode_jpeg).map(hr.io.decode_jpeg).get_single_element().shape
@@ -230,7 +232,8 @@ def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, **more: Any) -
     """
     from . import image
 
-    return image.decode_jpeg(contents, channels, ratio, **more)
+    return image.decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
+                             dct_method)
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:

@@ -84,7 +84,7 @@ def stateless_categorical(logits: Any, num_samples: int, seed: Any, dtype: Any =
     return _core.cast(drawn, dtypes.as_dtype(dtype).name)
 
 
-def categorical(logits: Any, num_samples: int, dtype: Any = dtypes.int64, seed: Any = None,
+def categorical(logits: Any, num_samples: int, dtype: Any = None, seed: Any = None,
                 name: str | None = None) -> Tensor:
     """As ``stateless_categorical``, drawn anew for each element and in each pass; in ``map`` and ``filter`` only.
 
@@ -92,7 +92,7 @@ def categorical(logits: Any, num_samples: int, dtype: Any = dtypes.int64, seed: 
     >>> list(hr.Dataset.range(1).map(lambda x: hr.random.categorical([[-1e9, 0.0]], 3)))
     [array([[1, 1, 1]])]
     """
-    return stateless_categorical(logits, num_samples, _drawn_seed(seed), dtype)
+    return stateless_categorical(logits, num_samples, _drawn_seed(seed), dtypes.int64 if dtype is None else dtype)
 
 
 def fold_in(seed: Any, data: int) -> Tensor:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from .. import _core, _options
-from ..errors import UnimplementedError
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -32,8 +31,3 @@ def made(graph: _core.Graph, options: _options.Options | None = None) -> Dataset
     from .dataset import Dataset
 
     return Dataset(graph, options)
-
-
-def missing(name: str) -> NoReturn:
-    """Raises an error because the engine has no such operator."""
-    raise UnimplementedError(f"{name}: this release of headrace has no such operator")

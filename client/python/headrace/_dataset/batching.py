@@ -12,7 +12,7 @@ from .._specs import TensorShape, flatten, spec_of_leaf
 from .._values import integer, integers
 from ..errors import UnimplementedError
 from .arguments import Int, flag, order, parallel_calls
-from .base import Described, missing
+from .base import Described
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -82,13 +82,15 @@ class Batching(Described):
         [RaggedTensor([[0], [0, 1]])]
         """
         if dtypes.as_dtype(row_splits_dtype) != dtypes.int64:
-            raise UnimplementedError("ragged_batch: row_splits_dtype must be int64 in this release")
+            raise UnimplementedError("ragged_batch: row_splits_dtype must be int64 in this release; headrace.cast "
+                                     "gives the row lengths another dtype")
         return self._with(_core.ragged_batch(self._graph, integer(batch_size, "batch_size"),
                                              flag(drop_remainder, "drop_remainder")))
 
     def sparse_batch(self, batch_size: Int, row_shape: Any, name: str | None = None) -> Dataset:
         """Batches of sparse tensors."""
-        missing("Dataset.sparse_batch")
+        raise UnimplementedError("sparse_batch: this release has no sparse tensors: ragged_batch and padded_batch batch "
+                                 "elements of different shapes")
 
     def rebatch(self, batch_size: Int, drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """Batches of another size, of the same rows.

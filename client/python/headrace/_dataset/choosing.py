@@ -107,7 +107,7 @@ class Choosing(Described):
         ([np.int64(6), np.int64(3)], 1)
         """
         if flag(log_warning, "log_warning"):
-            raise UnimplementedError("ignore_errors: this release has no log_warning")
+            raise UnimplementedError("ignore_errors: this release has no log_warning: Iterator.ignored counts what is left out")
         return self._with(_core.ignore_errors(self._graph))
 
     def rejection_resample(self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None,

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._specs import flatten, map_structure
+from ..errors import InvalidArgumentError
 from .arguments import flag, graphs, seed_of
 from .base import Described, made
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+
+
+class DifferentElementsError(InvalidArgumentError, TypeError):
+    """Datasets do not go together, as their elements are of different kinds."""
 
 
 class Combining(Described):
@@ -53,14 +58,18 @@ class Combining(Described):
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of ``dataset``, which must have the same structure and dtypes.
 
-        Raises ``TypeError`` for what is no dataset, and ``InvalidArgumentError`` for elements of another kind.
+        Raises ``TypeError`` for what is no dataset, and for elements of another kind an ``InvalidArgumentError`` that is
+        a ``TypeError``, too.
 
         >>> list(Dataset.range(2).concatenate(Dataset.range(7, 8)))
         [np.int64(0), np.int64(1), np.int64(7)]
         """
         if not isinstance(dataset, Described):
             raise TypeError(f"concatenate: dataset must be a Dataset, not {type(dataset).__name__}")
-        return self._with(_core.concatenate(self._graph, dataset._graph))
+        try:
+            return self._with(_core.concatenate(self._graph, dataset._graph))
+        except InvalidArgumentError as error:
+            raise DifferentElementsError(str(error)) from None
 
     @staticmethod
     def sample_from_datasets(datasets: Any, weights: Any = None, seed: Any = None,

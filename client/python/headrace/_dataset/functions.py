@@ -60,7 +60,8 @@ class Functions(Described):
         if synchronous is not None and flag(synchronous, "synchronous") and calls != 0:
             raise ValueError("map: synchronous=True goes without num_parallel_calls")
         if flag(use_unbounded_threadpool, "use_unbounded_threadpool"):
-            raise UnimplementedError("map: this release has no use_unbounded_threadpool")
+            raise UnimplementedError("map: this release has no use_unbounded_threadpool: num_parallel_calls bounds the calls "
+                                     "at a time")
         f = _tracing.trace(self._graph, map_func, "map", "map_func", dataset=False)
         if not f.gives_dataset:
             return self._with(_core.map(self._graph, f, calls, ordered))

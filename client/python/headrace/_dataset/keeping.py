@@ -78,7 +78,8 @@ class Keeping(Described):
         [np.int64(0), np.int64(1), np.int64(2)]
         """
         if checkpoint_args is not None:
-            raise UnimplementedError("save: checkpoint_args: this release writes no checkpoints while it saves")
+            raise UnimplementedError("save: checkpoint_args: this release writes no checkpoints while it saves; "
+                                     "headrace.experimental.distributed_save goes on with what is missing")
         _core.save(self._graph, _path(path, "path"), _compression(compression),
                    _shard(self._graph, shard_func, "save"))
 

@@ -25,7 +25,18 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return out if shape is None else _core.reshape(out, _values.integers(shape, "shape"))
 
 
-convert_to_tensor = constant
+def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Tensor:
+    """``constant``; of ``dtype_hint`` if no dtype is given and the value can be of that one.
+
+    >>> Dataset.from_tensors(hr.convert_to_tensor([1, 2], dtype_hint=hr.float32)).element_spec.dtype
+    headrace.float32
+    """
+    if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
+        try:
+            return _values.constant(value, dtype_hint)
+        except (TypeError, ValueError):
+            pass
+    return _values.constant(value, dtype)
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:

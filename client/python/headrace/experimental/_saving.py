@@ -15,13 +15,13 @@ from ..service.addresses import address_of
 from ..service.securing import Session, inner
 
 
-def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_address: Any = None,
+def distributed_save(dataset: Dataset, path: str | os.PathLike[str], data_service_address: Any = None,
                      compression: str | None = "AUTO", *, wait: bool = False, worker_timeout: float | None = None,
                      stall_timeout: float | None = None, session: Session | None = None) -> dict[str, Any]:
     """Has all workers of a service write a dataset into a folder, for ``Dataset.load``; returns the progress.
 
     path: the same folder for all workers, on storage that they share; a relative one begins at this process's.
-    dispatcher_address: the dispatcher, ``host:port`` with any scheme or none. None: what the environment variable
+    data_service_address: the dispatcher, ``host:port`` with any scheme or none. None: what the environment variable
     HEADRACE_SERVICE names. compression: ``"NONE"`` (or None), ``"SNAPPY"``, ``"GZIP"`` or ``"AUTO"``.
     wait: until the dataset is saved, with a progress bar on a terminal. Without it the workers write on when this
     returns; to ask again with ``wait=True`` waits for them.
@@ -60,7 +60,7 @@ def distributed_save(dataset: Dataset, path: str | os.PathLike[str], dispatcher_
         raise TypeError(f"compression must be a str or None, not {type(compression).__name__}: {compression!r}")
     if not isinstance(wait, bool):
         raise TypeError(f"wait must be a bool, not {type(wait).__name__}: {wait!r}")
-    given = (address_of(dispatcher_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
+    given = (address_of(data_service_address), compression or "NONE", seconds(worker_timeout, "worker_timeout", 60.0),
              seconds(stall_timeout, "stall_timeout", 3600.0), inner(session))
     _vouching.vouch(dataset._graph.python_programs())
     now = _core.distribute_save(dataset._graph, os.fspath(path), *given)

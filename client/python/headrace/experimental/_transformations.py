@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core
+from .. import _core, dtypes
 from .._dataset import AUTOTUNE, Dataset
 from .._values import integer
 
@@ -139,14 +139,15 @@ def rejection_resample(class_func: Any, target_dist: Any, initial_dist: Any = No
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
-def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False) -> Transformation:
+def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False,
+                          row_splits_dtype: Any = dtypes.int64) -> Transformation:
     """``Dataset.ragged_batch``.
 
     >>> ds = Dataset.range(2).flat_map(lambda n: Dataset.range(n + 1).batch(9))
     >>> list(ds.apply(dense_to_ragged_batch(2)))
     [RaggedTensor([[0], [0, 1]])]
     """
-    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder)
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def map_and_batch(map_func: Any, batch_size: Any, num_parallel_batches: Any = None, drop_remainder: bool = False,
@@ -195,22 +196,22 @@ def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_datas
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def Counter(start: Any = 0, step: Any = 1, dtype: Any = None) -> Dataset:
+def Counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Dataset:
     """``Dataset.counter``.
 
     >>> list(Counter(5).take(2))
     [np.int64(5), np.int64(6)]
     """
-    return Dataset.counter(start, step) if dtype is None else Dataset.counter(start, step, dtype)
+    return Dataset.counter(start, step, dtype)
 
 
-def RandomDataset(seed: Any = None) -> Dataset:
+def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
     """``Dataset.random``.
 
     >>> RandomDataset(seed=1).element_spec
     TensorSpec(shape=(), dtype=headrace.int64, name=None)
     """
-    return Dataset.random(seed)
+    return Dataset.random(seed, rerandomize_each_iteration)
 
 
 class TFRecordWriter:

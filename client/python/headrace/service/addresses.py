@@ -15,7 +15,10 @@ def without_scheme(address: Any, argument: str) -> str:
         raise TypeError(f"{argument} must be a str, not {type(address).__name__}: {address!r}")
     if not address:
         raise ValueError(f"{argument} must not be empty")
-    return address.split("://", 1)[-1]
+    scheme, _, rest = address.rpartition("://")
+    if "://" in scheme:
+        raise ValueError(f"{argument} must be scheme://host:port with one '://', not {address!r}")
+    return rest
 
 
 def address_of(service: Any) -> str:

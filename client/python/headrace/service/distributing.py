@@ -56,7 +56,8 @@ def _reading_options(processing_mode: Any, service: Any, job_name: Any, consumer
         if job_name is None:
             raise ValueError("job_name must be given with cross_trainer_cache: by it the trainers find each other")
     if data_transfer_protocol not in (None, "grpc"):
-        raise UnimplementedError(f"distribute: this release has no data_transfer_protocol {data_transfer_protocol!r}")
+        raise UnimplementedError(f"distribute: this release has no data_transfer_protocol {data_transfer_protocol!r}: "
+                                 'it must be None or "grpc"')
     if not isinstance(target_workers, str) or target_workers.upper() not in ("AUTO", "ANY", "LOCAL"):
         raise ValueError(f"target_workers must be \"AUTO\", \"ANY\" or \"LOCAL\", not {target_workers!r}")
     if task_refresh_interval_hint_ms is not None:
