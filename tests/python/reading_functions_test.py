@@ -41,6 +41,24 @@ def test_TablesAreMadeOfTheLinesOfAFile(words):
     assert of(["lake", "zz"], hr.lookup.StaticVocabularyTable(first, 2).lookup).tolist()[0] == 1
 
 
+def test_AVocabularyMayHaveNumbersOfItsOwn():
+    def numbers(keys, values):
+        words = hr.lookup.KeyValueTensorInitializer(keys, values)
+        return of(["b", "a", "x"], hr.lookup.StaticVocabularyTable(words, 1).lookup).tolist()
+
+    assert numbers(["a", "b"], [2, 3]) == [3, 2, 2] and numbers(["a", "b"], [7, -4]) == [-4, 7, 2]
+    assert numbers(["b", "a"], hr.range(1, 3, dtype=hr.int64)) == [1, 2, 2]
+    with pytest.raises(ValueError, match="must be integers"):
+        numbers(["a"], [1.5])
+
+
+def test_ADefaultOfATableMayBeAVectorOfOne(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("1,\n,2.5\n")
+    rows = hr.experimental.CsvDataset(str(path), [hr.constant([7], hr.int32), hr.constant([-1.0], hr.float32)])
+    assert [(int(a), float(b)) for a, b in rows] == [(1, -1.0), (7, 2.5)]
+
+
 @pytest.mark.parametrize("how, more, kind, text", [
     ((hr.string, WHOLE, hr.int64, NUMBER), {"vocab_size": 0}, ValueError, "vocab_size must be 1 or more"),
     ((hr.string, WHOLE, hr.int64, NUMBER), {"vocab_size": 9}, hr.errors.InvalidArgumentError, "has 3 lines"),

@@ -202,8 +202,11 @@ class StaticHashTable:
 
 
 class StaticVocabularyTable:
-    """A number for each word: its own for those of ``initializer`` (whose values are 0, 1, ...), and one of
-    ``num_oov_buckets`` that follow for others, by their fingerprint.
+    """A number for each word: its own for those of ``initializer``, and for others, by their fingerprint, one of
+    ``num_oov_buckets`` from the number of words on.
+
+    The words' own numbers are any integers, as 0, 1, ...; those of others are the same ones whatever they are, so that
+    numbers from 1 on, which leave 0 for padding, coincide with the first bucket in the last word.
 
     >>> table = hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a", "b"], [0, 1]), 1)
     >>> list(Dataset.from_tensor_slices(["b", "x"]).map(table.lookup))
@@ -213,13 +216,16 @@ class StaticVocabularyTable:
     def __init__(self, initializer: _Initializer, num_oov_buckets: int,
                  lookup_key_dtype: Any = None, name: str | None = None) -> None:
         _check(initializer)
-        if sorted(initializer.values.tolist()) != list(range(len(initializer.values))):
-            raise ValueError("the values of a vocabulary must be 0, 1, ... in any order")
+        if initializer.values.dtype.kind not in "iu":
+            raise ValueError(f"the values of a vocabulary must be integers, not {initializer.values.dtype.name}")
         buckets = integer(num_oov_buckets, "num_oov_buckets")
         if buckets < 1:
             raise ValueError(f"num_oov_buckets must be 1 or more, not {buckets}")
         words = [word for _, word in sorted(zip(initializer.values.tolist(), initializer.keys.tolist()))]
         self._table = _core.vocabulary_table([w.encode() if isinstance(w, str) else w for w in words], buckets)
+        numbers = np.sort(initializer.values).astype(np.int64)
+        #: The words' own numbers, where they are not 0, 1, ...
+        self._numbers = None if np.array_equal(numbers, np.arange(len(numbers))) else numbers
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The number of each word, as int64.
@@ -230,7 +236,12 @@ class StaticVocabularyTable:
         >>> Dataset.from_tensors(["x", "a"]).map(table.lookup).get_single_element()
         array([1, 0])
         """
-        return self._table.lookup(constant(keys))
+        found = self._table.lookup(constant(keys))
+        if self._numbers is None:
+            return found
+        count = len(self._numbers)
+        own = _core.gather(_core.constant(self._numbers), _core.minimum(found, constant(np.int64(count - 1))), 0, 0)
+        return _core.where(found < count, own, found)
 
     __getitem__ = lookup
 

@@ -22,7 +22,7 @@ def _field(default: Any) -> tuple[str, str, Any]:
     if value.shape == (0,):
         return "", value.dtype.name, None
     if value.shape == (1,):
-        value = value[0]
+        value = constant(next(_core.from_tensors(value).read())[0])
     if value.ndim != 0:
         raise ValueError(f"record_defaults: {default!r} is neither a dtype nor one value")
     return "", value.dtype.name, value
