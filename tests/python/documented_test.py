@@ -6,6 +6,7 @@ import inspect
 import pathlib
 import re
 import types
+import warnings
 from typing import Any
 
 import numpy as np
@@ -121,11 +122,26 @@ def of(dataset: Any) -> list[Any]:
     return [map_structure(lambda x: x.tolist() if hasattr(x, "tolist") else x, element) for element in dataset]
 
 
+def options_with(**given: Any) -> hr.Options:
+    """For programs in the tables: options, by dotted names."""
+    return hr.Options._of(given)
+
+
+def warns(what: Any) -> bool:
+    """For programs in the tables: does it warn?"""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        what()
+    return bool(caught)
+
+
 def raises(kind: Any, what: Any) -> bool:
     """For programs in the tables: does it raise such an error?"""
-    with pytest.raises(kind):
+    try:
         what()
-    return True
+    except kind:
+        return True
+    return False
 
 
 def known_tests() -> set[str]:
@@ -144,9 +160,9 @@ TESTS = known_tests()
 def run(row: Row, folder: pathlib.Path) -> Any:
     """What is written below a row."""
     program = row.shown.partition(" -> ")[0]
-    return eval(program, {"tf": hr, "hr": hr, "np": np, "numbers": numbers, "of": of, "raises": raises, "folder": str(folder),
-                          "Dataset": hr.Dataset, "service": hr.data.experimental.service,
-                          "experimental": hr.data.experimental})
+    return eval(program, {"tf": hr, "hr": hr, "np": np, "numbers": numbers, "of": of, "raises": raises, "warns": warns,
+                          "options": options_with, "folder": str(folder), "Dataset": hr.Dataset,
+                          "service": hr.data.experimental.service, "experimental": hr.data.experimental})
 
 
 def check_shown(row: Row, folder: pathlib.Path) -> None:
@@ -154,7 +170,12 @@ def check_shown(row: Row, folder: pathlib.Path) -> None:
     if row.shown.startswith("test "):
         if row.shown[5:] not in TESTS:
             raise Wrong(f"{row.place}: there is no test {row.shown[5:]}")
-    elif not run(row, folder):
+        return
+    try:
+        holds = run(row, folder)
+    except Exception as error:
+        raise Wrong(f"{row.place}: {row.shown} raises {type(error).__name__}: {error}") from error
+    if not holds:
         raise Wrong(f"{row.place}: this does not hold: {row.shown}")
 
 
@@ -194,7 +215,7 @@ def check(row: Row, folder: pathlib.Path, text: list[str]) -> None:
     if row.mark == "awaited":
         try:
             check(row._replace(mark="works"), folder, text)
-        except Exception:
+        except Wrong:
             return
         raise Wrong(row.change("works"))
     if row.mark == "differs":
@@ -330,6 +351,9 @@ def judged(text: str, folder: Any) -> str:
     ("awaited  tf.data.Dataset.take(count, name=None)", "change `awaited` to `works`"),
     ("works    tf.data.Dataset.take: takes\n  of(numbers(3).take(2)) == [0, 1]", ""),
     ("works    tf.data.Dataset.take: takes\n  of(numbers(3).take(2)) == [0]", "this does not hold"),
+    ("works    tf.data.Dataset.take: takes\n  of(numbers(3).take(-7)) == [0]", "raises InvalidArgumentError: take"),
+    ("works    tf.data.Dataset.take: takes\n  raises(ValueError, lambda: numbers(3).take(2))", "this does not hold"),
+    ("works    tf.data.Dataset.take: takes\n  warns(lambda: numbers(3).take(2))", "this does not hold"),
     ("works    tf.data.Dataset.take: takes\n  test dataset_test.py::test_Nothing", "there is no test dataset_test.py"),
     ("works    tf.data.Dataset.take: takes", "write below the rule"),
 ])

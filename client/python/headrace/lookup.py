@@ -192,7 +192,7 @@ class StaticHashTable:
 
     __getitem__ = lookup
 
-    def size(self) -> int:
+    def size(self, name: str | None = None) -> int:
         """How many entries there are.
 
         >>> hr.lookup.StaticHashTable(hr.lookup.KeyValueTensorInitializer(["a"], [1]), -1).size()
@@ -245,7 +245,7 @@ class StaticVocabularyTable:
 
     __getitem__ = lookup
 
-    def size(self) -> int:
+    def size(self, name: str | None = None) -> int:
         """How many numbers there are, with the buckets.
 
         >>> hr.lookup.StaticVocabularyTable(hr.lookup.KeyValueTensorInitializer(["a"], [0]), 4).size()
