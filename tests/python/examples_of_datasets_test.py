@@ -241,6 +241,15 @@ def test_map_OfAPyFunctionInPlaceOfTheLambda():
     assert elements(dataset) == [b"HELLO", b"WORLD"]
 
 
+@differs("py_function stands in place of numpy_function")
+def test_map_OfANumpyFunction():
+    def louder(t):
+        return t.decode("utf-8").upper()
+    dataset = Dataset.from_tensor_slices(["hello", "world"])
+    dataset = dataset.map(lambda x: tf.numpy_function(func=louder, inp=[x], Tout=tf.string))
+    assert elements(dataset) == [b"HELLO", b"WORLD"]
+
+
 def test_map_InParallel():
     dataset = Dataset.range(1, 6).map(lambda x: x + 1, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)
     assert sorted(elements(dataset)) == [2, 3, 4, 5, 6]
@@ -422,3 +431,12 @@ def test_Iterator_get_next_as_optional():
 @awaited("Iterator.element_spec")
 def test_Iterator_element_spec():
     assert iter(Dataset.from_tensors(42)).element_spec == tf.TensorSpec((), tf.int32)
+
+
+@differs("functions are traced anyhow, and iterators do not stand in them")
+def test_IteratorSpec():
+    @tf.function(input_signature=[tf.data.IteratorSpec(tf.TensorSpec(shape=(), dtype=tf.int32, name=None))])
+    def square(iterator):
+        x = iterator.get_next()
+        return x * x
+    assert plain(square(iter(Dataset.from_tensors(5)))) == 25
