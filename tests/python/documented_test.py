@@ -280,11 +280,20 @@ def unlisted(place: Any, name: str) -> list[str]:
                    else getattr(place, one)) for one in public(place) if f"{name}.{one}" not in NAMES]
 
 
-MODULES = {"tf": hr, "tf.data": hr.data, "tf.data.experimental": hr.data.experimental,
-           "tf.data.experimental.service": hr.data.experimental.service, "tf.debugging": hr.debugging,
-           "tf.errors": hr.errors, "tf.image": hr.image, "tf.io": hr.io, "tf.lookup": hr.lookup, "tf.math": hr.math,
-           "tf.random": hr.random, "tf.strings": hr.strings, "tf.autograph": hr.autograph,
-           "tf.autograph.experimental": hr.autograph.experimental}
+def modules(place: Any = hr, name: str = "tf", seen: Any = ()) -> dict[str, Any]:
+    """By the documentation's name, the package's modules and namespaces that a user reaches, each once."""
+    out = {name: place}
+    # The service is documented below tf.data.
+    for one in sorted(public(place), key=lambda one: (one != "data", one)):
+        part = getattr(place, one)
+        if part is hr.experimental:  # tf.data.experimental by a shorter name
+            continue
+        if isinstance(part, (types.ModuleType, types.SimpleNamespace)) and part not in (*seen, *out.values()):
+            out.update(modules(part, f"{name}.{one}", (*seen, *out.values())))
+    return out
+
+
+MODULES = modules()
 
 
 def classes() -> dict[str, type]:
@@ -310,6 +319,13 @@ def test_WhatIsHereIsInATable(name):
     if missing:
         pytest.fail("in no table of tests/python/documented; add what TensorFlow's documentation says, or mark `ours`:\n"
                     + "\n".join(missing), pytrace=False)
+
+
+def test_EveryModuleIsLookedAt():
+    assert {"tf", "tf.data", "tf.data.experimental", "tf.data.experimental.service", "tf.debugging", "tf.errors",
+            "tf.image", "tf.io", "tf.lookup", "tf.math", "tf.random", "tf.strings", "tf.autograph",
+            "tf.autograph.experimental"} <= set(MODULES)
+    assert public(hr.experimental) == public(hr.data.experimental)
 
 
 def test_NothingIsInATableTwice():

@@ -129,6 +129,15 @@ def test_WeightsAndNamedInputs():
     assert model.evaluate(headrace.keras.DataAdapter(half), verbose=0) == pytest.approx(0.5, rel=1e-5)
 
 
+def test_PyTorchIsGivenTensorsInTheSameNest():
+    torch = pytest.importorskip("torch")
+    data = headrace.keras.DataAdapter(lines(32).map(lambda x, y: ({"x": x}, y)))
+    for _ in range(2):
+        batches = list(data.get_torch_dataloader())
+        assert [x["x"].shape for x, _ in batches] == 2 * [(16, 1)] and batches[1][1].dtype == torch.float32
+        assert torch.cat([y for _, y in batches]).ravel().tolist() == [float(y) for _, part in lines(32) for y in part]
+
+
 def test_AServiceFeedsIt(cluster):
     target = cluster(2).target
     shared = lines().apply(hr.service.distribute("distributed_epoch", target, job_name="lines"))
